@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from benchmarks.child import cpu_seconds, measured, print_sample
+from benchmarks.child import cpu_seconds, measure_time, print_sample
 from benchmarks.tasks import SEED, TASKS, Task
 
 ENOUGH = 2.0
@@ -24,7 +24,7 @@ def main() -> None:
     task = TASKS[sys.argv[1]]
     step_all = _vector(task) if task.backend == "vector" else _copies(task)
     env_steps, until = 0, cpu_seconds() + ENOUGH
-    with measured() as spent:
+    with measure_time() as spent:
         while cpu_seconds() < until:
             for _ in range(50):
                 step_all()

@@ -44,9 +44,9 @@ def main() -> None:
         who, env, n, seconds = sys.argv[2:]
         print(json.dumps(sample(who, env, int(n), float(seconds))))
         return
-    options = measurement.options(__doc__, 7)
+    options = measurement.parse_options(__doc__, 7)
     repetitions, seconds = (1, SECONDS / 4) if options.quick else (options.repetitions, SECONDS)
-    found: dict[str, Any] = measurement.begin("backends") | {
+    found: dict[str, Any] = measurement.new_entry("backends") | {
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in ("gymnasium", "numpy")},
         "workers": WORKERS,
@@ -55,17 +55,17 @@ def main() -> None:
     }
     for repetition in range(repetitions):
         for task in found["tasks"]:
-            for who in contenders(task["env"]):
+            for who in backends_for(task["env"]):
                 one = _in_child_process(who, task["env"], task["n_envs"], seconds)
-                timed.refuse_other_code(one.pop("source"), found["source"])
+                timed.require_same_code(one.pop("source"), found["source"])
                 task["samples"].setdefault(who, []).append(one)
                 speed = one["env_steps"] / one["wall"]
                 result = f"{task['env']} x {task['n_envs']}, {who}: {speed:,.0f}/s"
                 print(f"{repetition + 1}/{repetitions} {result}", flush=True)
-    measurement.end("backends", found, options.quick)
+    measurement.save_entry("backends", found, options.quick)
 
 
-def contenders(env: str) -> list[str]:
+def backends_for(env: str) -> list[str]:
     spec = gym.spec(env)
     return [who for who in (*OURS, *PEERS) if who != "vector" or spec.vector_entry_point]
 

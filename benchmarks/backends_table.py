@@ -5,9 +5,9 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from benchmarks.measurement import surroundings_text
+from benchmarks.measurement import info_text
 from benchmarks.results import Samples, ratios, speed
-from benchmarks.tables import rounded, table, times
+from benchmarks.tables import rounded, table, ratio_text
 
 _COMPARED_WITH = (("cpu", "SyncVectorEnv"), ("cpu", "AsyncVectorEnv"), ("wall", "AsyncVectorEnv"))
 
@@ -17,7 +17,7 @@ def section(found: dict[str, Any]) -> str:
     return _SECTION.format(
         table=_table(found),
         repetitions=found["repetitions"],
-        surroundings=f"{surroundings_text(found)} {found['workers']} workers. {versions}.",
+        surroundings=f"{info_text(found)} {found['workers']} workers. {versions}.",
     )
 
 
@@ -30,7 +30,7 @@ def _table(found: dict[str, Any]) -> str:
             best = rounded(max(speed(one, "wall") for one in of))
             median_speed = rounded(median(speed(one) for one in of))
             relative = (
-                "" if who == peer else times(ratios(samples, peer, who, part))
+                "" if who == peer else ratio_text(ratios(samples, peer, who, part))
                 for part, peer in _COMPARED_WITH
             )
             rows.append([task["env"], task["n_envs"], name, best, median_speed, *relative])

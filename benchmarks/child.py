@@ -15,7 +15,7 @@ _ALSO = ("torch", "jax", "gymnasium", "ale-py", "numpy")
 
 
 @dataclass
-class Spent:
+class TimeSpent:
     """CPU and wall seconds."""
 
     cpu: float = 0.0
@@ -23,8 +23,8 @@ class Spent:
 
 
 @contextmanager
-def measured() -> Iterator[Spent]:
-    spent, cpu, wall = Spent(), cpu_seconds(), time.perf_counter()
+def measure_time() -> Iterator[TimeSpent]:
+    spent, cpu, wall = TimeSpent(), cpu_seconds(), time.perf_counter()
     yield spent
     spent.cpu, spent.wall = cpu_seconds() - cpu, time.perf_counter() - wall
 
@@ -35,7 +35,7 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in spent)
 
 
-def print_sample(library: str, env_steps: int, spent: Spent, **more: object) -> None:
+def print_sample(library: str, env_steps: int, spent: TimeSpent, **more: object) -> None:
     """Prints a sample as JSON; `library` is the name of the timed package."""
     versions = {"python": platform.python_version()}
     for name in dict.fromkeys((library, *_ALSO)):

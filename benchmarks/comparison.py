@@ -7,9 +7,9 @@ from typing import Any
 
 from benchmarks import measurement
 from benchmarks.contenders import LABELS, PEERS
-from benchmarks.goals import best_of
+from benchmarks.goals import fastest_setting
 from benchmarks.results import Samples, median_speed, ratios
-from benchmarks.tables import rounded, table, times
+from benchmarks.tables import rounded, table, ratio_text
 from benchmarks.tasks import TASKS
 
 Tasks = dict[str, Any]
@@ -19,7 +19,7 @@ _PARTS = ("env", "inference", "update", "checkpoint", "rest")
 def settings() -> str:
     rows = []
     for task in TASKS.values():
-        falls = " falling to 0" if task.decays else ""
+        falls = " falling to 0" if task.anneal else ""
         numbers = f"lr {task.lr:g}{falls}, clip {task.clip:g}{falls}, gamma {task.gamma:g}, "
         numbers += f"lambda {task.gae_lambda:g}, entropy {task.entropy_coef:g}"
         rows.append(
@@ -31,7 +31,7 @@ def settings() -> str:
                 task.epochs,
                 task.network,
                 numbers,
-                f"{task.scaled(task.ours):,} / {task.env_steps:,}",
+                f"{task.scaled_budget(task.budget_factor):,} / {task.env_steps:,}",
             ]
         )
     head = ("task", "environment", "copies x steps", "batch", "epochs", "network", "PPO")
@@ -44,8 +44,8 @@ def speeds(tasks: Tasks) -> str:
     for letter, entry in tasks.items():
         samples: Samples = entry["samples"]
         for who, of in samples.items():
-            ratio = "" if who == "ours" else times(ratios(samples, who))
-            by_clock = "" if who == "ours" else times(ratios(samples, who, part="wall"))
+            ratio = "" if who == "ours" else ratio_text(ratios(samples, who))
+            by_clock = "" if who == "ours" else ratio_text(ratios(samples, who, part="wall"))
             name = f"**{LABELS[who]}**" if who == "ours" else LABELS[who]
             rows.append([letter, name, rounded(median_speed(of)), ratio, by_clock, _return(of)])
     head = ("task", "", "env steps per CPU second", "gymnast is, times", "by the clock", "return")
@@ -57,7 +57,7 @@ def _return(samples: list[dict[str, Any]]) -> str:
     return f"{median(returns):.0f}" if returns else ""
 
 
-def absent(tasks: Tasks) -> str:
+def not_timed(tasks: Tasks) -> str:
     reasons = {
         f"- {LABELS[who]}, task {letter}: {why}"
         for letter, entry in tasks.items()
@@ -73,7 +73,7 @@ def two_cores(tasks: Tasks) -> str:
     rows = []
     for name, of in samples.items():
         who, setting = name.split(", ", 1)
-        best = "best" if name == best_of(samples, who) else ""
+        best = "best" if name == fastest_setting(samples, who) else ""
         rows.append(
             [
                 LABELS[who],
@@ -87,7 +87,7 @@ def two_cores(tasks: Tasks) -> str:
     return table(head, rows)
 
 
-def once(tasks: Tasks) -> str:
+def one_time_costs(tasks: Tasks) -> str:
     """Returns a table of the CPU seconds of a command that are not learning."""
     rows = []
     for letter, entry in tasks.items():
@@ -112,7 +112,7 @@ def first_step(entry: dict[str, Any] | None) -> str:
     )
 
 
-def splits(tasks: Tasks) -> str:
+def phase_times(tasks: Tasks) -> str:
     """Returns a table of the time per phase of our loop, and our speed relative to the env alone."""
     rows = []
     for letter, entry in tasks.items():
@@ -124,11 +124,11 @@ def splits(tasks: Tasks) -> str:
     return table(("task", *_PARTS, "speed, of the environment alone"), rows)
 
 
-def surroundings(tasks: Tasks) -> str:
+def measurement_lines(tasks: Tasks) -> str:
     lines = []
     for letter, entry in tasks.items():
         rounds = len(entry["samples"]["ours"])
-        text = measurement.surroundings_text(entry)
+        text = measurement.info_text(entry)
         lines.append(f"- {letter}, {rounds} round{'s' if rounds > 1 else ''}: {text}")
     versions: dict[str, str] = {}
     for entry in tasks.values():

@@ -15,18 +15,18 @@ class Peer:
     """Module within `benchmarks.peers`."""
     tasks: str
     """Letters of the tasks."""
-    place: str = ".venv"
+    venv: str = ".venv"
     """Its virtual environment, made by `benchmarks/setup`."""
     compiles: bool = False
     """Whether it compiles code before timing starts."""
 
     @property
     def python(self) -> Path:
-        return HERE / self.place / "bin" / "python"
+        return HERE / self.venv / "bin" / "python"
 
     def why_missing(self) -> str | None:
         """Returns None if it is installed, else the reason why not."""
-        note = HERE / f"{self.place}.failed"
+        note = HERE / f"{self.venv}.failed"
         if note.exists():
             return note.read_text().strip()
         return None if self.python.exists() else "not installed: run benchmarks/setup"
@@ -37,8 +37,8 @@ PEERS = {
     "cleanrl": Peer("CleanRL-style", "cleanrl", "abcde"),
     "leanrl": Peer("LeanRL-style", "leanrl", "abce", compiles=True),
     "sbx": Peer("SBX", "sbx", "abce", compiles=True),
-    "pufferlib": Peer("PufferLib", "pufferlib", "abf", place=".venv-pufferlib"),
-    "samplefactory": Peer("Sample Factory", "sample_factory", "ab", place=".venv-sample-factory"),
+    "pufferlib": Peer("PufferLib", "pufferlib", "abf", venv=".venv-pufferlib"),
+    "samplefactory": Peer("Sample Factory", "sample_factory", "ab", venv=".venv-sample-factory"),
 }
 LABELS = {"ours": "gymnast", "alone": "environment alone"} | {
     name: peer.label for name, peer in PEERS.items()

@@ -11,7 +11,7 @@ from benchmarks import recording
 from benchmarks.results import Samples, best_peer, median_speed, ratios
 from benchmarks.tables import rounded, table
 
-SHORT = "ours, 1, policy.precision=bfloat16"
+BFLOAT16_SAMPLE = "ours, 1, policy.precision=bfloat16"
 Found = dict[str, Any]
 """`tasks`, `first_step`, and the other measurements by name, if they were made."""
 
@@ -19,7 +19,7 @@ Found = dict[str, Any]
 @dataclass(frozen=True)
 class Goal:
     name: str
-    wanted: str
+    target: str
     reached: str
     met: bool
 
@@ -30,7 +30,7 @@ def goals(found: Found) -> list[Goal]:
 
 def section(found: Found) -> str:
     rows = [
-        [goal.name, goal.wanted, goal.reached, "yes" if goal.met else "**no**"]
+        [goal.name, goal.target, goal.reached, "yes" if goal.met else "**no**"]
         for goal in goals(found)
     ]
     return table(("", "goal", "reached", "met"), rows)
@@ -73,22 +73,22 @@ def _of_alone(samples: Samples, letter: str, minimum: float) -> Goal:
 def _two_cores(found: Found) -> Iterator[Goal]:
     task = found["tasks"].get("d", {})
     samples: Samples = task.get("two_cores", {})
-    if SHORT in samples and "sb3" in task["samples"]:
-        ratio = median_speed(samples[SHORT]) / median_speed(task["samples"]["sb3"])
+    if BFLOAT16_SAMPLE in samples and "sb3" in task["samples"]:
+        ratio = median_speed(samples[BFLOAT16_SAMPLE]) / median_speed(task["samples"]["sb3"])
         wanted = "1.5 times SB3, convolutions in bfloat16"
         yield Goal("d", wanted, f"{ratio:.2f} times", ratio >= 1.5)
     if not any(name.startswith("sb3") for name in samples):
         return
     alike = {name: some for name, some in samples.items() if "bfloat16" not in name}
     for chosen, of in ((alike, "in float32"), (samples, "each with its best setting")):
-        ours, sb3 = best_of(chosen, "ours"), best_of(chosen, "sb3")
+        ours, sb3 = fastest_setting(chosen, "ours"), fastest_setting(chosen, "sb3")
         ratio = median_speed(chosen[ours], "wall") / median_speed(chosen[sb3], "wall")
         wanted = f"twice SB3 on two cores in wall time, {of}"
         result = f"{ratio:.2f} times (threads: {ours.partition(', ')[2]})"
         yield Goal("d", wanted, result, ratio >= 2.0)
 
 
-def best_of(samples: Samples, who: str) -> str:
+def fastest_setting(samples: Samples, who: str) -> str:
     """Returns the setting with which a library is fastest in wall time."""
     return max(
         (name for name in samples if name.startswith(f"{who},")),
@@ -126,7 +126,7 @@ def _rest(found: Found) -> Iterator[Goal]:
             yield Goal("memory, Pong pixels", "below SB3's", result, ours < sb3)
     if record := found.get("recording"):
         for case, samples in record["tasks"].items():
-            watched, pairs = (median(of(samples)) for of in (recording.stopwatch, recording.shares))
+            watched, pairs = (median(of(samples)) for of in (recording.stopwatch_shares, recording.turn_shares))
             wanted = "metrics, alerts and traces: under 5% of CPU time"
             result = f"{watched:.1%} by stopwatch, {pairs:.1%} in turns"
             yield Goal(f"record, {case}", wanted, result, max(watched, pairs) < 0.05)

@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks import timed
 
 
-def options(doc: str | None, repetitions: int) -> argparse.Namespace:
+def parse_options(doc: str | None, repetitions: int) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(doc or "").splitlines()[0])
     parser.add_argument("--repetitions", default=repetitions, type=int)
     parser.add_argument("--quick", action="store_true", help="one short round, nothing written")
@@ -21,36 +21,36 @@ def options(doc: str | None, repetitions: int) -> argparse.Namespace:
     return chosen
 
 
-def path(name: str) -> Path:
+def result_path(name: str) -> Path:
     return timed.RESULTS / f"{name}.json"
 
 
-def stored(name: str) -> dict[str, Any] | None:
-    return json.loads(path(name).read_text()) if path(name).exists() else None
+def load_entry(name: str) -> dict[str, Any] | None:
+    return json.loads(result_path(name).read_text()) if result_path(name).exists() else None
 
 
-def begin(name: str) -> dict[str, Any]:
-    return timed.surroundings(name) | {"source": timed.digest()}
+def new_entry(name: str) -> dict[str, Any]:
+    return timed.measurement_info(name) | {"source": timed.package_digest()}
 
 
-def end(name: str, entry: dict[str, Any], quick: bool) -> None:
+def save_entry(name: str, entry: dict[str, Any], quick: bool) -> None:
     """Writes the measurement and the page; fails if the code was changed while it was measured."""
-    timed.refuse_other_code(str(timed.PACKAGE), entry["source"])
+    timed.require_same_code(str(timed.PACKAGE), entry["source"])
     if quick:
         return
-    path(name).write_text(json.dumps(entry, indent=1) + "\n")
+    result_path(name).write_text(json.dumps(entry, indent=1) + "\n")
     from benchmarks import report
 
     report.write()
-    print(f"wrote {path(name)} and {report.PAGE}")
+    print(f"wrote {result_path(name)} and {report.PAGE}")
 
 
-def core() -> int:
+def benchmark_core() -> int:
     """Returns the core on which single-core measurements run."""
     return max(os.sched_getaffinity(0))
 
 
-def surroundings_text(found: dict[str, Any]) -> str:
+def info_text(found: dict[str, Any]) -> str:
     hardware = found["hardware"]
     return (
         f"`{found['command']}` on {found['date']} at revision `{found['revision'][:12]}`, "

@@ -39,8 +39,8 @@ LABELS = {
 
 
 def main() -> None:
-    options = measurement.options(__doc__, REPETITIONS)
-    entry = measurement.begin("memory") | {"samples": {}, "rollout": rollout_of_pixels()}
+    options = measurement.parse_options(__doc__, REPETITIONS)
+    entry = measurement.new_entry("memory") | {"samples": {}, "rollout": pixel_rollout_size()}
     print(f"observations of a rollout of task d: {entry['rollout']}", flush=True)
     for _ in range(options.repetitions):
         with tempfile.TemporaryDirectory() as place:
@@ -48,13 +48,13 @@ def main() -> None:
                 peak = _peak(command, place)
                 entry["samples"].setdefault(who, []).append(peak)
                 print(f"{who}: {peak:.0f} MB", flush=True)
-    measurement.end("memory", entry, options.quick)
+    measurement.save_entry("memory", entry, options.quick)
 
 
 def _commands(place: str) -> Iterator[tuple[str, list[str]]]:
     from gymnast.config.config import Config
 
-    words = ["-m", "benchmarks.ours", "a", str(TASK.scaled(2)), "1", place]
+    words = ["-m", "benchmarks.ours", "a", str(TASK.scaled_budget(2)), "1", place]
     yield "ours", [sample.OURS, *words]
     if "engine" in Config.model_fields:
         yield "torch", [sample.OURS, *words, "engine=torch"]
@@ -63,11 +63,11 @@ def _commands(place: str) -> Iterator[tuple[str, list[str]]]:
     yield "ours, pixels", [sample.OURS, "-m", "benchmarks.ours", *pixels, place]
     if PEERS["sb3"].why_missing() is None:
         sb3 = [str(PEERS["sb3"].python), "-m", "benchmarks.peers.sb3"]
-        yield "sb3", [*sb3, "a", str(TASK.scaled(1)), "1"]
+        yield "sb3", [*sb3, "a", str(TASK.scaled_budget(1)), "1"]
         yield "sb3, pixels", [*sb3, *pixels]
 
 
-def rollout_of_pixels() -> dict[str, float]:
+def pixel_rollout_size() -> dict[str, float]:
     """Returns the MB of the observations of one rollout of task d: with every frame stored once, as
     gymnast does, and with complete frame stacks."""
     import numpy as np
@@ -141,7 +141,7 @@ def section(found: dict[str, Any]) -> str:
             f"take {once:.1f} MB, since each frame is stored once. As stacks of four they would take "
             f"{whole:.1f} MB.\n\n"
         )
-    return text + measurement.surroundings_text(found)
+    return text + measurement.info_text(found)
 
 
 if __name__ == "__main__":

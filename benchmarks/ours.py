@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnast
-from benchmarks.child import measured, print_sample
+from benchmarks.child import measure_time, print_sample
 from benchmarks.tasks import HIDDEN, SEED, TASKS, Task
 
 
@@ -18,7 +18,7 @@ def overrides(task: Task, env_steps: int, threads: int = 1) -> dict[str, Any]:
     """Returns the task as gymnast settings. Evaluation is off; the final policy is evaluated for one step."""
 
     def to_zero(value: float) -> str:
-        return f"{value} -> 0" if task.decays else str(value)
+        return f"{value} -> 0" if task.anneal else str(value)
 
     return {
         "threads": threads,
@@ -66,7 +66,7 @@ def main() -> None:
         return overrides(of, steps, int(threads)) | extra
 
     train(task, settings(task.warm_up, task.warm_up.env_steps), runs_dir)
-    with measured() as spent:
+    with measure_time() as spent:
         path = train(task, settings(task, int(env_steps)), runs_dir)
     source = str(Path(gymnast.__file__).parent)
     print_sample("gymnast", int(env_steps), spent, run=str(path), source=source)

@@ -36,27 +36,27 @@ def main() -> None:
         letter, engine, env_steps, runs_dir = sys.argv[2:]
         _sample(letter, engine, int(env_steps), runs_dir)
         return
-    options = measurement.options(__doc__, REPETITIONS)
-    entry = measurement.begin("recording") | {"tasks": {case: [] for case in CASES}}
+    options = measurement.parse_options(__doc__, REPETITIONS)
+    entry = measurement.new_entry("recording") | {"tasks": {case: [] for case in CASES}}
     for number in range(options.repetitions):
         for case, samples in entry["tasks"].items():
             samples.append(_measure(case, options.quick))
             print(f"{number + 1} {case}: {samples[-1]['stopwatch']:.1%}", flush=True)
-    measurement.end("recording", entry, options.quick)
+    measurement.save_entry("recording", entry, options.quick)
 
 
 def _measure(case: str, quick: bool) -> dict[str, Any]:
     letter, engine = case.split()
     task = TASKS[letter]
-    env_steps = task.scaled(task.ours / (SHORTER[engine] * (5 if quick else 1)))
-    with tempfile.TemporaryDirectory() as runs, sample.on_cores({measurement.core()}):
+    env_steps = task.scaled_budget(task.budget_factor / (SHORTER[engine] * (5 if quick else 1)))
+    with tempfile.TemporaryDirectory() as runs, sample.pin_to_cores({measurement.benchmark_core()}):
         words = ["sample", letter, engine, str(env_steps), runs]
         one = sample.run_json([sample.OURS, "-m", "benchmarks.recording", *words])
     return {key: one[key] for key in ("env_steps", "cpu", "stopwatch", "with", "without")}
 
 
 def _sample(letter: str, engine: str, env_steps: int, runs_dir: str) -> None:
-    from benchmarks.child import measured, print_sample
+    from benchmarks.child import measure_time, print_sample
     from benchmarks.ours import overrides, train
 
     task = TASKS[letter]
@@ -66,7 +66,7 @@ def _sample(letter: str, engine: str, env_steps: int, runs_dir: str) -> None:
     )
     train(task, warm_up, runs_dir)
     turns = _Turns()
-    with measured() as spent:
+    with measure_time() as spent:
         train(task, settings, runs_dir)
     times = {"with": turns.spent[True], "without": turns.spent[False], "stopwatch": turns.share()}
     print_sample("gymnast", env_steps, spent, **times)
@@ -137,12 +137,12 @@ class _Turns:
         setattr(owner, name, timed)
 
 
-def stopwatch(samples: list[dict[str, Any]]) -> list[float]:
+def stopwatch_shares(samples: list[dict[str, Any]]) -> list[float]:
     """Returns the fraction of CPU time spent recording, by stopwatch, per process."""
     return [one["stopwatch"] for one in samples]
 
 
-def shares(samples: list[dict[str, Any]]) -> list[float]:
+def turn_shares(samples: list[dict[str, Any]]) -> list[float]:
     """Returns the fraction of CPU time spent recording, by comparing turns, per process.
 
     Each turn with recording is compared with the mean of the turns without it before and after, which
@@ -167,12 +167,12 @@ def section(found: dict[str, Any]) -> str:
         pairs = sum(len(_with_neighbors(one)) for one in samples)
         cells = (
             f"**{median(c):.1%}** ({min(c):.1%} to {max(c):.1%})"
-            for c in (stopwatch(samples), shares(samples))
+            for c in (stopwatch_shares(samples), turn_shares(samples))
         )
         rows.append([*case.split(), len(samples), pairs, *cells])
     head = ("task", "engine", "processes", "turns", "by stopwatch", "in turns")
     return _SECTION.format(
-        table=table(head, rows), turn=TURN, surroundings=measurement.surroundings_text(found)
+        table=table(head, rows), turn=TURN, surroundings=measurement.info_text(found)
     )
 
 

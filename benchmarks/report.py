@@ -46,7 +46,7 @@ def write() -> None:
 def load() -> dict[str, Any]:
     """Returns all stored measurements."""
     found = json.loads(results.COMPARISON.read_text())
-    return found | {name: measurement.stored(name) for name in FURTHER}
+    return found | {name: measurement.load_entry(name) for name in FURTHER}
 
 
 def page(found: dict[str, Any]) -> str:
@@ -60,13 +60,13 @@ def page(found: dict[str, Any]) -> str:
         settings=comparison.settings(),
         widths=" and ".join(map(str, HIDDEN)),
         speeds=comparison.speeds(tasks),
-        absent=comparison.absent(tasks),
+        absent=comparison.not_timed(tasks),
         two_cores=comparison.two_cores(tasks),
-        once=comparison.once(tasks),
+        once=comparison.one_time_costs(tasks),
         first_step=comparison.first_step(found.get("first_step")),
-        splits=comparison.splits(tasks),
+        splits=comparison.phase_times(tasks),
         further=further,
-        surroundings=comparison.surroundings(tasks),
+        surroundings=comparison.measurement_lines(tasks),
     )
 
 

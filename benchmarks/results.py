@@ -19,7 +19,7 @@ Sample = dict[str, Any]
 Samples = dict[str, list[Sample]]
 
 
-def put(path: Path, section: str, key: str | None, entry: dict[str, Any]) -> None:
+def replace_entry(path: Path, section: str, key: str | None, entry: dict[str, Any]) -> None:
     """Replaces one entry of a file, atomically."""
     found = json.loads(path.read_text()) if path.exists() else {}
     if key is None:

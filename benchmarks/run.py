@@ -47,7 +47,7 @@ def main() -> None:
 
 def _measure(letter: str, options: argparse.Namespace, path: Path) -> None:
     """Measures all rounds of one task; after each, the entry of the task is replaced."""
-    entry = timed.surroundings("run") | {"source": timed.digest(), "versions": {}, "absent": {}}
+    entry = timed.measurement_info("run") | {"source": timed.package_digest(), "versions": {}, "absent": {}}
     entry |= {"samples": {}, "two_cores": {}}
     for name, peer in PEERS.items():
         why = peer.why_missing() if name in options.peers else "excluded from this run"
@@ -57,7 +57,7 @@ def _measure(letter: str, options: argparse.Namespace, path: Path) -> None:
         _round(letter, options, entry)
         text = results.round_text(entry["samples"])
         _print(f"{letter} {number}/{options.repetitions}: {text}")
-        results.put(path, "tasks", letter, entry)
+        results.replace_entry(path, "tasks", letter, entry)
     for name, why in entry["absent"].items():
         _print(f"{letter}: without {name}: {why}")
 
@@ -65,15 +65,15 @@ def _measure(letter: str, options: argparse.Namespace, path: Path) -> None:
 def _round(letter: str, options: argparse.Namespace, entry: dict[str, Any]) -> None:
     """Takes one sample of each library, directly after each other, so that other load affects all alike."""
     task, scale = TASKS[letter], options.scale
-    env_steps = task.scaled(scale)
-    with sample.on_cores({options.core}):
-        _keep(entry, "ours", sample.ours(letter, task.scaled(scale * task.ours)))
+    env_steps = task.scaled_budget(scale)
+    with sample.pin_to_cores({options.core}):
+        _keep(entry, "ours", sample.ours(letter, task.scaled_budget(scale * task.budget_factor)))
         for name in options.peers:
             if letter not in PEERS[name].tasks or name in entry["absent"]:
                 continue
             try:
                 _keep(entry, name, sample.peer(name, letter, env_steps))
-            except sample.Failed as problem:
+            except sample.CommandFailed as problem:
                 entry["absent"][name] = problem.reason
                 entry["samples"].pop(name, None)
         _keep(entry, "alone", sample.alone(letter))
@@ -81,7 +81,7 @@ def _round(letter: str, options: argparse.Namespace, entry: dict[str, Any]) -> N
         return
     for who, threads, more in TWO_CORES:
         if who == "ours":
-            one = sample.ours(letter, task.scaled(scale * task.ours), threads, more)
+            one = sample.ours(letter, task.scaled_budget(scale * task.budget_factor), threads, more)
         elif who in entry["samples"]:
             one = sample.peer(who, letter, env_steps, threads)
         else:
@@ -93,19 +93,19 @@ def _keep(
     entry: dict[str, Any], who: str, one: dict[str, Any], where: str = "samples", name: str = ""
 ) -> None:
     if who == "ours":
-        timed.refuse_other_code(one.pop("source"), entry["source"])
+        timed.require_same_code(one.pop("source"), entry["source"])
     entry["versions"][who] = one.pop("versions")
     entry[where].setdefault(name or who, []).append(one)
 
 
 def _first_steps(options: argparse.Namespace, path: Path) -> None:
-    entry = timed.surroundings("run") | {"samples": {"ours": [], "sb3": []}}
-    with sample.on_cores({options.core}):
+    entry = timed.measurement_info("run") | {"samples": {"ours": [], "sb3": []}}
+    with sample.pin_to_cores({options.core}):
         for _ in range(max(options.repetitions, 1 if options.scale < 1 else 5)):
             entry["samples"]["ours"].append(sample.first_step_ours())
             if "sb3" in options.peers and PEERS["sb3"].why_missing() is None:
                 entry["samples"]["sb3"].append(sample.first_step_sb3())
-    results.put(path, "first_step", None, entry)
+    results.replace_entry(path, "first_step", None, entry)
 
 
 def _is_complete(options: argparse.Namespace) -> bool:

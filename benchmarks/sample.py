@@ -37,7 +37,7 @@ _COMPILED = {
 
 
 @contextmanager
-def on_cores(cores: Collection[int]) -> Iterator[None]:
+def pin_to_cores(cores: Collection[int]) -> Iterator[None]:
     """Restricts this process, and every process it starts meanwhile, to these cores."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
@@ -47,10 +47,10 @@ def on_cores(cores: Collection[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def ours(letter: str, env_steps: int, threads: int = 1, more: Sequence[str] = ()) -> dict[str, Any]:
+def ours(letter: str, env_steps: int, threads: int = 1, extra_settings: Sequence[str] = ()) -> dict[str, Any]:
     """Returns a sample of gymnast; `more` are settings in addition to those of the task."""
     with tempfile.TemporaryDirectory() as runs:
-        words = ["benchmarks.ours", letter, str(env_steps), str(threads), runs, *more]
+        words = ["benchmarks.ours", letter, str(env_steps), str(threads), runs, *extra_settings]
         sample = run_json([OURS, "-m", *words], threads)
         return sample | _record(Path(sample.pop("run")))
 
@@ -80,18 +80,18 @@ def first_step_sb3() -> dict[str, Any]:
 def run_json(command: Sequence[str], threads: int = 1) -> dict[str, Any]:
     """Runs a command; returns the JSON of its last line, and the CPU seconds of the run_command command."""
     done = run_command(command, threads)
-    return {**json.loads(done.printed.splitlines()[-1]), "whole": done.cpu}
+    return {**json.loads(done.stdout.splitlines()[-1]), "whole": done.cpu}
 
 
 @dataclass(frozen=True)
-class Done:
-    printed: str
+class CompletedCommand:
+    stdout: str
     cpu: float
     """CPU seconds of the process tree, from start to exit."""
     wall: float
 
 
-def run_command(command: Sequence[str], threads: int = 1) -> Done:
+def run_command(command: Sequence[str], threads: int = 1) -> CompletedCommand:
     """Runs a command to its end, in a temporary directory."""
     cpu, began = _children(), time.perf_counter()
     with tempfile.TemporaryDirectory() as place:
@@ -101,16 +101,16 @@ def run_command(command: Sequence[str], threads: int = 1) -> Done:
         try:
             done = subprocess.run(command, timeout=TOO_LONG, **about)
         except subprocess.TimeoutExpired:
-            raise Failed(shlex.join(command), f"no end after {TOO_LONG} s") from None
+            raise CommandFailed(shlex.join(command), f"no end after {TOO_LONG} s") from None
     if done.returncode:
-        raise Failed(f"{shlex.join(command)} failed", done.stderr[-3000:])
-    return Done(done.stdout, _children() - cpu, time.perf_counter() - began)
+        raise CommandFailed(f"{shlex.join(command)} failed", done.stderr[-3000:])
+    return CompletedCommand(done.stdout, _children() - cpu, time.perf_counter() - began)
 
 
-class Failed(RuntimeError):
-    def __init__(self, what: str, printed: str) -> None:
-        super().__init__(f"{what}: {printed}")
-        lines = [line for line in printed.splitlines() if line.strip()]
+class CommandFailed(RuntimeError):
+    def __init__(self, what: str, output: str) -> None:
+        super().__init__(f"{what}: {output}")
+        lines = [line for line in output.splitlines() if line.strip()]
         self.reason = lines[-1].strip()[:300] if lines else what
 
 

@@ -39,15 +39,15 @@ def main() -> None:
         backend, *numbers, runs_dir = sys.argv[2:]
         _sample(backend, *map(int, numbers), runs_dir=runs_dir)
         return
-    options = measurement.options(__doc__, REPETITIONS)
-    entry = measurement.begin("scaling") | {"points": []}
+    options = measurement.parse_options(__doc__, REPETITIONS)
+    entry = measurement.new_entry("scaling") | {"points": []}
     chosen = list(dict.fromkeys(points()))
     entry["points"] = [{"point": point, "samples": []} for point in chosen]
     for number in range(options.repetitions):
         for of in entry["points"]:
             of["samples"].append(one := _measure(of["point"], options.quick))
             print(f"{number + 1} {of['point']}: {one['env_steps'] / one['cpu']:,.0f}/s", flush=True)
-    measurement.end("scaling", entry, options.quick)
+    measurement.save_entry("scaling", entry, options.quick)
 
 
 def _measure(point: Point, quick: bool) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def _measure(point: Point, quick: bool) -> dict[str, Any]:
     rollout = n_envs * _n_steps(n_envs)
     seconds = 0.5 if quick else 3.0
     env_steps = max(1, round(_EXPECTED[width] * seconds / rollout)) * rollout
-    with tempfile.TemporaryDirectory() as runs, sample.on_cores({measurement.core()}):
+    with tempfile.TemporaryDirectory() as runs, sample.pin_to_cores({measurement.benchmark_core()}):
         words = [backend, n_envs, width, batch, env_steps, runs]
         command = [sample.OURS, "-m", "benchmarks.scaling", "sample", *map(str, words)]
         one = sample.run_json(command)
@@ -65,7 +65,7 @@ def _measure(point: Point, quick: bool) -> dict[str, Any]:
 def _sample(
     backend: str, n_envs: int, width: int, batch: int, env_steps: int, *, runs_dir: str
 ) -> None:
-    from benchmarks.child import measured, print_sample
+    from benchmarks.child import measure_time, print_sample
     from benchmarks.ours import overrides, train
 
     task = dataclasses.replace(BASE, n_envs=n_envs, n_steps=_n_steps(n_envs), batch_size=batch)
@@ -76,7 +76,7 @@ def _sample(
         return chosen
 
     train(task, settings(task.warm_up, task.warm_up.env_steps), runs_dir)
-    with measured() as spent:
+    with measure_time() as spent:
         train(task, settings(task, env_steps), runs_dir)
     print_sample("gymnast", env_steps, spent)
 
@@ -104,7 +104,7 @@ def section(found: dict[str, Any]) -> str:
     return _SECTION.format(
         copies=table(("copies", "`inprocess`", "`vector`"), copies),
         widths=table(("minibatch", *(f"2 x {width} units" for width in WIDTHS)), widths),
-        surroundings=measurement.surroundings_text(found),
+        surroundings=measurement.info_text(found),
     )
 
 

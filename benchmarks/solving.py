@@ -29,8 +29,8 @@ often as our preset evaluates)."""
 
 def main() -> None:
     options = _options()
-    entry = measurement.begin("solving")
-    entry["envs"] = (measurement.stored("solving") or {}).get("envs", {})
+    entry = measurement.new_entry("solving")
+    entry["envs"] = (measurement.load_entry("solving") or {}).get("envs", {})
     for env in options.envs:
         samples: dict[str, list[Any]] = {"ours": [], "sb3": []}
         for seed in range(options.first, options.first + options.seeds):
@@ -41,7 +41,7 @@ def main() -> None:
                 print(env, seed, who, of[-1] if of else "", flush=True)
         about = {key: entry[key] for key in ("command", "date", "revision", "hardware")}
         entry["envs"][env] = about | {"samples": samples}
-    measurement.end("solving", entry, options.quick)
+    measurement.save_entry("solving", entry, options.quick)
 
 
 def _ours(env: str, seed: int) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def _wall(command: list[str], place: str) -> tuple[float, str]:
     done = subprocess.run(command, cwd=place, env=surroundings, capture_output=True, text=True)
     wall = time.perf_counter() - began
     if done.returncode:
-        raise sample.Failed(f"{shlex.join(command)} failed", done.stderr[-2000:])
+        raise sample.CommandFailed(f"{shlex.join(command)} failed", done.stderr[-2000:])
     return wall, done.stdout
 
 
@@ -108,7 +108,7 @@ def section(found: dict[str, Any]) -> str:
             )
     head = ("environment", "", "solved", "wall seconds", "env steps", "score")
     surroundings = "\n".join(
-        f"{env}: {measurement.surroundings_text(entry)}" for env, entry in found["envs"].items()
+        f"{env}: {measurement.info_text(entry)}" for env, entry in found["envs"].items()
     )
     return _SECTION.format(table=table(head, rows), surroundings=surroundings)
 

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 
-def times(values: Sequence[float]) -> str:
+def ratio_text(values: Sequence[float]) -> str:
     """Returns the median and the range of the repetitions as text."""
     return f"**{median(values):.2f}** ({min(values):.2f} to {max(values):.2f})"
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import measurement, sample
-from benchmarks.child import measured
+from benchmarks.child import measure_time
 from benchmarks.tables import rounded, table
 
 ARENAS = (1, 16, 64, 256)
@@ -24,16 +24,16 @@ _DRAWN = 200
 
 
 def main() -> None:
-    options = measurement.options(__doc__, REPETITIONS)
-    entry: dict[str, Any] = measurement.begin("tag") | {"samples": {str(n): [] for n in ARENAS}}
-    with sample.on_cores({measurement.core()}):
+    options = measurement.parse_options(__doc__, REPETITIONS)
+    entry: dict[str, Any] = measurement.new_entry("tag") | {"samples": {str(n): [] for n in ARENAS}}
+    with sample.pin_to_cores({measurement.benchmark_core()}):
         for number in range(options.repetitions):
             for arenas in ARENAS:
                 one = _sample(arenas, SECONDS / 4 if options.quick else SECONDS)
                 entry["samples"][str(arenas)].append(one)
                 speed = one["agent_steps"] / one["cpu"]
                 print(f"{number + 1} {arenas} arenas: {speed:,.0f} agent steps/s", flush=True)
-    measurement.end("tag", entry, options.quick)
+    measurement.save_entry("tag", entry, options.quick)
 
 
 def _sample(arenas: int, seconds: float) -> dict[str, float]:
@@ -44,7 +44,7 @@ def _sample(arenas: int, seconds: float) -> dict[str, float]:
     drawn = np.random.default_rng(0).integers(0, (3, 3, 2), (_DRAWN, 2, arenas, 1, 3))
     steps, seed, cpu, wall = 0, arenas, 0.0, 0.0
     while cpu < seconds:
-        with measured() as spent:
+        with measure_time() as spent:
             for seeker, hider in drawn:
                 done = matches.step({"seeker": seeker, "hider": hider})
                 if done.over.any():
@@ -62,7 +62,7 @@ def section(found: dict[str, Any]) -> str:
     ]
     head = ("arenas", "agent steps per CPU second")
     return _SECTION.format(
-        table=table(head, rows), surroundings=measurement.surroundings_text(found)
+        table=table(head, rows), surroundings=measurement.info_text(found)
     )
 
 

@@ -24,13 +24,13 @@ class Task:
     epochs: int
     env_steps: int
     """Budget of one sample of a peer: about 5 s of CPU, 30 s for pixels."""
-    ours: int
+    budget_factor: int
     """Factor of our budget relative to that of a peer, so that both are timed for about as long."""
     checkpoint_every: int
     """Env steps between checkpoints in a full-length training (a tenth of it), so that a sample, which is
     shorter, does not save more often."""
     lr: float = 3e-4
-    decays: bool = False
+    anneal: bool = False
     """Whether learning rate and clip range are annealed linearly to 0."""
     clip: float = 0.2
     gamma: float = 0.99
@@ -67,7 +67,7 @@ class Task:
             return "one NatureCNN, ReLU"
         return f"2 MLPs {' x '.join(map(str, HIDDEN))}, tanh"
 
-    def scaled(self, factor: float) -> int:
+    def scaled_budget(self, factor: float) -> int:
         """Returns a fraction of the budget, in whole rollouts."""
         return max(1, round(self.env_steps * factor / self.rollout)) * self.rollout
 
@@ -75,18 +75,18 @@ class Task:
 TASKS = {
     task.letter: task
     for task in (
-        Task("a", "CartPole-v1", 8, 32, 256, 20, env_steps=48 * 256, ours=8,
-             checkpoint_every=10_000, lr=1e-3, decays=True, gamma=0.98, gae_lambda=0.8),
-        Task("b", "CartPole-v1", 8, 128, 256, 4, env_steps=24 * 1024, ours=12,
+        Task("a", "CartPole-v1", 8, 32, 256, 20, env_steps=48 * 256, budget_factor=8,
+             checkpoint_every=10_000, lr=1e-3, anneal=True, gamma=0.98, gae_lambda=0.8),
+        Task("b", "CartPole-v1", 8, 128, 256, 4, env_steps=24 * 1024, budget_factor=12,
              checkpoint_every=10_000, lr=2.5e-4, entropy_coef=0.01),
-        Task("c", "LunarLander-v3", 16, 1024, 64, 4, env_steps=16384, ours=6,
+        Task("c", "LunarLander-v3", 16, 1024, 64, 4, env_steps=16384, budget_factor=6,
              checkpoint_every=100_000, gamma=0.999, gae_lambda=0.98, entropy_coef=0.01),
-        Task("d", "Pong", 8, 128, 256, 4, env_steps=10 * 1024, ours=1,
+        Task("d", "Pong", 8, 128, 256, 4, env_steps=10 * 1024, budget_factor=1,
              checkpoint_every=1_000_000, lr=2.5e-4, clip=0.1, entropy_coef=0.01,
              backend="vector", pixels=True),
-        Task("e", "HalfCheetah-v5", 1, 2048, 64, 10, env_steps=2 * 2048, ours=5,
+        Task("e", "HalfCheetah-v5", 1, 2048, 64, 10, env_steps=2 * 2048, budget_factor=5,
              checkpoint_every=100_000),
-        Task("f", "CartPole-v1", 1024, 64, 8192, 1, env_steps=8 * 65536, ours=2,
+        Task("f", "CartPole-v1", 1024, 64, 8192, 1, env_steps=8 * 65536, budget_factor=2,
              checkpoint_every=1_000_000, backend="vector"),
     )
 }  # fmt: skip

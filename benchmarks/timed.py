@@ -15,7 +15,7 @@ PACKAGE = ROOT / "gymnast"
 RESULTS = Path(__file__).parent / "results"
 
 
-def surroundings(module: str) -> dict[str, Any]:
+def measurement_info(module: str) -> dict[str, Any]:
     """Returns the fields of every stored measurement: command, date, revision, hardware."""
     from gymnast.runs import machine
 
@@ -23,7 +23,7 @@ def surroundings(module: str) -> dict[str, Any]:
         "command": shlex.join(["python", "-m", f"benchmarks.{module}", *sys.argv[1:]]),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "revision": revision(),
-        "hardware": machine.cpu(),
+        "hardware": machine.cpu_info(),
     }
 
 
@@ -33,7 +33,7 @@ def revision() -> str:
     return f"{commit}-dirty" if _git("status", "--porcelain", "--", PACKAGE.name) else commit
 
 
-def digest() -> str:
+def package_digest() -> str:
     """Returns a hash of the package's current files, including compiled ones."""
     sha256 = hashlib.sha256()
     kinds = ("*.py", "*.yaml", "*.so")
@@ -42,14 +42,14 @@ def digest() -> str:
     return sha256.hexdigest()
 
 
-def refuse_other_code(source: str, before: str) -> None:
+def require_same_code(source: str, before: str) -> None:
     """Exits if the timed code is not this copy of gymnast, or was edited since `before`.
 
     `source` is where a timed process found gymnast. An editable install takes precedence over
     PYTHONPATH, so a copy of the repository might time the original unnoticed."""
     if Path(source).resolve() != PACKAGE.resolve():
         raise SystemExit(f"timed {source}, not {PACKAGE}: install this copy in its own environment")
-    if digest() != before:
+    if package_digest() != before:
         raise SystemExit(f"{PACKAGE} was edited while it was timed: time a copy that nobody edits")
 
 

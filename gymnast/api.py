@@ -22,23 +22,23 @@ from gymnast.runs.run import Run, derived_status
 if TYPE_CHECKING:
     from gymnast.config.config import Config
 
-Where = str | Path | None
+RunsDir = str | Path | None
 """A runs directory; None is GYMNAST_RUNS or ./runs."""
 
 
-def runs(filter: str = "", *, sizes: bool = False, runs_dir: Where = None) -> list[dict[str, Any]]:
+def runs(filter: str = "", *, sizes: bool = False, runs_dir: RunsDir = None) -> list[dict[str, Any]]:
     """Returns every run that matches all words of the filter, newest first; `sizes` adds `bytes`."""
     found = store.list_runs(store.runs_dir(runs_dir), filter)
     if sizes:
-        from gymnast.runs.removal import size
+        from gymnast.runs.removal import run_size
 
-        found = [run | {"bytes": size(Path(run["path"]))} for run in found]
+        found = [run | {"bytes": run_size(Path(run["path"]))} for run in found]
     return found
 
 
-def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
+def show(ref: str = "@last", *, runs_dir: RunsDir = None) -> dict[str, Any]:
     """Returns everything known about one run; `checkpoint` is the one that `ref` names, if any."""
-    from gymnast.runs.removal import size
+    from gymnast.runs.removal import run_size
 
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
     info, events = run.info, run.events()
@@ -48,7 +48,7 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
         "status": derived_status(run.path, info),
         **{name: clocks.get(name, 0) for name in CLOCKS},
         "path": str(run.path),
-        "bytes": size(run.path),
+        "bytes": run_size(run.path),
         "config": _parsed(run),
         "provenance": run.provenance(),
         "live": info.get("live", {}),
@@ -56,11 +56,11 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
         **_curve(run),
         "checkpoints": _checkpoints(run, info["checkpoints"]["best"]),
         "checkpoint": _described(checkpoint.find(run.path, which)) if which else None,
-        "videos": films.of_run(run.path, info["checkpoints"]["best"]),
+        "videos": films.list_films(run.path, info["checkpoints"]["best"]),
     }
 
 
-def jobs(*, runs_dir: Where = None) -> list[dict[str, Any]]:
+def jobs(*, runs_dir: RunsDir = None) -> list[dict[str, Any]]:
     """Returns every background job with its status, newest first."""
     from gymnast.jobs import status
 
@@ -73,7 +73,7 @@ def send_command(
     assignments: Mapping[str, Any] | None = None,
     *,
     seconds: float = 30.0,
-    runs_dir: Where = None,
+    runs_dir: RunsDir = None,
 ) -> dict[str, Any]:
     """Sends a run a command: stop, pause, unpause, checkpoint, evaluate, or `set` with assignments.
 
@@ -91,7 +91,7 @@ def rows(
     names: Sequence[str] = (),
     *,
     last: int | None = None,
-    runs_dir: Where = None,
+    runs_dir: RunsDir = None,
 ) -> list[dict[str, float]]:
     """Returns the metric rows, each with the keys it has; with `names`, only those and the clocks."""
     from gymnast.metrics.store import MetricStore
@@ -110,7 +110,7 @@ def rows_csv(
     names: Sequence[str] = (),
     *,
     last: int | None = None,
-    runs_dir: Where = None,
+    runs_dir: RunsDir = None,
 ) -> str:
     """Returns `rows` as CSV: a column per key, an empty cell where a row lacks it."""
     from gymnast.metrics.export import to_csv
@@ -129,7 +129,7 @@ def rows_csv(
 
 
 def export(
-    ref: str, form: str, out: str | Path | None = None, *, runs_dir: Where = None
+    ref: str, form: str, out: str | Path | None = None, *, runs_dir: RunsDir = None
 ) -> dict[str, Any]:
     """Writes the metrics as csv, parquet, tensorboard or wandb; returns the `path`, by default in the run."""
     from gymnast.insight.export import export as write_export
@@ -138,30 +138,30 @@ def export(
     return write_export(run, form, Path(out) if out else None)
 
 
-def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: Where = None) -> dict[str, Any]:
+def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: RunsDir = None) -> dict[str, Any]:
     """Returns scores, curves over the clock `x`, areas under them and config differences of several runs.
 
     If one of the references is a group of seeds, `groups` has the means over seeds of each side."""
     from gymnast.insight.compare import compare as compare_runs
-    from gymnast.insight.groups import compare_groups, side
+    from gymnast.insight.groups import compare_groups, resolve_side
 
     directory = store.runs_dir(runs_dir)
-    sides = [side(ref, directory) for ref in refs]
+    sides = [resolve_side(ref, directory) for ref in refs]
     if any(side.is_group for side in sides):
         return compare_groups(sides, x)
     return compare_runs([run for side in sides for run in side.runs], x)
 
 
 def charts(
-    ref: str = "@last", x: str = "vec_steps", *, runs_dir: Where = None
+    ref: str = "@last", x: str = "vec_steps", *, runs_dir: RunsDir = None
 ) -> list[dict[str, Any]]:
     """Returns the charts of a run as data, over the clock `x`; `gymnast report` draws these."""
     from gymnast.insight.chart_data import charts as charts_of_rows
-    from gymnast.runs.curve import rows_of
+    from gymnast.runs.curve import read_rows
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     actions = (_parsed(run).get("facts") or {}).get("actions") or ()
-    return charts_of_rows(rows_of(run), run.info, run.events(), x, actions)
+    return charts_of_rows(read_rows(run), run.info, run.events(), x, actions)
 
 
 def report(
@@ -170,29 +170,29 @@ def report(
     out: str | Path | None = None,
     x: str = "vec_steps",
     *,
-    runs_dir: Where = None,
+    runs_dir: RunsDir = None,
 ) -> dict[str, Any]:
     """Writes a report (`md`, `html`, or both) to `out`, by default into the run; returns its `files`."""
-    from gymnast.insight.report.content import content
-    from gymnast.insight.report.files import write
-    from gymnast.runs.curve import rows_of
+    from gymnast.insight.report.content import report_blocks
+    from gymnast.insight.report.files import write_report
+    from gymnast.runs.curve import read_rows
 
     directory = store.runs_dir(runs_dir)
     run_info = show(ref, runs_dir=directory)
     run = Run(Path(run_info["path"]))
     drawn, parent = charts(str(run.path), x, runs_dir=directory), _parent(run, x, directory)
-    blocks = content(run_info, rows_of(run), drawn, parent)
+    blocks = report_blocks(run_info, read_rows(run), drawn, parent)
     place = None if out is None else Path(out)
     title = f"{run_info['id']} {run_info['preset']}"
-    files = write(blocks, title, forms=forms, home=run.path / "report", out=place)
+    files = write_report(blocks, title, formats=forms, default_dir=run.path / "report", out=place)
     return {"run": run_info["id"], "files": [str(file) for file in files]}
 
 
-def doctor(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
+def doctor(ref: str = "@last", *, runs_dir: RunsDir = None) -> dict[str, Any]:
     """Diagnoses a run: returns causes with evidence, the likeliest first, and a config patch."""
     from gymnast.insight.doctor import diagnose
 
-    return diagnose(store.resolve(ref, store.runs_dir(runs_dir))[0]).plain()
+    return diagnose(store.resolve(ref, store.runs_dir(runs_dir))[0]).to_json()
 
 
 def presets(search: str = "") -> list[dict[str, Any]]:
@@ -202,10 +202,10 @@ def presets(search: str = "") -> list[dict[str, Any]]:
     from gymnast.insight import results
 
     found: list[dict[str, Any]] = []
-    for preset in files.search(search):
+    for preset in files.search_presets(search):
         try:
-            stored = results.of_preset(preset.name) if preset.shipped else {}
-            found.append({**files.described(preset), "results": stored})
+            stored = results.variant_summaries(preset.name) if preset.is_builtin else {}
+            found.append({**files.summarize(preset), "results": stored})
         except ConfigError as error:  # one broken file must not hide the others
             found.append({"name": preset.name, "path": str(preset.path), "problem": str(error)})
     return found
@@ -215,21 +215,21 @@ def metrics(name: str = "") -> list[dict[str, Any]]:
     """Returns the description of every metric, or of the one named."""
     from gymnast.metrics import explain
 
-    every = [explain.find(name)] if name else explain.catalogue().values()
-    return [explain.described(metric) for metric in every]
+    every = [explain.find(name)] if name else explain.catalog().values()
+    return [explain.metric_to_dict(metric) for metric in every]
 
 
 def config_show(
-    name: str, overrides: Mapping[str, Any] | None = None, *, runs_dir: Where = None
+    name: str, overrides: Mapping[str, Any] | None = None, *, runs_dir: RunsDir = None
 ) -> dict[str, Any]:
     """Returns the settings of a run, a preset or an environment, and where each value came from."""
-    from gymnast.config.saved import plain, values
+    from gymnast.config.saved import to_plain, flat_values
 
     title, config, provenance = _settings(name, overrides or {}, store.runs_dir(runs_dir))
     return {
         "name": title,
-        "config": plain(config),
-        "values": values(config),
+        "config": to_plain(config),
+        "values": flat_values(config),
         "provenance": provenance,
     }
 
@@ -249,12 +249,12 @@ def config_check(targets: Sequence[str] = ()) -> dict[str, Any]:
 
 def config_fmt(text: str, at: str = "") -> str:
     """Returns the text of a config file with its keys in canonical order and its comments kept."""
-    from gymnast.config.fmt import fmt
+    from gymnast.config.fmt import format_config
 
-    return fmt(text, at)
+    return format_config(text, at)
 
 
-def config_diff(a: str, b: str, *, runs_dir: Where = None) -> list[dict[str, Any]]:
+def config_diff(a: str, b: str, *, runs_dir: RunsDir = None) -> list[dict[str, Any]]:
     """Returns the keys whose values differ between two runs or presets; None where one lacks the key."""
     from gymnast.config.saved import diff
 
@@ -266,25 +266,25 @@ def _settings(
     name: str, overrides: Mapping[str, Any], directory: Path
 ) -> tuple[str, Config[Any], dict[str, str]]:
     """Returns a title, the config, and config key -> origin of its value."""
-    from gymnast.config.resolve import revise
+    from gymnast.config.resolve import apply_overrides
     from gymnast.insight.settings import settings_in_use, settings_of_environment
 
-    run = run_named(name, directory)
+    run = find_run(name, directory)
     if run is None:
         return settings_of_environment(name, overrides)
     config, origins = settings_in_use(run)
     if overrides:
-        config, origins = revise(config, overrides, provenance=origins)
+        config, origins = apply_overrides(config, overrides, provenance=origins)
     return f"run {run.path}", config, origins
 
 
-def run_named(name: str, directory: Path) -> Run | None:
+def find_run(name: str, directory: Path) -> Run | None:
     """Returns the run named `name`; None if it names a preset, or no run and so perhaps an environment."""
     from gymnast.config import presets as files
 
-    must_be_run = name.startswith("@") or reference.split(name)[1] is not None
-    env = files.split(name)[0] if not must_be_run else ""
-    if env and (preset := files.find(env)).path is not None and preset.name == env:
+    must_be_run = name.startswith("@") or reference.split_reference(name)[1] is not None
+    env = files.split_target(name)[0] if not must_be_run else ""
+    if env and (preset := files.find_preset(env)).path is not None and preset.name == env:
         return None
     try:
         return store.resolve(name, directory)[0]
@@ -313,21 +313,21 @@ def _parent(run: Run, x: str, directory: Path) -> dict[str, Any] | str | None:
 
 def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str]:
     """Returns the clocks and `names` as columns; raises UsageError for a name that no row has."""
-    from gymnast.text.closest import closest
+    from gymnast.text.closest import did_you_mean
 
     for name in names:
         if known and name not in known:
-            problem = f"run {run.id} has no metric {name!r}{closest(name, known)}"
+            problem = f"run {run.id} has no metric {name!r}{did_you_mean(name, known)}"
             raise UsageError(problem, fix=f"`gymnast rows {run.id} --last 1` has them all")
     return [key for key in (*(f"clock/{clock}" for clock in CLOCKS), *names) if key in known]
 
 
 def _curve(run: Run) -> dict[str, Any]:
     """Returns the evaluation curve and the summary of it (`learning`)."""
-    from gymnast.runs.curve import curve_of, learning_so_far, rows_of
+    from gymnast.runs.curve import curve_of, learning_so_far, read_rows
 
     try:
-        recorded = rows_of(run)
+        recorded = read_rows(run)
     except RunError:  # damaged metrics.db: show the run anyway; `rows` reports the problem
         return {"evaluations": [], "learning": None}
     points = zip(*curve_of(recorded, "env_steps"), strict=True)
@@ -339,7 +339,7 @@ def _curve(run: Run) -> dict[str, Any]:
 
 def _checkpoints(run: Run, best: int | None) -> dict[str, Any]:
     """Returns the best and the latest checkpoint that load, and messages about damaged ones."""
-    available = checkpoint.steps(run.path)
+    available = checkpoint.list_checkpoints(run.path)
     found: dict[str, Any] = {"best": None, "latest": None, "steps": list(available), "damaged": []}
     for word in ("latest", "best"):
         if not available or (word == "best" and best is None):
@@ -350,7 +350,7 @@ def _checkpoints(run: Run, best: int | None) -> dict[str, Any]:
             found["damaged"].append(str(error))
         else:
             found[word] = _described(loaded)
-            found["damaged"] += loaded.skipped
+            found["damaged"] += loaded.skipped_errors
     return found
 
 

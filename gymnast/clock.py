@@ -42,11 +42,11 @@ class Clock:
     def read(self, name: str) -> float:
         return getattr(self, name)
 
-    def total(self, name: str) -> float | None:
+    def limit(self, name: str) -> float | None:
         return self.limits.get(name)
 
     @property
-    def main(self) -> str:
+    def main_clock(self) -> str:
         """Name of the budget's main clock; env_steps without a budget."""
         return next(iter(self.limits), "env_steps")
 
@@ -57,7 +57,7 @@ class Clock:
         return max(shares, default=None)
 
     @property
-    def spent(self) -> str | None:
+    def reached_limit(self) -> str | None:
         """Name of the first limit that has been reached; None if none has."""
         reached = (n for n, total in self.limits.items() if self.read(n) >= total)
         return next(reached, None)

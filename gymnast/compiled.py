@@ -8,14 +8,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
-HIDDEN = "GYMNAST_NATIVE"
+NATIVE_VAR = "GYMNAST_NATIVE"
 """Environment variable that hides the kernels if it is `off`. Each process reads it only once."""
 
 
 @cache
 def kernels() -> ModuleType | None:
     """Returns the compiled module; None if it is missing or hidden."""
-    if os.environ.get(HIDDEN) == "off":
+    if os.environ.get(NATIVE_VAR) == "off":
         return None
     try:
         from gymnast import _native
@@ -24,10 +24,10 @@ def kernels() -> ModuleType | None:
     return _native
 
 
-def why_absent() -> str:
+def missing_reason() -> str:
     """Returns why `kernels` is None; "" if nothing is wrong."""
-    if os.environ.get(HIDDEN) == "off":
-        return f"{HIDDEN}=off"
+    if os.environ.get(NATIVE_VAR) == "off":
+        return f"{NATIVE_VAR}=off"
     if find_spec("gymnast._native") is None:
         return "the native engine was not built (reinstall gymnast with a C++ compiler available)"
     try:

@@ -13,7 +13,7 @@ PALETTE = 64
 """Number of colors in a PNG file; a small palette keeps the file small."""
 
 
-def blank(width: float = 1.0, height: float = 1.0, *, otherwise: str = "") -> Any:
+def new_figure(width: float = 1.0, height: float = 1.0, *, alternative: str = "") -> Any:
     """Returns an empty figure with a size in inches.
 
     Raises GymnastError without matplotlib; `otherwise` is an alternative to installing it.
@@ -23,14 +23,14 @@ def blank(width: float = 1.0, height: float = 1.0, *, otherwise: str = "") -> An
         from matplotlib.figure import Figure
         from PIL import Image  # noqa: F401 - `png` needs it
     except ImportError as error:
-        fix = "pip install 'gymnast[report]'" + (f", {otherwise}" if otherwise else "")
+        fix = "pip install 'gymnast[report]'" + (f", {alternative}" if alternative else "")
         raise GymnastError(f"pictures need matplotlib ({error})", fix=fix) from None
     figure = Figure(figsize=(width, height), dpi=DPI)
     FigureCanvasAgg(figure)
     return figure
 
 
-def png(figure: Any) -> bytes:
+def to_png(figure: Any) -> bytes:
     """Returns the figure as the contents of a PNG file."""
     from PIL import Image
 

@@ -33,9 +33,9 @@ class Images:
     dtype = np.dtype(np.uint8)
 
     @classmethod
-    def of(cls, rows: Array, channels: Channels) -> Images:
+    def from_array(cls, rows: Array, channels: Channels) -> Images:
         """Returns observations [B, ...] as Images without shared planes."""
-        plane = planes(rows, channels)
+        plane = as_planes(rows, channels)
         n, k = plane.shape[:2]
         index = np.arange(n * k, dtype=np.int32).reshape(n, k)
         return cls(np.ascontiguousarray(plane.reshape(n * k, *plane.shape[2:])), index, channels)
@@ -80,7 +80,7 @@ class Images:
         """Returns a copy that holds only the planes it uses."""
         return _joined([self])
 
-    def followed_by(self, others: Images) -> Images:
+    def concat(self, others: Images) -> Images:
         """Returns both, concatenated along the first axis."""
         return _joined([self, others])
 
@@ -88,12 +88,12 @@ class Images:
         """Returns a copy with the observations at `at` replaced by `rows` [K, ...]."""
         if not len(rows):
             return self
-        added, index = Images.of(rows, self.channels), self.index.copy()
+        added, index = Images.from_array(rows, self.channels), self.index.copy()
         index[at] = added.index + len(self.plane)
         return replace(self, plane=np.concatenate([self.plane, added.plane]), index=index)
 
 
-Observed = np.ndarray | Images
+ObsArray = np.ndarray | Images
 """Observations [..., *shape of one], as an array or with shared planes."""
 
 
@@ -105,7 +105,7 @@ class ImageRecorder:
         self._channels: Channels = channels
         self._last = np.empty_like(obs)
         """The observations that were recorded last."""
-        n, k, *size = planes(obs, channels).shape
+        n, k, *size = as_planes(obs, channels).shape
         self._shifts = (1, 3, 0) if k > 3 and k % 3 == 0 else (1, 0)
         """Numbers of planes by which a stack may have moved since the last step: one grayscale frame,
         one RGB frame, or none (the environment repeated its observation)."""
@@ -117,8 +117,8 @@ class ImageRecorder:
         """Records the observations [N, ...] before step t; returns a copy, valid until the next call."""
         if t == len(self._index):
             self._index = np.concatenate([self._index, np.empty_like(self._index)])
-        new = planes(obs, self._channels)
-        now, before = (_words(planes(rows, self._channels)) for rows in (obs, self._last))
+        new = as_planes(obs, self._channels)
+        now, before = (_words(as_planes(rows, self._channels)) for rows in (obs, self._last))
         row = self._index[t]
         n, k = row.shape
         remaining = np.arange(n)  # copies for which no shift of the last stack has matched yet
@@ -155,7 +155,7 @@ class ImageRecorder:
         return indices
 
 
-def planes(rows: Array, channels: Channels) -> Array:
+def as_planes(rows: Array, channels: Channels) -> Array:
     """Returns a view of observations [B, ...] as planes [B, channels, height, width]."""
     return rows if channels == "first" else np.moveaxis(rows, -1, 1)
 
@@ -171,12 +171,12 @@ def _words(plane: Array) -> Array:
     return plane.reshape(*leading, height * width).view(np.uint64)
 
 
-def concatenate(pieces: Sequence[Observed]) -> Observed:
+def concatenate(pieces: Sequence[ObsArray]) -> ObsArray:
     """Returns observations concatenated along the first axis; images hold only the planes they use."""
     like = next((piece for piece in pieces if isinstance(piece, Images)), None)
     if like is None:
         return np.concatenate(pieces)  # type: ignore[arg-type]
-    return _joined([p if isinstance(p, Images) else Images.of(p, like.channels) for p in pieces])
+    return _joined([p if isinstance(p, Images) else Images.from_array(p, like.channels) for p in pieces])
 
 
 def _joined(pieces: Sequence[Images]) -> Images:
@@ -198,7 +198,7 @@ def _joined(pieces: Sequence[Images]) -> Images:
     return replace(pieces[0], plane=np.concatenate(kept), index=index)
 
 
-def as_arrays(columns: Mapping[str, Observed]) -> dict[str, Array]:
+def as_arrays(columns: Mapping[str, ObsArray]) -> dict[str, Array]:
     """Returns columns as plain arrays by name, for storage: images become three arrays."""
     arrays: dict[str, Array] = {}
     for name, column in columns.items():

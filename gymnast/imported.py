@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 
-def imported(path: str) -> Any:
+def import_object(path: str) -> Any:
     """Returns the object at `package.module:Name`. The working directory is searched too."""
     module, _, name = path.partition(":")
     if not module or not name:

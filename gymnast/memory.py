@@ -7,7 +7,7 @@ import os
 from gymnast.errors import ConfigError
 
 
-def refuse_more_than_memory(n_bytes: float, what: str, fix: str) -> None:
+def check_memory(n_bytes: float, what: str, fix: str) -> None:
     """Raises ConfigError if `n_bytes` exceed the main memory of the machine; `what` needs them."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if n_bytes > total:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gymnast.images import Images, Observed, as_arrays, from_arrays
+from gymnast.images import Images, ObsArray, as_arrays, from_arrays
 from gymnast.rl.returns import gae
 
 Array = np.ndarray
@@ -40,11 +40,11 @@ class Episodes:
     """The preset's metrics of each episode; empty if the preset declares none."""
 
     @classmethod
-    def none(cls) -> Episodes:
-        return cls.of(())
+    def empty(cls) -> Episodes:
+        return cls.from_episodes(())
 
     @classmethod
-    def of(cls, episodes: Iterable[Episode]) -> Episodes:
+    def from_episodes(cls, episodes: Iterable[Episode]) -> Episodes:
         *columns, numbers = [*zip(*episodes, strict=True)] or [()] * len(Episode._fields)
         arrays = map(np.array, columns, (np.float64, np.int64, np.int64, np.int64, np.bool_))
         return cls(*arrays, numbers=numbers if any(numbers) else ())
@@ -59,12 +59,12 @@ class Episodes:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Episodes) and list(self) == list(other)
 
-    def followed_by(self, later: Episodes, most: int) -> Episodes:
+    def concat(self, later: Episodes, max_episodes: int) -> Episodes:
         """Returns these episodes and the later ones, only the newest `most` of them."""
         pairs = zip(self._columns(), later._columns(), strict=True)
-        columns = (np.concatenate(pair)[-most:] for pair in pairs)
+        columns = (np.concatenate(pair)[-max_episodes:] for pair in pairs)
         has_numbers = self.numbers or later.numbers
-        numbers = (self._numbers() + later._numbers())[-most:] if has_numbers else ()
+        numbers = (self._numbers() + later._numbers())[-max_episodes:] if has_numbers else ()
         return Episodes(*columns, numbers=numbers)
 
     def _columns(self) -> tuple[Array, ...]:
@@ -78,7 +78,7 @@ class Episodes:
 class Rollout:
     """T steps in N environments under one policy. Arrays are [T, N, ...]."""
 
-    obs: Observed
+    obs: ObsArray
     """Observation before each step."""
     last_obs: Array
     """Observation after the last step, [N, ...]."""
@@ -116,19 +116,19 @@ class Rollout:
         return int(self.valid.sum())
 
     @cached_property
-    def whole(self) -> bool:
+    def all_valid(self) -> bool:
         """Whether every step is valid."""
         return np.count_nonzero(self.valid) == self.valid.size  # a third of the time of all()
 
-    def next_obs(self) -> Observed:
+    def next_obs(self) -> ObsArray:
         """Returns the observation after each step, [T, N, ...].
 
         After a termination it is the first one of the next episode: no algorithm reads it, because the
         value of a terminal state is 0.
         """
         if isinstance(self.obs, Images):
-            last = Images.of(self.last_obs, self.obs.channels)
-            return self.obs[1:].followed_by(last[None]).with_rows(self.cut_at, self.cut_obs)
+            last = Images.from_array(self.last_obs, self.obs.channels)
+            return self.obs[1:].concat(last[None]).with_rows(self.cut_at, self.cut_obs)
         return self.newest_next_obs(len(self.obs))
 
     def newest_next_obs(self, steps: int) -> Array:
@@ -153,7 +153,7 @@ class Rollout:
         present = from_arrays(arrays)
         columns: dict[str, Any] = {name: present.get(name) for name in _STORED}
         cut_at = arrays["cut_step"], arrays["cut_copy"]
-        return cls(**columns, cut_at=cut_at, episodes=Episodes.none())
+        return cls(**columns, cut_at=cut_at, episodes=Episodes.empty())
 
     def advantages(self, gamma: float, lam: float) -> tuple[Array, Array]:
         """Returns GAE advantages and value targets, each [T, N]."""

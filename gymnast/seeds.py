@@ -37,7 +37,7 @@ def episode_seeds(root: int, *path: Name) -> Callable[[int, int], int]:
     return seed_of
 
 
-def with_task(seed: int, task: int, n_tasks: int) -> int:
+def encode_task(seed: int, task: int, n_tasks: int) -> int:
     """Returns the seed next to this one that encodes the task: seed % n_tasks == task.
 
     So the task of an episode is known from its seed alone (`task_of`).
@@ -46,17 +46,17 @@ def with_task(seed: int, task: int, n_tasks: int) -> int:
     return encoded if encoded < 2**31 else encoded - n_tasks
 
 
-def task_of(seed: int, n_tasks: int) -> int:
+def decode_task(seed: int, n_tasks: int) -> int:
     """Returns the task that `with_task` encoded in a seed."""
     return seed % n_tasks
 
 
-def portion(seed: int, purpose: str) -> float:
+def uniform_from_seed(seed: int, purpose: str) -> float:
     """Returns a number in 0..1, a function of the seed and the purpose."""
     return int.from_bytes(_digest(seed, (purpose,), 4)) / 2**32
 
 
-def is_among(share: float, seed: int) -> bool:
+def is_in_subset(share: float, seed: int) -> bool:
     """Returns whether the episode of this seed is in a fixed subset with this share of all seeds.
 
     Multiplying by an odd number permutes the seeds modulo 2**31, so that the share is exact.

@@ -16,7 +16,7 @@ from gymnast.config.facts import Facts
 from gymnast.policy.actions import AnyHead, Categorical, EpsilonGreedy, log_softmax
 from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
-from gymnast.spaces.observations import flat_size
+from gymnast.spaces.observations import non_image_columns
 from gymnast.spaces.spaces import BoxAction
 
 Array = np.ndarray
@@ -46,7 +46,7 @@ has a critic."""
 
 
 @dataclass(frozen=True)
-class Lesson:
+class StepTargets:
     """Everything one update computed for each step of a rollout, [T, N], in learned units."""
 
     reward: Array
@@ -54,7 +54,7 @@ class Lesson:
     """None if the algorithm has no critic."""
     credit: Credit | None
     """Advantages and returns; None if the algorithm learns from a replay buffer instead of the rollout."""
-    raw_units: float | None
+    raw_per_unit: float | None
     """Raw reward per unit of learned reward; None if no constant factor converts one to the other."""
 
     def columns(self) -> dict[str, Array]:
@@ -64,13 +64,13 @@ class Lesson:
         if self.credit is not None:
             columns["advantage_learned"] = self.credit.advantage
             columns["return_learned"] = self.credit.returns
-        if self.value is not None and self.raw_units is not None:
-            columns["value_raw"] = self.value * self.raw_units
+        if self.value is not None and self.raw_per_unit is not None:
+            columns["value_raw"] = self.value * self.raw_per_unit
         return columns
 
 
 def step_table(
-    rollout: Rollout, head: AnyHead, facts: Facts, lesson: Lesson | None
+    rollout: Rollout, head: AnyHead, facts: Facts, lesson: StepTargets | None
 ) -> dict[str, Array]:
     """Returns the columns of the table, with one entry per valid step: all steps of the first environment
     copy in order of time, then those of the next copy.
@@ -91,15 +91,15 @@ def step_table(
     env, step = np.meshgrid(np.arange(n), np.arange(n_steps), indexing="ij")
     table = {"env": env.ravel(), "step": step.ravel()}
     labels = [c.name for c in facts.observations]
-    for name, column in flat_size(rollout.obs).items():
+    for name, column in non_image_columns(rollout.obs).items():
         table |= _components(f"obs/{name}" if name else "obs", column, () if name else labels)
     table |= _actions(rollout, head, facts.actions)
-    table |= {name: by_copy(column) for name, column in flat.items()}
+    table |= {name: env_major(column) for name, column in flat.items()}
     if rollout.info is not None:
         table |= {
-            f"info/{key}": by_copy(rollout.info[key]) for key in rollout.info.dtype.names or ()
+            f"info/{key}": env_major(rollout.info[key]) for key in rollout.info.dtype.names or ()
         }
-    keep = by_copy(rollout.valid)
+    keep = env_major(rollout.valid)
     return table if keep.all() else {name: column[keep] for name, column in table.items()}
 
 
@@ -126,21 +126,21 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if special else text
 
 
-def by_copy(column: Array) -> Array:
+def env_major(column: Array) -> Array:
     """Reorders [T, N, ...] into [N * T, ...]: one environment copy after the other."""
     return column.swapaxes(0, 1).reshape(-1, *column.shape[2:])
 
 
 def _components(name: str, column: Array, labels: Sequence[str]) -> dict[str, Array]:
     """Returns one column per component of an observation or action, numbered if `labels` do not fit."""
-    flat = by_copy(column).reshape(column.shape[0] * column.shape[1], -1)
+    flat = env_major(column).reshape(column.shape[0] * column.shape[1], -1)
     if flat.shape[1] != len(labels):
         labels = [str(i) for i in range(flat.shape[1])]
     return {f"{name}/{label}": flat[:, i] for i, label in enumerate(labels)}
 
 
 def _actions(rollout: Rollout, head: AnyHead, labels: Sequence[str]) -> dict[str, Array]:
-    dist, action = by_copy(rollout.dist), by_copy(rollout.action)
+    dist, action = env_major(rollout.dist), env_major(rollout.action)
     if isinstance(head.space, BoxAction):
         chosen = _components("action", rollout.action, labels)
         mean = {f"mean/{i}": dist[:, i] for i in range(head.n_outputs)}

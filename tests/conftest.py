@@ -39,7 +39,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  
 @pytest.fixture
 def without_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Hides the compiled kernels, as if gymnast was installed without a C++ compiler."""
-    monkeypatch.setenv(compiled.HIDDEN, "off")
+    monkeypatch.setenv(compiled.NATIVE_VAR, "off")
     compiled.kernels.cache_clear()
     yield
     compiled.kernels.cache_clear()

@@ -15,7 +15,7 @@ from gymnast.collect.casting import LEARNER, Player
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.envs.backends.backend import Fault
-from gymnast.envs.matches.matches import UNKNOWN, ByRole, MatchStep, Role
+from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, MatchStep, Role
 from gymnast.policy.policy import Policy
 from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction
 
@@ -68,10 +68,10 @@ def length_of(seed: int) -> int:
 
 
 def outcome_of(seed: int) -> int:
-    return (UNKNOWN, 0, 1, 2)[seed % 4]
+    return (UNKNOWN_OUTCOME, 0, 1, 2)[seed % 4]
 
 
-def breaks(seed: int) -> bool:
+def has_fault(seed: int) -> bool:
     return seed % 7 == 0
 
 
@@ -80,7 +80,7 @@ class Coop:
 
     name, time_limit, has_default_limit = "coop", LIMIT, False
     outcomes, scripted = OUTCOMES, {}
-    unpaid = 0.0
+    inactive_reward = 0.0
     """Reward returned for agents out of play."""
 
     def __init__(
@@ -96,7 +96,7 @@ class Coop:
             role: np.zeros((n_matches, kind.seats, kind.obs.size), "f4")
             for role, kind in ROLES.items()
         }
-        self.noted: dict[tuple[int, int, Seat], tuple[Array, Array]] = {}
+        self.recorded_steps: dict[tuple[int, int, Seat], tuple[Array, Array]] = {}
 
     def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         for match, seed in zip(matches, seeds, strict=True):
@@ -108,11 +108,11 @@ class Coop:
     def step(self, actions: ByRole, matches: Sequence[int] | None = None) -> MatchStep:
         n = self.n_matches
         shapes = {role: (n, kind.seats) for role, kind in ROLES.items()}
-        reward = {role: np.full(shape, self.unpaid) for role, shape in shapes.items()}
+        reward = {role: np.full(shape, self.inactive_reward) for role, shape in shapes.items()}
         terminated, truncated = (
             {role: np.zeros(shape, bool) for role, shape in shapes.items()} for _ in range(2)
         )
-        over, outcome = np.zeros(n, bool), np.full(n, UNKNOWN)
+        over, outcome = np.zeros(n, bool), np.full(n, UNKNOWN_OUTCOME)
         faults: list[Fault] = []
         for match in range(n) if matches is None else matches:
             seed, t = int(self.seed[match]), int(self.t[match]) + 1
@@ -121,7 +121,7 @@ class Coop:
             given = {(role, place): actions[role][match, place] for role, place in playing}
             for (role, place), action in given.items():
                 shown = self.obs[role][match, place].copy()
-                self.noted[seed, t, (role, place)] = shown, np.array(action)
+                self.recorded_steps[seed, t, (role, place)] = shown, np.array(action)
             self.memory[match] = next_memory(
                 int(self.memory[match]), {seat: float(np.ravel(a)[0]) for seat, a in given.items()}
             )
@@ -135,7 +135,7 @@ class Coop:
                     )
             over[match] = t == length_of(seed)
             outcome[match] = outcome_of(seed)
-            if self.faulty and breaks(seed) and t == BREAKS_AT:
+            if self.faulty and has_fault(seed) and t == BREAKS_AT:
                 faults.append(Fault(match, t, "the fence broke"))
             self._show(match)
         numbers = {"memory": self.memory.astype(float)}
@@ -166,13 +166,13 @@ class Coop:
             self.obs[seat[0]][match, seat[1]] = obs_of(seat, memory, t) if alive else 8.0
 
 
-class Careless(Coop):
+class RewardsInactive(Coop):
     """Returns a huge reward for agents out of play, which must be ignored."""
 
-    unpaid = 1e6
+    inactive_reward = 1e6
 
 
-class Casts:
+class ScriptedCasting:
     """Casts an opponent in some of the matches: foxes play by rules, hens at random."""
 
     def cast(self, match: int, number: int) -> dict[str, str]:
@@ -181,18 +181,18 @@ class Casts:
 
     def player(self, role: str, name: str) -> Player:
         assert (role, name) in ((FOX, "rules"), (HEN, "luck"))
-        return by_rules if role == FOX else by_luck
+        return scripted_fox if role == FOX else random_hen
 
 
-def by_rules(obs: Array, _: Array, uniform: Array) -> Array:
+def scripted_fox(obs: Array, _: Array, uniform: Array) -> Array:
     return 1 + np.where(uniform < 0.5, obs[:, 0] > 0, 2).astype(np.int64)
 
 
-def by_luck(obs: Array, noise: Array, _: Array) -> Array:
+def random_hen(obs: Array, noise: Array, _: Array) -> Array:
     return np.clip(noise.reshape(len(obs), 1) / 4, -0.5, 0.5).astype(np.float32)
 
 
-def lineup(roles: Sequence[str] = tuple(ROLES)) -> dict[str, Policy]:
+def make_policies(roles: Sequence[str] = tuple(ROLES)) -> dict[str, Policy]:
     """Returns a policy for each of these roles."""
     found: dict[str, Policy] = {}
     for role in roles:

@@ -37,7 +37,7 @@ def obs_of(seed: int, t: int) -> np.ndarray:
     return np.array([t / 8, (seed >> 16) / 2**15, (seed & 0xFFFF) / 2**16], dtype=np.float32)
 
 
-def seed_in(obs: np.ndarray) -> int:
+def seed_from_obs(obs: np.ndarray) -> int:
     """The seed that an observation echoes."""
     return (round(float(obs[1]) * 2**15) << 16) + round(float(obs[2]) * 2**16)
 
@@ -164,7 +164,7 @@ class Broken(Script):
         return self.only in ("all", self.seed) and self.t == self.at
 
 
-TROUBLES = (
+FAULT_KINDS = (
     *(
         "",
         "raises",
@@ -181,9 +181,9 @@ TROUBLES = (
 )
 
 
-def trouble(how: str, at: int) -> list[int]:
+def faulty_seeds(how: str, at: int) -> list[int]:
     """Seeds for four copies: the one at index 2 goes wrong at that step (0: at the reset)."""
-    first = 1000 * TROUBLES.index(how) + 10 * at
+    first = 1000 * FAULT_KINDS.index(how) + 10 * at
     return [first, first + 1, first + 2, first + 3]
 
 
@@ -199,7 +199,7 @@ class Shaky(Broken):
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict]:
         seed = self.seed + 1 if seed is None else seed
-        self.how, self.at = TROUBLES[seed // 1000], seed % 1000 // 10
+        self.how, self.at = FAULT_KINDS[seed // 1000], seed % 1000 // 10
         self.only = seed if seed >= 1000 and seed % 10 == 2 else -1
         self.length = 50 if seed >= 1000 else None
         return super().reset(seed=seed, options=options)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.config.families import has_roles
+from gymnast.config.families import is_multi_agent
 from gymnast.metrics.sinks.console import Console
-from gymnast.metrics.specs import METRICS, spec
+from gymnast.metrics.specs import METRICS, metric_for_key
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint, inbox, store
 from gymnast.runs.match_trace import MatchTrace, read_matches
@@ -39,9 +39,9 @@ SMALL = {
 """Settings with which a run takes about a second."""
 
 
-def trained(target: str, overrides: dict[str, Any], **more: Any) -> Run:
+def train_small(target: str, overrides: dict[str, Any], **more: Any) -> Run:
     """Trains a small run. `target` is a preset, a multi-agent environment, or the name of a scripted one."""
-    if "-v" not in target and not has_roles(target.partition(":")[0]):
+    if "-v" not in target and not is_multi_agent(target.partition(":")[0]):
         target = f"py:tests.scripted:{target}"
     small = SMALL
     if more.get("algo", "ppo") != "ppo":
@@ -53,7 +53,7 @@ Plan = Mapping[int, Sequence[tuple[str, dict[str, Any]]]]
 """Rollout -> the commands sent at its end: kind and assignments."""
 
 
-class Teller:
+class CommandSender:
     """A console that sends the run the commands of a plan, each at its rollout."""
 
     def __init__(self, runs_dir: Path, plan: Plan) -> None:
@@ -69,7 +69,7 @@ class Teller:
     def close(self, summary: Any) -> None: ...
 
 
-def told(target: str, overrides: dict[str, Any], plan: Plan) -> Run:
+def train_with_commands(target: str, overrides: dict[str, Any], plan: Plan) -> Run:
     """Trains a small run that receives the commands of a plan."""
     prepared = prepare(target, SMALL | overrides)
     runs_dir = store.runs_dir()
@@ -77,11 +77,11 @@ def told(target: str, overrides: dict[str, Any], plan: Plan) -> Run:
         prepared.resolved,
         prepared.collector,
         runs_dir,
-        console=lambda *_: Teller(runs_dir, plan),
+        console=lambda *_: CommandSender(runs_dir, plan),
     )[0]
 
 
-def resumed(
+def resume_run(
     run: Run,
     overrides: dict[str, Any] | None = None,
     *,
@@ -98,17 +98,17 @@ def resumed(
         optimizer=optimizer,
         label=label,
         console=lambda metrics, cfg: Console(
-            metrics, title="", budget=cfg.stop.limits(), ending=lambda _: "", quiet=True
+            metrics, title="", budget=cfg.stop.limits(), format_summary=lambda _: "", quiet=True
         ),
     )[0]
 
 
-def gone_back(run: Run, step: int) -> Run:
+def copy_killed_at(run: Run, step: int) -> Run:
     """Returns a copy of a run as if it had been killed right after the checkpoint at `step`."""
     taken = len(list(run.path.parent.glob(f"{run.id}*")))
     copy = Run(run.path.with_name(f"{run.id}{taken}"))
     shutil.copytree(run.path, copy.path)
-    for later, path in checkpoint.steps(copy.path).items():
+    for later, path in checkpoint.list_checkpoints(copy.path).items():
         if later > step:
             shutil.rmtree(path)
     for file in (*copy.traces.iterdir(), *copy.matches.glob("*")):
@@ -123,17 +123,17 @@ def rows(run: Run) -> list[Row]:
         return list(store.rows())
 
 
-def exact(row: Row) -> Row:
+def exact_metrics(row: Row) -> Row:
     """Returns the metrics of a row that a repetition must reproduce to the last bit."""
     return {key: value for key, value in row.items() if _is_exact(key)}
 
 
 def _is_exact(key: str) -> bool:
     name = key.rpartition(":")[2]
-    return name not in METRICS or spec(key).exact
+    return name not in METRICS or metric_for_key(key).exact
 
 
-def arrays(run: Run, stem: str = "policy", which: str | int = "latest") -> dict[str, np.ndarray]:
+def checkpoint_arrays(run: Run, stem: str = "policy", which: str | int = "latest") -> dict[str, np.ndarray]:
     return checkpoint.find(run.path, which).tensors(stem)
 
 
@@ -178,7 +178,7 @@ def evaluations(run: Run) -> list[tuple[int, int]]:
     ]
 
 
-def same_run(a: Run, b: Run, *, same_files: bool = True) -> None:
+def assert_same_run(a: Run, b: Run, *, same_files: bool = True) -> None:
     """Asserts that two runs have the same weights, optimizer, metrics, episodes and scores, bit for bit.
 
     An extra checkpoint distributes training episodes differently over files: then use `same_files=False`."""
@@ -193,8 +193,8 @@ def same_run(a: Run, b: Run, *, same_files: bool = True) -> None:
     tables = [name for name in last.files if name.endswith(".csv")]
     assert tables
     assert all(last.text(name) == other.text(name) for name in tables)
-    assert [exact(row) for row in rows(a)] == [exact(row) for row in rows(b)]
-    stored = matches if has_roles(a.info["env"]) else traces
+    assert [exact_metrics(row) for row in rows(a)] == [exact_metrics(row) for row in rows(b)]
+    stored = matches if is_multi_agent(a.info["env"]) else traces
     for kind in ("train", "eval", "confirm"):
         here, there = stored(a, kind), stored(b, kind)
         if not same_files:
@@ -210,7 +210,7 @@ def same_run(a: Run, b: Run, *, same_files: bool = True) -> None:
 
 def _exact_document(document: dict[str, Any]) -> dict[str, Any]:
     if "clock/seconds" in document:
-        return exact(document)
+        return exact_metrics(document)
     document["clock"].pop("seconds")
     for alerts in (document["alerts"], *document["alerts"].get("roles", {}).values()):
         _forget_clocks(alerts)
@@ -219,7 +219,7 @@ def _exact_document(document: dict[str, Any]) -> dict[str, Any]:
 
 def _forget_clocks(alerts: dict[str, Any]) -> None:
     for by_key, name in ((alerts, "ranges"), (alerts["seen"], "tracks")):
-        by_key[name] = {key: kept for key, kept in by_key[name].items() if exact({key: 0.0})}
+        by_key[name] = {key: kept for key, kept in by_key[name].items() if exact_metrics({key: 0.0})}
     alerts["bad"] = {id: n for id, n in alerts["bad"].items() if _reads_no_clock(id)}
     alerts["alerts"] = [alert for alert in alerts["alerts"] if _reads_no_clock(alert["id"])]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gymnast.config.resolve import resolve
-from gymnast.config.saved import values
+from gymnast.config.saved import flat_values
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "ppo-details.md").read_text()
@@ -49,7 +49,7 @@ def test_every_named_function_exists(name: str):
 
 
 def test_documented_defaults_match_the_config():
-    defaults = values(resolve("NoPresetOfThisName-v0:ppo").config)
+    defaults = flat_values(resolve("NoPresetOfThisName-v0:ppo").config)
     stated = re.findall(r"`([a-z]+\.[a-z_]+) = ([^`]+)`", PAGE)
     assert len(stated) > 20
     for option, said in stated:

@@ -107,7 +107,7 @@ def tensorboard_rows(folder: Path) -> list[Row]:
     return rows
 
 
-def tensorboard_shows(folder: Path) -> dict[str, list[tuple[int, float]]]:
+def tensorboard_scalars(folder: Path) -> dict[str, list[tuple[int, float]]]:
     """Returns tag -> steps and values, as TensorBoard's scalars page requests them."""
     from tensorboard.backend.event_processing import data_provider, plugin_event_multiplexer
     from tensorboard.context import RequestContext
@@ -121,6 +121,6 @@ def tensorboard_shows(folder: Path) -> dict[str, list[tuple[int, float]]]:
     return {tag: [(p.step, p.value) for p in points] for tag, points in found.items()}
 
 
-def bits(rows: list[Row]) -> list[dict[str, bytes]]:
+def rows_as_bits(rows: list[Row]) -> list[dict[str, bytes]]:
     """Returns rows that compare equal only if every value has the same bits, including NaN and -0.0."""
     return [{key: struct.pack("<d", value) for key, value in row.items()} for row in rows]

@@ -21,17 +21,17 @@ from benchmarks.codebase import duplication, reading, size
 TRACE = Path(__file__).with_name("trace.py")
 
 
-def counted(tree: Path) -> dict[str, Any]:
+def measure_tree(tree: Path) -> dict[str, Any]:
     """Returns every measure of a tree."""
-    run, path = executed(tree), size.listed(tree)
+    run, path = trace_training(tree), size.listed_files(tree)
     both = sorted({*run["rollout"]["names"]} & {*path["names"]})
     return {
         "tree": str(tree),
         "executed": run,
         "listed": path,
         "to read": {"files": len(both), "lines": sum(size.n_lines(tree / n) for n in both)},
-        **size.measured(tree),
-        **reading.measured(tree),
+        **size.measure_size(tree),
+        **reading.measure_readability(tree),
         "repeated windows": duplication.repeated_windows(tree, ("gymnast",)),
         "repeated windows, whole tree": duplication.repeated_windows(
             tree, ("gymnast", "tests", "benchmarks", "docs")
@@ -39,7 +39,7 @@ def counted(tree: Path) -> dict[str, Any]:
     }
 
 
-def executed(tree: Path) -> dict[str, Any]:
+def trace_training(tree: Path) -> dict[str, Any]:
     """Returns the files and lines that training PPO on CartPole executes, as `trace.py` finds them."""
     own = tree / ".venv" / "bin" / "python"
     python = str(own) if own.exists() else sys.executable
@@ -101,7 +101,7 @@ def main() -> None:
     options = parser.parse_args()
     if len(options.trees) > 2:
         parser.error("expected one tree, or two as before and after")
-    found = [counted(tree.resolve()) for tree in options.trees]
+    found = [measure_tree(tree.resolve()) for tree in options.trees]
     print(json.dumps(found, indent=1) if options.json else markdown(found))
 
 

@@ -16,7 +16,7 @@ PRAGMA = re.compile(r"#\s*(noqa|pyright|type:|pragma|fmt:|ruff)")
 """Comments for tools explain nothing to a reader."""
 
 
-def measured(tree: Path) -> dict[str, Any]:
+def measure_readability(tree: Path) -> dict[str, Any]:
     """Returns the measures of the package; banned words and spellings also count README and docs."""
     texts = [path.read_text(encoding="utf-8") for path in sources(tree)]
     lines = sum(len(text.splitlines()) for text in texts)

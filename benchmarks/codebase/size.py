@@ -23,7 +23,7 @@ def n_lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
 
 
-def measured(tree: Path) -> dict[str, Any]:
+def measure_size(tree: Path) -> dict[str, Any]:
     files = {path: n_lines(path) for path in sources(tree)}
     folders = Counter(str(path.parent.relative_to(tree)) for path in files)
     longest_file = max(files, key=files.__getitem__)
@@ -51,7 +51,7 @@ def definitions(tree: Path, files: list[Path]) -> Iterator[tuple[str, str, int]]
                 yield kinds[type(node)], name, (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-def listed(tree: Path) -> dict[str, Any]:
+def listed_files(tree: Path) -> dict[str, Any]:
     """Returns the files, and their lines, in the table of architecture.md that leads from the environment to the
     checkpoint. A row's files are in its first cell with code. A folder stands for all sources in it, and a file
     name without a folder for a file next to the one before it."""

@@ -14,7 +14,7 @@ from torch.distributions import Categorical, Normal
 from benchmarks.tasks import HIDDEN, Task
 
 
-def environments(task: Task) -> Any:
+def make_envs(task: Task) -> Any:
     """Returns ALE's own vector environment for Atari, else copies in this process."""
     if task.pixels:
         from ale_py.vector_env import AtariVectorEnv
@@ -34,13 +34,13 @@ def environments(task: Task) -> Any:
     return gym.vector.SyncVectorEnv([make] * task.n_envs, autoreset_mode=AutoresetMode.SAME_STEP)
 
 
-def finished(info: dict[str, Any]) -> list[float]:
+def finished_returns(info: dict[str, Any]) -> list[float]:
     """Returns the returns of the episodes that ended in this step."""
     episode = info.get("final_info", {}).get("episode")
     return [] if episode is None else episode["r"][episode["_r"]].tolist()
 
 
-def layer(module: nn.Module, gain: float = 2**0.5) -> nn.Module:
+def init_layer(module: nn.Module, gain: float = 2**0.5) -> nn.Module:
     nn.init.orthogonal_(module.weight, gain)  # pyright: ignore
     nn.init.zeros_(module.bias)  # pyright: ignore
     return module
@@ -56,8 +56,8 @@ class Agent(nn.Module):
         if task.pixels:
             self.shared, width = _nature_cnn(), 512
             self.actor, self.critic = (
-                layer(nn.Linear(width, n_out), 0.01),
-                layer(nn.Linear(width, 1), 1.0),
+                init_layer(nn.Linear(width, n_out), 0.01),
+                init_layer(nn.Linear(width, 1), 1.0),
             )
         else:
             n_in = int(np.prod(envs.single_observation_space.shape))
@@ -92,20 +92,20 @@ class Agent(nn.Module):
 def _mlp(n_in: int, n_out: int, gain: float) -> nn.Sequential:
     layers: list[nn.Module] = []
     for width in HIDDEN:
-        layers += [layer(nn.Linear(n_in, width)), nn.Tanh()]
+        layers += [init_layer(nn.Linear(n_in, width)), nn.Tanh()]
         n_in = width
-    return nn.Sequential(*layers, layer(nn.Linear(n_in, n_out), gain))
+    return nn.Sequential(*layers, init_layer(nn.Linear(n_in, n_out), gain))
 
 
 def _nature_cnn() -> nn.Sequential:
     return nn.Sequential(
-        layer(nn.Conv2d(4, 32, 8, 4)),
+        init_layer(nn.Conv2d(4, 32, 8, 4)),
         nn.ReLU(),
-        layer(nn.Conv2d(32, 64, 4, 2)),
+        init_layer(nn.Conv2d(32, 64, 4, 2)),
         nn.ReLU(),
-        layer(nn.Conv2d(64, 64, 3, 1)),
+        init_layer(nn.Conv2d(64, 64, 3, 1)),
         nn.ReLU(),
         nn.Flatten(),
-        layer(nn.Linear(64 * 7 * 7, 512)),
+        init_layer(nn.Linear(64 * 7 * 7, 512)),
         nn.ReLU(),
     )

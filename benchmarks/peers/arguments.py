@@ -7,7 +7,7 @@ import sys
 from benchmarks.tasks import TASKS, Task
 
 
-def arguments() -> tuple[Task, int, int]:
+def parse_arguments() -> tuple[Task, int, int]:
     """Returns task, env steps and threads."""
     letter, env_steps, threads = sys.argv[1:]
     return TASKS[letter], int(env_steps), int(threads)

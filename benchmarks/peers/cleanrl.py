@@ -6,17 +6,17 @@ import numpy as np
 import torch
 from torch import nn
 
-from benchmarks.child import measured, print_sample
-from benchmarks.peers.agent import Agent, environments, finished
-from benchmarks.peers.arguments import arguments
+from benchmarks.child import measure_time, print_sample
+from benchmarks.peers.agent import Agent, make_envs, finished_returns
+from benchmarks.peers.arguments import parse_arguments
 from benchmarks.tasks import SEED, Task
 
 
 def main() -> None:
-    task, env_steps, threads = arguments()
+    task, env_steps, threads = parse_arguments()
     torch.set_num_threads(threads)
     train(task.warm_up, task.warm_up.env_steps)
-    with measured() as spent:
+    with measure_time() as spent:
         updates, returns = train(task, env_steps)
     mean = float(np.mean(returns[-100:])) if returns else None
     print_sample("torch", env_steps, spent, updates=updates, episode_return=mean)
@@ -24,7 +24,7 @@ def main() -> None:
 
 def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
     torch.manual_seed(SEED)
-    envs = environments(task)
+    envs = make_envs(task)
     agent = Agent(task, envs)
     optimizer = torch.optim.Adam(agent.parameters(), lr=task.lr, eps=1e-5)
     shape, n = (task.n_steps, task.n_envs), task.rollout
@@ -37,7 +37,7 @@ def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
     next_done = torch.zeros(task.n_envs)
     updates, returns, rollouts = 0, list[float](), env_steps // n
     for rollout in range(rollouts):
-        left = 1.0 - rollout / rollouts if task.decays else 1.0
+        left = 1.0 - rollout / rollouts if task.anneal else 1.0
         optimizer.param_groups[0]["lr"], clip = left * task.lr, left * task.clip
         for step in range(task.n_steps):
             obs[step], dones[step] = next_obs, next_done
@@ -48,7 +48,7 @@ def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
             rewards[step] = torch.as_tensor(reward)
             next_obs = torch.as_tensor(observed, dtype=kind)
             next_done = torch.as_tensor(terminated | truncated, dtype=torch.float32)
-            returns += finished(info)
+            returns += finished_returns(info)
 
         with torch.no_grad():
             next_value, advantages, last = agent.value(next_obs), torch.zeros(shape), 0.0

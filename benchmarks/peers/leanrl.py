@@ -12,19 +12,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from benchmarks.child import measured, print_sample
-from benchmarks.peers.agent import Agent, environments, finished
-from benchmarks.peers.arguments import arguments
+from benchmarks.child import measure_time, print_sample
+from benchmarks.peers.agent import Agent, make_envs, finished_returns
+from benchmarks.peers.arguments import parse_arguments
 from benchmarks.tasks import SEED, Task
 
 
 def main() -> None:
-    task, env_steps, threads = arguments()
+    task, env_steps, threads = parse_arguments()
     torch.set_num_threads(threads)
-    with measured() as compiling:
-        lean = Lean(task)
+    with measure_time() as compiling:
+        lean = LeanTrainer(task)
         lean.train(2)
-    with measured() as spent:
+    with measure_time() as spent:
         lean.train(env_steps // task.rollout)
     mean = float(np.mean(lean.returns[-100:])) if lean.returns else None
     print_sample(
@@ -38,13 +38,13 @@ def main() -> None:
 
 
 @dataclass
-class Lean:
+class LeanTrainer:
     task: Task
     returns: list[float] = field(default_factory=list[float])
 
     def __post_init__(self) -> None:
         torch.manual_seed(SEED)
-        self.envs = environments(self.task)
+        self.envs = make_envs(self.task)
         self.agent = Agent(self.task, self.envs)
         self.optimizer = torch.optim.Adam(
             self.agent.parameters(), lr=torch.tensor(self.task.lr), eps=1e-5, capturable=False
@@ -54,12 +54,12 @@ class Lean:
         self.act = torch.compile(torch.no_grad()(self.agent.forward))
         self.value = torch.compile(torch.no_grad()(self.agent.value))
         self.loss = torch.compile(self._loss)
-        self.descend = torch.compile(self._descend)
+        self.optimizer_step = torch.compile(self._descend)
 
     def train(self, rollouts: int) -> None:
         task = self.task
         for rollout in range(rollouts):
-            left = 1.0 - rollout / rollouts if task.decays else 1.0
+            left = 1.0 - rollout / rollouts if task.anneal else 1.0
             self.optimizer.param_groups[0]["lr"].fill_(left * task.lr)
             clip = torch.tensor(left * task.clip)
             columns = self.collect()
@@ -76,7 +76,7 @@ class Lean:
                         target[batch],
                         clip,
                     ).backward()
-                    self.descend()
+                    self.optimizer_step()
 
     def collect(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """obs, action, log-probability, advantage, target: [T, N, ...]"""
@@ -87,7 +87,7 @@ class Lean:
             rows.append((self.obs, action, log_prob, value, self.done, torch.as_tensor(reward)))
             self.obs = torch.as_tensor(observed, dtype=torch.float32)
             self.done = torch.as_tensor(terminated | truncated, dtype=torch.float32)
-            self.returns += finished(info)
+            self.returns += finished_returns(info)
         obs, action, log_prob, value, done, reward = map(torch.stack, zip(*rows, strict=True))
         after = torch.cat([value[1:], self.value(self.obs)[None]])
         going = 1.0 - torch.cat([done[1:], self.done[None]])

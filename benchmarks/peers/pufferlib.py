@@ -20,17 +20,17 @@ import pufferlib.vector
 import torch
 from torch import Tensor, nn
 
-from benchmarks.child import measured, print_sample
-from benchmarks.peers.arguments import arguments
+from benchmarks.child import measure_time, print_sample
+from benchmarks.peers.arguments import parse_arguments
 from benchmarks.tasks import HIDDEN, SEED, Task
 
 
 def main() -> None:
-    task, env_steps, threads = arguments()
+    task, env_steps, threads = parse_arguments()
     torch.set_num_threads(threads)
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         train(task.warm_up, task.warm_up.env_steps)
-        with measured() as spent:
+        with measure_time() as spent:
             trainer = train(task, env_steps)
     updates = trainer.epoch * trainer.total_minibatches
     stats = trainer.stats or trainer.last_stats
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def train(task: Task, env_steps: int) -> Any:
-    envs = environments(task)
+    envs = make_envs(task)
     trainer = pufferlib.pufferl.PuffeRL(settings(task, env_steps), envs, Policy(envs))
     while trainer.global_step < env_steps:
         trainer.evaluate()
@@ -54,7 +54,7 @@ def train(task: Task, env_steps: int) -> Any:
     return trainer
 
 
-def environments(task: Task) -> Any:
+def make_envs(task: Task) -> Any:
     if task.letter == "f":
         from pufferlib.ocean.cartpole.cartpole import Cartpole
 
@@ -72,7 +72,7 @@ def environments(task: Task) -> Any:
 def settings(task: Task, env_steps: int) -> dict[str, Any]:
     return {
         "seed": SEED, "torch_deterministic": True, "cpu_offload": False, "device": "cpu",
-        "optimizer": "adam", "anneal_lr": task.decays, "precision": "float32",
+        "optimizer": "adam", "anneal_lr": task.anneal, "precision": "float32",
         "total_timesteps": env_steps, "learning_rate": task.lr, "gamma": task.gamma,
         "gae_lambda": task.gae_lambda, "update_epochs": task.epochs, "clip_coef": task.clip,
         "vf_coef": 1.0, "vf_clip_coef": 0.2, "max_grad_norm": 0.5, "ent_coef": task.entropy_coef,

@@ -14,13 +14,13 @@ from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
 from sample_factory.envs.env_utils import register_env
 from sample_factory.train import make_runner
 
-from benchmarks.child import measured, print_sample
-from benchmarks.peers.arguments import arguments
+from benchmarks.child import measure_time, print_sample
+from benchmarks.peers.arguments import parse_arguments
 from benchmarks.tasks import HIDDEN, SEED, Task
 
 
 def main() -> None:
-    task, env_steps, threads = arguments()
+    task, env_steps, threads = parse_arguments()
     torch.set_num_threads(threads)
     register_env(task.env, _make)
     stdout = os.dup(1)
@@ -29,7 +29,7 @@ def main() -> None:
         with contextlib.redirect_stderr(sys.stdout):
             _, runner = make_runner(_settings(task, env_steps, place))
             runner.init()
-            with measured() as spent:
+            with measure_time() as spent:
                 runner.run()
     os.dup2(stdout, 1)
     collected = sum(runner.env_steps.values())

@@ -11,17 +11,17 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_atari_env, make_vec_env
 from stable_baselines3.common.vec_env import VecEnv, VecFrameStack
 
-from benchmarks.child import measured, print_sample
-from benchmarks.peers.arguments import arguments
+from benchmarks.child import measure_time, print_sample
+from benchmarks.peers.arguments import parse_arguments
 from benchmarks.tasks import HIDDEN, SEED, Task
 
 
 def main() -> None:
-    task, env_steps, threads = arguments()
+    task, env_steps, threads = parse_arguments()
     torch.set_num_threads(threads)
-    learner(task.warm_up, environments(task)).learn(task.warm_up.env_steps)
-    with measured() as spent:
-        model = learner(task, environments(task))
+    make_model(task.warm_up, make_envs(task)).learn(task.warm_up.env_steps)
+    with measure_time() as spent:
+        model = make_model(task, make_envs(task))
         model.learn(env_steps)
     print_sample(
         "stable-baselines3",
@@ -32,7 +32,7 @@ def main() -> None:
     )
 
 
-def environments(task: Task) -> VecEnv:
+def make_envs(task: Task) -> VecEnv:
     if task.pixels:
         import ale_py
 
@@ -43,15 +43,15 @@ def environments(task: Task) -> VecEnv:
     return make_vec_env(task.env, n_envs=task.n_envs, seed=SEED, env_kwargs={"render_mode": None})
 
 
-def learner(task: Task, envs: VecEnv, seed: int = SEED) -> PPO:
-    return PPO(policy(task), envs, device="cpu", seed=seed, **settings(task))
+def make_model(task: Task, envs: VecEnv, seed: int = SEED) -> PPO:
+    return PPO(policy_name(task), envs, device="cpu", seed=seed, **settings(task))
 
 
 def settings(task: Task) -> dict[str, Any]:
     """Returns the settings under the names of SB3, which SBX uses as well."""
 
     def to_zero(value: float) -> Any:
-        return (lambda remaining: remaining * value) if task.decays else value
+        return (lambda remaining: remaining * value) if task.anneal else value
 
     layers = list(HIDDEN)
     small = {"net_arch": {"pi": layers, "vf": layers}, "activation_fn": torch.nn.Tanh}
@@ -68,7 +68,7 @@ def settings(task: Task) -> dict[str, Any]:
     }
 
 
-def policy(task: Task) -> str:
+def policy_name(task: Task) -> str:
     return "CnnPolicy" if task.pixels else "MlpPolicy"
 
 

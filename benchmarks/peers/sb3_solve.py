@@ -16,7 +16,7 @@ from stable_baselines3.common.callbacks import EvalCallback, StopTrainingOnRewar
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.evaluation import evaluate_policy
 
-from benchmarks.peers.sb3 import learner
+from benchmarks.peers.sb3 import make_model
 from benchmarks.tasks import TASKS
 
 BUDGET = {"a": 100_000, "c": 1_000_000}
@@ -37,7 +37,7 @@ def main() -> None:
         eval_freq=max(1, int(every) // task.n_envs),
         verbose=0,
     )
-    model = learner(task, copies(task.n_envs, int(seed) * 1000), int(seed))
+    model = make_model(task, copies(task.n_envs, int(seed) * 1000), int(seed))
     model.learn(BUDGET[letter], callback=until)
     solved = bool(until.best_mean_reward >= threshold)
     returns, _ = evaluate_policy(model, copies(8, 20_000), 100, return_episode_rewards=True)

@@ -9,21 +9,21 @@ os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_paralleli
 import flax.linen as nn
 from sbx import PPO
 
-from benchmarks.child import measured, print_sample
-from benchmarks.peers.arguments import arguments
-from benchmarks.peers.sb3 import environments, mean_return, policy, settings
+from benchmarks.child import measure_time, print_sample
+from benchmarks.peers.arguments import parse_arguments
+from benchmarks.peers.sb3 import make_envs, mean_return, policy_name, settings
 from benchmarks.tasks import SEED
 
 
 def main() -> None:
-    task, env_steps, _ = arguments()
+    task, env_steps, _ = parse_arguments()
     chosen = settings(task)
     chosen["policy_kwargs"] |= {"activation_fn": nn.tanh}
-    with measured() as compiling:
-        envs = environments(task)
-        model = PPO(policy(task), envs, device="cpu", seed=SEED, **chosen)
+    with measure_time() as compiling:
+        envs = make_envs(task)
+        model = PPO(policy_name(task), envs, device="cpu", seed=SEED, **chosen)
         model.learn(task.rollout)
-    with measured() as spent:
+    with measure_time() as spent:
         model.learn(env_steps)
     print_sample(
         "sbx-rl",

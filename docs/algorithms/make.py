@@ -15,11 +15,11 @@ from statistics import median
 from typing import Any, Literal, get_args, get_origin
 
 import gymnast
-from gymnast.config.presets import search
+from gymnast.config.presets import search_presets
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
 from gymnast.insight import results
-from gymnast.metrics.explain import catalogue
+from gymnast.metrics.explain import catalog
 
 FOLDER = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.S)
@@ -52,7 +52,7 @@ def page(algo: str, text: str) -> str:
 
 def settings(section: type[AlgoSection]) -> list[str]:
     """One row per hyperparameter, described by the docstring of its field."""
-    docs, scheduled = section.docs(), section.schedules()
+    docs, scheduled = section.field_docs(), section.schedulable_fields()
     defaults = section.model_validate({"name": section.model_fields["name"].default})
     plain = defaults.model_dump(mode="json")
     rows = []
@@ -69,12 +69,12 @@ def settings(section: type[AlgoSection]) -> list[str]:
 def presets(algo: str) -> list[str]:
     """One row per stored result of a preset that uses the algorithm, and the presets without one."""
     rows, without = [], []
-    for preset in search(""):
-        for variant in preset.listed if preset.shipped else ():
-            if preset.chain(variant)[0] == algo:
+    for preset in search_presets(""):
+        for variant in preset.listed_variants if preset.is_builtin else ():
+            if preset.extends_chain(variant)[0] == algo:
                 name = f"{preset.name}:{variant}"
                 if results.n_seeds(name):
-                    rows.append((f"`{name}`", *_result(results.stored(name))))
+                    rows.append((f"`{name}`", *_result(results.load_result(name))))
                 else:
                     without.append(f"`{name}`")
     head = ("preset", "seeds", "mean return over seeds", "threshold", "solved", "env steps")
@@ -92,7 +92,7 @@ def metrics(algo: str) -> list[str]:
         reported = set(run.rows().columns)
     rows = [
         (f"[`{name}`](../metrics.md#{_anchor(name, metric.unit)})", metric.description)
-        for name, metric in catalogue().items()
+        for name, metric in catalog().items()
         if name in reported and name.partition("/")[0] in SECTIONS
     ]
     return _table(("metric", "meaning"), rows)

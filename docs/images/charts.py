@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from docs.studies.health import CART, FAULTS, LANDER, QUIET, run, trained
+from docs.studies.health import CART, FAULTS, LANDER, QUIET, train_if_missing, finished_runs
 from gymnast import api
-from gymnast.insight.report.pictures import picture
+from gymnast.insight.report.pictures import chart_png
 
 FOLDER = Path(__file__).parent / "charts"
 CARTPOLE, LANDING = "CartPole-v1:ppo", "LunarLander-v3:ppo"
@@ -22,40 +22,40 @@ LARGEST = 40_000
 
 
 @dataclass(frozen=True)
-class Pair:
+class ChartPair:
     chart: str
     sick: str
     """A planted fault of docs/studies/health.py, or of this file."""
-    words: str
+    caption: str
     """What is wrong with it."""
     healthy: str = "base"
     x: str = "vec_steps"
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedFault:
     target: str
     planted: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 OWN = {
-    "cart": Planted(CARTPOLE),
-    "lander": Planted(LANDING),
-    "relu": Planted(CARTPOLE, {"policy.activation": "relu"}),
-    "often-evaluated": Planted(CARTPOLE, {"eval.every": "2%", "eval.episodes": 200}),
+    "cart": PlantedFault(CARTPOLE),
+    "lander": PlantedFault(LANDING),
+    "relu": PlantedFault(CARTPOLE, {"policy.activation": "relu"}),
+    "often-evaluated": PlantedFault(CARTPOLE, {"eval.every": "2%", "eval.episodes": 200}),
 }
 PAIRS = {
-    "score": Pair("score", "lr-times-0.001", "learning rate 1000 times too small"),
-    "actions": Pair("actions", "lr-times-100", "learning rate 100 times too large"),
-    "entropy": Pair("certainty", "entropy-times-100", "entropy bonus 100 times too large"),
-    "kl": Pair("kl", "lr-times-100", "learning rate 100 times too large"),
-    "losses": Pair("losses", "reward-times-10000", "rewards of 10,000 a step"),
-    "gradients": Pair("gradients", "reward-times-10000", "rewards of 10,000 a step"),
-    "value": Pair("explained", "frozen-critic", "a critic that does not learn"),
-    "dead-units": Pair("dead-units", "dead-relus", "three far too large updates", "relu"),
-    "experience": Pair("effect", "reward-flipped", "rewards turned around"),
-    "schedules": Pair("schedules", "dead-relus", "a learning rate of 1 at the start"),
-    "timing": Pair("timing", "often-evaluated", "evaluated all the time"),
+    "score": ChartPair("score", "lr-times-0.001", "learning rate 1000 times too small"),
+    "actions": ChartPair("actions", "lr-times-100", "learning rate 100 times too large"),
+    "entropy": ChartPair("certainty", "entropy-times-100", "entropy bonus 100 times too large"),
+    "kl": ChartPair("kl", "lr-times-100", "learning rate 100 times too large"),
+    "losses": ChartPair("losses", "reward-times-10000", "rewards of 10,000 a step"),
+    "gradients": ChartPair("gradients", "reward-times-10000", "rewards of 10,000 a step"),
+    "value": ChartPair("explained", "frozen-critic", "a critic that does not learn"),
+    "dead-units": ChartPair("dead-units", "dead-relus", "three far too large updates", "relu"),
+    "experience": ChartPair("effect", "reward-flipped", "rewards turned around"),
+    "schedules": ChartPair("schedules", "dead-relus", "a learning rate of 1 at the start"),
+    "timing": ChartPair("timing", "often-evaluated", "evaluated all the time"),
 }
 
 
@@ -67,11 +67,11 @@ def train(runs_dir: Path, name: str) -> str:
         target, settings = FAULTS[name].target, FAULTS[name].planted
     base = LANDER if target == LANDING else CART
     budget = {"stop.env_steps": BUDGET[target]}
-    run(runs_dir, name, target, QUIET | base | budget | settings, 0)
-    return trained(runs_dir)[name, 0].id
+    train_if_missing(runs_dir, name, target, QUIET | base | budget | settings, 0)
+    return finished_runs(runs_dir)[name, 0].id
 
 
-def draw(runs_dir: Path, name: str, pair: Pair) -> None:
+def draw(runs_dir: Path, name: str, pair: ChartPair) -> None:
     sick = train(runs_dir, pair.sick)
     target = api.show(sick, runs_dir=runs_dir)["preset"]
     base = {CARTPOLE: "cart", LANDING: "lander"}[target]
@@ -81,7 +81,7 @@ def draw(runs_dir: Path, name: str, pair: Pair) -> None:
         for id in (healthy, sick)
     ]
     title = drawn[0]["title"]
-    data = picture(*drawn, titles=(f"healthy: {title.lower()}", f"sick: {pair.words}"))
+    data = chart_png(*drawn, titles=(f"healthy: {title.lower()}", f"sick: {pair.caption}"))
     if len(data) > LARGEST:
         raise SystemExit(f"{name}.png takes {len(data):,} bytes, more than {LARGEST:,}")
     (FOLDER / f"{name}.png").write_bytes(data)

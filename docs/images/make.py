@@ -16,11 +16,11 @@ from rich.console import Console
 
 from gymnast import api
 from gymnast.config.saved import load
-from gymnast.insight.page import settings
+from gymnast.insight.page import changed_settings
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.sinks.frame import View, frame
 from gymnast.metrics.sinks.history import History
-from gymnast.metrics.specs import declared, split
+from gymnast.metrics.specs import run_metrics, split_key
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import store
 from gymnast.training.lifecycle.start import alert_settings
@@ -30,17 +30,17 @@ name, ref = sys.argv[1:]
 share, given = {"train": (1.0, ()), "alerts": (0.6, ("algo.",))}[name]
 run, _ = store.resolve(ref, store.runs_dir())
 cfg, info = load(run.config()), run.info
-metrics = declared(cfg)
+metrics = run_metrics(cfg)
 history, alerts = History(), Alerts(metrics, alert_settings(cfg, run))
 with MetricStore(run.path / "metrics.db") as record:
     for row in record.rows():
-        known = {key: value for key, value in row.items() if split(key)[1] in metrics}
+        known = {key: value for key, value in row.items() if split_key(key)[1] in metrics}
         if row["progress/share"] <= share:
             history.add(known)
-            alerts.judge(known)
+            alerts.check_row(known)
 limit = next(iter(cfg.stop.limits().items()))
 console = Console(record=True, width=104, file=io.StringIO(), force_terminal=True)
-chosen = [(k, v) for k, v, origin in settings(api.show(str(run.path))) if origin == "--set"]
+chosen = [(k, v) for k, v, origin in changed_settings(api.show(str(run.path))) if origin == "--set"]
 words = (
     [f"--set {shlex.quote(f'{k}={v}')}" for k, v in chosen if k.startswith(given)] if given else []
 )

@@ -23,7 +23,7 @@ INK, FAINT = (60, 60, 60), (150, 150, 150)
 
 
 def draw() -> pygame.Surface:
-    found = [result for result in results.every() if "curves" in result["seeds"][0]]
+    found = [result for result in results.all_results() if "curves" in result["seeds"][0]]
     pygame.font.init()
     rows = -(-len(found) // ACROSS)
     sheet = pygame.Surface((ACROSS * WIDTH, rows * HEIGHT))
@@ -75,7 +75,7 @@ def panel(surface: pygame.Surface, result: dict[str, Any]) -> None:
             pygame.draw.circle(surface, ink, place(x, y), 2)
 
 
-def small(sheet: pygame.Surface) -> pygame.Surface:
+def reduce_palette(sheet: pygame.Surface) -> pygame.Surface:
     """With the inks and their blends with white for a palette: a third of the bytes."""
     inks, shades = (*SEEDS, INK, FAINT), 36
     blends = [
@@ -90,4 +90,4 @@ def small(sheet: pygame.Surface) -> pygame.Surface:
 
 
 if __name__ == "__main__":
-    pygame.image.save(small(draw()), FILE)
+    pygame.image.save(reduce_palette(draw()), FILE)

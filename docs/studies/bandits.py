@@ -20,7 +20,7 @@ import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
-from gymnast.envs.suites.bandits import FORGET
+from gymnast.envs.suites.bandits import DECAY
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
@@ -53,7 +53,7 @@ def greedy(wins: np.ndarray, pulls: np.ndarray, chance: np.random.Generator) -> 
     return int(np.argmax((wins + 0.5) / (pulls + 1)))
 
 
-def by_chance(wins: np.ndarray, _: np.ndarray, chance: np.random.Generator) -> int:
+def random_arm(wins: np.ndarray, _: np.ndarray, chance: np.random.Generator) -> int:
     return int(chance.integers(len(wins)))
 
 
@@ -61,11 +61,11 @@ RULES: dict[str, Chooser] = {
     "UCB": ucb,
     "Thompson": thompson,
     "10 % chance": greedy,
-    "all chance": by_chance,
+    "all chance": random_arm,
 }
 
 
-def life(env_id: str, rule: Chooser, pulls: int, seed: int) -> np.ndarray:
+def lifetime_regret(env_id: str, rule: Chooser, pulls: int, seed: int) -> np.ndarray:
     """Regret after each pull of a rule that keeps one count per context, through all episodes."""
     env: Any = make_env(EnvConfig(id=env_id)).unwrapped
     contexts, arms = env.chance.shape
@@ -85,7 +85,7 @@ def life(env_id: str, rule: Chooser, pulls: int, seed: int) -> np.ndarray:
     return np.array(lost)
 
 
-def within(rule: Chooser, seed: int) -> np.ndarray:
+def episode_regret(rule: Chooser, seed: int) -> np.ndarray:
     """Regret after each pull of an episode, of a rule that forgets as the notes do."""
     env: Any = make_env(EnvConfig(id=DRIFTING)).unwrapped
     env.reset(seed=seed)
@@ -94,21 +94,21 @@ def within(rule: Chooser, seed: int) -> np.ndarray:
     while not over:
         arm = rule(wins, pulled, chance)
         _, reward, over, _, info = env.step(arm)
-        wins, pulled = wins * FORGET, pulled * FORGET
+        wins, pulled = wins * DECAY, pulled * DECAY
         wins[arm] += reward
         pulled[arm] += 1
         lost.append(info["regret"])
     return np.array(lost)
 
 
-def replayed(env_id: str, trace: Trace) -> np.ndarray:
+def replayed_regret(env_id: str, trace: Trace) -> np.ndarray:
     """Regret after each pull of an episode that was recorded."""
     env = make_env(EnvConfig(id=env_id))
     env.reset(seed=trace.seed)
     return np.array([env.step(action)[4]["regret"] for action in trace.action])
 
 
-def learned(env_id: str, pulls: int, seed: int) -> np.ndarray:
+def training_regret(env_id: str, pulls: int, seed: int) -> np.ndarray:
     """Regret of PPO from its first pull on; copies play side by side, so pulls are counted by the
     end of their episode."""
     more = {"stop.env_steps": pulls, "stop.eval_return": "off", "traces.train": 1.0}
@@ -117,18 +117,18 @@ def learned(env_id: str, pulls: int, seed: int) -> np.ndarray:
     found.sort(key=lambda trace: trace.version)
     pieces, total = list[np.ndarray](), 0.0
     for trace in found:
-        pieces.append(total + replayed(env_id, trace))
+        pieces.append(total + replayed_regret(env_id, trace))
         total = float(pieces[-1][-1])
     return np.concatenate(pieces)[:pulls]
 
 
-def trained(seed: int) -> np.ndarray:
+def trained_regret(seed: int) -> np.ndarray:
     """Mean regret within the held-out episodes of a trained policy; of a run that is there already."""
     wanted = {"preset": f"{DRIFTING}:ppo", "seed": seed, "status": "finished"}
     there = [r for r in store.list_runs(store.runs_dir()) if wanted.items() <= r.items()]
     run = Run(Path(there[0]["path"])) if there else train(DRIFTING, seed=seed, quiet=True)
     (file,) = run.traces.glob("confirm-*")
-    return np.mean([replayed(DRIFTING, trace) for trace in read_traces(file)], axis=0)
+    return np.mean([replayed_regret(DRIFTING, trace) for trace in read_traces(file)], axis=0)
 
 
 def curve(lost: list[np.ndarray]) -> dict[str, list[float]]:
@@ -144,20 +144,20 @@ def curve(lost: list[np.ndarray]) -> dict[str, list[float]]:
     }
 
 
-def measured() -> dict[str, dict[str, Any]]:
+def measure_all() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for env_id, pulls in LIVES.items():
-        found[env_id] = {"PPO": curve([learned(env_id, pulls, seed) for seed in SEEDS])}
+        found[env_id] = {"PPO": curve([training_regret(env_id, pulls, seed) for seed in SEEDS])}
         for name, rule in RULES.items():
-            found[env_id][name] = curve([life(env_id, rule, pulls, seed) for seed in SEEDS])
-    found[DRIFTING] = {"PPO, trained": curve([trained(seed) for seed in SEEDS])}
+            found[env_id][name] = curve([lifetime_regret(env_id, rule, pulls, seed) for seed in SEEDS])
+    found[DRIFTING] = {"PPO, trained": curve([trained_regret(seed) for seed in SEEDS])}
     for name, rule in RULES.items():
-        episodes = np.stack([within(rule, 10_000 + i) for i in range(EPISODES)])
+        episodes = np.stack([episode_regret(rule, 10_000 + i) for i in range(EPISODES)])
         found[DRIFTING][name] = curve([episodes.mean(0)])
     return found
 
 
-COLOURS = ((11, 110, 153), (213, 94, 0), (0, 158, 115), (204, 121, 167), (150, 150, 150))
+COLORS = ((11, 110, 153), (213, 94, 0), (0, 158, 115), (204, 121, 167), (150, 150, 150))
 WIDTH, HEIGHT, MARGIN = 320, 240, 44
 
 
@@ -190,20 +190,20 @@ def draw(found: dict[str, dict[str, Any]]) -> None:
             sheet, (120, 120, 120), False, [(left, 28), (left, bottom), (left + wide, bottom)]
         )
         sheet.set_clip(pygame.Rect(left, 28, wide + 1, bottom - 27))
-        for colour, found_curve in zip(COLOURS, players.values(), strict=True):
+        for colour, found_curve in zip(COLORS, players.values(), strict=True):
             points = [
                 (left + wide * x / longest, bottom - high * y / top)
                 for x, y in zip(found_curve["pulls"], found_curve["regret"], strict=True)
             ]
             pygame.draw.lines(sheet, colour, False, points, 2)
         sheet.set_clip(None)
-        for i, (name, colour) in enumerate(zip(players, COLOURS, strict=True)):
+        for i, (name, colour) in enumerate(zip(players, COLORS, strict=True)):
             write(name, (left + 8, 30 + 13 * i), small, colour)
     pygame.image.save(sheet, PICTURE)
 
 
 if __name__ == "__main__":
     os.environ["GYMNAST_RUNS"], os.environ["GYMNAST_FILM"] = sys.argv[1], "off"
-    curves = measured()
+    curves = measure_all()
     FILE.write_text(json.dumps(curves, indent=None, separators=(",", ":")) + "\n")
     draw(curves)

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from gymnast.insight import envelope
-from gymnast.insight.doctor import Diagnosis, diagnosis, settings_of
+from gymnast.insight.doctor import Diagnosis, diagnose_rows, run_settings
 from gymnast.metrics.alerts import Alert, Alerts
 from gymnast.metrics.checks import KEYS
 from gymnast.metrics.metric import ANY, Metric
 from gymnast.metrics.specs import METRICS
 from gymnast.runs import store as runs
-from gymnast.runs.curve import rows_of
+from gymnast.runs.curve import read_rows
 from gymnast.runs.run import Run
 from gymnast.training.notebook import train
 
@@ -151,14 +151,14 @@ FAULTS = {
 }
 
 
-def trained(runs_dir: Path) -> dict[tuple[str, int], Run]:
+def finished_runs(runs_dir: Path) -> dict[tuple[str, int], Run]:
     found = (Run(Path(info["path"])) for info in runs.list_runs(runs_dir))
     ended = [run for run in found if run.info["status"] == "finished"]
     return {(run.info["tags"][0], run.info["seed"]): run for run in ended}
 
 
-def run(runs_dir: Path, tag: str, target: str, settings: dict[str, Any], seed: int) -> None:
-    if (tag, seed) not in trained(runs_dir):
+def train_if_missing(runs_dir: Path, tag: str, target: str, settings: dict[str, Any], seed: int) -> None:
+    if (tag, seed) not in finished_runs(runs_dir):
         given = {"seed": seed, "tags": (tag,), "runs_dir": runs_dir, "quiet": True}
         train(target, overrides=QUIET | settings, **given)
 
@@ -167,39 +167,39 @@ def train_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
     for seed in seeds:
         for name in HEALTHY:
             if not names or name in names or "healthy" in names:
-                run(runs_dir, name, name, {}, seed)
+                train_if_missing(runs_dir, name, name, {}, seed)
         for name, fault in FAULTS.items():
             if not names or name in names or "broken" in names:
-                run(runs_dir, name, fault.target, fault.base | fault.planted, seed)
-                run(runs_dir, f"{name}:base", fault.healthy or fault.target, fault.base, seed)
+                train_if_missing(runs_dir, name, fault.target, fault.base | fault.planted, seed)
+                train_if_missing(runs_dir, f"{name}:base", fault.healthy or fault.target, fault.base, seed)
 
 
 def treat_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
     """Every broken run again with the patch that the doctor made of its record."""
     for seed in seeds:
         for name, fault in FAULTS.items():
-            broken = trained(runs_dir).get((name, seed))
+            broken = finished_runs(runs_dir).get((name, seed))
             if broken is None or (names and name not in names):
                 continue
-            patch = diagnosed(broken).changes
+            patch = diagnose_record(broken).changes
             if patch:
                 settings = fault.base | fault.planted | patch
-                run(runs_dir, f"{name}:treated", fault.target, settings, seed)
+                train_if_missing(runs_dir, f"{name}:treated", fault.target, settings, seed)
 
 
-def raised(run: Run) -> list[Alert]:
+def recomputed_alerts(run: Run) -> list[Alert]:
     """The alerts of a run's record, judged anew, in the order in which they came."""
-    return judged(rows_of(run), settings_of(run))
+    return alerts_for_rows(read_rows(run), run_settings(run))
 
 
-def judged(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) -> list[Alert]:
-    alerts = Alerts(Loose(METRICS), settings)
+def alerts_for_rows(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) -> list[Alert]:
+    alerts = Alerts(PermissiveMetrics(METRICS), settings)
     for row in rows:
-        alerts.judge(row)
+        alerts.check_row(row)
     return sorted(alerts.all(), key=lambda alert: alert.first)
 
 
-class Loose(dict[str, Metric]):
+class PermissiveMetrics(dict[str, Metric]):
     """The table, and an entry that claims nothing for numbers that a config declared."""
 
     def __contains__(self, _: object) -> bool:
@@ -209,11 +209,11 @@ class Loose(dict[str, Metric]):
         return Metric(name, "")
 
 
-def diagnosed(run: Run) -> Diagnosis:
+def diagnose_record(run: Run) -> Diagnosis:
     """By the record alone, judged anew."""
-    alerts = [asdict(alert) for alert in raised(run)]
-    healthy = envelope.stored(run.info["preset"])
-    return diagnosis(run.info | {"alerts": alerts}, rows_of(run), settings_of(run), healthy)
+    alerts = [asdict(alert) for alert in recomputed_alerts(run)]
+    healthy = envelope.load_envelope(run.info["preset"])
+    return diagnose_rows(run.info | {"alerts": alerts}, read_rows(run), run_settings(run), healthy)
 
 
 def area(run: Run | None) -> float | None:
@@ -222,16 +222,16 @@ def area(run: Run | None) -> float | None:
 
 def report(runs_dir: Path) -> dict[str, Any]:
     """Both tables."""
-    found = trained(runs_dir)
+    found = finished_runs(runs_dir)
     healthy = {
-        name: [[a.id for a in raised(found[name, s])] for s in SEEDS if (name, s) in found]
+        name: [[a.id for a in recomputed_alerts(found[name, s])] for s in SEEDS if (name, s) in found]
         for name in HEALTHY
     }
     broken: dict[str, Any] = {}
     for name, fault in FAULTS.items():
         seeds = [seed for seed in SEEDS if (name, seed) in found]
-        told = [diagnosed(found[name, seed]) for seed in seeds]
-        first = [next((a.id for a in raised(found[name, seed])), None) for seed in seeds]
+        told = [diagnose_record(found[name, seed]) for seed in seeds]
+        first = [next((a.id for a in recomputed_alerts(found[name, seed])), None) for seed in seeds]
         broken[name] = {
             "target": fault.target,
             "planted": fault.planted,
@@ -288,7 +288,7 @@ def page(document: dict[str, Any]) -> str:
         lines.append(f"| `{name}` | {'; '.join(', '.join(ids) or 'none' for ids in seeds)} |")
     first = sum(all(row["right_first"]) for row in broken.values())
     named = sum(all(row["named_in_two"]) for row in broken.values())
-    cured = sum(restored(row) >= 0.8 for row in broken.values())
+    cured = sum(restored_share(row) >= 0.8 for row in broken.values())
     lines += [
         "",
         "## One planted fault each",
@@ -313,13 +313,13 @@ def page(document: dict[str, Any]) -> str:
             row["findings"][0][0],
             patch,
             *areas,
-            f"{restored(row):.0%}",
+            f"{restored_share(row):.0%}",
         )
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def restored(row: dict[str, Any]) -> float:
+def restored_share(row: dict[str, Any]) -> float:
     """Share of the healthy area that the treated runs have; a seed without a patch stays as it is."""
     return _mean(row["treated_area"]) / _mean(row["healthy_area"])
 
@@ -331,7 +331,7 @@ def _mean(values: Sequence[float | None]) -> float:
 
 def store(runs_dir: Path) -> None:
     document = report(runs_dir)
-    found = trained(runs_dir)
+    found = finished_runs(runs_dir)
     some = next(iter(found.values())).info
     told = {"revision": some["revision"], "versions": some["versions"], "seeds": list(SEEDS)}
     FILE.write_text(json.dumps(told | document, indent=1) + "\n")
@@ -344,11 +344,11 @@ def store(runs_dir: Path) -> None:
 
 def write_fixture(path: Path, run: Run) -> None:
     """What alerts and doctor look at: the first rows, in single precision."""
-    rows = rows_of(run)[:MOST_ROWS]
+    rows = read_rows(run)[:MOST_ROWS]
     watched = {key for key in dict.fromkeys(k for row in rows for k in row) if _is_judged(key)}
     keys = sorted(watched)
     values = np.array([[row.get(key, np.nan) for key in keys] for row in rows], dtype=np.float32)
-    settings = json.dumps(settings_of(run))
+    settings = json.dumps(run_settings(run))
     np.savez_compressed(path, keys=np.array(keys), values=values, settings=np.array(settings))
 
 

@@ -62,7 +62,7 @@ def curve(run: Run) -> list[float]:
     return [float(part.mean()) for part in np.array_split(np.array(points), PARTS)]
 
 
-def compared(curves: dict[str, list[list[float]]]) -> dict[str, dict[str, Any]]:
+def compare_areas(curves: dict[str, list[list[float]]]) -> dict[str, dict[str, Any]]:
     """Arm -> area and last value of each seed, and how the areas differ from the base's."""
     area = {arm: np.array(found).mean(1) for arm, found in curves.items()}
     return {
@@ -118,24 +118,24 @@ def draw(curves: dict[str, list[list[float]]]) -> str:
     )
 
 
-def trained(runs_dir: Path) -> dict[tuple[str, int], Run]:
+def finished_runs(runs_dir: Path) -> dict[tuple[str, int], Run]:
     """What has been trained to its end: (arm, seed) -> run."""
     found = (Run(Path(info["path"])) for info in runs.list_runs(runs_dir))
     ended = [run for run in found if run.info["status"] == "finished"]
     return {(run.info["tags"][0], run.info["seed"]): run for run in ended}
 
 
-def run_missing(runs_dir: Path, seeds: list[int]) -> None:
+def train_missing(runs_dir: Path, seeds: list[int]) -> None:
     for seed in seeds:
         for arm, change in ARMS.items():
-            if (arm, seed) not in trained(runs_dir):
+            if (arm, seed) not in finished_runs(runs_dir):
                 settings = BASE | COMMON | change
                 given = {"seed": seed, "tags": (arm,), "runs_dir": runs_dir, "quiet": True}
                 print(arm, seed, curve(train(TARGET, overrides=settings, **given)), flush=True)
 
 
 def store(runs_dir: Path) -> None:
-    found = trained(runs_dir)
+    found = finished_runs(runs_dir)
     curves = {arm: [curve(found[arm, seed]) for seed in SEEDS] for arm in ARMS}
     info = found["base", SEEDS[0]].info
     settings = " ".join(f"--set {k}={json.dumps(v)}" for k, v in (BASE | COMMON).items())
@@ -148,7 +148,7 @@ def store(runs_dir: Path) -> None:
         "env_steps": BUDGET,
         "arms": ARMS,
         "returns": curves,
-        "compared": compared(curves),
+        "compared": compare_areas(curves),
     }
     FILE.write_text(json.dumps(document, indent=1) + "\n")
     PICTURE.write_text(draw(curves))
@@ -159,4 +159,4 @@ if __name__ == "__main__":
     if words == ["store"]:
         store(Path(place))
     else:
-        run_missing(Path(place), [int(word) for word in words] or list(SEEDS))
+        train_missing(Path(place), [int(word) for word in words] or list(SEEDS))

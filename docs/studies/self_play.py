@@ -18,10 +18,10 @@ import numpy as np
 
 from gymnast import api, figures
 from gymnast.envs.matches.open import open_matches
-from gymnast.league.heat import picture
-from gymnast.league.matrix import Matrix
+from gymnast.league.heat import heatmap_png
+from gymnast.league.matrix import CrossPlayMatrix
 from gymnast.league.results import Entrant, Results
-from gymnast.league.standing import ratings_of, results_of
+from gymnast.league.standing import anchored_ratings, read_results
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.selfplay.crossplay import Tournament, open_tournament, play_cast
@@ -43,15 +43,15 @@ RUNS: dict[str, tuple[str, dict[str, Any], str | None]] = {
 }
 """Name -> preset, settings, the run it starts from."""
 ROLES = ("seeker", "hider")
-COLOURS = {"seeker": "#c0392b", "hider": "#2471a3", "speaker": "#7d3c98", "listener": "#1e8449"}
+COLORS = {"seeker": "#c0392b", "hider": "#2471a3", "speaker": "#7d3c98", "listener": "#1e8449"}
 
 
-def run_of(name: str, runs_dir: Path) -> Run:
-    found = api.run_named(name, runs_dir)
+def find_or_train(name: str, runs_dir: Path) -> Run:
+    found = api.find_run(name, runs_dir)
     if found is None:
         preset, settings, source = RUNS[name]
         train(preset, overrides=settings, name=name, source=source, runs_dir=runs_dir)
-        found = api.run_named(name, runs_dir)
+        found = api.find_run(name, runs_dir)
     assert found is not None
     return found
 
@@ -83,7 +83,7 @@ def past_selves(run: Run) -> list[int]:
     return sorted({min(steps, key=lambda step: abs(step - one)) for one in wanted})
 
 
-def crossed(tournament: Tournament, steps: Sequence[int]) -> Results:
+def cross_play(tournament: Tournament, steps: Sequence[int]) -> Results:
     """Past selves of both roles, everybody against everybody."""
     plan, results = tournament.evaluator.plan("confirm", CROSSED), Results(*ROLES)
     for seeker in steps:
@@ -99,8 +99,8 @@ def against_older(results: Results, steps: Sequence[int]) -> list[dict[str, Any]
     told: list[dict[str, Any]] = []
     for place, newer in enumerate(steps):
         for older in steps[:place]:
-            as_seeker = results.between(str(newer), str(older)).rate()
-            as_hider = results.between(str(older), str(newer)).rate()
+            as_seeker = results.pair_tally(str(newer), str(older)).win_rate()
+            as_hider = results.pair_tally(str(older), str(newer)).win_rate()
             told += [
                 {"role": "seeker", "newer": newer, "older": older, "win_rate": as_seeker.mean,
                  "low": as_seeker.low},
@@ -112,7 +112,7 @@ def against_older(results: Results, steps: Sequence[int]) -> list[dict[str, Any]
 
 def first_and_last(run: Run) -> dict[str, Any]:
     """Ratings of the first and the last evaluated version, against scripted opponents."""
-    ratings, told = ratings_of(results_of(run)), dict[str, Any]()
+    ratings, told = anchored_ratings(read_results(run)), dict[str, Any]()
     for role in ROLES:
         steps = sorted(
             int(e.name) for e in ratings.entrants if e.role == role and e.name.isdecimal()
@@ -136,7 +136,7 @@ def per_cpu_second(run: Run, runs_dir: Path) -> float:
 
 def curves(run: Run, runs_dir: Path) -> bytes:
     rows = api.rows(run.id, runs_dir=runs_dir)
-    figure = figures.blank(9, 6.4)
+    figure = figures.new_figure(9, 6.4)
     panels: list[tuple[str, Callable[[Any], None]]] = [
         ("rating against scripted opponents", lambda axes: _ratings(axes, rows)),
         ("win rate against scripted:medium", lambda axes: _against(axes, rows, "medium")),
@@ -149,7 +149,7 @@ def curves(run: Run, runs_dir: Path) -> bytes:
         axes = figure.add_subplot(3, 2, place + 1)
         draw(axes)
         _dress(axes, title)
-    return figures.png(figure)
+    return figures.to_png(figure)
 
 
 def _points(rows: Sequence[dict[str, float]], key: str, clock: str) -> tuple[list, list]:
@@ -162,22 +162,22 @@ def _ratings(axes: Any, rows: Sequence[dict[str, float]]) -> None:
         at, clock = f"eval/{role}:league/rating", "eval:clock/env_steps"
         x, low = _points(rows, f"{at}_low", clock)
         axes.fill_between(
-            x, low, _points(rows, f"{at}_high", clock)[1], color=COLOURS[role], alpha=0.2
+            x, low, _points(rows, f"{at}_high", clock)[1], color=COLORS[role], alpha=0.2
         )
-        axes.plot(*_points(rows, at, clock), color=COLOURS[role], label=role)
+        axes.plot(*_points(rows, at, clock), color=COLORS[role], label=role)
 
 
 def _against(axes: Any, rows: Sequence[dict[str, float]], name: str) -> None:
     for role in ROLES:
         key = f"eval/{role}/{name}:match/win_rate"
-        axes.plot(*_points(rows, key, "eval:clock/env_steps"), color=COLOURS[role], label=role)
+        axes.plot(*_points(rows, key, "eval:clock/env_steps"), color=COLORS[role], label=role)
     axes.set_ylim(-0.02, 1.02)
 
 
 def _by_role(axes: Any, rows: Sequence[dict[str, float]], key: str) -> None:
     for role in ROLES:
         axes.plot(
-            *_points(rows, f"{role}:{key}", "clock/env_steps"), color=COLOURS[role], label=role
+            *_points(rows, f"{role}:{key}", "clock/env_steps"), color=COLORS[role], label=role
         )
 
 
@@ -194,7 +194,7 @@ def _dress(axes: Any, title: str) -> None:
         axes.legend(fontsize=7, frameon=False)
 
 
-def strip(tournament: Tournament, wanted: str, pictures: int = 6) -> bytes:
+def match_strip(tournament: Tournament, wanted: str, pictures: int = 6) -> bytes:
     """One match between the learners, as pictures from its beginning to its end."""
     from PIL import Image
 
@@ -203,10 +203,10 @@ def strip(tournament: Tournament, wanted: str, pictures: int = 6) -> bytes:
     chosen = next((p for p in played if p.end.outcome == wanted and p.end.length > 40), played[0])
     matches = open_matches(tournament.cfg, 1)
     matches.reset([0], [chosen.seed])
-    shown = [matches.draw(0).copy()]
+    shown = [matches.render(0).copy()]
     for t in range(chosen.end.length):
         matches.step({role: chosen.trace.actions[role][t][None] for role in ROLES})
-        shown.append(matches.draw(0).copy())
+        shown.append(matches.render(0).copy())
     matches.close()
     at = np.linspace(0, len(shown) - 1, pictures).round().astype(int)
     sheet = Image.fromarray(np.concatenate([shown[i] for i in at], axis=1))
@@ -219,13 +219,13 @@ def strip(tournament: Tournament, wanted: str, pictures: int = 6) -> bytes:
     return file.getvalue()
 
 
-def rebalancing(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
+def rebalancing_results(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
     rows = api.rows(run.id, runs_dir=runs_dir)
     events = [e for e in run.events() if e["kind"] == "rebalanced"]
     x, rates = _points(rows, "seeker:league/win_rate", "clock/env_steps")
-    figure = figures.blank(7, 2.6)
+    figure = figures.new_figure(7, 2.6)
     axes = figure.add_subplot()
-    axes.plot(x, rates, color=COLOURS["seeker"], label="seeker's win rate")
+    axes.plot(x, rates, color=COLORS["seeker"], label="seeker's win rate")
     since: dict[str, float] = {}
     for event in [*events, *({"what": "withdrawn", "remedy": r} for r in ("alone", "handicap"))]:
         at = event.get("env_steps", x[-1] * 1e6) / 1e6
@@ -248,19 +248,19 @@ def rebalancing(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
         "share_of_rows_above_35%": float(np.mean(np.array(rates[len(rates) // 2 :]) > 0.35)),
         "events": [{key: e[key] for key in kept if key in e} for e in events],
     }
-    return figures.png(figure), told
+    return figures.to_png(figure), told
 
 
-def talking(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
+def speaker_results(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
     rows = api.rows(run.id, runs_dir=runs_dir)
     x, returns = _points(rows, "eval:episode/return", "eval:clock/env_steps")
-    figure = figures.blank(7, 2.4)
+    figure = figures.new_figure(7, 2.4)
     axes = figure.add_subplot()
-    axes.plot(x, returns, color=COLOURS["speaker"])
+    axes.plot(x, returns, color=COLORS["speaker"])
     axes.axhline(-18, color="#444444", lw=0.6, ls="--")
     _dress(axes, "simple_speaker_listener_v4: evaluated return (dashed: without talking)")
     score = run.info["score"]
-    return figures.png(figure), {
+    return figures.to_png(figure), {
         "run": run.id,
         "first": returns[0],
         "last": returns[-1],
@@ -349,13 +349,13 @@ BEGIN, END = "<!-- made by docs/studies/self_play.py -->", "<!-- end -->"
 
 
 def main(runs_dir: Path) -> None:
-    runs = {name: run_of(name, runs_dir) for name in RUNS}
+    runs = {name: find_or_train(name, runs_dir) for name in RUNS}
     own = runs["self-play"]
     tournament = open_tournament(own.id, n_matches=64, runs_dir=runs_dir)
     steps = past_selves(own)
-    results = crossed(tournament, steps)
-    balance, dominated = rebalancing(runs["dominated"], runs_dir)
-    talk, talked = talking(runs["talk"], runs_dir)
+    results = cross_play(tournament, steps)
+    balance, dominated = rebalancing_results(runs["dominated"], runs_dir)
+    talk, talked = speaker_results(runs["talk"], runs_dir)
     told = {
         "command": f"python docs/studies/self_play.py {runs_dir.name}",
         "revision": own.info["revision"],
@@ -370,16 +370,16 @@ def main(runs_dir: Path) -> None:
         "scores": scores(tournament),
         "ratings": first_and_last(own),
         "past_selves": steps,
-        "matrix": Matrix.of(results).to_json(),
+        "matrix": CrossPlayMatrix.from_results(results).to_json(),
         "against_older": against_older(results, steps),
         "dominated": dominated,
         "talk": talked,
     }
     pictures = {
         "": curves(own, runs_dir),
-        "-matrix": picture(Matrix.of(results)),
-        "-tag": strip(tournament, "tag"),
-        "-timeout": strip(tournament, "timeout"),
+        "-matrix": heatmap_png(CrossPlayMatrix.from_results(results)),
+        "-tag": match_strip(tournament, "tag"),
+        "-timeout": match_strip(tournament, "timeout"),
         "-balance": balance,
         "-talk": talk,
     }

@@ -22,7 +22,7 @@ FAILED = -100.0
 """A delivery never returns less; 200 steps without one return -200."""
 
 
-def errands(run: Run) -> tuple[dict[str, int], dict[str, int]]:
+def failed_errands(run: Run) -> tuple[dict[str, int], dict[str, int]]:
     """Starts of the last evaluation that failed, by errand; and what those episodes did at the end."""
     env = gym.make("Taxi-v4")
     last = sorted(run.traces.glob("eval-*"))[-1]
@@ -42,7 +42,7 @@ def main(runs_dir: Path) -> None:
     entries: list[dict[str, Any]] = []
     for info in reversed(store.list_runs(runs_dir)):
         run = Run(Path(info["path"]))
-        failed, actions = errands(run)
+        failed, actions = failed_errands(run)
         algo, env = (json_config(run)[section] for section in ("algo", "env"))
         entries.append(
             {

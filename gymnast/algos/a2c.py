@@ -24,7 +24,7 @@ class A2C:
     def update(
         self,
         rollout: Rollout,
-        values: Any,
+        hparams: Any,
         stream: np.random.Generator,
         *,
         max_gradient_steps: int | None = None,
@@ -33,7 +33,7 @@ class A2C:
 
         `values` are the hyperparameters of this update, with every schedule already evaluated.
         """
-        advantage, returns, _ = self.credit(rollout, values)
+        advantage, returns, _ = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)
         rescale_value(self.policy, returns[rollout.valid])
         return metrics | policy_gradient_update(
@@ -41,15 +41,15 @@ class A2C:
             rollout,
             advantage,
             returns,
-            objective(values),
+            objective(hparams),
             MinibatchPlan.single_batch(rollout.steps),
-            values,
+            hparams,
             max_gradient_steps,
         )
 
-    def credit(self, rollout: Rollout, values: Any) -> Credit:
+    def credit(self, rollout: Rollout, hparams: Any) -> Credit:
         """Returns the advantages, returns and values of each step, shape [T, N]."""
-        return gae_credit(rollout, values)
+        return gae_credit(rollout, hparams)
 
     def state(self) -> dict[str, Any]:
         return self.gradient_step.state()
@@ -62,11 +62,11 @@ class A2C:
         self.gradient_step.load(state)
 
 
-def objective(values: Any) -> Objective:
+def objective(hparams: Any) -> Objective:
     """Returns the loss: the plain policy gradient, the value loss and the entropy bonus."""
     return Objective(
         clip=None,
-        value_coef=values.value_coef,
-        entropy_coef=values.entropy_coef,
-        huber=values.value_loss == "huber",
+        value_coef=hparams.value_coef,
+        entropy_coef=hparams.entropy_coef,
+        huber=hparams.value_loss == "huber",
     )

@@ -8,15 +8,15 @@ import numpy as np
 
 from gymnast.policy.policy import Policy
 from gymnast.rl.returns import Credit
-from gymnast.rl.statistics import explained_share, relative_rmse, scale_to_unit, spread, standardize
+from gymnast.rl.statistics import explained_share, relative_rmse, scale_to_unit, summary_stats, standardize
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
 
 
-def gae_credit(rollout: Rollout, values: Any) -> Credit:
+def gae_credit(rollout: Rollout, hparams: Any) -> Credit:
     """Returns GAE advantages and the returns they imply (advantage + value), each [T, N]."""
-    advantage, returns = rollout.advantages(values.gamma, values.gae_lambda)
+    advantage, returns = rollout.advantages(hparams.gamma, hparams.gae_lambda)
     return Credit(advantage, returns, rollout.value)
 
 
@@ -48,8 +48,8 @@ def value_metrics(rollout: Rollout, advantage: Array, target: Array) -> dict[str
     The advantages are described before any normalization.
     """
     valid = rollout.valid
-    values, targets, advantages = (spread(x, valid) for x in (rollout.value, target, advantage))
-    errors = spread(target - rollout.value, valid)
+    values, targets, advantages = (summary_stats(x, valid) for x in (rollout.value, target, advantage))
+    errors = summary_stats(target - rollout.value, valid)
     return {
         "value/explained_variance": explained_share(errors, targets),
         "value/mean": values.mean,
@@ -60,6 +60,6 @@ def value_metrics(rollout: Rollout, advantage: Array, target: Array) -> dict[str
         "value/rmse_share": relative_rmse(errors, targets),
         "advantage/mean": advantages.mean,
         "advantage/std": advantages.std,
-        "advantage/min": advantages.least,
-        "advantage/max": advantages.most,
+        "advantage/min": advantages.minimum,
+        "advantage/max": advantages.maximum,
     }

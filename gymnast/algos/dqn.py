@@ -29,17 +29,17 @@ class DQN:
     def __init__(self, policy: Policy, cfg: DQNConfig) -> None:
         self.policy, self.gradient_step = policy, GradientStep(policy)
         self.engine: TorchEngine = self.gradient_step.engine
-        self.replay = Replay(cfg.replay)
+        self.replay = ReplayBuffer(cfg.replay)
         target = Parameters(policy.parameters.shapes)
-        self.target, self.target_network = target.flat, TorchNetwork(policy.network, target)
+        self.target_parameters, self.target_network = target.flat, TorchNetwork(policy.network, target)
         """The flat parameter vector of the target network, and the network that reads it."""
-        self.steps = 0
+        self.n_gradient_steps = 0
         """Gradient steps taken in the whole training; every `target_every` of them sync the target."""
 
     def update(
         self,
         rollout: Rollout,
-        values: Any,
+        hparams: Any,
         stream: np.random.Generator,
         *,
         max_gradient_steps: int | None = None,
@@ -54,29 +54,29 @@ class DQN:
                 fix="set env.action_mask=off, or use another algorithm",
             )
         # epsilon is a parameter of the policy, so that collection, checkpoints and play use the same one
-        self.policy.parameters.views["actor.epsilon"][:] = values.epsilon
+        self.policy.parameters.views["actor.epsilon"][:] = hparams.epsilon
         self.replay.add(rollout)
         metrics = {"optim/replay": float(len(self.replay)), "optim/steps": 0}
-        if len(self.replay) < values.warmup:
+        if len(self.replay) < hparams.warmup:
             return metrics
-        self.gradient_step.start_update(values)
-        adam, max_norm = self.gradient_step.adam, values.max_grad_norm
+        self.gradient_step.start_update(hparams)
+        adam, max_norm = self.gradient_step.adam, hparams.max_grad_norm
         losses: list[Tensor] = []
         names: tuple[str, ...] = ()
-        steps = values.gradient_steps
+        steps = hparams.gradient_steps
         for _ in range(steps if max_gradient_steps is None else min(steps, max_gradient_steps)):
-            if self.steps % values.target_every == 0:
-                self.target[:] = self.policy.parameters.flat
-            self.steps += 1
-            batch = self.replay.sample(values.batch_size, stream)
-            loss, parts = self.loss(batch, values)
-            norm = self.engine.step(loss, adam, lr=values.lr, max_norm=max_norm)
+            if self.n_gradient_steps % hparams.target_every == 0:
+                self.target_parameters[:] = self.policy.parameters.flat
+            self.n_gradient_steps += 1
+            batch = self.replay.sample(hparams.batch_size, stream)
+            loss, parts = self.loss(batch, hparams)
+            norm = self.engine.step(loss, adam, lr=hparams.lr, max_norm=max_norm)
             names = ("loss/total", *parts, "optim/grad_norm")
             losses.append(torch.stack([loss.detach(), *map(Tensor.detach, parts.values()), norm]))
         self.gradient_step.record_losses(names, torch.stack(losses).double().numpy())
-        return metrics | self.gradient_step.report(values)
+        return metrics | self.gradient_step.report(hparams)
 
-    def loss(self, batch: dict[str, Array], values: Any) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(self, batch: dict[str, Array], hparams: Any) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the Huber loss of Q(s, a) against one-step targets, and its metrics."""
         obs, next_obs = (
             torch.from_numpy(self.policy.features(batch[name])) for name in ("obs", "next_obs")
@@ -86,10 +86,10 @@ class DQN:
         with torch.no_grad():
             next_q = self.target_network(next_obs)[0]
             # double Q-learning: the online network selects the action, the target network evaluates it
-            selector = self.engine.network(next_obs)[0] if values.double else next_q
+            selector = self.engine.network(next_obs)[0] if hparams.double else next_q
             best = next_q.gather(-1, selector.argmax(-1, keepdim=True)).squeeze(-1)
             # a truncated episode is bootstrapped: only termination ends the discounted sum
-            discount = values.gamma * ~torch.from_numpy(batch["terminated"])
+            discount = hparams.gamma * ~torch.from_numpy(batch["terminated"])
             target = torch.from_numpy(batch["reward"]) + discount * best
         loss = functional.smooth_l1_loss(q, target)
         return loss, {
@@ -99,16 +99,16 @@ class DQN:
             "value/q": q.mean(),
         }
 
-    def credit(self, rollout: Rollout, values: Any) -> None:
+    def credit(self, rollout: Rollout, hparams: Any) -> None:
         """Returns None: targets belong to sampled minibatches, not to the steps of a rollout."""
 
     def state(self) -> dict[str, Any]:
         """Returns the state for a checkpoint, without the contents of the replay buffer (`memory`)."""
         return {
             **self.gradient_step.state(),
-            "target": self.target.copy(),
-            "gradient_steps": self.steps,
-            "seen": self.replay.seen,
+            "target": self.target_parameters.copy(),
+            "gradient_steps": self.n_gradient_steps,
+            "seen": self.replay.n_added,
         }
 
     def memory(self) -> dict[str, Any]:
@@ -125,14 +125,14 @@ class DQN:
             self.replay.load(state)
         else:
             self.replay.remove_last(state["seen"])
-        self.target[:], self.steps = state["target"], state["gradient_steps"]
+        self.target_parameters[:], self.n_gradient_steps = state["target"], state["gradient_steps"]
 
 
-class Replay:
+class ReplayBuffer:
     """A ring buffer of the newest `size` transitions."""
 
     def __init__(self, size: int) -> None:
-        self.size, self.seen = size, 0
+        self.size, self.n_added = size, 0
         """Capacity, and the number of transitions that were ever added."""
         self.columns: dict[str, Array] = {}
         self._added = np.zeros(0, np.int64)
@@ -141,7 +141,7 @@ class Replay:
         """Previous contents of those rows, for `remove_last`."""
 
     def __len__(self) -> int:
-        return min(self.seen, self.size)
+        return min(self.n_added, self.size)
 
     def add(self, rollout: Rollout) -> None:
         """Adds the valid steps of a rollout, over the oldest transitions where the buffer is full."""
@@ -153,26 +153,26 @@ class Replay:
             "reward": rollout.reward[keep].astype(np.float32),
             "terminated": rollout.terminated[keep],
         }
-        rows = self._added = (self.seen + np.arange(rollout.steps)) % self.size
+        rows = self._added = (self.n_added + np.arange(rollout.steps)) % self.size
         for name, column in added.items():
             if name not in self.columns:
                 self.columns[name] = np.zeros((self.size, *column.shape[1:]), column.dtype)
             self._overwritten[name] = self.columns[name][rows]
             self.columns[name][rows] = column
-        self.seen += rollout.steps
+        self.n_added += rollout.steps
 
-    def remove_last(self, seen: int) -> None:
+    def remove_last(self, n_added: int) -> None:
         """Restores the buffer as it was when `seen` transitions had been added.
 
         That must be now or before the last call of `add`; ValueError otherwise.
         """
-        if seen == self.seen:
+        if n_added == self.n_added:
             return
-        if seen != self.seen - len(self._added):
+        if n_added != self.n_added - len(self._added):
             raise ValueError("only the transitions that were added last can be removed")
         for name, rows in self._overwritten.items():
             self.columns[name][self._added] = rows
-        self.seen = seen
+        self.n_added = n_added
 
     def sample(self, n: int, stream: np.random.Generator) -> dict[str, Array]:
         """Returns n transitions, drawn uniformly with replacement."""
@@ -182,16 +182,16 @@ class Replay:
     def state(self) -> dict[str, Any]:
         used = slice(0, len(self))
         columns = {f"replay.{n}": c[used] for n, c in self.columns.items()}
-        return {"seen": self.seen, "replay_size": self.size, **columns}
+        return {"seen": self.n_added, "replay_size": self.size, **columns}
 
     def load(self, state: dict[str, Any]) -> None:
-        self.seen, self.columns = state["seen"], {}
+        self.n_added, self.columns = state["seen"], {}
         for name, used in state.items():
             if name.startswith("replay."):
                 if state["replay_size"] != self.size:
                     # the capacity has changed: keep the newest transitions, oldest first
                     used = np.roll(used, -(state["seen"] % len(used)), 0)[-self.size :]
-                    self.seen = len(used)
+                    self.n_added = len(used)
                 column = np.zeros((self.size, *used.shape[1:]), used.dtype)
                 column[: len(used)] = used
                 self.columns[name.removeprefix("replay.")] = column

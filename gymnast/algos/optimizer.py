@@ -24,7 +24,7 @@ class GradientStep:
     def __init__(self, policy: Policy) -> None:
         self.policy, self.engine = policy, engine_for(policy)
         self.adam = Adam(policy.parameters.flat.size)
-        spans = {part: policy.parameters.part(f"{part}.") for part in ("shared", "actor", "critic")}
+        spans = {part: policy.parameters.prefix_slice(f"{part}.") for part in ("shared", "actor", "critic")}
         self._parts = [
             (f"optim/grad_norm_{part}", f"optim/param_norm_{part}", span)
             for part, span in spans.items()
@@ -35,17 +35,17 @@ class GradientStep:
         self._losses = np.zeros((0, 0))
         self._parameters_before = policy.parameters.flat
 
-    def start_update(self, values: Any) -> None:
+    def start_update(self, hparams: Any) -> None:
         """Starts one update with these hyperparameters.
 
         Resets Adam's moments if the learning rate changed by more than the factor
         `reset_optimizer_on_lr_jump`.
         """
-        factor, last, self._last_lr = values.reset_optimizer_on_lr_jump, self._last_lr, values.lr
-        change = values.lr / last if last and values.lr else 1.0
+        factor, last, self._last_lr = hparams.reset_optimizer_on_lr_jump, self._last_lr, hparams.lr
+        change = hparams.lr / last if last and hparams.lr else 1.0
         if factor is not None and not 1 / factor <= change <= factor:
             self.adam.reset()
-        self.adam.eps, self.adam.weight_decay = values.adam_eps, values.weight_decay
+        self.adam.eps, self.adam.weight_decay = hparams.adam_eps, hparams.weight_decay
         self._parameters_before = self.policy.parameters.flat.copy()
 
     def record_losses(self, names: Sequence[str], losses: Array) -> None:
@@ -56,12 +56,12 @@ class GradientStep:
         """
         self._loss_names, self._losses = names, losses
 
-    def report(self, values: Any) -> dict[str, float]:
+    def report(self, hparams: Any) -> dict[str, float]:
         """Returns the mean losses over the gradient steps, and norms of the parameters and the update.
 
         Gradient norms per part of the network are those of the last step, before clipping.
         """
-        parameters, max_norm = self.policy.parameters, values.max_grad_norm
+        parameters, max_norm = self.policy.parameters, hparams.max_grad_norm
         grad_norm, gradient = self._losses[:, -1], self.engine.gradient
         # The engine keeps the gradient after clipping; this factor undoes the clipping.
         clipped_norm = _norm(gradient)

@@ -23,7 +23,7 @@ def policy_gradient_update(
     target: Array,
     objective: Objective,
     plan: MinibatchPlan,
-    values: Any,
+    hparams: Any,
     max_gradient_steps: int | None,
     *,
     has_baseline: bool = True,
@@ -34,16 +34,16 @@ def policy_gradient_update(
     `has_baseline=False`, normalized advantages are only scaled: subtracting their mean would be a
     baseline.
     """
-    gradient_step.start_update(values)
-    if values.advantage_norm == "rollout":
+    gradient_step.start_update(hparams)
+    if hparams.advantage_norm == "rollout":
         advantage = standardize_advantage(advantage, rollout.valid, centered=has_baseline)
-    batch = Batch.of(gradient_step.policy, rollout, advantage, target)
+    batch = Batch.from_rollout(gradient_step.policy, rollout, advantage, target)
     engine, adam = gradient_step.engine, gradient_step.adam
     # A step limit that falls inside an epoch splits the plan: the full epochs, then part of one.
     results: list[UpdateResult] = []
-    for part in plan.within(max_gradient_steps):
+    for part in plan.limit_steps(max_gradient_steps):
         result = engine.update(
-            batch, objective, part, adam, lr=values.lr, max_norm=values.max_grad_norm
+            batch, objective, part, adam, lr=hparams.lr, max_norm=hparams.max_grad_norm
         )
         results.append(result)
         if result.stopped_early:
@@ -51,7 +51,7 @@ def policy_gradient_update(
     losses = np.concatenate([result.losses for result in results])
     columns = [LOSSES.index(name) for name in objective.loss_names]
     gradient_step.record_losses(objective.loss_names, losses[:, columns])
-    metrics = gradient_step.report(values) | engine.policy_shift(batch, objective.clip)
+    metrics = gradient_step.report(hparams) | engine.policy_shift(batch, objective.clip)
     metrics |= weighted_loss_terms(metrics, objective)
     if objective.clip is not None:
         metrics["optim/epochs"] = sum(result.epochs for result in results)

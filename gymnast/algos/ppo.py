@@ -28,7 +28,7 @@ class PPO:
     def update(
         self,
         rollout: Rollout,
-        values: Any,
+        hparams: Any,
         stream: np.random.Generator,
         *,
         max_gradient_steps: int | None = None,
@@ -39,31 +39,31 @@ class PPO:
         `stream` shuffles the minibatches.
         """
         # 1. Advantages by GAE, and the returns that the critic is trained on.
-        advantage, returns, _ = self.credit(rollout, values)
+        advantage, returns, _ = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)
 
         # 2. PopArt, if enabled: rescale the critic's output layer before it is trained on new returns.
         rescale_value(self.policy, returns[rollout.valid])
 
         # 3. Epochs of shuffled minibatches. An epoch that ends with KL > target_kl is the last one.
-        minibatch_size = values.minibatch(rollout.steps)
+        minibatch_size = hparams.minibatch(rollout.steps)
         plan = MinibatchPlan.shuffled(
-            values.epochs, rollout.steps, minibatch_size, stream, values.target_kl
+            hparams.epochs, rollout.steps, minibatch_size, stream, hparams.target_kl
         )
         return metrics | policy_gradient_update(
             self.gradient_step,
             rollout,
             advantage,
             returns,
-            objective(values),
+            objective(hparams),
             plan,
-            values,
+            hparams,
             max_gradient_steps,
         )
 
-    def credit(self, rollout: Rollout, values: Any) -> Credit:
+    def credit(self, rollout: Rollout, hparams: Any) -> Credit:
         """Returns the advantages, returns and values of each step, shape [T, N]."""
-        return gae_credit(rollout, values)
+        return gae_credit(rollout, hparams)
 
     def state(self) -> dict[str, Any]:
         """Returns the training state for a checkpoint: the optimizer's. The policy is saved separately."""
@@ -77,14 +77,14 @@ class PPO:
         self.gradient_step.load(state)
 
 
-def objective(values: Any) -> Objective:
+def objective(hparams: Any) -> Objective:
     """Returns the loss of each minibatch: clipped surrogate, value loss, entropy bonus, KL penalty."""
     return Objective(
-        clip=values.clip,
-        value_coef=values.value_coef,
-        entropy_coef=values.entropy_coef,
-        kl_coef=values.kl_coef,
-        value_clip=values.value_clip,
-        huber=values.value_loss == "huber",
-        standardize=values.advantage_norm == "minibatch",
+        clip=hparams.clip,
+        value_coef=hparams.value_coef,
+        entropy_coef=hparams.entropy_coef,
+        kl_coef=hparams.kl_coef,
+        value_clip=hparams.value_clip,
+        huber=hparams.value_loss == "huber",
+        standardize=hparams.advantage_norm == "minibatch",
     )

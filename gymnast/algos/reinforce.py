@@ -30,7 +30,7 @@ class Reinforce:
     def update(
         self,
         rollout: Rollout,
-        values: Any,
+        hparams: Any,
         stream: np.random.Generator,
         *,
         max_gradient_steps: int | None = None,
@@ -39,9 +39,9 @@ class Reinforce:
 
         `values` are the hyperparameters of this update, with every schedule already evaluated.
         """
-        advantage, returns, _ = self.credit(rollout, values)
+        advantage, returns, _ = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)
-        has_critic = values.baseline == "learned"
+        has_critic = hparams.baseline == "learned"
         if has_critic:
             rescale_value(self.policy, returns[rollout.valid])
         else:  # the critic is not trained, so its metrics would mean nothing
@@ -51,19 +51,19 @@ class Reinforce:
             rollout,
             advantage,
             returns,
-            replace(objective(values), critic=has_critic),
+            replace(objective(hparams), critic=has_critic),
             MinibatchPlan.single_batch(rollout.steps),
-            values,
+            hparams,
             max_gradient_steps,
-            has_baseline=values.baseline != "none",
+            has_baseline=hparams.baseline != "none",
         )
 
-    def credit(self, rollout: Rollout, values: Any) -> Credit:
+    def credit(self, rollout: Rollout, hparams: Any) -> Credit:
         """Returns the advantages (returns minus the baseline) and the returns of each step, [T, N]."""
-        compute_returns = reward_to_go if values.returns == "to_go" else episode_return
-        returns = compute_returns(rollout.reward, rollout.done, gamma=values.gamma)
-        advantage = returns - self._baseline(rollout, returns, values.baseline)
-        return Credit(advantage, returns, rollout.value if values.baseline == "learned" else None)
+        compute_returns = reward_to_go if hparams.returns == "to_go" else episode_return
+        returns = compute_returns(rollout.reward, rollout.done, gamma=hparams.gamma)
+        advantage = returns - self._baseline(rollout, returns, hparams.baseline)
+        return Credit(advantage, returns, rollout.value if hparams.baseline == "learned" else None)
 
     def state(self) -> dict[str, Any]:
         return self.gradient_step.state()

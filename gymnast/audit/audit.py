@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.audit import farming
-from gymnast.audit.farming import can_be_tried, farm
+from gymnast.audit.farming import has_exploiters, audit_terms
 from gymnast.audit.shaping import shaping_totals
-from gymnast.audit.totals import totals
+from gymnast.audit.totals import term_totals
 from gymnast.collect.casting import LEARNER, Player
-from gymnast.config.families import has_roles
+from gymnast.config.families import is_multi_agent
 from gymnast.config.resolve import load
 from gymnast.config.schedule import highest
 from gymnast.envs.matches.open import open_matches
 from gymnast.runs import store
-from gymnast.runs.curve import rows_of
+from gymnast.runs.curve import read_rows
 from gymnast.runs.run import Run
 from gymnast.selfplay.crossplay import Tournament, open_tournament
 from gymnast.selfplay.players import SCRIPTED
@@ -26,7 +26,7 @@ from gymnast.training.live.control import Settings
 EPISODES = 100
 """Default number of matches per cast for the totals."""
 OPPONENT = f"{SCRIPTED}medium"
-OWN = "its own policy"
+OWN_POLICY = "its own policy"
 FLAGS = ("farmable", "outweighs")
 
 
@@ -41,7 +41,7 @@ def audit(
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     settings = _settings(run)
     found: dict[str, Any] = {"run": run.id, "env": run.info["env"]}
-    if has_roles(run.info["env"]):
+    if is_multi_agent(run.info["env"]):
         # Tag steps all matches as one NumPy batch, so playing all of them at once costs next to nothing.
         n_matches = episodes if run.info["env"] == "tag" else None
         with closing(open_tournament(ref, n_matches=n_matches, runs_dir=runs_dir)) as tournament:
@@ -62,8 +62,8 @@ def audit(
 def _flagged(verdicts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the flagged terms; the sum of all terms only if no single term of the role is flagged."""
     found = [one for one in verdicts if one["verdict"] in FLAGS]
-    explained = {one["role"] for one in found if one["term"] != farming.TOGETHER}
-    return [f for f in found if f["term"] != farming.TOGETHER or f["role"] not in explained]
+    explained = {one["role"] for one in found if one["term"] != farming.ALL_TERMS}
+    return [f for f in found if f["term"] != farming.ALL_TERMS or f["role"] not in explained]
 
 
 def _settings(run: Run) -> Settings:
@@ -73,9 +73,9 @@ def _settings(run: Run) -> Settings:
 
 
 def _shaping(run: Run, settings: Settings, roles: list[str]) -> list[dict[str, Any]]:
-    rows, found = rows_of(run), list[dict[str, Any]]()
+    rows, found = read_rows(run), list[dict[str, Any]]()
     for role in roles:
-        terms = settings.of(role).shaping
+        terms = settings.for_role(role).shaping
         found += [
             {**vars(total), "share": total.share, "verdict": total.verdict}
             for total in shaping_totals(rows, terms, role)
@@ -90,7 +90,7 @@ def _matches(
     learned = [role for role in tournament.roles if role in policies]
     casts = _casts(tournament, learned)
     plan = tournament.evaluator.plan("audit", episodes)
-    judging = learned if can_be_tried(tournament.matches) else []
+    judging = learned if has_exploiters(tournament.matches) else []
     parts, done = len(casts) + len(judging), 0
     progress(done, parts)
     played: list[dict[str, Any]] = []
@@ -107,21 +107,21 @@ def _matches(
         return found
     terms: list[dict[str, Any]] = []
     for role in judging:
-        own: dict[str, Player] = {OWN: tournament.player(role, LEARNER, plan)}
-        verdicts = farm(
+        own: dict[str, Player] = {OWN_POLICY: tournament.player(role, LEARNER, plan)}
+        verdicts = audit_terms(
             lambda n: open_matches(tournament.cfg, n),
             role,
-            discount=highest(settings.of(role).algo.gamma),
+            discount=highest(settings.for_role(role).algo.gamma),
             seed=tournament.cfg.eval.seed,
-            own=own,
-            n=min(episodes, farming.MATCHES),
+            own_players=own,
+            n_matches=min(episodes, farming.MATCHES),
         )
         terms += [verdict.to_json() for verdict in verdicts]
         progress(done := done + 1, parts)
     return found | {
         "farming": {
             "matches": min(episodes, farming.MATCHES),
-            "threshold": farming.EVEN,
+            "threshold": farming.FARMABLE_SHARE,
             "terms": terms,
         }
     }
@@ -146,7 +146,7 @@ def _cast(tournament: Tournament, cast: Mapping[str, str], plan: Any) -> dict[st
         "matches": len(played),
         "won": {role: winners.count(role) for role in tournament.roles},
         "roles": {
-            role: [vars(total) for total in totals(played, role)]
+            role: [vars(total) for total in term_totals(played, role)]
             for role, name in cast.items()
             if name == LEARNER
         },

@@ -30,16 +30,16 @@ from typing import Any, Literal, Protocol, TypeGuard
 
 import numpy as np
 
-from gymnast.audit.totals import discounted, per_step
+from gymnast.audit.totals import discounted_sums, rewards_by_term
 from gymnast.collect.casting import Player, scripted_player
-from gymnast.envs.matches.matches import Matches, Scripted
+from gymnast.envs.matches.matches import Matches, ScriptedPolicy
 from gymnast.rl.statistics import Interval, t_quantile
 from gymnast.seeds import episode_seed
 from gymnast.selfplay.play import play_matches
 
 Array = np.ndarray
 
-EVEN = 0.5
+FARMABLE_SHARE = 0.5
 """Share of the goal's value from which a term counts as farmable."""
 HONEST = ("medium", "strong")
 """Scripted players that try to win."""
@@ -48,13 +48,13 @@ MATCHES = 40
 """Maximum number of matches of each player against each opponent."""
 FEWEST = 5
 """Minimum number of matches for a mean."""
-TOGETHER = "all but the goal"
+ALL_TERMS = "all but the goal"
 
 Verdict = Literal["sound", "farmable", "unknown"]
 
 
-class WithExploiters(Matches, Protocol):
-    exploiters: Mapping[str, Mapping[str, Scripted]]
+class ExploitableMatches(Matches, Protocol):
+    exploiters: Mapping[str, Mapping[str, ScriptedPolicy]]
     """Players that pursue something else than winning, by role and name."""
     goal: str
     """The term that rewards winning."""
@@ -88,7 +88,7 @@ class FarmingEvidence:
         return _share(self.gain.mean, self.goal.mean)
 
     @property
-    def low(self) -> float:
+    def share_low(self) -> float:
         return _share(self.gain.low, self.goal.high)
 
 
@@ -96,84 +96,84 @@ class FarmingEvidence:
 class TermVerdict:
     role: str
     term: str
-    farmed: FarmingEvidence | None
+    evidence: FarmingEvidence | None
     """None if there were too few matches to compare."""
 
     @property
     def verdict(self) -> Verdict:
-        if self.farmed is None:
+        if self.evidence is None:
             return "unknown"
-        return "farmable" if self.farmed.low >= EVEN else "sound"
+        return "farmable" if self.evidence.share_low >= FARMABLE_SHARE else "sound"
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = {"role": self.role, "term": self.term, "verdict": self.verdict}
-        if self.farmed is None:
+        if self.evidence is None:
             return found
-        names = {key: value for key, value in vars(self.farmed).items() if isinstance(value, str)}
-        gain, goal = vars(self.farmed.gain), vars(self.farmed.goal)
-        bounds = {"share": self.farmed.share, "low": self.farmed.low}
+        names = {key: value for key, value in vars(self.evidence).items() if isinstance(value, str)}
+        gain, goal = vars(self.evidence.gain), vars(self.evidence.goal)
+        bounds = {"share": self.evidence.share, "low": self.evidence.share_low}
         return found | names | {"gain": gain, "goal": goal} | bounds
 
 
-def can_be_tried(matches: Matches) -> TypeGuard[WithExploiters]:
+def has_exploiters(matches: Matches) -> TypeGuard[ExploitableMatches]:
     """True if the environment has exploiters and exactly two roles."""
     return len(matches.roles) == 2 and bool(getattr(matches, "exploiters", {}))
 
 
-def farm(
-    open_: Callable[[int], Matches],
+def audit_terms(
+    make_matches: Callable[[int], Matches],
     role: str,
     *,
     discount: float,
     seed: int,
-    own: Mapping[str, Player] | None = None,
-    n: int = MATCHES,
+    own_players: Mapping[str, Player] | None = None,
+    n_matches: int = MATCHES,
 ) -> list[TermVerdict]:
     """Returns the verdict on every term of a role; nothing if the environment has no exploiters. `open_(n)`
     creates n matches; `own` are further players of the role that may farm."""
-    with closing(open_(1)) as one:
-        if not can_be_tried(one):
+    with closing(make_matches(1)) as one:
+        if not has_exploiters(one):
             return []
         goal = one.goal
         farmers = {name: scripted_player(rules) for name, rules in one.exploiters[role].items()}
-    farmers |= own or {}
-    trials = play_trials(open_, role, farmers, discount=discount, seed=seed, n=n)
+    farmers |= own_players or {}
+    trials = play_trials(make_matches, role, farmers, discount=discount, seed=seed, n_matches=n_matches)
     honest = [trial for trial in trials if trial.player in HONEST]
-    return judge(role, goal, [trial for trial in trials if trial.player in farmers], honest)
+    return judge_trials(role, goal, [trial for trial in trials if trial.player in farmers], honest)
 
 
 def play_trials(
-    open_: Callable[[int], Matches],
+    make_matches: Callable[[int], Matches],
     role: str,
     farmers: Mapping[str, Player],
     *,
     discount: float,
     seed: int,
-    n: int,
+    n_matches: int,
 ) -> list[Trial]:
     """Plays farmers and honest players against every opponent, n matches each, on the same seeds. All players
     are stepped in one batch, which is far faster than one player after the other."""
-    seeds = [episode_seed(seed, "audit", i) for i in range(n)]
+    seeds = [episode_seed(seed, "audit", i) for i in range(n_matches)]
     found: list[Trial] = []
-    with closing(open_(n * (len(farmers) + len(HONEST)))) as matches:
+    with closing(make_matches(n_matches * (len(farmers) + len(HONEST)))) as matches:
         scripted = matches.scripted
         (other,) = (name for name in matches.roles if name != role)
         players = {**farmers, **{name: scripted_player(scripted[role][name]) for name in HONEST}}
         for opponent in OPPONENTS:
             opposing = scripted_player(scripted[other][opponent])
-            sides = {role: side_by_side([*players.values()]), other: opposing}
+            sides = {role: combine_players([*players.values()]), other: opposing}
             names = {role: "several", other: opponent}
             played = play_matches(matches, sides, names, seeds * len(players))
             for i, player in enumerate(players):
-                block = played[i * n : (i + 1) * n]
+                block = played[i * n_matches : (i + 1) * n_matches]
                 won = np.array([match.end.winner == role for match in block])
-                rewards = per_step(block, role).items()
-                totals = {term: discounted(steps, discount) for term, steps in rewards}
+                rewards = rewards_by_term(block, role).items()
+                totals = {term: discounted_sums(steps, discount) for term, steps in rewards}
                 found.append(Trial(player, opponent, won, totals))
     return found
 
 
-def judge(
+def judge_trials(
     role: str, goal: str, farmers: Sequence[Trial], honest: Sequence[Trial]
 ) -> list[TermVerdict]:
     """Returns the verdict on each term and on their sum; `farmers` may farm, `honest` players try to win."""
@@ -185,7 +185,7 @@ def judge(
     def together(trial: Trial) -> Array:
         return sum((trial.totals[term] for term in terms), np.zeros(len(trial.won)))
 
-    return [*found, TermVerdict(role, TOGETHER, _best_farmer(together, goal, farmers, honest))]
+    return [*found, TermVerdict(role, ALL_TERMS, _best_farmer(together, goal, farmers, honest))]
 
 
 def _best_farmer(
@@ -195,15 +195,15 @@ def _best_farmer(
     found: list[FarmingEvidence] = []
     for farmer in farmers:
         not_won = ~farmer.won
-        if farmer.won.mean() >= EVEN or not_won.sum() < FEWEST:
+        if farmer.won.mean() >= FARMABLE_SHARE or not_won.sum() < FEWEST:
             continue
         comparisons = [
             FarmingEvidence(
                 farmer.player,
                 farmer.opponent,
                 winner.player,
-                gain=difference(total(farmer)[not_won], total(winner)[winner.won]),
-                goal=difference(winner.totals[goal][winner.won], farmer.totals[goal][not_won]),
+                gain=welch_interval(total(farmer)[not_won], total(winner)[winner.won]),
+                goal=welch_interval(winner.totals[goal][winner.won], farmer.totals[goal][not_won]),
             )
             for winner in honest
             if winner.opponent == farmer.opponent and winner.won.sum() >= FEWEST
@@ -213,7 +213,7 @@ def _best_farmer(
     return max(found, key=_bound, default=None)
 
 
-def difference(a: Array, b: Array) -> Interval:
+def welch_interval(a: Array, b: Array) -> Interval:
     """Returns the 95 % interval of the difference of two means, as in Welch's test, but with the degrees of
     freedom of the smaller sample, which is conservative."""
     mean = float(a.mean() - b.mean())
@@ -230,14 +230,14 @@ def _share(gain: float, goal: float) -> float:
 
 
 def _bound(farmed: FarmingEvidence) -> tuple[float, float]:
-    return farmed.low, farmed.share
+    return farmed.share_low, farmed.share
 
 
 def _total(term: str) -> Callable[[Trial], Array]:
     return lambda trial: trial.totals[term]
 
 
-def side_by_side(players: Sequence[Player]) -> Player:
+def combine_players(players: Sequence[Player]) -> Player:
     """Returns a player that splits the seats into equal parts, in order, one for each of these players."""
 
     def play(obs: Array, noise: Array, uniform: Array) -> Array:

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from gymnast.config.sections.shaping import TermConfig, known_term
+from gymnast.config.sections.shaping import TermConfig, term_spec
 
 Row = Mapping[str, float]
 Verdict = Literal["sound", "outweighs", "potential", "unknown"]
@@ -46,7 +46,7 @@ class ShapingTotal:
     """Whether the term is potential-based."""
 
     @property
-    def size(self) -> float:
+    def judged_total(self) -> float:
         """The number that is judged: the larger absolute value of `last` and `usual`."""
         return max(abs(self.last), abs(self.usual))
 
@@ -56,14 +56,14 @@ class ShapingTotal:
         None if all were 0."""
         low, high = self.raw
         scale = high - low or abs(high)
-        return self.size / scale if scale else None
+        return self.judged_total / scale if scale else None
 
     @property
     def verdict(self) -> Verdict:
         if self.potential:
             return "potential"
         if self.share is None:
-            return "unknown" if self.size else "sound"
+            return "unknown" if self.judged_total else "sound"
         return "outweighs" if self.share > 1 else "sound"
 
 
@@ -91,7 +91,7 @@ def shaping_totals(
                 usual=float(np.median(per_episode)),
                 most=max(per_episode, key=abs),
                 raw=raw,
-                potential=known_term(name, cfg).potential,
+                potential=term_spec(name, cfg).is_potential,
             )
         )
     return found

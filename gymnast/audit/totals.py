@@ -11,7 +11,7 @@ from gymnast.selfplay.play import PlayedMatch
 
 Array = np.ndarray
 
-WHOLE = "reward"
+REWARD_TERM = "reward"
 """Name of the only term if the environment does not report its reward terms."""
 
 
@@ -30,8 +30,8 @@ class TermTotal:
     """Mean over matches that another role won; None if there were none."""
 
 
-def totals(played: Sequence[PlayedMatch], role: str) -> list[TermTotal]:
-    sums = {term: undiscounted(matches) for term, matches in per_step(played, role).items()}
+def term_totals(played: Sequence[PlayedMatch], role: str) -> list[TermTotal]:
+    sums = {term: match_sums(matches) for term, matches in rewards_by_term(played, role).items()}
     size = {term: float(np.abs(x).mean()) for term, x in sums.items()}
     every = sum(size.values())
     won = np.array([match.end.winner == role for match in played])
@@ -49,21 +49,21 @@ def totals(played: Sequence[PlayedMatch], role: str) -> list[TermTotal]:
     ]
 
 
-def per_step(played: Sequence[PlayedMatch], role: str) -> Mapping[str, list[Array]]:
+def rewards_by_term(played: Sequence[PlayedMatch], role: str) -> Mapping[str, list[Array]]:
     """Returns for each term the rewards of each match, averaged over the role's agents, [T] each."""
     if not all(role in match.term_rewards for match in played):
-        return {WHOLE: [match.trace.rewards[role].mean(1) for match in played]}
+        return {REWARD_TERM: [match.trace.rewards[role].mean(1) for match in played]}
     return {
         term: [match.term_rewards[role][term].mean(1) for match in played]
         for term in played[0].term_rewards[role]
     }
 
 
-def undiscounted(matches: Sequence[Array]) -> Array:
+def match_sums(matches: Sequence[Array]) -> Array:
     return np.array([float(steps.sum()) for steps in matches])
 
 
-def discounted(matches: Sequence[Array], discount: float) -> Array:
+def discounted_sums(matches: Sequence[Array], discount: float) -> Array:
     """Returns the discounted sum of each match from its first step, [matches]."""
     return np.array([float(steps @ discount ** np.arange(len(steps))) for steps in matches])
 

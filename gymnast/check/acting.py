@@ -10,12 +10,12 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.check.finding import Finding
-from gymnast.check.live import Copy, EnvBroken, Moment
+from gymnast.check.live import CheckedEnv, EnvBroken, Timestep
 from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
 from gymnast.envs.backends.backend import random_actions
 from gymnast.errors import UsageError
-from gymnast.play.keys import Keys
+from gymnast.play.keys import KeyBindings
 from gymnast.spaces.spaces import (
     Action,
     BoxAction,
@@ -25,7 +25,7 @@ from gymnast.spaces.spaces import (
     mask_width,
     put_mask,
 )
-from gymnast.text.wording import counted
+from gymnast.text.wording import count_noun
 
 Array = np.ndarray
 _MAX_ACTIONS = 64
@@ -34,7 +34,7 @@ _STEPS = 20
 """Steps for which each bound of a Box action is held."""
 
 
-class Masks:
+class MaskCheck:
     """Checks `info["action_mask"]`. `used` is True if the config uses masks (`env.action_mask`)."""
 
     def __init__(self, kind: Action, *, used: bool) -> None:
@@ -42,49 +42,49 @@ class Masks:
         self._wrong = FirstViolation("mask")
         self._present = self._absent = 0
 
-    def observe(self, moment: Moment) -> None:
+    def observe(self, moment: Timestep) -> None:
         if moment.over or not self._used:
             self._present += "action_mask" in moment.info
             return
         if moment.info.get("action_mask") is None:
             self._absent += 1
             if self._present:
-                self._wrong.at(
+                self._wrong.record(
                     moment, 'info["action_mask"] is missing here, but was present before'
                 )
             return
         if self._absent and not self._present:
-            self._wrong.at(moment, 'info["action_mask"] is present here, but was missing before')
+            self._wrong.record(moment, 'info["action_mask"] is present here, but was missing before')
         self._present += 1
         problem = mask_of(self._kind, moment.info)[1]
         if problem is not None:
-            self._wrong.at(moment, problem)
+            self._wrong.record(moment, problem)
 
     def findings(self) -> Iterator[Finding]:
         if not self._used and self._present:
             yield Finding("mask", "note", "info has masks, but env.action_mask is off")
         elif self._present:
-            yield self._wrong.or_ok("every mask allows an action")
+            yield self._wrong.finding_or_ok("every mask allows an action")
 
 
-class ActionsLeftUnchanged:
+class UnchangedActionCheck:
     """Checks that step() does not modify the action array."""
 
     def __init__(self) -> None:
         self._wrong = FirstViolation("actions")
 
-    def observe(self, moment: Moment) -> None:
-        if not moment.left_action:
-            self._wrong.at(moment, "step() modified its action argument (work on a copy)")
+    def observe(self, moment: Timestep) -> None:
+        if not moment.action_unchanged:
+            self._wrong.record(moment, "step() modified its action argument (work on a copy)")
 
     def findings(self) -> Iterator[Finding]:
         return iter([self._wrong.finding()] if self._wrong else [])
 
 
-def chance(kind: Action, rng: np.random.Generator) -> Callable[[Moment], Any]:
+def random_policy(kind: Action, rng: np.random.Generator) -> Callable[[Timestep], Any]:
     """Returns a function that samples uniformly from the valid actions."""
 
-    def act(moment: Moment) -> Any:
+    def act(moment: Timestep) -> Any:
         mask = mask_of(kind, moment.info)[0]
         return random_actions(kind, (1,), rng, None if mask is None else mask[None])[0]
 
@@ -102,10 +102,10 @@ def mask_of(kind: Action, info: Mapping[str, Any]) -> tuple[Array | None, str | 
     return (None, problem) if problem is not None else (row[0], None)
 
 
-def at_the_bounds(copy: Copy, kind: Action, seed: int) -> Finding:
+def check_extreme_actions(copy: CheckedEnv, kind: Action, seed: int) -> Finding:
     """Takes every discrete action, or every bound of a Box, and returns whether step() survives it."""
     tried = 0
-    for action in extremes(kind):
+    for action in extreme_actions(kind):
         try:
             moment = copy.reset(seed)
         except EnvBroken:
@@ -117,9 +117,9 @@ def at_the_bounds(copy: Copy, kind: Action, seed: int) -> Finding:
             try:
                 moment = copy.step(deepcopy(action))
             except EnvBroken as broken:
-                where = copy.where
-                copy.renew()
-                return Finding("actions", "wrong", broken.what, where, broken.traceback)
+                where = copy.location
+                copy.recreate()
+                return Finding("actions", "wrong", broken.message, where, broken.traceback)
         tried += 1
     if isinstance(kind, BoxAction) and not kind.is_bounded:
         return Finding(
@@ -131,7 +131,7 @@ def at_the_bounds(copy: Copy, kind: Action, seed: int) -> Finding:
     return Finding("actions", "ok", f"{tried} {what} were taken")
 
 
-def extremes(kind: Action) -> Iterator[Any]:
+def extreme_actions(kind: Action) -> Iterator[Any]:
     """Yields the actions to try: the bounds of a Box, all at once and one dimension at a time; every Discrete
     action, up to a maximum."""
     match kind:
@@ -158,7 +158,7 @@ def _bounds(kind: BoxAction) -> Iterator[Array]:
             yield action.reshape(kind.shape)
 
 
-def named(space: gym.Space[Any], kind: Action, facts: Facts) -> Iterator[Finding]:
+def check_action_labels(space: gym.Space[Any], kind: Action, facts: Facts) -> Iterator[Finding]:
     """Checks the declared labels and keyboard keys of the actions."""
     n = _labels(kind)
     if facts.actions and len(facts.actions) != n:
@@ -170,12 +170,12 @@ def named(space: gym.Space[Any], kind: Action, facts: Facts) -> Iterator[Finding
         yield Finding("facts.actions", "ok", ", ".join(facts.actions)[:60])
     if facts.keys:
         try:
-            Keys(space, facts)
+            KeyBindings(space, facts)
         except (UsageError, ValueError) as problem:
             what = problem.message if isinstance(problem, UsageError) else str(problem)
             yield Finding("facts.keys", "wrong", what)
         else:
-            yield Finding("facts.keys", "ok", counted(len(facts.keys), "key"))
+            yield Finding("facts.keys", "ok", count_noun(len(facts.keys), "key"))
 
 
 def _labels(kind: Action) -> int:

@@ -10,58 +10,58 @@ import gymnasium as gym
 from gymnasium import error
 
 from gymnast.check.finding import Finding
-from gymnast.check.live import Moment, own_traceback
+from gymnast.check.live import Timestep, env_traceback
 from gymnast.config.config import Config
 from gymnast.errors import EnvError
-from gymnast.film.stage import MODES, Stage, without_screen
+from gymnast.film.stage import RENDER_MODES, EnvRenderer, headless_rendering
 
 FRAMES = 5
 """Frames that are rendered."""
 
 
-def drawn(
+def check_rendering(
     cfg: Config[Any],
     env: gym.Env[Any, Any],
-    act: Callable[[Moment], Any],
+    act: Callable[[Timestep], Any],
     seed: int,
     *,
     frames: int = FRAMES,
 ) -> Iterator[Finding]:
     """Renders a short episode. `env` is a live copy whose metadata is read; `act` chooses the actions."""
     yield from _pace(cfg, env)
-    offered = [mode for mode in env.metadata.get("render_modes") or () if mode in MODES]
+    offered = [mode for mode in env.metadata.get("render_modes") or () if mode in RENDER_MODES]
     if not offered:
         what = "it has no render mode for frames: no videos, and nothing to see in `gymnast play`"
         yield Finding("rendering", "note", what)
         return
     try:
-        with without_screen(), closing(Stage(cfg)) as stage:
+        with headless_rendering(), closing(EnvRenderer(cfg)) as stage:
             size = _drawn(stage, act, seed, frames)
     except EnvError as problem:
         cause = problem.__cause__
         if isinstance(cause, ImportError | error.DependencyNotInstalled):
             yield Finding("rendering", "note", f"not possible on this machine: {problem.message}")
         else:
-            text = "" if cause is None else own_traceback(cause)
+            text = "" if cause is None else env_traceback(cause)
             yield Finding("rendering", "wrong", problem.message, f"seed {seed}", text)
     except Exception as cause:
         what = f"it fails while being rendered: {type(cause).__name__}: {cause}"
-        yield Finding("rendering", "wrong", what, f"seed {seed}", own_traceback(cause))
+        yield Finding("rendering", "wrong", what, f"seed {seed}", env_traceback(cause))
     else:
         yield Finding("rendering", "ok", f"{offered[0]}, frames of {size}")
 
 
-def _drawn(stage: Stage, act: Callable[[Moment], Any], seed: int, frames: int) -> str:
+def _drawn(stage: EnvRenderer, act: Callable[[Timestep], Any], seed: int, frames: int) -> str:
     """Renders the reset and a few steps. Returns the size of a frame."""
     obs, info = stage.env.reset(seed=seed)
-    moment = Moment(0, seed, 0, obs, info)
-    picture = stage.picture()
+    moment = Timestep(0, seed, 0, obs, info)
+    picture = stage.render()
     for step in range(1, frames):
-        obs, _, terminated, truncated = stage.step(stage.takes(act(moment)))
-        picture = stage.picture()
+        obs, _, terminated, truncated = stage.step(stage.to_env_action(act(moment)))
+        picture = stage.render()
         if terminated or truncated:
             break
-        moment = Moment(0, seed, step, obs, stage.info)
+        moment = Timestep(0, seed, step, obs, stage.info)
     height, width, _ = picture.shape
     return f"{width} x {height}"
 

@@ -9,11 +9,11 @@ from typing import Any
 import gymnasium as gym
 
 from gymnast.check.finding import Finding
-from gymnast.check.live import Moment
+from gymnast.check.live import Timestep
 from gymnast.check.observer import FirstViolation
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS
-from gymnast.envs.build.make import stated_limit
-from gymnast.text.wording import counted
+from gymnast.envs.build.make import internal_time_limit
+from gymnast.text.wording import count_noun
 
 _FEW = 4
 """Number of episodes from which equal lengths are no longer a coincidence."""
@@ -29,23 +29,23 @@ NO_LIMIT = Finding(
 )
 
 
-class Ends:
-    def __init__(self, env: gym.Env[Any, Any], limit: int | None, given: int | None = None) -> None:
+class EpisodeEndCheck:
+    def __init__(self, env: gym.Env[Any, Any], limit: int | None, config_limit: int | None = None) -> None:
         """`limit` is the known time limit of the environment; `given` is the limit that the config applies in
         training."""
-        self._env, self._limit, self._config_limit, self._longest = env, limit, given, 0
-        self._ended: list[Moment] = []
+        self._env, self._limit, self._config_limit, self._longest = env, limit, config_limit, 0
+        self._ended: list[Timestep] = []
         self._late = FirstViolation("time limit")
 
-    def observe(self, moment: Moment) -> None:
+    def observe(self, moment: Timestep) -> None:
         self._longest = max(self._longest, moment.step)
         if self._limit is not None and moment.step > self._limit:
-            self._late.at(moment, f"the episode continues beyond its limit of {self._limit} steps")
+            self._late.record(moment, f"the episode continues beyond its limit of {self._limit} steps")
         if moment.over:
             # Only the place and the kind of the end are kept: observations may be large.
-            place = Moment(moment.episode, moment.seed, moment.step, None)
+            place = Timestep(moment.episode, moment.seed, moment.step, None)
             ends = {"terminated": moment.terminated, "truncated": moment.truncated}
-            self._ended.append(Moment(**{**vars(place), **ends}))
+            self._ended.append(Timestep(**{**vars(place), **ends}))
 
     def findings(self) -> Iterator[Finding]:
         yield self._terminated_or_truncated()
@@ -62,10 +62,10 @@ class Ends:
             return Finding("ends", "note", f"{what}{known}")
         if early and len(both) == len(self._ended) and len(both) > 1:
             what = f"all {len(both)} ends are both terminated and truncated"
-            return Finding("ends", "wrong", what, both[0].where)
+            return Finding("ends", "wrong", what, both[0].location)
         if both:
             what = f"{len(both)} of {len(self._ended)} ends are both terminated and truncated"
-            return Finding("ends", "note", f"{what}: they count as terminated", both[0].where)
+            return Finding("ends", "note", f"{what}: they count as terminated", both[0].location)
         terminated = sum(end.terminated for end in self._ended)
         truncated = len(self._ended) - terminated
         return Finding("ends", "ok", f"{terminated} terminated, {truncated} truncated")
@@ -85,14 +85,14 @@ class Ends:
         what = f"all {len(terminated)} episodes are terminated after exactly {length} steps"
         if name := self._attribute(length):
             what = f"{what}, its {name}: return truncated instead"
-            return Finding("time limit", "wrong", what, terminated[0].where)
+            return Finding("time limit", "wrong", what, terminated[0].location)
         return Finding("time limit", "note", f"{what}: if this is a limit, return truncated")
 
     def _none_declared(self, *, one_step: bool) -> Finding:
         if self._config_limit is not None:
             what = f"{self._config_limit:,} steps (env.max_episode_steps)"
             return Finding("time limit", "ok", what)
-        if (stated := stated_limit(self._env)) is not None:
+        if (stated := internal_time_limit(self._env)) is not None:
             return Finding("time limit", "ok", f"the environment applies its own limit, {stated:,}")
         if one_step:
             return Finding("time limit", "ok", "every episode ends after one step")
@@ -104,8 +104,8 @@ class Ends:
             what = (
                 f"all {len(at_limit)} episodes that reach the limit of {limit} steps are terminated"
             )
-            return Finding("time limit", "wrong", what, at_limit[0].where)
-        reached = f", reached {counted(len(at_limit), 'time')}" if at_limit else ", not reached"
+            return Finding("time limit", "wrong", what, at_limit[0].location)
+        reached = f", reached {count_noun(len(at_limit), 'time')}" if at_limit else ", not reached"
         return Finding("time limit", "ok", f"{limit:,} steps{reached}")
 
     def _attribute(self, length: int) -> str | None:

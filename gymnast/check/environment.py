@@ -8,15 +8,15 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
-from gymnast.check.acting import ActionsLeftUnchanged, Masks, at_the_bounds, chance, named
-from gymnast.check.drawing import FRAMES, drawn
-from gymnast.check.ending import Ends
-from gymnast.check.finding import Finding, Report, in_order
-from gymnast.check.live import Copy, EnvBroken, Moment, own_traceback
+from gymnast.check.acting import UnchangedActionCheck, MaskCheck, check_extreme_actions, random_policy, check_action_labels
+from gymnast.check.drawing import FRAMES, check_rendering
+from gymnast.check.ending import EpisodeEndCheck
+from gymnast.check.finding import Finding, Report, sort_findings
+from gymnast.check.live import CheckedEnv, EnvBroken, Timestep, env_traceback
 from gymnast.check.observer import Observer
-from gymnast.check.observing import Finite, InSpace, NotModifiedLater, WithinDeclaredRange
-from gymnast.check.repeating import Transcript, repeats
-from gymnast.check.rewarding import Rewards
+from gymnast.check.observing import FiniteCheck, ObsSpaceCheck, AliasingCheck, DeclaredRangeCheck
+from gymnast.check.repeating import Transcript, check_determinism
+from gymnast.check.rewarding import RewardCheck
 from gymnast.config.config import Config
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.strip_wrappers import time_limit
@@ -24,7 +24,7 @@ from gymnast.errors import EnvError
 from gymnast.seeds import episode_seed, stream
 from gymnast.spaces import spaces
 from gymnast.spaces.declared import facts_for_policy_obs
-from gymnast.text.wording import counted
+from gymnast.text.wording import count_noun
 
 STEPS = 2_000
 """Number of random steps."""
@@ -32,7 +32,7 @@ _PATIENCE = 3
 """Number of episodes that may fail before the check gives up."""
 _DECLARED = ("actions", "observations", "reward", "returns", "threshold", "fps")
 
-Beat = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 """Progress callback: (steps done, steps in total)."""
 
 
@@ -42,67 +42,67 @@ def check_environment(
     *,
     steps: int = STEPS,
     seed: int = 0,
-    beat: Beat = lambda *_: None,
+    on_progress: ProgressCallback = lambda *_: None,
 ) -> Report:
     """Returns the findings of all checks. Raises EnvError for an unknown name or a missing package."""
     make = partial(make_env, cfg.env)
     try:
-        copy = Copy(make)
+        copy = CheckedEnv(make)
     except EnvError as problem:
         if problem.__cause__ is None:
             raise
-        text = own_traceback(problem.__cause__)
+        text = env_traceback(problem.__cause__)
         return Report(target, 0, 0, (Finding("made", "wrong", problem.message, "", text),))
     with closing(copy), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check = _EnvironmentCheck(cfg, copy, make, seed)
-        found = [*check.findings(steps, beat)]
-        return Report(target, copy.steps, copy.resets, in_order(found))
+        found = [*check.findings(steps, on_progress)]
+        return Report(target, copy.steps, copy.resets, sort_findings(found))
 
 
 class _EnvironmentCheck:
-    def __init__(self, cfg: Config[Any], copy: Copy, make: Callable[[], Any], seed: int) -> None:
+    def __init__(self, cfg: Config[Any], copy: CheckedEnv, make: Callable[[], Any], seed: int) -> None:
         self.cfg, self.copy, self.make, self.seed = cfg, copy, make, seed
 
-    def findings(self, steps: int, beat: Beat) -> Iterator[Finding]:
+    def findings(self, steps: int, on_progress: ProgressCallback) -> Iterator[Finding]:
         try:
-            yield from self._findings(steps, beat)
+            yield from self._findings(steps, on_progress)
         except EnvError as problem:
             what = f"a second copy cannot be created: {problem.message}"
-            text = own_traceback(problem.__cause__) if problem.__cause__ else ""
+            text = env_traceback(problem.__cause__) if problem.__cause__ else ""
             yield Finding("made", "wrong", what, "", text)
         else:
             yield Finding("made", "ok")
 
-    def _findings(self, steps: int, beat: Beat) -> Iterator[Finding]:
+    def _findings(self, steps: int, on_progress: ProgressCallback) -> Iterator[Finding]:
         env = self.copy.env
         try:
-            obs, action = spaces.observation(env.observation_space), spaces.action(env.action_space)
+            obs, action = spaces.convert_obs_space(env.observation_space), spaces.convert_action_space(env.action_space)
         except EnvError as problem:
             yield Finding("spaces", "wrong", problem.message)
             return
         facts = facts_for_policy_obs(self.cfg.facts, self.cfg.env, obs)
         obs_space = " ".join(str(env.observation_space).split())
         yield Finding("spaces", "ok", f"{_short(obs_space)} -> {_short(str(env.action_space))}")
-        yield from named(env.action_space, action, facts)
+        yield from check_action_labels(env.action_space, action, facts)
         yield from self._undeclared()
 
         last = _LastInfos([*dict.fromkeys(m.source for m in self.cfg.metrics.values())])
         observers: list[Observer] = [
-            InSpace(env.observation_space, obs, facts),
-            Finite(obs),
-            NotModifiedLater(),
-            WithinDeclaredRange(env.observation_space, obs, facts),
-            Rewards(facts),
-            Ends(env, time_limit(env), self.cfg.training_limit().steps),
-            Masks(action, used=self.cfg.env.action_mask),
-            ActionsLeftUnchanged(),
+            ObsSpaceCheck(env.observation_space, obs, facts),
+            FiniteCheck(obs),
+            AliasingCheck(),
+            DeclaredRangeCheck(env.observation_space, obs, facts),
+            RewardCheck(facts),
+            EpisodeEndCheck(env, time_limit(env), self.cfg.training_limit().steps),
+            MaskCheck(action, used=self.cfg.env.action_mask),
+            UnchangedActionCheck(),
             last,
         ]
-        act = chance(action, stream(self.seed, "check"))
-        played, broken = self._play(observers, act, steps, beat)
+        act = random_policy(action, stream(self.seed, "check"))
+        played, broken = self._play(observers, act, steps, on_progress)
         yield from broken
-        if not any(transcript.lines for transcript in played):
+        if not any(transcript.fingerprints for transcript in played):
             return  # no reset succeeded, so there is nothing more to check
         if not any(finding.check == "reset" for finding in broken):
             yield Finding("reset", "ok", f"{1e3 * self._per_reset():.3g} ms each")
@@ -111,16 +111,16 @@ class _EnvironmentCheck:
         observed = [finding for observer in observers for finding in observer.findings()]
         yield from observed
         yield from self._speed()
-        fresh = partial(Copy, self.make)
-        yield from repeats(fresh, played, facts, steps // 4)
+        fresh = partial(CheckedEnv, self.make)
+        yield from check_determinism(fresh, played, facts, steps // 4)
         if not broken and not any(finding.check == "actions" for finding in observed):
             with closing(fresh()) as another:
-                yield at_the_bounds(another, action, self._seed(0))
+                yield check_extreme_actions(another, action, self._seed(0))
         # If stepping fails anyway, only the reset is rendered: rendering must not get the blame.
-        yield from drawn(self.cfg, env, act, self._seed(0), frames=1 if broken else FRAMES)
+        yield from check_rendering(self.cfg, env, act, self._seed(0), frames=1 if broken else FRAMES)
 
     def _play(
-        self, observers: Sequence[Observer], act: Callable[[Moment], Any], steps: int, beat: Beat
+        self, observers: Sequence[Observer], act: Callable[[Timestep], Any], steps: int, on_progress: ProgressCallback
     ) -> tuple[list[Transcript], list[Finding]]:
         """Plays episodes until `steps` steps are taken. Returns their transcripts, and at most one finding
         each for a failed reset and a failed step."""
@@ -138,16 +138,16 @@ class _EnvironmentCheck:
                     moment = copy.step(act(moment))
                     self._record(moment, transcript, observers)
                     taken += 1
-                    beat(taken, steps)
+                    on_progress(taken, steps)
             except EnvBroken as problem:
                 failures += 1
-                finding = Finding(check, "wrong", problem.what, copy.where, problem.traceback)
+                finding = Finding(check, "wrong", problem.message, copy.location, problem.traceback)
                 broken.setdefault(check, finding)
-                copy.renew()
+                copy.recreate()
         return played, list(broken.values())
 
     def _record(
-        self, moment: Moment, transcript: Transcript, observers: Sequence[Observer]
+        self, moment: Timestep, transcript: Transcript, observers: Sequence[Observer]
     ) -> None:
         transcript.add(moment)
         for observer in observers:
@@ -178,7 +178,7 @@ class _LastInfos:
     def __init__(self, wanted: Sequence[str]) -> None:
         self._wanted, self._found, self._ended = wanted, set[str](), 0
 
-    def observe(self, moment: Moment) -> None:
+    def observe(self, moment: Timestep) -> None:
         if moment.over:
             self._ended += 1
             self._found |= moment.info.keys()
@@ -189,7 +189,7 @@ class _LastInfos:
             return
         if missing:
             what = (
-                f"the last info of {counted(self._ended, 'episode')} never has {', '.join(missing)}"
+                f"the last info of {count_noun(self._ended, 'episode')} never has {', '.join(missing)}"
             )
             yield Finding("metrics", "wrong", what)
         else:

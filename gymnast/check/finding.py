@@ -60,12 +60,12 @@ class Finding:
     """Traceback of an exception in the environment's own code."""
 
     @property
-    def means(self) -> str:
+    def consequence(self) -> str:
         """Consequence for training; empty unless the verdict is wrong."""
         return CHECKS[self.check] if self.verdict == "wrong" else ""
 
     def as_json(self) -> dict[str, Any]:
-        return {**vars(self), "means": self.means}
+        return {**vars(self), "means": self.consequence}
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ class Report:
         return [finding for finding in self.findings if finding.verdict == "warning"]
 
     @property
-    def wrong(self) -> list[Finding]:
+    def errors(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.verdict == "wrong"]
 
-    def allowing(self, names: Iterable[str]) -> Report:
+    def with_allowed(self, names: Iterable[str]) -> Report:
         """Returns the report with errors and warnings of these checks turned into notes."""
         allowed = set(names)
         noted = (
@@ -97,10 +97,10 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         findings = [finding.as_json() for finding in self.findings]
-        counts = {"wrong": len(self.wrong), "warnings": len(self.warnings)}
+        counts = {"wrong": len(self.errors), "warnings": len(self.warnings)}
         return {**vars(self), **counts, "findings": findings}
 
 
-def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     names = list(CHECKS)
     return tuple(sorted(findings, key=lambda finding: names.index(finding.check)))

@@ -22,13 +22,13 @@ Env = gym.Env[Any, Any]
 class EnvBroken(Exception):
     """Raised when a call of the environment raised or returned something invalid."""
 
-    def __init__(self, what: str, cause: BaseException | None = None) -> None:
-        self.what, self.traceback = what, "" if cause is None else own_traceback(cause)
-        super().__init__(what)
+    def __init__(self, message: str, cause: BaseException | None = None) -> None:
+        self.message, self.traceback = message, "" if cause is None else env_traceback(cause)
+        super().__init__(message)
 
 
 @dataclass(frozen=True)
-class Moment:
+class Timestep:
     """The result of one reset or step."""
 
     episode: int
@@ -42,7 +42,7 @@ class Moment:
     reward: float = 0.0
     terminated: bool = False
     truncated: bool = False
-    left_action: bool = True
+    action_unchanged: bool = True
     """True if step() did not modify the action array."""
 
     @property
@@ -50,13 +50,13 @@ class Moment:
         return self.terminated or self.truncated
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """Episode, seed and step as text."""
         at = f"step {self.step}" if self.step else "the reset"
         return f"episode {self.episode} (seed {self.seed}), {at}"
 
 
-class Copy:
+class CheckedEnv:
     """A copy of an environment that validates and times every reset and step."""
 
     def __init__(self, make: Callable[[], Env]) -> None:
@@ -65,7 +65,7 @@ class Copy:
         self.step_seconds = self.reset_seconds = 0.0
         self._seed = self._step = 0
 
-    def reset(self, seed: int) -> Moment:
+    def reset(self, seed: int) -> Timestep:
         self._seed, self._step, self.episode = seed, 0, self.resets
         began = time.perf_counter()
         with _guarded(f"reset(seed={seed})"):
@@ -75,9 +75,9 @@ class Copy:
         if not isinstance(result, tuple) or len(result) != 2:
             raise EnvBroken(f"reset() returned {_counted(result)}, not (observation, info)")
         obs, info = result
-        return Moment(self.episode, seed, 0, obs, _info(info, "reset"))
+        return Timestep(self.episode, seed, 0, obs, _info(info, "reset"))
 
-    def step(self, action: Any) -> Moment:
+    def step(self, action: Any) -> Timestep:
         self._step += 1
         passed_action = deepcopy(action)  # to notice if step() modifies it
         began = time.perf_counter()
@@ -94,7 +94,7 @@ class Copy:
                 raise EnvBroken(f"{name} is {end!r}, not True or False")
         if not _is_number(reward):
             raise EnvBroken(f"the reward is {reward!r}, not a number")
-        return Moment(
+        return Timestep(
             self.episode,
             self._seed,
             self._step,
@@ -104,15 +104,15 @@ class Copy:
             float(reward),
             bool(terminated),
             bool(truncated),
-            left_action=np.array_equal(passed_action, action),
+            action_unchanged=np.array_equal(passed_action, action),
         )
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """Episode, seed and step of the current call, as text."""
-        return Moment(self.episode, self._seed, self._step, None).where
+        return Timestep(self.episode, self._seed, self._step, None).location
 
-    def renew(self) -> None:
+    def recreate(self) -> None:
         """Replaces the environment by a new one, because its state is unknown after a failure."""
         self.close()
         self.env = self._make()
@@ -144,7 +144,7 @@ def fingerprint(obs: Any) -> bytes:
     return digest.digest()
 
 
-def own_traceback(cause: BaseException) -> str:
+def env_traceback(cause: BaseException) -> str:
     """Returns the traceback without the frames of gymnast and Gymnasium at its start."""
     frames, own = cause.__traceback__, cause.__traceback__
     while own is not None and _is_framework_code(own):

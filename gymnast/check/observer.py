@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from gymnast.check.finding import Finding
-from gymnast.check.live import Moment
+from gymnast.check.live import Timestep
 
 
 class Observer(Protocol):
     """Sees every reset and step, and reports its findings afterwards."""
 
-    def observe(self, moment: Moment) -> None: ...
+    def observe(self, moment: Timestep) -> None: ...
 
     def findings(self) -> Iterator[Finding]: ...
 
@@ -27,9 +27,9 @@ class FirstViolation:
     def __bool__(self) -> bool:
         return self._first is not None
 
-    def at(self, moment: Moment, what: str) -> None:
+    def record(self, moment: Timestep, what: str) -> None:
         self.times += 1
-        self._first = self._first or (what, moment.where)
+        self._first = self._first or (what, moment.location)
 
     def finding(self) -> Finding:
         assert self._first is not None
@@ -37,5 +37,5 @@ class FirstViolation:
         often = f" (and {self.times - 1:,} more times)" if self.times > 1 else ""
         return Finding(self.check, "wrong", what, f"{where}{often}")
 
-    def or_ok(self, what: str = "") -> Finding:
+    def finding_or_ok(self, what: str = "") -> Finding:
         return self.finding() if self else Finding(self.check, "ok", what)

@@ -10,29 +10,29 @@ import numpy as np
 from gymnasium import spaces as gym_spaces
 
 from gymnast.check.finding import Finding
-from gymnast.check.live import Moment, fingerprint
+from gymnast.check.live import Timestep, fingerprint
 from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
-from gymnast.spaces.spaces import BoxObs, DiscreteObs, Observation, blank
+from gymnast.spaces.spaces import BoxObs, DiscreteObs, Observation, blank_obs
 
 Array = np.ndarray
 _ROUNDING = 1e-5
 """Tolerance beyond a bound, relative to max(1, |bound|), for rounding between float32 and float64."""
 
 
-class InSpace:
+class ObsSpaceCheck:
     """Checks that observations are in their space, or within the declared facts if these are wider
     (training uses the facts)."""
 
     def __init__(self, space: gym.Space[Any], kind: Observation, facts: Facts) -> None:
-        self._space, self._kind, self._row = _widened_by(facts, space), kind, blank(kind, 1)
+        self._space, self._kind, self._row = _widened_by(facts, space), kind, blank_obs(kind, 1)
         self._wrong = FirstViolation("observation")
         self._other_type = ""
 
-    def observe(self, moment: Moment) -> None:
-        problem = self._kind.put(self._row, 0, moment.obs) or outside(self._space, moment.obs)
+    def observe(self, moment: Timestep) -> None:
+        problem = self._kind.put(self._row, 0, moment.obs) or bounds_violation(self._space, moment.obs)
         if problem is not None:
-            self._wrong.at(moment, problem)
+            self._wrong.record(moment, problem)
         elif not self._other_type:
             self._other_type = _other_type(self._space, moment.obs) or ""
 
@@ -40,49 +40,49 @@ class InSpace:
         if self._other_type and not self._wrong:
             yield Finding("observation", "note", f"{self._other_type}; training casts it")
         else:
-            yield self._wrong.or_ok("inside its space, at every reset and step")
+            yield self._wrong.finding_or_ok("inside its space, at every reset and step")
 
 
-class Finite:
+class FiniteCheck:
     """Checks that observations and rewards are finite."""
 
     def __init__(self, kind: Observation) -> None:
-        self._kind, self._row, self._wrong = kind, blank(kind, 1), FirstViolation("finite")
+        self._kind, self._row, self._wrong = kind, blank_obs(kind, 1), FirstViolation("finite")
 
-    def observe(self, moment: Moment) -> None:
+    def observe(self, moment: Timestep) -> None:
         if not np.isfinite(moment.reward):
-            self._wrong.at(moment, f"the reward is {moment.reward}")
+            self._wrong.record(moment, f"the reward is {moment.reward}")
         if self._kind.put(self._row, 0, moment.obs) is None and (
             self._kind.not_finite(self._row) is not None
         ):
             where = self._kind.where_not_finite(self._row[0])
-            self._wrong.at(moment, f"the observation is not finite at {where}")
+            self._wrong.record(moment, f"the observation is not finite at {where}")
 
     def findings(self) -> Iterator[Finding]:
-        yield self._wrong.or_ok("no NaN and no infinity in observations and rewards")
+        yield self._wrong.finding_or_ok("no NaN and no infinity in observations and rewards")
 
 
-class NotModifiedLater:
+class AliasingCheck:
     """Checks that an observation is not modified by the next reset or step."""
 
     def __init__(self) -> None:
         self._wrong = FirstViolation("aliasing")
         self._last: tuple[Any, bytes] | None = None
 
-    def observe(self, moment: Moment) -> None:
+    def observe(self, moment: Timestep) -> None:
         if self._last is not None:
             obs, before = self._last
             if fingerprint(obs) != before:
                 call = "step" if moment.step else "reset"
                 what = f"{call}() modified the observation that was returned before"
-                self._wrong.at(moment, f"{what} (return a copy)")
+                self._wrong.record(moment, f"{what} (return a copy)")
         self._last = moment.obs, fingerprint(moment.obs)
 
     def findings(self) -> Iterator[Finding]:
-        yield self._wrong.or_ok("observations are not modified after they were returned")
+        yield self._wrong.finding_or_ok("observations are not modified after they were returned")
 
 
-class WithinDeclaredRange:
+class DeclaredRangeCheck:
     """Checks that observation components are within their declared ranges, which may be narrower than the
     space."""
 
@@ -98,20 +98,20 @@ class WithinDeclaredRange:
         )
         self._low, self._high = _widened(low, high)
 
-    def observe(self, moment: Moment) -> None:
+    def observe(self, moment: Timestep) -> None:
         if not self._fits:
             return
         flat = np.asarray(moment.obs, dtype=np.float64).ravel()
         if flat.shape != self._low.shape:
             return
-        if outside(self._space, moment.obs) is not None:
+        if bounds_violation(self._space, moment.obs) is not None:
             return  # reported by InSpace
         beyond = (flat < self._low) | (flat > self._high)
         if beyond.any():
             i = int(np.flatnonzero(beyond)[0])
             part = self._parts[i]
             what = f"{part.name} is {flat[i]:.6g}, declared is [{part.low:g}, {part.high:g}]"
-            self._wrong.at(moment, what)
+            self._wrong.record(moment, what)
 
     def findings(self) -> Iterator[Finding]:
         if not self._parts or self._size is None:
@@ -120,16 +120,16 @@ class WithinDeclaredRange:
             what = f"{len(self._parts)} components are declared, the observation has {self._size}"
             yield Finding("facts.observations", "wrong", what)
         else:
-            yield self._wrong.or_ok(f"{self._size} components, within their declared bounds")
+            yield self._wrong.finding_or_ok(f"{self._size} components, within their declared bounds")
 
 
-def outside(space: gym.Space[Any], obs: Any, name: str = "the observation") -> str | None:
+def bounds_violation(space: gym.Space[Any], obs: Any, name: str = "the observation") -> str | None:
     """Returns a message for the first number outside the bounds of the space, or None. NaN and infinity are
     ignored, because `Finite` reports them."""
     if isinstance(space, gym_spaces.Dict | gym_spaces.Tuple):
         entries = space.spaces
         named = entries.items() if isinstance(entries, Mapping) else enumerate(entries)
-        found = (outside(entry, obs[key], f"entry {key}") for key, entry in named)
+        found = (bounds_violation(entry, obs[key], f"entry {key}") for key, entry in named)
         return next((problem for problem in found if problem is not None), None)
     if isinstance(space, gym_spaces.MultiBinary):
         low, high = np.zeros(space.shape), np.ones(space.shape)

@@ -15,16 +15,16 @@ from gymnast.check.environment import check_environment
 from gymnast.check.finding import Finding
 from gymnast.check.matches.matches import check_matches
 from gymnast.config.config import Config
-from gymnast.config.families import has_roles
-from gymnast.config.presets import Preset, all_presets, find, split
+from gymnast.config.families import is_multi_agent
+from gymnast.config.presets import Preset, all_presets, find_preset, split_target
 from gymnast.config.resolve import load, resolve
-from gymnast.config.saved import plain
+from gymnast.config.saved import to_plain
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import EnvError, GymnastError, NotInstalled
-from gymnast.evaluation.rescore import policy_of
-from gymnast.film.frames import Differs
-from gymnast.film.matches.frames import MatchStage, replay_match
-from gymnast.film.stage import Stage, without_screen
+from gymnast.evaluation.rescore import load_policy
+from gymnast.film.frames import ReplayMismatch
+from gymnast.film.matches.frames import MatchRenderer, replay_match
+from gymnast.film.stage import EnvRenderer, headless_rendering
 from gymnast.metrics.sinks.console import Console
 from gymnast.runs import checkpoint
 from gymnast.runs.match_trace import read_matches
@@ -59,14 +59,14 @@ class Outcome:
         return {**vars(self), "findings": [finding.as_json() for finding in self.findings]}
 
 
-class Failed(Exception):
+class PresetFailure(Exception):
     """Raised if a preset fails one of the steps: training, evaluation, recording or replay."""
 
 
-def chosen(targets: Sequence[str] = ()) -> list[str]:
+def preset_targets(targets: Sequence[str] = ()) -> list[str]:
     """Returns `ENV:variant` for every variant of these presets; without targets, of all shipped presets."""
     if not targets:
-        shipped = (preset for preset in all_presets().values() if preset.shipped)
+        shipped = (preset for preset in all_presets().values() if preset.is_builtin)
         return [target for preset in shipped for target in _variants(preset, None)]
     return [target for name in targets for target in _variants(*_named(name))]
 
@@ -92,12 +92,12 @@ def _check_preset(
     """Tests one target. `checked` caches the findings of environments that several variants share."""
     try:
         cfg = resolve(target).config
-        episode = {k: v for k, v in plain(cfg)["env"].items() if k not in _NOT_EPISODE}
-        key = repr((episode, plain(cfg)["facts"], plain(cfg)["metrics"]))
+        episode = {k: v for k, v in to_plain(cfg)["env"].items() if k not in _NOT_EPISODE}
+        key = repr((episode, to_plain(cfg)["facts"], to_plain(cfg)["metrics"]))
         if key not in checked:
-            check = check_matches if has_roles(cfg.env.id) else check_environment
-            report = check(target, cfg, steps=steps, seed=seed).allowing(allow)
-            checked[key] = tuple(report.wrong)
+            check = check_matches if is_multi_agent(cfg.env.id) else check_environment
+            report = check(target, cfg, steps=steps, seed=seed).with_allowed(allow)
+            checked[key] = tuple(report.errors)
         if checked[key]:
             first = checked[key][0]
             return Outcome(target, "failed", f"{first.check}: {first.what}", findings=checked[key])
@@ -105,7 +105,7 @@ def _check_preset(
             _train_and_replay(target, cfg, Path(directory))
     except NotInstalled as problem:
         return Outcome(target, "skipped", f"{problem.message} ({problem.fix})")
-    except (Failed, GymnastError) as problem:
+    except (PresetFailure, GymnastError) as problem:
         message = problem.message if isinstance(problem, GymnastError) else str(problem)
         return Outcome(target, "failed", message.splitlines()[0])
     except Exception as problem:  # a bug of ours must not keep the other presets from being tested
@@ -115,7 +115,7 @@ def _check_preset(
 
 def _train_and_replay(target: str, cfg: Config[Any], directory: Path) -> None:
     """Trains briefly, evaluates, evaluates again from the checkpoint, and replays the recorded episodes."""
-    prepared = prepare(target, small(cfg))
+    prepared = prepare(target, short_run_overrides(cfg))
     run, summary = start_run(
         prepared.resolved,
         prepared.collector,
@@ -126,16 +126,16 @@ def _train_and_replay(target: str, cfg: Config[Any], directory: Path) -> None:
         raise KeyboardInterrupt
     updates = run.info["clocks"]["updates"]
     if updates < _UPDATES:
-        raise Failed(f"{_UPDATES} rollouts led to only {updates} updates")
+        raise PresetFailure(f"{_UPDATES} rollouts led to only {updates} updates")
     score = run.info["score"]
     if score is None or run.info["checkpoints"]["best"] is None:
-        raise Failed("training ended without an evaluation")
+        raise PresetFailure("training ended without an evaluation")
     used = _config(run)
     repeats = used.facts.deterministic == "yes"
-    several = has_roles(used.env.id)
+    several = is_multi_agent(used.env.id)
     again = _scored_again(run, used) if several else evaluate(run, runs_dir=directory)["mean"]
     if repeats and again != score["mean"]:
-        raise Failed(
+        raise PresetFailure(
             f"scored {score['mean']:g}, but {again:g} when evaluated again from the stored policy"
         )
     if several:
@@ -143,12 +143,12 @@ def _train_and_replay(target: str, cfg: Config[Any], directory: Path) -> None:
         return
     traces = [t for file in sorted(run.traces.glob("confirm-*")) for t in read_traces(file)]
     if not traces:
-        raise Failed("no episode was recorded")
+        raise PresetFailure("no episode was recorded")
     for trace in traces:
         replay(used, trace)
 
 
-def small(cfg: Config[Any]) -> dict[str, Any]:
+def short_run_overrides(cfg: Config[Any]) -> dict[str, Any]:
     """Returns overrides that make training take about a second; all other settings stay as in the preset."""
     own = type(cfg.algo).model_fields
     algo: dict[str, Any] = {
@@ -175,12 +175,12 @@ def small(cfg: Config[Any]) -> dict[str, Any]:
         "traces.eval": "on",
         "traces.film": "off",
     }
-    if not has_roles(cfg.env.id):  # the length of matches cannot be limited
+    if not is_multi_agent(cfg.env.id):  # the length of matches cannot be limited
         settings["eval.max_episode_steps"] = _LENGTH
     if cfg.env.backend == "process":
         settings["env.workers"] = 1
     if (
-        cfg.starting_values().span().episodes
+        cfg.initial_algo().span().episodes
     ):  # the algorithm needs whole episodes, so these must be short
         settings["env.max_episode_steps"] = _SPAN
         algo["n_steps"] = "off"
@@ -192,21 +192,21 @@ def replay(cfg: Config[Any], trace: Trace) -> None:
     (because it cannot be replayed) is only checked for completeness."""
     if trace.obs is not None:
         if len(trace.obs) != len(trace) + 1:
-            raise Failed(f"{len(trace.obs)} observations were stored for {len(trace)} steps")
+            raise PresetFailure(f"{len(trace.obs)} observations were stored for {len(trace)} steps")
         return
-    with closing(Stage(cfg, draws=False)) as stage:
+    with closing(EnvRenderer(cfg, render=False)) as stage:
         stage.env.reset(seed=trace.seed)
         for step, (action, reward) in enumerate(zip(trace.action, trace.reward, strict=True), 1):
-            _, now, terminated, truncated = stage.step(stage.takes(action))
+            _, now, terminated, truncated = stage.step(stage.to_env_action(action))
             over = terminated or truncated
             if now != reward or over != (step == len(trace)):
-                raise Failed(f"the replay differs from the recorded episode at step {step}")
+                raise PresetFailure(f"the replay differs from the recorded episode at step {step}")
 
 
 def _scored_again(run: Run, cfg: Config[Any]) -> float:
     """Evaluates a multi-agent run again; returns the mean score of the weakest role."""
     saved = checkpoint.find(run.path, "best")
-    policies = {role: policy_of(saved, role) for role in saved.document("policy")}
+    policies = {role: load_policy(saved, role) for role in saved.document("policy")}
     with closing(MatchEvaluator(cfg)) as evaluator:
         result, _ = evaluator.evaluate(policies, saved.step, evaluator.plan("confirm"))
     return result.score()["mean"]
@@ -216,15 +216,15 @@ def _replay_matches(run: Run, cfg: Config[Any]) -> None:
     """Replays recorded matches, if the environment is reproducible, and renders one frame."""
     traces = [t for file in sorted(run.matches.glob("confirm-*")) for t in read_matches(file)]
     if not traces:
-        raise Failed("no match was recorded")
-    with without_screen(), closing(MatchStage(cfg)) as stage:
-        for trace in traces if stage.matches.restore != "none" else ():
+        raise PresetFailure("no match was recorded")
+    with headless_rendering(), closing(MatchRenderer(cfg)) as stage:
+        for trace in traces if stage.matches.restore_mode != "none" else ():
             try:
                 replay_match(stage, trace)
-            except Differs as differs:
-                raise Failed(str(differs)) from None
+            except ReplayMismatch as differs:
+                raise PresetFailure(str(differs)) from None
         raise_fault(stage.matches.name, stage.matches.reset([0], [traces[0].seed]))
-        stage.picture()
+        stage.render()
 
 
 def _config(run: Run) -> Config[Any]:
@@ -232,8 +232,8 @@ def _config(run: Run) -> Config[Any]:
 
 
 def _named(name: str) -> tuple[Preset, str | None]:
-    env, variant = split(name)
-    preset = find(env)
+    env, variant = split_target(name)
+    preset = find_preset(env)
     if preset.path is None:
         raise EnvError(
             f"{env} has no preset", fix=f"run `gymnast check {name}`, which needs no preset"
@@ -243,5 +243,5 @@ def _named(name: str) -> tuple[Preset, str | None]:
 
 def _variants(preset: Preset, variant: str | None) -> list[str]:
     """Returns the named variant, or all variants that the file defines, or else its default."""
-    names = [variant] if variant else list(preset.own) or [preset.default]
+    names = [variant] if variant else list(preset.own_variants) or [preset.default_variant]
     return [f"{preset.name}:{name}" for name in names]

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from gymnast.check.finding import Finding
-from gymnast.check.live import Copy, EnvBroken, Moment, fingerprint
+from gymnast.check.live import CheckedEnv, EnvBroken, Timestep, fingerprint
 from gymnast.config.facts import Facts
 from gymnast.seeds import episode_seed
 
-Line = tuple[bytes, str, bool, bool]
+StepFingerprint = tuple[bytes, str, bool, bool]
 """Fingerprint of one reset or step: observation hash, reward, terminated, truncated."""
 _PREFIX = 100
 """Number of steps of an episode that are repeated with other seeds."""
@@ -33,17 +33,17 @@ class Transcript:
 
     seed: int
     actions: list[Any] = field(default_factory=list[Any])
-    lines: list[Line] = field(default_factory=list[Line])
+    fingerprints: list[StepFingerprint] = field(default_factory=list[StepFingerprint])
 
-    def add(self, moment: Moment) -> None:
+    def add(self, moment: Timestep) -> None:
         if moment.step:
             self.actions.append(deepcopy(moment.action))
         ends = moment.terminated, moment.truncated
-        self.lines.append((fingerprint(moment.obs), repr(moment.reward), *ends))
+        self.fingerprints.append((fingerprint(moment.obs), repr(moment.reward), *ends))
 
-    def first(self, steps: int) -> Transcript:
+    def prefix(self, steps: int) -> Transcript:
         """Returns the first `steps` steps of the episode."""
-        return Transcript(self.seed, self.actions[:steps], self.lines[: steps + 1])
+        return Transcript(self.seed, self.actions[:steps], self.fingerprints[: steps + 1])
 
 
 @dataclass(frozen=True)
@@ -52,26 +52,26 @@ class _Difference:
     where: str
 
 
-def repeats(
-    fresh: Callable[[], Copy], played: Sequence[Transcript], facts: Facts, steps: int
+def check_determinism(
+    make_copy: Callable[[], CheckedEnv], transcripts: Sequence[Transcript], facts: Facts, steps: int
 ) -> Iterator[Finding]:
     """Yields the findings. `fresh` creates a new copy; `steps` is the maximum number of steps to repeat."""
-    played = [transcript for transcript in played if transcript.lines]
-    if not played:
+    transcripts = [transcript for transcript in transcripts if transcript.fingerprints]
+    if not transcripts:
         return
-    with closing(fresh()) as copy:
+    with closing(make_copy()) as copy:
         shared = _shared_generators()
-        difference = _again(copy, _within(played, steps))
+        difference = _again(copy, _within(transcripts, steps))
         global_draws = [
             name for name, state in _shared_generators().items() if state != shared[name]
         ]
         yield _deterministic(difference, facts, global_draws)
         if difference is not None:
             return
-        seed = _seeds_matter(fresh, played[0].first(_PREFIX))
+        seed = _seeds_matter(make_copy, transcripts[0].prefix(_PREFIX))
         yield seed
         if seed.verdict != "wrong":
-            yield _independent_of_history(copy, _within(played[:3], steps))
+            yield _independent_of_history(copy, _within(transcripts[:3], steps))
 
 
 def _deterministic(
@@ -95,13 +95,13 @@ def _deterministic(
     return Finding("deterministic", "wrong", what, difference.where)
 
 
-def _seeds_matter(fresh: Callable[[], Copy], episode: Transcript) -> Finding:
+def _seeds_matter(fresh: Callable[[], CheckedEnv], episode: Transcript) -> Finding:
     """Repeats an episode with other seeds in fresh copies. If that changes nothing but later episodes of one
     copy differ, the environment uses a generator that reset() does not seed."""
     others = [episode_seed(episode.seed, "another", i) for i in range(_SEEDS)]
     for seed in others:
         with closing(fresh()) as copy:
-            reseeded = [Transcript(s, episode.actions, episode.lines) for s in (seed, *others)]
+            reseeded = [Transcript(s, episode.actions, episode.fingerprints) for s in (seed, *others)]
             if _again(copy, reseeded[:1]) is not None:
                 return Finding("seed", "ok", "different seeds give different episodes")
             later = _again(copy, reseeded[1:])
@@ -116,7 +116,7 @@ def _seeds_matter(fresh: Callable[[], Copy], episode: Transcript) -> Finding:
     return Finding("seed", "note", what)
 
 
-def _independent_of_history(copy: Copy, played: Sequence[Transcript]) -> Finding:
+def _independent_of_history(copy: CheckedEnv, played: Sequence[Transcript]) -> Finding:
     """Repeats episodes in reverse order, in a copy that has left an episode unfinished."""
     try:
         copy.reset(played[-1].seed)
@@ -124,7 +124,7 @@ def _independent_of_history(copy: Copy, played: Sequence[Transcript]) -> Finding
             if copy.step(deepcopy(action)).over:
                 break
     except EnvBroken:
-        copy.renew()
+        copy.recreate()
     difference = _again(copy, list(reversed(played)))
     if difference is None:
         return Finding("past", "ok", "reset() is independent of the episodes before it")
@@ -132,24 +132,24 @@ def _independent_of_history(copy: Copy, played: Sequence[Transcript]) -> Finding
     return Finding("past", "wrong", what, difference.where)
 
 
-def _again(copy: Copy, played: Sequence[Transcript]) -> _Difference | None:
+def _again(copy: CheckedEnv, played: Sequence[Transcript]) -> _Difference | None:
     """Repeats these episodes in this order. Returns the first difference, or None."""
     for recorded in played:
         now = Transcript(recorded.seed)
         moment = None
         try:
-            for step, line in enumerate(recorded.lines):
+            for step, line in enumerate(recorded.fingerprints):
                 action = deepcopy(recorded.actions[step - 1]) if step else None
                 moment = copy.step(action) if step else copy.reset(recorded.seed)
                 now.add(moment)
-                if now.lines[-1] != line:
-                    return _Difference(_difference(line, now.lines[-1]), moment.where)
+                if now.fingerprints[-1] != line:
+                    return _Difference(_difference(line, now.fingerprints[-1]), moment.location)
                 if moment.over:
                     break
         except EnvBroken as broken:
-            where = copy.where
-            copy.renew()
-            return _Difference(broken.what, where)
+            where = copy.location
+            copy.recreate()
+            return _Difference(broken.message, where)
     return None
 
 
@@ -157,14 +157,14 @@ def _within(played: Sequence[Transcript], steps: int) -> list[Transcript]:
     """Returns the first episodes up to `steps` steps in total, the last one possibly cut short."""
     chosen: list[Transcript] = []
     for transcript in played:
-        chosen.append(transcript.first(steps))
+        chosen.append(transcript.prefix(steps))
         steps -= len(transcript.actions)
         if steps <= 0:
             break
     return chosen
 
 
-def _difference(before: Line, now: Line) -> str:
+def _difference(before: StepFingerprint, now: StepFingerprint) -> str:
     if before[0] != now[0]:
         return "the observation differs"
     if before[1] != now[1]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from gymnast.check.finding import Finding
-from gymnast.check.live import Moment
+from gymnast.check.live import Timestep
 from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
 
@@ -14,14 +14,14 @@ _ROUNDING = 1e-6
 Range = tuple[float, float]
 
 
-class Rewards:
+class RewardCheck:
     def __init__(self, facts: Facts) -> None:
         self._reward, self._returns = facts.reward, facts.returns
         self._one, self._all = FirstViolation("facts.reward"), FirstViolation("facts.returns")
         self._rewards, self._totals = _ObservedRange(), _ObservedRange()
         self._total = 0.0
 
-    def observe(self, moment: Moment) -> None:
+    def observe(self, moment: Timestep) -> None:
         if moment.step == 0:
             self._total = 0.0
             return
@@ -30,18 +30,18 @@ class Rewards:
             return  # reported by Finite
         self._rewards.add(moment.reward)
         if beyond := _beyond(self._reward, moment.reward):
-            self._one.at(moment, f"the reward is {moment.reward:.6g}, {beyond}")
+            self._one.record(moment, f"the reward is {moment.reward:.6g}, {beyond}")
         if moment.over:
             self._totals.add(self._total)
             if beyond := _beyond(self._returns, self._total):
-                self._all.at(moment, f"the return is {self._total:.6g}, {beyond}")
+                self._all.record(moment, f"the return is {self._total:.6g}, {beyond}")
 
     def findings(self) -> Iterator[Finding]:
         if self._reward is not None:
-            yield self._one.or_ok(f"{self._rewards} observed, {_text(self._reward)} declared")
+            yield self._one.finding_or_ok(f"{self._rewards} observed, {_text(self._reward)} declared")
         if self._returns is not None:
             observed = f"{self._totals} observed" if self._totals.count else "no episode ended"
-            yield self._all.or_ok(f"{observed}, {_text(self._returns)} declared")
+            yield self._all.finding_or_ok(f"{observed}, {_text(self._returns)} declared")
 
 
 class _ObservedRange:

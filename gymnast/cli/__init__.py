@@ -11,7 +11,7 @@ import click
 
 from gymnast.errors import GymnastError
 
-VERBS = {
+COMMANDS = {
     "train": "train",
     "resume": "train",
     "eval": "evaluate",
@@ -49,17 +49,17 @@ VERBS = {
 
 class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
+        if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"gymnast.cli.{VERBS[cmd_name]}")
+        module = importlib.import_module(f"gymnast.cli.{COMMANDS[cmd_name]}")
         return getattr(module, f"{cmd_name}_" if cmd_name in ("eval", "set") else cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(verb, HELP[verb]) for verb in VERBS])
+            formatter.write_dl([(verb, HELP[verb]) for verb in COMMANDS])
 
 
 HELP = {

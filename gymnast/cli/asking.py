@@ -12,14 +12,14 @@ DECLINED = 1
 """Exit code if the answer is no; Ctrl-C at the prompt exits with 130, as everywhere."""
 
 
-def refuse_without_terminal() -> None:
+def require_terminal() -> None:
     """Raises UsageError if stdin is not a terminal; called before anything is prepared."""
     if not sys.stdin.isatty():
         fix = "omit --ask, or run it in a terminal"
         raise UsageError("--ask needs a terminal, and stdin is not one", fix=fix)
 
 
-def agreed() -> bool:
+def confirm_start() -> bool:
     """Asks for confirmation on stderr, so that --json prints nothing but JSON; True if the user agrees."""
     if click.confirm("start?", default=False, err=True):
         return True

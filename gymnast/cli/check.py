@@ -61,11 +61,11 @@ def check(
     because a package is missing (1 with --no-skips or GYMNAST_NO_SKIPS=1).
     """
     from gymnast.check.finding import CHECKS
-    from gymnast.text.closest import closest
+    from gymnast.text.closest import did_you_mean
 
     for name in allow:
         if name not in CHECKS:
-            what = f"there is no check {name!r}{closest(name, CHECKS)}"
+            what = f"there is no check {name!r}{did_you_mean(name, CHECKS)}"
             raise UsageError(what, fix=f"the checks are {', '.join(CHECKS)}")
     if every:
         if assignments:
@@ -88,37 +88,37 @@ def _environment(
 ) -> int:
     from gymnast.check.environment import STEPS, check_environment
     from gymnast.check.matches.matches import check_matches
-    from gymnast.config.families import has_roles
+    from gymnast.config.families import is_multi_agent
     from gymnast.config.resolve import parse_assignment
     from gymnast.envs.build.defaults import resolve_for_spaces
 
     with separate_env_output(), progress("checking") as bar:
         resolved = resolve_for_spaces(target, dict(map(parse_assignment, assignments)))
-        run_checks = check_matches if has_roles(resolved.config.env.id) else check_environment
+        run_checks = check_matches if is_multi_agent(resolved.config.env.id) else check_environment
         report = run_checks(
             resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, beat=bar
         )
-    report = report.allowing(allow)
+    report = report.with_allowed(allow)
     if as_json:
         echo_json(report.as_json())
     else:
         click.echo("\n".join(_page(report)))
-    return 1 if report.wrong else 0
+    return 1 if report.errors else 0
 
 
 def _page(report: Report) -> Iterator[str]:
-    episodes = wording.counted(report.episodes, "episode")
+    episodes = wording.count_noun(report.episodes, "episode")
     yield f"{report.target}: {report.steps:,} random steps, {episodes}\n"
     lines = [
         (f.verdict, f.check, f.what.splitlines()[0] if f.what else "") for f in report.findings
     ]
     head = ("", "check", "found")
     yield wording.table(head, [(_WORD[verdict], *rest) for verdict, *rest in lines])
-    for finding in report.wrong:
+    for finding in report.errors:
         yield ""
         yield from _details(finding)
     yield ""
-    count, warned = len(report.wrong), len(report.warnings)
+    count, warned = len(report.errors), len(report.warnings)
     verdict = "nothing is wrong" if not count else f"{count} thing{'s' * (count > 1)} wrong"
     yield f"{verdict}, {warned} warning{'s' * (warned > 1)}" if warned else verdict
 
@@ -130,7 +130,7 @@ def _details(finding: Finding) -> Iterator[str]:
     yield f"WRONG {finding.check}: {finding.what}"
     if finding.where:
         yield f"  where: {finding.where}"
-    yield f"  means: {finding.means}"
+    yield f"  means: {finding.consequence}"
     if finding.traceback:
         yield from (f"  | {line}" for line in finding.traceback.splitlines())
 
@@ -144,9 +144,9 @@ def _presets(
     strict: bool,
     as_json: bool,
 ) -> int:
-    from gymnast.check.presets import STEPS, check_presets, chosen
+    from gymnast.check.presets import STEPS, check_presets, preset_targets
 
-    names = chosen(targets)
+    names = preset_targets(targets)
     outcomes: list[Outcome] = []
     width = max(map(len, names))
     with separate_env_output() as out, progress("testing presets") as bar:

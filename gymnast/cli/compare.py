@@ -43,14 +43,14 @@ def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) 
     if as_json:
         echo_json(found)
     else:
-        click.echo(page(found))
+        click.echo(comparison_page(found))
 
 
-def page(found: dict[str, Any]) -> str:
-    from gymnast.insight.compare import chart
+def comparison_page(found: dict[str, Any]) -> str:
+    from gymnast.insight.compare import comparison_chart
 
     scores = _group_scores if "groups" in found else _scores
-    return "\n\n".join([scores(found), chart(found), _configs(found)])
+    return "\n\n".join([scores(found), comparison_chart(found), _configs(found)])
 
 
 def _scores(found: dict[str, Any]) -> str:
@@ -127,7 +127,7 @@ def _goal(learning: dict[str, Any] | None) -> tuple[str, str, str]:
 
     summary = learning or dict.fromkeys(("area", "steps_to_threshold", "seconds_to_threshold"))
     steps, seconds = summary["steps_to_threshold"], summary["seconds_to_threshold"]
-    return wording.share(summary["area"]), wording.count(steps), wording.duration(seconds)
+    return wording.area(summary["area"]), wording.count(steps), wording.duration(seconds)
 
 
 def _configs(found: dict[str, Any]) -> str:

@@ -50,8 +50,8 @@ def stop(run: str, **options: Any) -> None:
     `gymnast resume` continues exactly there. The training process ends with exit code 0.
     """
     directory = store.runs_dir(options["runs_dir"])
-    for member in status.members(run, directory):
-        if member != run and status.find(member, directory)["status"] not in status.LIVING:
+    for member in status.group_members(run, directory):
+        if member != run and status.find(member, directory)["status"] not in status.LIVE:
             continue
         _send(member, "stop", _stopped, **options)
 

@@ -10,7 +10,7 @@ import click
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 
-SHOWN = 4
+MAX_FINDINGS = 4
 """Maximum number of findings per run that are printed in full."""
 
 
@@ -67,12 +67,12 @@ def _page(found: dict[str, Any]) -> str:
 
 
 def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
-    for rank, finding in enumerate(findings[:SHOWN], start=1):
+    for rank, finding in enumerate(findings[:MAX_FINDINGS], start=1):
         yield f"  {rank}. {finding['cause']}"
         yield from (f"     - {line}" for line in finding["evidence"])
         if finding["changes"]:
             yield f"     try {_settings(finding['changes'])}"
-    more = len(findings) - SHOWN
+    more = len(findings) - MAX_FINDINGS
     if more > 0:
         yield f"  and {more} more (--json has all)"
 
@@ -113,9 +113,9 @@ def _apply(ref: str, found: dict[str, Any], runs_dir: str | None, *, quiet: bool
         return {"ok": False, "run": None}
     ids = (run.id, group.runs[0]["id"])
     if not quiet:
-        from gymnast.cli.compare import page
+        from gymnast.cli.compare import comparison_page
 
-        click.echo("\n" + page(api.compare(ids, "env_steps", runs_dir=runs_dir)))
+        click.echo("\n" + comparison_page(api.compare(ids, "env_steps", runs_dir=runs_dir)))
     before, after = (api.show(id, runs_dir=runs_dir).get("learning") for id in ids)
     return {"ok": True, "run": ids[1], "before": before, "after": after}
 

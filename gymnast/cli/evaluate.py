@@ -51,9 +51,9 @@ def eval_(
     In environments with several roles, each learned role plays against scripted opponents. With --roles,
     you choose the players; roles that you do not name are played by the run's own policies.
     """
-    from gymnast.evaluation.rescore import has_roles, rescore
+    from gymnast.evaluation.rescore import is_multi_agent_run, rescore
 
-    if roles is not None or has_roles(run, runs_dir):
+    if roles is not None or is_multi_agent_run(run, runs_dir):
         _eval_roles(run, roles, episodes, seed, sampled, runs_dir, as_json=as_json)
         return
     with separate_env_output():
@@ -63,7 +63,7 @@ def eval_(
             seed=seed,
             sampled=sampled,
             runs_dir=runs_dir,
-            tell=_echo_error,
+            on_output=_echo_error,
             report=_report,
         )
     if as_json:
@@ -77,7 +77,7 @@ def eval_(
     click.echo(f"mean return {result['mean']:.5g}  ({interval})")
     click.echo(
         f"IQM {result['iqm']:.5g}, worst {min(returns):.5g}, best {max(returns):.5g}, "
-        f"mean length {result['length']:.5g}, {wording.episodes_of(result)}"
+        f"mean length {result['length']:.5g}, {wording.episode_count(result)}"
     )
     threshold = result["threshold"]
     if threshold is not None and result["low"] is not None:
@@ -136,7 +136,7 @@ def _eval_roles(
         ended = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
         ended = f", ended by {ended}" if ended else ""
         steps = f"mean length {numbers['match/duration']:.4g}"
-        count = wording.counted(result["episodes"], "match", "matches")
+        count = wording.count_noun(result["episodes"], "match", "matches")
         if "planned" in result:
             count += f" of {result['planned']} ({result['missing']})"
         click.echo(f"  {count}, {steps}{ended}")

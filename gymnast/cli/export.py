@@ -6,7 +6,7 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.text.wording import counted
+from gymnast.text.wording import count_noun
 
 
 @click.command()
@@ -30,4 +30,4 @@ def export(run: str, form: str, out: str | None, runs_dir: str | None, as_json: 
     if as_json:
         echo_json(done)
     else:
-        click.echo(f"{done['path']}: {counted(done['rows'], 'row')}")
+        click.echo(f"{done['path']}: {count_noun(done['rows'], 'row')}")

@@ -40,7 +40,7 @@ def rm(
     directory = store.runs_dir(runs_dir)
     found = {run.path.resolve(): run for run in (_named(ref, directory) for ref in refs)}
     for run in found.values():
-        removal.refuse_running(run)
+        removal.ensure_not_running(run)
     listed = {str(Path(run["path"]).resolve()): run for run in store.list_runs(directory)}
     to_delete = [listed.get(str(path)) or _unlisted(run) for path, run in found.items()]
     _remove(to_delete, {}, directory, yes=yes, dry_run=dry_run, as_json=as_json)
@@ -97,16 +97,16 @@ def prune(
         fix = "add a filter, --keep, --older, --status or --unsolved"
         raise UsageError("no condition: which runs to prune?", fix=fix)
     directory = store.runs_dir(runs_dir)
-    choice = removal.Choice(
-        older=removal.seconds(older) if older else None,
+    choice = removal.PruneFilter(
+        min_age=removal.parse_age(older) if older else None,
         status=_statuses(status),
-        unsolved=unsolved,
+        only_unsolved=unsolved,
         keep=keep or 0,
-        include=include,
+        ignored_protections=include,
     )
     every = store.list_runs(directory)
     matching = store.list_runs(directory, " ".join(words)) if words else every
-    to_delete, kept = removal.choose(every, choice, matching)
+    to_delete, kept = removal.select_prunable(every, choice, matching)
     _remove(to_delete, kept, directory, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
@@ -195,14 +195,14 @@ def _remove(
     from gymnast.runs import removal
     from gymnast.text import wording
 
-    to_delete = [run | {"bytes": removal.size(Path(run["path"]))} for run in to_delete]
+    to_delete = [run | {"bytes": removal.run_size(Path(run["path"]))} for run in to_delete]
     total = wording.size(sum(run["bytes"] for run in to_delete))
-    what = f"{wording.counted(len(to_delete), 'run')}, {total}"
+    what = f"{wording.count_noun(len(to_delete), 'run')}, {total}"
     if not as_json:
         _echo_plan(to_delete, kept, directory)
     agreed = bool(to_delete) and not dry_run and (yes or _agreed(f"delete {what}?"))
     if agreed:
-        removal.sweep(directory)
+        removal.delete_trash(directory)
         for run in to_delete:
             removal.remove(Run(Path(run["path"])))
     if as_json:

@@ -32,7 +32,7 @@ def init(name: str, directory: str, runs_dir: str | None, as_json: bool) -> None
     from gymnast import scaffold
 
     place = Path(directory).expanduser()
-    written = scaffold.write(name, place)
+    written = scaffold.write_project(name, place)
     if as_json:
         echo_json({"name": name, "files": list(map(str, written))})
         return

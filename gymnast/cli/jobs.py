@@ -11,7 +11,7 @@ import click
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.jobs import follow, status
-from gymnast.jobs.detach import attend
+from gymnast.jobs.detach import run_queued_job
 from gymnast.runs import store
 from gymnast.text import wording
 
@@ -55,7 +55,7 @@ def logs(run: str, following: bool, lines: int | None, runs_dir: str | None) -> 
     directory = store.runs_dir(runs_dir)
     path = Path(status.find(run, directory)["path"])
     try:
-        for text in follow.log(path, lines=lines, following=following):
+        for text in follow.read_log(path, lines=lines, follow=following):
             click.echo(text, nl=False)
     except KeyboardInterrupt:
         click.echo()
@@ -73,7 +73,7 @@ def wait(runs: tuple[str, ...], runs_dir: str | None, as_json: bool) -> int:
     gymnast wait g1f3a9c02 && gymnast compare ...
     """
     directory = store.runs_dir(runs_dir)
-    members = [member for ref in runs for member in status.members(ref, directory)]
+    members = [member for ref in runs for member in status.group_members(ref, directory)]
     ended: list[dict[str, Any]] = []
     for found in status.wait(members, directory):
         ended.append(found)
@@ -98,7 +98,7 @@ def run_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
         assert result is not None  # --ask was answered before the job was detached
         return training.exit_code(result), result["reason"]
 
-    return attend(store.runs_dir(runs_dir), options["job"], options["place"], train)
+    return run_queued_job(store.runs_dir(runs_dir), options["job"], options["place"], train)
 
 
 def _line(job: dict[str, Any], now: float) -> tuple[str, ...]:

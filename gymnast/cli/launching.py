@@ -10,26 +10,26 @@ from typing import Any
 
 import click
 
-from gymnast.cli.asking import DECLINED, agreed, refuse_without_terminal
+from gymnast.cli.asking import DECLINED, confirm_start, require_terminal
 from gymnast.cli.options import echo_json
 from gymnast.cli.training import overrides
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import UsageError
-from gymnast.evaluation.rescore import find
+from gymnast.evaluation.rescore import find_checkpoint
 from gymnast.jobs import queue
-from gymnast.jobs.detach import start
+from gymnast.jobs.detach import start_job
 from gymnast.jobs.groups import group_result
 from gymnast.jobs.groups import train_group as launch_group
-from gymnast.jobs.status import living_jobs
+from gymnast.jobs.status import live_jobs
 from gymnast.runs import store
 from gymnast.runs.run import check_name
-from gymnast.text.wording import counted
+from gymnast.text.wording import count_noun
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.lifecycle.summary import preflight_text
 
 
 @dataclass(frozen=True)
-class Plan:
+class LaunchPlan:
     """The runs to be started: one per seed."""
 
     seeds: range
@@ -39,37 +39,37 @@ class Plan:
     """Id of the group; None for a single job."""
 
     @classmethod
-    def of(cls, options: Mapping[str, Any], first: int) -> Plan:
+    def from_options(cls, options: Mapping[str, Any], first_seed: int) -> LaunchPlan:
         count, name = options["seeds"], options["name"]
-        seeds = range(first, first + (count or 1))
+        seeds = range(first_seed, first_seed + (count or 1))
         if count is None:
             return cls(seeds, (name,), None)
         names = tuple(f"{name}-s{seed}" if name else "" for seed in seeds)
         return cls(seeds, names, name or f"g{secrets.token_hex(4)}")
 
-    def refuse_taken(self, name: str, directory: Path) -> None:
+    def check_names_free(self, name: str, directory: Path) -> None:
         """Raises an error if a run or a live job has one of these names already."""
         for wanted in dict.fromkeys(n for n in (name, *self.names) if n):
             check_name(wanted)
-            store.refuse_taken(wanted, directory)
-            if jobs := [job for job in living_jobs(directory) if job["name"] == wanted]:
+            store.ensure_name_free(wanted, directory)
+            if jobs := [job for job in live_jobs(directory) if job["name"] == wanted]:
                 raise UsageError(f"the name {wanted!r} is taken by job {jobs[0]['id']}")
 
-    def described(self, jobs: int) -> dict[str, Any]:
+    def to_dict(self, jobs: int) -> dict[str, Any]:
         named = [name for name in self.names if name]
         return {"seeds": list(self.seeds), "names": named, "jobs": jobs}
 
 
 def detach(target: str, options: dict[str, Any], runs_dir: str | None, *, as_json: bool) -> int:
     """Starts one background job, or one per seed; every config error is raised before the first starts."""
-    directory, limit = store.runs_dir(runs_dir), queue.limit(options["max_jobs"])
+    directory, limit = store.runs_dir(runs_dir), queue.max_jobs(options["max_jobs"])
     plan = _agreed_plan(target, options, runs_dir, jobs=limit, as_json=as_json, quiet=True)
     if isinstance(plan, int):
         return plan
     arguments = _arguments(options)
     arguments += ["--group", plan.group] if plan.group else []
     started = [
-        start(
+        start_job(
             target,
             arguments=[*arguments, *(["--name", name] if name else []), "--seed", str(seed)],
             runs_dir=directory,
@@ -128,31 +128,31 @@ def _agreed_plan(
     jobs: int,
     as_json: bool,
     quiet: bool,
-) -> Plan | int:
+) -> LaunchPlan | int:
     """Returns the runs to start, after the config and the names have been checked; or an exit code if
     nothing is to be started: after a dry run, or if the answer to --ask is no."""
     dry_run, ask = options["dry_run"], options["ask"]
     if ask:
-        refuse_without_terminal()
+        require_terminal()
     if options["source"]:
-        find(options["source"], runs_dir)
+        find_checkpoint(options["source"], runs_dir)
     prepared = prepare(target, overrides(options), options["algo"])
     try:
         before = prepared.preflight()
     finally:
         prepared.collector.close()
-    plan = Plan.of(options, prepared.resolved.config.seed)
-    plan.refuse_taken(options["name"], store.runs_dir(runs_dir))
+    plan = LaunchPlan.from_options(options, prepared.resolved.config.seed)
+    plan.check_names_free(options["name"], store.runs_dir(runs_dir))
     if dry_run and as_json:
-        echo_json({**before, **plan.described(jobs)})
+        echo_json({**before, **plan.to_dict(jobs)})
     elif dry_run or ask or not quiet:
         click.echo(f"{preflight_text(before)}\n{_plan_text(plan, jobs)}", err=as_json)
     if dry_run:
         return 0
-    return plan if not ask or agreed() else DECLINED
+    return plan if not ask or confirm_start() else DECLINED
 
 
-def _plan_text(plan: Plan, jobs: int) -> str:
+def _plan_text(plan: LaunchPlan, jobs: int) -> str:
     count = len(plan.seeds)
     if plan.group is None:
         return ""
@@ -176,7 +176,7 @@ def _arguments(options: Mapping[str, Any]) -> list[str]:
 
 
 def _group_text(target: str, result: Mapping[str, Any]) -> str:
-    lines = [f"{target}: {result['solved']} of {counted(result['runs'], 'seed')} solved"]
+    lines = [f"{target}: {result['solved']} of {count_noun(result['runs'], 'seed')} solved"]
     for entry in result["scores"]:
         score = entry["score"]
         score_text = (

@@ -46,11 +46,11 @@ def league(
     gymnast league @last --matrix --episodes 100
     gymnast league @last --json
     """
-    from gymnast.league.standing import ratings_of, results_of
+    from gymnast.league.standing import anchored_ratings, read_results
     from gymnast.runs import store
 
     found, _ = store.resolve(run, store.runs_dir(runs_dir))
-    ratings = ratings_of(results_of(found))
+    ratings = anchored_ratings(read_results(found))
     result: dict[str, Any] = {"run": found.id, "ratings": ratings.to_json()}
     if not as_json:
         click.echo(f"{found.id}: ratings from its evaluations\n{_table(result['ratings'])}")
@@ -65,20 +65,20 @@ def league(
 
 def _matrix(run: str, episodes: int, most: int, runs_dir: str | None) -> tuple[Any, Path]:
     from gymnast.cli.progress import progress
-    from gymnast.league.heat import picture
-    from gymnast.league.matrix import Matrix
+    from gymnast.league.heat import heatmap_png
+    from gymnast.league.matrix import CrossPlayMatrix
     from gymnast.runs import durable
     from gymnast.selfplay.crossplay import cross_play, open_tournament
 
     tournament = open_tournament(run, n_matches=min(episodes, 64), runs_dir=runs_dir)
     try:
         with separate_env_output(), progress("cross-play") as bar:
-            results = cross_play(tournament, most=most, episodes=episodes, progress=bar)
+            results = cross_play(tournament, max_snapshots=most, episodes=episodes, progress=bar)
     finally:
         tournament.close()
-    crossed = Matrix.of(results)
+    crossed = CrossPlayMatrix.from_results(results)
     file = tournament.run.path / "league" / "matrix.png"
-    durable.replace(file, picture(crossed))
+    durable.replace(file, heatmap_png(crossed))
     return crossed, file
 
 

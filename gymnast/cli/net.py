@@ -42,13 +42,13 @@ def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json
 
 def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> dict[str, Any]:
     from gymnast.config.resolve import load, parse_assignment
-    from gymnast.evaluation.rescore import find
+    from gymnast.evaluation.rescore import find_checkpoint
     from gymnast.inspect.network import network_report
     from gymnast.runs import store
     from gymnast.training.lifecycle.prepare import prepare
     from gymnast.training.session import open_collector
 
-    run = api.run_named(target, store.runs_dir(runs_dir))
+    run = api.find_run(target, store.runs_dir(runs_dir))
     if run is None:
         prepared = prepare(target, dict(map(parse_assignment, assignments)))
         name, cfg, saved = prepared.resolved.preset, prepared.resolved.config, None
@@ -57,7 +57,7 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
         fix = "omit --set, or name an environment"
         raise UsageError(f"{target} is a run, and the network of a run cannot be changed", fix=fix)
     else:
-        run, saved = find(target, runs_dir)
+        run, saved = find_checkpoint(target, runs_dir)
         cfg = load(run.config(), at=str(run.path / "config.yaml"))
         name, collector = f"{run.id}, checkpoint {saved.step:,}", open_collector(cfg)
     try:
@@ -69,7 +69,7 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
 
 def _page(found: Mapping[str, Any]) -> Iterator[str]:
     steps, n_envs = (found["batch"][key] for key in ("env_steps", "n_envs"))
-    yield f"{found['target']}, on a batch of {steps:,} steps in {wording.counted(n_envs, 'environment')}"
+    yield f"{found['target']}, on a batch of {steps:,} steps in {wording.count_noun(n_envs, 'environment')}"
     for role, about in found["roles"].items():
         yield from ([] if len(found["roles"]) == 1 else ["", role])
         total = about["total"]

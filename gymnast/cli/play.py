@@ -13,10 +13,10 @@ from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
 from gymnast.processes.env_output import separate_env_output
-from gymnast.text.wording import counted
+from gymnast.text.wording import count_noun
 
 if TYPE_CHECKING:
-    from gymnast.play.play import Outcome
+    from gymnast.play.play import EpisodeOutcome
     from gymnast.play.session import PlayerKind
 
 
@@ -66,14 +66,14 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
         record=record,
         step_by_step=options["step"],
     )
-    outcomes: list[Outcome] = []
+    outcomes: list[EpisodeOutcome] = []
 
     def echo(text: str) -> None:
         click.echo(text, file=sys.stderr if as_json else out)  # stdout has only the JSON
 
-    def report_episode(outcome: Outcome) -> None:
+    def report_episode(outcome: EpisodeOutcome) -> None:
         outcomes.append(outcome)
-        how = f"{outcome.total:.6g} in {counted(outcome.length, 'step')}, {outcome.ending}"
+        how = f"{outcome.total:.6g} in {count_noun(outcome.length, 'step')}, {outcome.ending}"
         echo(f"episode {len(outcomes)}: return {how} (seed {outcome.seed})")
 
     with separate_env_output() as out:
@@ -89,10 +89,10 @@ def _load(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, An
     """Returns the config and, for a run, the policy (else None)."""
     from gymnast.config.resolve import load
     from gymnast.envs.build.defaults import resolve_for_spaces
-    from gymnast.evaluation.rescore import find, policy_of
+    from gymnast.evaluation.rescore import find_checkpoint, load_policy
     from gymnast.runs import store
 
-    run = api.run_named(target, store.runs_dir(runs_dir))
+    run = api.find_run(target, store.runs_dir(runs_dir))
     if run is None:
         if which is not None:
             raise UsageError(f"{target} is not a run, so it has no checkpoint {which}")
@@ -100,18 +100,18 @@ def _load(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, An
         _refuse_roles(cfg, f"gymnast train {target}, then gymnast video @last")
         return cfg, None
     ref = target if which is None else f"{run.path.resolve()}:{which}"
-    _, saved = find(ref, runs_dir)
+    _, saved = find_checkpoint(ref, runs_dir)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
     _refuse_roles(
         cfg, f"gymnast video {run.id} films its matches; gymnast eval {run.id} scores them"
     )
-    return cfg, policy_of(saved)
+    return cfg, load_policy(saved)
 
 
 def _refuse_roles(cfg: Any, fix: str) -> None:
-    from gymnast.config.families import has_roles
+    from gymnast.config.families import is_multi_agent
 
-    if has_roles(cfg.env.id):
+    if is_multi_agent(cfg.env.id):
         raise UsageError(f"{cfg.env.id} has several roles, which one player cannot play", fix=fix)
 
 
@@ -125,6 +125,6 @@ def _player_kind(options: dict[str, Any], *, trained: bool) -> PlayerKind:
     return "policy"
 
 
-def _described(outcome: Outcome) -> dict[str, Any]:
+def _described(outcome: EpisodeOutcome) -> dict[str, Any]:
     about = asdict(outcome)
     return {"return": about.pop("total"), **about}

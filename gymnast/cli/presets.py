@@ -10,7 +10,7 @@ import click
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.config.families import FAMILIES, OTHERS, YOURS
-from gymnast.text.wording import counted
+from gymnast.text.wording import count_noun
 
 _HEAD = ("", "threshold", "published best", "ours", "variants")
 
@@ -91,5 +91,5 @@ def _ours(preset: Mapping[str, Any]) -> str:
     result = results[variant]
     solved = "" if preset["threshold"] == "off" else f"{result['solved']}/"
     named = "" if variant == preset["default"] else f" ({variant})"
-    seeds = counted(result["seeds"], "seed")
+    seeds = count_noun(result["seeds"], "seed")
     return f"{result['mean']:.4g}, {solved}{seeds}{named}"

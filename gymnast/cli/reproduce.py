@@ -56,16 +56,16 @@ def reproduce(
     from gymnast.config.resolve import resolve
     from gymnast.insight import envelope, results
     from gymnast.jobs.groups import train_group
-    from gymnast.metrics.tracking import refuse_missing
+    from gymnast.metrics.tracking import require_packages
     from gymnast.runs import store
-    from gymnast.runs.curve import rows_of
+    from gymnast.runs.curve import read_rows
     from gymnast.runs.run import Run
 
     if store_it:
         results.require_committed_code()
     resolved = resolve(preset, {"track.to": list(trackers)} if trackers else {})
-    refuse_missing(resolved.config.track.to)
-    known = None if store_it else results.stored(resolved.preset)
+    require_packages(resolved.config.track.to)
+    known = None if store_it else results.load_result(resolved.preset)
     stored_seeds = results.n_seeds(resolved.preset) if known is None else len(known["seeds"])
     count = seeds or stored_seeds or 1
     if store_it and count < stored_seeds:
@@ -85,11 +85,11 @@ def reproduce(
         return 130 if group.interrupted else 1
     if known is None:
         threshold = resolved.config.facts.threshold
-        result = results.of_group(resolved.preset, group.runs, threshold)
-        click.echo(f"stored in {results.store(result)}")
+        result = results.build_result(resolved.preset, group.runs, threshold)
+        click.echo(f"stored in {results.save_result(result)}")
         if len(group.runs) > 1:  # an envelope needs several runs
-            records = [rows_of(Run(Path(run["path"]))) for run in group.runs]
-            envelope.store(envelope.of_runs(resolved.preset, records))
+            records = [read_rows(Run(Path(run["path"]))) for run in group.runs]
+            envelope.save_envelope(envelope.build_envelope(resolved.preset, records))
         return 0
     verdict = results.verdict(known, group.runs)
     if as_json:
@@ -104,9 +104,9 @@ def reproduce(
 
 def _means(known: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
     """Returns the stored and the new mean over the same seeds; other seeds would not be comparable."""
-    from gymnast.text.wording import counted
+    from gymnast.text.wording import count_noun
 
-    again, all_seeds = counted(len(verdict["seeds"]), "seed"), counted(len(known["seeds"]), "seed")
+    again, all_seeds = count_noun(len(verdict["seeds"]), "seed"), count_noun(len(known["seeds"]), "seed")
     rest = "" if again == all_seeds else f" (over all {all_seeds}: {known['mean']:.5g})"
     return (
         f"  stored  {verdict['stored_same_seeds']:.5g} over the same {again}{rest}\n"

@@ -17,7 +17,7 @@ from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.prepare import prepare
 
 
-def continue_named(
+def resume_by_name(
     target: str, options: Mapping[str, Any], runs_dir: str | None, show: Show
 ) -> dict[str, Any] | None:
     """Resumes the run with this name unless it is finished; returns its summary, None if there is none."""

@@ -150,9 +150,9 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
     show = "nothing" if as_json else "ending" if quiet else "everything"
     result = None
     if options["requeue"]:
-        from gymnast.cli.requeue import continue_named
+        from gymnast.cli.requeue import resume_by_name
 
-        result = continue_named(target, options, runs_dir, show)
+        result = resume_by_name(target, options, runs_dir, show)
     if result is None:
         result = training.train_with_options(target, options, runs_dir, show=show)
     if result is None:

@@ -11,22 +11,22 @@ from typing import Any, Literal, TextIO
 
 import click
 
-from gymnast.cli.asking import agreed, refuse_without_terminal
+from gymnast.cli.asking import confirm_start, require_terminal
 from gymnast.config.config import Config
 from gymnast.config.resolve import load, parse_assignment
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import EnvError, UsageError
-from gymnast.evaluation.rescore import find
-from gymnast.jobs.groups import end_with_parent
+from gymnast.evaluation.rescore import find_checkpoint
+from gymnast.jobs.groups import exit_with_parent
 from gymnast.metrics.explain import find as find_metric
 from gymnast.metrics.sinks.console import Console
-from gymnast.metrics.specs import declared, split
+from gymnast.metrics.specs import run_metrics, split_key
 from gymnast.processes.env_output import separate_env_output
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.training.lifecycle.debug import detect_anomalies
 from gymnast.training.lifecycle.label import Label
-from gymnast.training.lifecycle.prepare import Prepared, prepare
+from gymnast.training.lifecycle.prepare import PreparedRun, prepare
 from gymnast.training.lifecycle.resume import resume
 from gymnast.training.lifecycle.start import start_run
 from gymnast.training.lifecycle.summary import end_text, preflight_text
@@ -70,7 +70,7 @@ def train_with_options(
             pinned=options["pinned"],
             show=show,
             claimed=claimed,
-            requeues=options["requeue"],
+            rerun_resumes=options["requeue"],
         )
 
 
@@ -88,15 +88,15 @@ def train_one(
     show: Show,
     pinned: Sequence[str] = (),
     claimed: Path | None = None,
-    requeues: bool = False,
+    rerun_resumes: bool = False,
 ) -> dict[str, Any] | None:
     """Returns the summary of the run, the plan after a dry run, or None if the answer to `ask` is no."""
-    end_with_parent()
+    exit_with_parent()
     if ask:
-        refuse_without_terminal()
+        require_terminal()
     with _output(debug=debug) as out:
-        store.refuse_taken(label[0], store.runs_dir(runs_dir))
-        parent = find(source, runs_dir) if source else None
+        store.ensure_name_free(label[0], store.runs_dir(runs_dir))
+        parent = find_checkpoint(source, runs_dir) if source else None
         prepared = prepare(target, settings, algo, debug=debug)
         check_pinned(pinned, prepared.resolved.config)
         if show == "everything" or dry_run or ask:
@@ -119,16 +119,16 @@ def train_one(
             console=_console(prepared.resolved.preset, show, pinned, out, live=not debug),
             keyboard=show == "everything" and not debug and out.isatty(),
             debug=debug,
-            continues=requeues,
+            rerun_resumes=rerun_resumes,
         )
         return dict(summary)
 
 
-def _agreed(prepared: Prepared) -> bool:
+def _agreed(prepared: PreparedRun) -> bool:
     """Asks for confirmation; closes the environments unless the answer is yes."""
     answer = False
     try:
-        answer = agreed()
+        answer = confirm_start()
     finally:
         if not answer:
             prepared.collector.close()
@@ -200,9 +200,9 @@ def exit_code(result: Mapping[str, Any]) -> int:
 
 def check_pinned(keys: Sequence[str], cfg: Config[Any]) -> None:
     """Raises UsageError for a metric that this config never reports, before anything starts."""
-    known = declared(cfg) if keys else {}
+    known = run_metrics(cfg) if keys else {}
     for key in keys:
-        if split(key)[1] not in known:
+        if split_key(key)[1] not in known:
             find_metric(
                 key
             )  # a metric per part of a space is known by its pattern; otherwise raises
@@ -219,7 +219,7 @@ def _console(title: str, show: Show, pinned: Sequence[str], out: TextIO, *, live
             metrics,
             title=title,
             budget=cfg.stop.limits(),
-            ending=None if show == "nothing" else end_text,
+            format_summary=None if show == "nothing" else end_text,
             quiet=show != "everything",
             live=live,
             pinned=pinned,

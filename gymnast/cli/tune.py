@@ -14,7 +14,7 @@ from gymnast.processes.env_output import separate_env_output
 from gymnast.text import wording
 
 if TYPE_CHECKING:
-    from gymnast.tune.copies import Tuned
+    from gymnast.tune.copies import TuningResult
 
 
 @click.group()
@@ -60,7 +60,7 @@ def envs(
 
     The machine should be idle otherwise.
     """
-    from gymnast.config.families import has_roles
+    from gymnast.config.families import is_multi_agent
     from gymnast.config.resolve import parse_assignment, resolve
     from gymnast.training.lifecycle.prepare import prepare
     from gymnast.tune.copies import BACKENDS, COPIES, tune_copies
@@ -71,7 +71,7 @@ def envs(
             f"unknown backend {unknown[0]}", fix=f"the backends are {', '.join(BACKENDS)}"
         )
     counts = _counts(copies) if copies else COPIES
-    if has_roles(resolve(target).config.env.id):
+    if is_multi_agent(resolve(target).config.env.id):
         what = f"{target} has several roles, and matches have only sample backend"
         fix = "compare speed/env_steps of short runs: gymnast train --set env.n_envs=N"
         raise UsageError(what, fix=fix)
@@ -85,7 +85,7 @@ def envs(
             backends=chosen,
             copies=counts,
             seconds=seconds,
-            beat=bar,
+            on_progress=bar,
         )
     if as_json:
         echo_json(found.as_json())
@@ -102,8 +102,8 @@ def _counts(text: str) -> list[int]:
     return [int(word) for word in words]
 
 
-def _page(found: Tuned) -> Iterator[str]:
-    yield f"{found.target} on {wording.counted(found.cores, 'core')}: collecting without learning\n"
+def _page(found: TuningResult) -> Iterator[str]:
+    yield f"{found.target} on {wording.count_noun(found.cores, 'core')}: collecting without learning\n"
     head = ("backend", "copies", "steps/s", "steps/CPU-s", "env", "resumes exactly", "")
     lines = [
         (

@@ -15,10 +15,10 @@ from gymnast.errors import UsageError
 from gymnast.processes.env_output import separate_env_output
 
 if TYPE_CHECKING:
-    from gymnast.film.choose import Chosen
-    from gymnast.film.make import Order
+    from gymnast.film.choose import ChosenEpisode
+    from gymnast.film.make import FilmOptions
     from gymnast.film.matches.choose import ChosenMatch
-    from gymnast.film.scene import Scene
+    from gymnast.film.scene import FilmSource
     from gymnast.runs.run import Run
 
 
@@ -66,21 +66,21 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
     gymnast video @last --learning
     gymnast video @last --grid episode.png
     """
-    from gymnast.config.families import has_roles
+    from gymnast.config.families import is_multi_agent
     from gymnast.config.resolve import load
-    from gymnast.film.stage import without_screen
+    from gymnast.film.stage import headless_rendering
     from gymnast.runs import store
 
     if options["learning"] and (options["grid"] or options["episode"] != "best"):
         raise UsageError("--learning cannot be combined with --grid or --episode")
     found, at = store.resolve(run, store.runs_dir(runs_dir))
     cfg = load(found.config(), at=str(found.path / "config.yaml"))
-    if has_roles(cfg.env.id):
-        with separate_env_output(), without_screen():
+    if is_multi_agent(cfg.env.id):
+        with separate_env_output(), headless_rendering():
             many = _matches(found, cfg, at, options)
         _echo_films(many, {"films": many}, as_json=as_json)
         return
-    with separate_env_output(), without_screen():
+    with separate_env_output(), headless_rendering():
         learning = options["learning"]
         made = _learning(found, cfg, options) if learning else _episode(found, cfg, at, options)
     _echo_films([made], made, as_json=as_json)
@@ -99,12 +99,12 @@ def _echo_films(films: list[dict[str, Any]], answer: dict[str, Any], *, as_json:
 
 
 def _episode(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    from gymnast.film.choose import choose
-    from gymnast.film.make import episode_scene, film_episode
+    from gymnast.film.choose import choose_episode
+    from gymnast.film.make import episode_source, film_episode
 
-    chosen = choose(run, options["episode"], kind=options["kind"], at=at)
+    chosen = choose_episode(run, options["episode"], kind=options["kind"], checkpoint=at)
     if options["grid"]:
-        with episode_scene(cfg, chosen) as scene:
+        with episode_source(cfg, chosen) as scene:
             return _grid(scene, chosen, options["grid"])
     with _order(run, chosen, options) as order:
         return film_episode(cfg, chosen, order)
@@ -112,21 +112,21 @@ def _episode(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> dic
 
 def _matches(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
     from gymnast.film.matches.choose import choose_matches
-    from gymnast.film.matches.films import film_match, match_scene
-    from gymnast.film.matches.frames import MatchStage
+    from gymnast.film.matches.films import film_match, match_source
+    from gymnast.film.matches.frames import MatchRenderer
 
     if options["learning"]:
         what = f"{run.id} has several roles: --learning does not support matches"
         raise UsageError(what, fix=f"gymnast video {run.id}:STEP films the matches of a checkpoint")
-    with closing(MatchStage(cfg, training=options["kind"] == "train")) as stage:
+    with closing(MatchRenderer(cfg, training=options["kind"] == "train")) as stage:
         outcomes = stage.matches.outcomes
-        chosen = choose_matches(run, outcomes, options["episode"], kind=options["kind"], at=at)
+        chosen = choose_matches(run, outcomes, options["episode"], kind=options["kind"], checkpoint=at)
         if len(chosen) > 1 and (options["out"] or options["grid"]):
-            numbers = ", ".join(f"{match.index} {match.which}" for match in chosen)
+            numbers = ", ".join(f"{match.index} {match.label}" for match in chosen)
             what = f"{'--grid' if options['grid'] else '--out'} is for one match"
             raise UsageError(what, fix=f"add --episode N, one of {numbers}")
         if options["grid"]:
-            return [_grid(match_scene(stage, chosen[0]), chosen[0], options["grid"])]
+            return [_grid(match_source(stage, chosen[0]), chosen[0], options["grid"])]
         made: list[dict[str, Any]] = []
         for match in chosen:
             with _order(run, match, options) as order:
@@ -134,7 +134,7 @@ def _matches(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> lis
         return made
 
 
-def _grid(scene: Scene[Any], chosen: Chosen | ChosenMatch, out: str) -> dict[str, Any]:
+def _grid(scene: FilmSource[Any], chosen: ChosenEpisode | ChosenMatch, out: str) -> dict[str, Any]:
     from gymnast.film.grid import grid
 
     note = grid(scene, Path(out))
@@ -151,19 +151,19 @@ def _learning(run: Run, cfg: Any, options: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _order(run: Run, chosen: Chosen | ChosenMatch, options: dict[str, Any]) -> Iterator[Order]:
+def _order(run: Run, chosen: ChosenEpisode | ChosenMatch, options: dict[str, Any]) -> Iterator[FilmOptions]:
     from gymnast.runs import films
 
-    own = films.place(run.path, chosen.kind, chosen.version, chosen.which)
+    own = films.film_path(run.path, chosen.kind, chosen.version, chosen.label)
     with _making(own, options) as order:
         yield order
 
 
 @contextmanager
-def _making(own: Path, options: dict[str, Any]) -> Iterator[Order]:
+def _making(own: Path, options: dict[str, Any]) -> Iterator[FilmOptions]:
     """Yields the order for a film (by default at `own`), and shows a progress bar."""
-    from gymnast.film.make import Order
+    from gymnast.film.make import FilmOptions
 
     with progress("filming") as bar:
         out = Path(options["out"]) if options["out"] else own
-        yield Order(out, options["fps"], progress=bar, described=out is own)
+        yield FilmOptions(out, options["fps"], on_progress=bar, write_description=out is own)

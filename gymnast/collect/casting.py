@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from gymnast.config.sections.league import LEARNER
-from gymnast.envs.matches.matches import Role, Scripted
+from gymnast.envs.matches.matches import Role, ScriptedPolicy
 from gymnast.policy.actions import head_for
 from gymnast.policy.policy import Policy
 
@@ -21,7 +21,7 @@ Cast = Mapping[str, str]
 """Maps each role to who plays it: `learner`, or the name of an opponent."""
 
 
-class Casting(Protocol):
+class Matchmaker(Protocol):
     def cast(self, match: int, number: int) -> Cast:
         """Returns who plays the match that starts now in slot `match`, where `number` matches came before."""
         ...
@@ -31,7 +31,7 @@ class Casting(Protocol):
         ...
 
 
-class AllLearn:
+class SelfPlayMatchmaker:
     """Casts the learning policy in every role: plain self-play without opponents."""
 
     def __init__(self, roles: Mapping[str, Role]) -> None:
@@ -62,7 +62,7 @@ def greedy_player(policy: Policy) -> Player:
     return play
 
 
-def scripted_player(scripted: Scripted) -> Player:
+def scripted_player(scripted: ScriptedPolicy) -> Player:
     def play(obs: Array, _: Array, uniform: Array) -> Array:
         return scripted(obs, uniform)
 
@@ -76,6 +76,6 @@ def random_player(role: Role) -> Player:
     def play(obs: Array, noise: Array, _: Array) -> Array:
         outputs = np.zeros((len(obs), head.n_outputs), np.float32)
         log_std = np.zeros(head.n_outputs, np.float32)  # used by Gaussian heads only: std 1
-        return head.for_env(head.sample(head.parameters(outputs, log_std, None), noise))
+        return head.for_env(head.sample(head.dist_parameters(outputs, log_std, None), noise))
 
     return play

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from gymnast.clock import Clock
-from gymnast.collect.tasks import TaskDraw
-from gymnast.config.section import Span
+from gymnast.collect.tasks import TaskSampler
+from gymnast.config.section import RolloutLength
 from gymnast.envs.backends.backend import Fault
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
@@ -26,7 +26,7 @@ ROLE = "agent"
 
 
 @dataclass
-class Collected:
+class CollectResult:
     """The result of one `collect` call: one rollout per learned role, counts, traces and faults."""
 
     rollouts: dict[str, Rollout]
@@ -40,11 +40,11 @@ class Collected:
     """False if collecting whole episodes was cut off before every copy had finished its quota."""
     traces: list[Trace] = field(default_factory=list[Trace])
     match_traces: list[MatchTrace] = field(default_factory=list[MatchTrace])
-    ends: list[MatchEnd] = field(default_factory=lambda: [])
+    match_ends: list[MatchEnd] = field(default_factory=lambda: [])
     """The matches that ended."""
     faults: list[Fault] = field(default_factory=list[Fault])
     """Errors in single copies; the episodes they interrupted were dropped."""
-    failed: Fault | None = None
+    fatal_fault: Fault | None = None
     """The fault that exceeded a copy's limit: training must stop."""
     env_seconds: float = 0.0
     inference_seconds: float = 0.0
@@ -55,7 +55,7 @@ class Collector(Protocol):
 
     seeding_warnings: tuple[str, ...]
     """Human-readable warnings about environments that do not reproduce from a seed."""
-    tasks: TaskDraw | None
+    task_sampler: TaskSampler | None
     """Draws the task of each episode; None if there is only one task."""
 
     @property
@@ -97,11 +97,11 @@ class Collector(Protocol):
 
     def collect(
         self,
-        lineup: Mapping[str, Policy],
-        span: Span,
+        policies: Mapping[str, Policy],
+        span: RolloutLength,
         clock: Clock,
-        give_up: Callable[[], bool] = ...,
-    ) -> Collected:
+        should_stop: Callable[[], bool] = ...,
+    ) -> CollectResult:
         """Collects one rollout per role in `lineup` (role -> policy), `span` steps or episodes long."""
         ...
 

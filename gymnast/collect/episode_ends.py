@@ -32,7 +32,7 @@ class EpisodeEnds:
         """First step of each episode within the rollout, [K]; 0 if it started in an earlier rollout."""
         return np.maximum(self.t + 1 - self.episodes.length, 0)
 
-    def cut(self) -> tuple[tuple[Array, Array], Array]:
+    def truncations(self) -> tuple[tuple[Array, Array], Array]:
         """Returns ((steps, copies), final observations) of the truncated episodes, whose next value must
         be bootstrapped."""
         cut = self.episodes.truncated
@@ -56,7 +56,7 @@ class EpisodeEndRecorder:
         envs: Array,
         terminated: Array,
         obs: Array,
-        numbers: Sequence[dict[str, float]],
+        metrics: Sequence[dict[str, float]],
     ) -> None:
         """Records that the copies `envs` ended an episode with step t. `terminated` and `obs` are of all
         copies, [N, ...]; `numbers` has one entry per ended episode, or none at all."""
@@ -65,7 +65,7 @@ class EpisodeEndRecorder:
         self._row.append(self._running.table[envs])
         self._truncated.append(~terminated[envs])
         self._obs.append(obs[envs])
-        self._numbers.extend(numbers)
+        self._numbers.extend(metrics)
 
     def all(self) -> EpisodeEnds:
         """Returns all episode ends recorded so far."""

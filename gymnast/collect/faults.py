@@ -13,15 +13,15 @@ class FaultCount:
     def __init__(self, copies: int, limit: int) -> None:
         """A copy is given up after `limit` faults without a finished episode in between."""
         self.limit = limit
-        self.of_rollout: list[Fault] = []
+        self.rollout_faults: list[Fault] = []
         """Faults during the current rollout, at most one per copy and step."""
-        self.failed: Fault | None = None
+        self.fatal_fault: Fault | None = None
         """The first fault that reached the limit; the run cannot continue after it."""
         self._in_a_row = np.zeros(copies, dtype=np.int64)
         """Faults of each copy since it last finished an episode, [N]."""
 
     def begin_rollout(self) -> None:
-        self.of_rollout = []
+        self.rollout_faults = []
 
     def episode_finished(self, copies: int | np.ndarray) -> None:
         """Sets the fault count of these copies back to 0."""
@@ -33,10 +33,10 @@ class FaultCount:
         for fault in faults:
             if fault.copy not in retry:
                 retry[fault.copy] = True
-                self.of_rollout.append(fault)
+                self.rollout_faults.append(fault)
                 # A bystander lost its episode because another copy in its process broke: not its fault.
-                self._in_a_row[fault.copy] += not fault.bystander
+                self._in_a_row[fault.copy] += not fault.is_bystander
                 if self._in_a_row[fault.copy] >= self.limit:
-                    self.failed = self.failed or fault
+                    self.fatal_fault = self.fatal_fault or fault
                     retry[fault.copy] = False
         return [copy for copy, allowed in retry.items() if allowed]

@@ -11,19 +11,19 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast.clock import Clock
-from gymnast.collect.casting import LEARNER, AllLearn, Cast, Casting
-from gymnast.collect.collector import Collected
+from gymnast.collect.casting import LEARNER, SelfPlayMatchmaker, Cast, Matchmaker
+from gymnast.collect.collector import CollectResult
 from gymnast.collect.faults import FaultCount
-from gymnast.collect.replay import DIFFERS, NOT_DETERMINISTIC
+from gymnast.collect.replay import REPLAY_DIFFERS, NOT_DETERMINISTIC
 from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.collect.seats import Seats
-from gymnast.collect.tasks import TaskDraw
-from gymnast.config.section import Span
+from gymnast.collect.tasks import TaskSampler
+from gymnast.config.section import RolloutLength
 from gymnast.envs.backends.backend import raise_fault
-from gymnast.envs.matches.matches import UNKNOWN, Matches, MatchStep
+from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches, MatchStep
 from gymnast.policy.policy import Policy
 from gymnast.runs.match_trace import MatchTrace
-from gymnast.runs.parts import after, of_role
+from gymnast.runs.parts import strip_prefix, arrays_of_role
 from gymnast.seeds import episode_seeds
 from gymnast.spaces.spaces import space_text
 
@@ -52,17 +52,17 @@ class MatchCollector:
         *,
         seed: int,
         learners: Sequence[str],
-        traced: Callable[[int], bool],
+        should_trace: Callable[[int], bool],
         on_fault: Literal["restart", "stop"] = "restart",
         max_faults: int = 5,
-        doubts: Sequence[str] = (),
+        seeding_warnings: Sequence[str] = (),
     ) -> None:
         """`learners` are the roles that learn; `traced` says if the match with this seed is kept as a trace;
         `doubts` are human-readable seeding warnings."""
-        self.matches, self.seed, self.traced = matches, seed, traced
-        self.learners, self.seeding_warnings = tuple(learners), tuple(doubts)
-        self.tasks: TaskDraw | None = None
-        self.casting: Casting = AllLearn(matches.roles)
+        self.matches, self.seed, self.should_trace = matches, seed, should_trace
+        self.learners, self.seeding_warnings = tuple(learners), tuple(seeding_warnings)
+        self.task_sampler: TaskSampler | None = None
+        self.matchmaker: Matchmaker = SelfPlayMatchmaker(matches.roles)
         self.seats = {name: Seats(name, r, matches.n_matches) for name, r in matches.roles.items()}
         self.running = RunningEpisodes(matches.n_matches)
         self.casts: list[Cast] = [dict.fromkeys(matches.roles, LEARNER)] * matches.n_matches
@@ -92,7 +92,7 @@ class MatchCollector:
 
     @property
     def resumes_exactly(self) -> bool:
-        return self.matches.restore != "none"
+        return self.matches.restore_mode != "none"
 
     @property
     def outcomes(self) -> Mapping[str, str]:
@@ -121,11 +121,11 @@ class MatchCollector:
 
     def collect(
         self,
-        lineup: Mapping[str, Policy],
-        span: Span,
+        policies: Mapping[str, Policy],
+        span: RolloutLength,
         clock: Clock,
-        give_up: Callable[[], bool] = lambda: False,
-    ) -> Collected:
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> CollectResult:
         """Collects one rollout per learning role; all of them cover the same steps of the same matches."""
         started, env_seconds, steps = time.perf_counter(), 0.0, span.steps or 1
         self._faults.begin_rollout()
@@ -133,7 +133,7 @@ class MatchCollector:
         to_trace: list[tuple[int, int, MatchEnd, int, int]] = []
         for name, seats in self.seats.items():
             obs = self.matches.obs[name]
-            seats.begin_rollout(lineup.get(name), obs, steps, self.seed, clock.rollouts)
+            seats.begin_rollout(policies.get(name), obs, steps, self.seed, clock.rollouts)
         steps_taken = 0
         for t in range(steps):
             actions = {n: seats.act(t, self.matches.obs[n]) for n, seats in self.seats.items()}
@@ -146,7 +146,7 @@ class MatchCollector:
             for match in over.tolist():
                 end = self._end(match, step)
                 ends.append(end)
-                if self.traced(int(self.running.seed[match])):
+                if self.should_trace(int(self.running.seed[match])):
                     length = int(self.running.length[match])
                     to_trace.append((match, t, end, int(self.running.seed[match]), length))
             retry = self._faults.record(step.faults) if step.faults else []
@@ -157,22 +157,22 @@ class MatchCollector:
                 seats.record_starts(t)
             steps_taken = t + 1
             env_seconds += time.perf_counter() - before
-            if self._faults.failed is not None:
+            if self._faults.fatal_fault is not None:
                 break
         rollouts = {n: seats.finish(self.matches.obs[n]) for n, seats in self.seats.items()}
         columns = self._columns()
         # Traces must be made before the rollout is appended, which may free their first steps.
         traces = [self._trace(columns, *ended, version=clock.env_steps) for ended in to_trace]
         self.running.append_rollout(columns, steps_taken)
-        return Collected(
+        return CollectResult(
             {name: rollout for name, rollout in rollouts.items() if rollout is not None},
             steps=steps_taken * self.matches.n_matches,
             vec_steps=steps_taken,
             episodes=len(ends),
-            ends=ends,
+            match_ends=ends,
             match_traces=traces,
-            faults=self._faults.of_rollout,
-            failed=self._faults.failed,
+            faults=self._faults.rollout_faults,
+            fatal_fault=self._faults.fatal_fault,
             env_seconds=env_seconds,
             inference_seconds=time.perf_counter() - started - env_seconds,
         )
@@ -188,14 +188,14 @@ class MatchCollector:
 
     def _end(self, match: int, step: MatchStep) -> MatchEnd:
         index = int(step.outcome[match])
-        outcome = "" if index == UNKNOWN else self._outcome_names[index]
+        outcome = "" if index == UNKNOWN_OUTCOME else self._outcome_names[index]
         self._faults.episode_finished(match)
         return MatchEnd(
             cast=self.casts[match],
             outcome=outcome,
             winner=self.matches.outcomes.get(outcome),
             length=int(self.running.length[match]),
-            numbers={name: float(column[match]) for name, column in step.numbers.items()},
+            numbers={name: float(column[match]) for name, column in step.metrics.items()},
         )
 
     def _reset(self, matches: Array) -> None:
@@ -206,7 +206,7 @@ class MatchCollector:
             numbers = self.running.number[matches].tolist()
             seeds = np.array(list(map(self._seed_of, indices, numbers)), dtype=np.int64)
             for match, number in zip(indices, numbers, strict=True):
-                self.casts[match] = dict(self.casting.cast(match, number))
+                self.casts[match] = dict(self.matchmaker.cast(match, number))
             self.running.start_episodes(matches, seeds.tolist())
             for seats in self.seats.values():
                 seats.reset(seats.seats_of(matches), np.repeat(seeds, seats.role.seats))
@@ -215,11 +215,11 @@ class MatchCollector:
 
     def _assign_seats(self) -> None:
         for name, seats in self.seats.items():
-            seats.cast([cast[name] for cast in self.casts], self.casting.player)
+            seats.assign_players([cast[name] for cast in self.casts], self.matchmaker.player)
 
     def _raise_if_failed(self) -> None:
-        if self._faults.failed is not None:
-            raise_fault(self.matches.name, [self._faults.failed])
+        if self._faults.fatal_fault is not None:
+            raise_fault(self.matches.name, [self._faults.fatal_fault])
 
     # ---- traces ------------------------------------------------------------------------------
 
@@ -260,11 +260,11 @@ class MatchCollector:
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Array]:
-        arrays = self.running.state(past=self.resumes_exactly)
+        arrays = self.running.state(with_steps=self.resumes_exactly)
         for name, seats in self.seats.items():
             arrays |= {f"{name}/{key}": array for key, array in seats.state().items()}
             arrays[f"{name}/obs"] = self.matches.obs[name].copy()
-        if self.matches.restore == "state":
+        if self.matches.restore_mode == "state":
             arrays |= {f"{_MATCHES}{key}": a for key, a in self.matches.state().items()}
         arrays[_CAST] = np.frombuffer(json.dumps(self.casts).encode(), np.uint8)
         return arrays
@@ -275,13 +275,13 @@ class MatchCollector:
         self.running.load(arrays)
         self.casts = json.loads(arrays[_CAST].tobytes())
         for name, seats in self.seats.items():
-            seats.load(of_role(name, arrays))
+            seats.load(arrays_of_role(name, arrays))
         failed: dict[int, str] = {}
-        if self.matches.restore == "state":
-            self.matches.load(after(_MATCHES, arrays))
+        if self.matches.restore_mode == "state":
+            self.matches.load(strip_prefix(_MATCHES, arrays))
         else:
             every = range(self.matches.n_matches)
-            reason = DIFFERS if self.matches.restore == "replay" else NOT_DETERMINISTIC
+            reason = REPLAY_DIFFERS if self.matches.restore_mode == "replay" else NOT_DETERMINISTIC
             failed = {match: reason for match in every if not self._replay(match, arrays)}
         self._reset(np.array(list(failed), dtype=np.int64))
         self._assign_seats()
@@ -293,7 +293,7 @@ class MatchCollector:
 
     def _replay(self, match: int, arrays: Mapping[str, Array]) -> bool:
         """Replays a match from its seed. True if every agent still playing has its stored observation."""
-        if self.matches.restore != "replay":
+        if self.matches.restore_mode != "replay":
             return False
         past, roles = self.running.partial_episode(match), self.matches.roles
         if self.matches.reset([match], [int(self.running.seed[match])]):

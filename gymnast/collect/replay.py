@@ -20,13 +20,13 @@ from gymnast.seeds import stream
 Array = np.ndarray
 NOT_DETERMINISTIC = "this environment does not replay exactly"
 TOO_LONG = "too many steps since this vector environment was seeded, or its copies cannot be seeded"
-DIFFERS = "the replay did not lead to the same observation"
+REPLAY_DIFFERS = "the replay did not lead to the same observation"
 
 
-def state_of(envs: Backend) -> dict[str, Array] | None:
+def replay_state(envs: Backend) -> dict[str, Array] | None:
     """Returns what a checkpoint must store besides the running episodes to restore them, or None if they
     cannot be restored."""
-    if envs.restore == "none":
+    if envs.restore_mode == "none":
         return None
     return envs.history.arrays() if isinstance(envs, VectorBackend) else {}
 
@@ -37,17 +37,17 @@ def restore(
     """Brings the copies back to their state at the checkpoint. `stored_obs` are their observations then,
     `history` is what `state_of` returned. Returns each copy that could not be restored, with the reason."""
     every = range(envs.n_envs)
-    if envs.restore == "none":
+    if envs.restore_mode == "none":
         return dict.fromkeys(every, NOT_DETERMINISTIC)
     if not isinstance(envs, VectorBackend):
-        return {copy: DIFFERS for copy in every if not _replay_one(envs, running, copy, stored_obs)}
+        return {copy: REPLAY_DIFFERS for copy in every if not _replay_one(envs, running, copy, stored_obs)}
     if not history:
         return dict.fromkeys(every, TOO_LONG)
     replayed = _replay_vector(envs, history)
     failed = [i for i in every if not (replayed[i] and np.array_equal(envs.obs[i], stored_obs[i]))]
     # If the copies share one random generator, one that differs may have shifted the draws of all.
-    independent = envs.restore == "together"
-    return dict.fromkeys(failed if independent or not failed else every, DIFFERS)
+    independent = envs.restore_mode == "together"
+    return dict.fromkeys(failed if independent or not failed else every, REPLAY_DIFFERS)
 
 
 def _replay_one(envs: Backend, running: RunningEpisodes, copy: int, stored_obs: Array) -> bool:
@@ -64,7 +64,7 @@ def _replay_vector(envs: VectorBackend, history: Mapping[str, Array]) -> Array:
     """Replays the actions of each copy since it was seeded; until the step at which a copy was seeded, its
     actions do not matter. Returns for each copy whether it was replayed without a fault, [N]."""
     n, seeds, start = envs.n_envs, history["seed"].tolist(), history["start"]
-    broken = _has_fault(envs.restart(seeds), n)
+    broken = _has_fault(envs.reset_all(seeds), n)
     rng = stream(0, "actions before a replay")
     for t, stored in enumerate(history["action"]):
         action, not_seeded_yet = stored.astype(history["given_as"].dtype), start > t
@@ -80,7 +80,7 @@ def _replay_vector(envs: VectorBackend, history: Mapping[str, Array]) -> Array:
         ).tolist()
         broken |= _has_fault(envs.reset(ended, [seeds[i] for i in ended]), n)
         if len(due := np.flatnonzero(start == t + 1).tolist()):
-            broken |= _has_fault(envs.seed(due, [seeds[i] for i in due]), n)
+            broken |= _has_fault(envs.reseed(due, [seeds[i] for i in due]), n)
     return ~broken
 
 

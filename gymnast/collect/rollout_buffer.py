@@ -8,7 +8,7 @@ import numpy as np
 
 from gymnast.collect.episode_ends import EpisodeEndRecorder, EpisodeEnds
 from gymnast.collect.running_episodes import Columns, RunningEpisodes
-from gymnast.images import ImageRecorder, Observed
+from gymnast.images import ImageRecorder, ObsArray
 from gymnast.policy.actions import AnyHead
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
@@ -43,8 +43,8 @@ class RolloutBuffer:
             self.obs = ImageRecorder(obs, space.channels, capacity + 1)
         else:
             self.obs = np.empty((capacity + 1, *obs.shape), obs.dtype)
-        self.action = np.empty((capacity, n, *head.kind.shape), head.kind.dtype)
-        self.dist = np.empty((capacity, n, head.n_parameters), np.float32)
+        self.action = np.empty((capacity, n, *head.action_spec.shape), head.action_spec.dtype)
+        self.dist = np.empty((capacity, n, head.dist_size), np.float32)
         self.logprob = np.empty((capacity, n), np.float32)
         self.value = np.empty((capacity + 1, n), np.float32)
         self.reward = np.empty((capacity, n))
@@ -98,7 +98,7 @@ class RolloutBuffer:
         assert self.info is not None
         self.info[self.length] = np.nan if values is None else values
 
-    def for_env(self, action: Array) -> Array:
+    def to_env_action(self, action: Array) -> Array:
         """Returns (and stores) this step's actions in the environment's format."""
         if self._env_takes_action:
             return action
@@ -108,7 +108,7 @@ class RolloutBuffer:
         self._env_action[self.length] = env_action
         return env_action
 
-    def drop(self, env: int, episode_steps: int) -> None:
+    def invalidate_episode(self, env: int, episode_steps: int) -> None:
         """Marks the episode of a copy that broke in this step as not valid, including its `episode_steps`
         earlier steps."""
         t = self.length
@@ -140,19 +140,19 @@ class RolloutBuffer:
             obs = np.asarray(self.obs[: steps + 1])
             value = policy.value(obs.reshape(-1, *obs.shape[2:])).reshape(steps + 1, n)
         next_value = value[1:].copy()
-        cut_at, cut_obs = ends.cut()
+        cut_at, cut_obs = ends.truncations()
         if len(cut_obs):
             next_value[cut_at] = policy.value(cut_obs)
         return value[:-1], next_value
 
-    def as_rollout(self, columns: Mapping[str, Observed], ends: EpisodeEnds) -> Rollout:
+    def as_rollout(self, columns: Mapping[str, ObsArray], ends: EpisodeEnds) -> Rollout:
         """Returns everything in the buffer as a rollout."""
         return make_rollout(columns, np.asarray(self.obs[self.length]), ends)
 
 
-def make_rollout(columns: Mapping[str, Observed], last_obs: Array, ends: EpisodeEnds) -> Rollout:
+def make_rollout(columns: Mapping[str, ObsArray], last_obs: Array, ends: EpisodeEnds) -> Rollout:
     fields = {name: column for name, column in columns.items() if name != "env_action"}
-    cut_at, cut_obs = ends.cut()
+    cut_at, cut_obs = ends.truncations()
     return Rollout(
         **{"mask": None, **fields},  # type: ignore[arg-type]
         last_obs=last_obs,

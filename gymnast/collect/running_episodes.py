@@ -100,11 +100,11 @@ class RunningEpisodes:
 
     # ---- stored form -------------------------------------------------------------------------
 
-    def state(self, *, past: bool) -> dict[str, Array]:
+    def state(self, *, with_steps: bool) -> dict[str, Array]:
         """Returns the arrays of a checkpoint; with `past`, the steps of all unfinished episodes, concatenated
         in the order of the copies."""
         arrays = {name: self.table[name].copy() for name in _PER_COPY}
-        if past:
+        if with_steps:
             running = np.flatnonzero(self.length).tolist()
             every = _joined([self.partial_episode(env) for env in running])
             arrays |= {f"{_PAST}{name}": array for name, array in as_arrays(every).items()}

@@ -14,7 +14,7 @@ import numpy as np
 from gymnast.collect.casting import LEARNER, Player
 from gymnast.collect.rollout_buffer import RolloutBuffer
 from gymnast.collect.running_episodes import RunningEpisodes
-from gymnast.envs.backends.backend import any_of
+from gymnast.envs.backends.backend import any_true
 from gymnast.envs.matches.matches import Role
 from gymnast.policy.actions import head_for
 from gymnast.policy.policy import Policy
@@ -50,7 +50,7 @@ class Seats:
         first = np.asarray(matches, dtype=np.int64)[:, None] * self.role.seats
         return (first + np.arange(self.role.seats)).reshape(-1)
 
-    def cast(self, names: Sequence[str], player: Callable[[str, str], Player]) -> None:
+    def assign_players(self, names: Sequence[str], player: Callable[[str, str], Player]) -> None:
         """Assigns the seats; `names` says for each match who plays this role, `player` looks them up."""
         by_name: dict[str, list[int]] = {}
         for match, name in enumerate(names):
@@ -76,7 +76,7 @@ class Seats:
         self._buffer = None
         if policy is not None:
             obs = obs.reshape(self.n, *obs.shape[2:])
-            self._buffer = RolloutBuffer(policy.obs, obs, head, steps, self.start, self.running)
+            self._buffer = RolloutBuffer(policy.obs_space, obs, head, steps, self.start, self.running)
 
     def act(self, t: int, obs: Array) -> Array:
         """Returns the actions of all seats in the environment's format, [matches, seats, ...]."""
@@ -119,9 +119,9 @@ class Seats:
             np.logical_and(in_play, self.learns, out=buffer.valid[t])
             buffer.env_steps += int(np.count_nonzero(buffer.valid[t]))
             for seat in broken.tolist():
-                buffer.drop(seat, int(self.running.length[seat]))
+                buffer.invalidate_episode(seat, int(self.running.length[seat]))
         self.running.length += in_play
-        if any_of(ended) or any_of(cut):
+        if any_true(ended) or any_true(cut):
             over = ended | cut
             if buffer is not None:
                 buffer.terminated[t] |= ended
@@ -158,7 +158,7 @@ class Seats:
 
     def state(self) -> dict[str, Array]:
         own = {name: getattr(self, name).copy() for name in _OWN}
-        return own | self.running.state(past=False)
+        return own | self.running.state(with_steps=False)
 
     def load(self, arrays: Mapping[str, Array]) -> None:
         self.running.load(dict(arrays))

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.seeds import portion, with_task
+from gymnast.seeds import uniform_from_seed, encode_task
 
 
-class TaskDraw:
+class TaskSampler:
     """Draws one of the tasks of the current curriculum stage in proportion to their shares.
 
     The draw depends on the episode's seed alone, so that it can be repeated.
@@ -21,7 +21,7 @@ class TaskDraw:
         self._upper = [_upper_bounds(names, shares) for shares in stages]
 
     @classmethod
-    def of(cls, cfg: EnvConfig) -> TaskDraw | None:
+    def from_config(cls, cfg: EnvConfig) -> TaskSampler | None:
         """Returns None if there is only one task."""
         if not cfg.tasks:
             return None
@@ -31,8 +31,8 @@ class TaskDraw:
 
     def __call__(self, seed: int) -> int:
         """Draws a task and returns the seed with the task's index encoded in it (see `with_task`)."""
-        task = bisect(self._upper[self.stage], portion(seed, "task"))
-        return with_task(seed, task, len(self.names))
+        task = bisect(self._upper[self.stage], uniform_from_seed(seed, "task"))
+        return encode_task(seed, task, len(self.names))
 
 
 def _upper_bounds(names: Sequence[str], shares: dict[str, float]) -> list[float]:

@@ -13,16 +13,16 @@ import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect import replay
-from gymnast.collect.collector import ROLE, Collected
+from gymnast.collect.collector import ROLE, CollectResult
 from gymnast.collect.faults import FaultCount
 from gymnast.collect.rollout_buffer import RolloutBuffer
 from gymnast.collect.running_episodes import RunningEpisodes
-from gymnast.collect.tasks import TaskDraw
-from gymnast.collect.whole_episodes import keep_whole_episodes, trace_of, whole_episode
-from gymnast.config.section import Span
-from gymnast.envs.backends.backend import Backend, Step, any_of, info_metrics, raise_fault
+from gymnast.collect.tasks import TaskSampler
+from gymnast.collect.whole_episodes import keep_whole_episodes, make_trace, whole_episode
+from gymnast.config.section import RolloutLength
+from gymnast.envs.backends.backend import Backend, Step, any_true, info_metrics, raise_fault
 from gymnast.policy.policy import Policy
-from gymnast.runs.parts import after
+from gymnast.runs.parts import strip_prefix
 from gymnast.seeds import episode_seeds, stream
 
 Array = np.ndarray
@@ -37,26 +37,26 @@ class VectorCollector:
         envs: Backend,
         *,
         seed: int,
-        numbers: Mapping[str, str],
+        metric_keys: Mapping[str, str],
         step_keys: Sequence[str] = (),
-        traced: Callable[[int], bool],
+        should_trace: Callable[[int], bool],
         keep_obs: bool,
         on_fault: Literal["restart", "stop"] = "restart",
         max_faults: int = 5,
-        tasks: TaskDraw | None = None,
-        doubts: Sequence[str] = (),
+        task_sampler: TaskSampler | None = None,
+        seeding_warnings: Sequence[str] = (),
     ) -> None:
         """`numbers` maps metric names to keys of the last `info` of an episode; `step_keys` are keys of the
         `info` of every step; `traced` says if the episode with this seed is kept as a trace; `keep_obs`
         stores observations in traces, for environments that cannot be replayed; `doubts` are human-readable
         seeding warnings."""
-        self.envs, self.seed, self.numbers = envs, seed, dict(numbers)
-        self.traced, self.keep_obs = traced, keep_obs
-        self.step_keys, self.seeding_warnings = tuple(step_keys), tuple(doubts)
+        self.envs, self.seed, self.metric_keys = envs, seed, dict(metric_keys)
+        self.should_trace, self.keep_obs = should_trace, keep_obs
+        self.step_keys, self.seeding_warnings = tuple(step_keys), tuple(seeding_warnings)
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
         """Whether the current observation of each copy is the first of an episode, [N]."""
-        self.tasks, self._seed_of = tasks, episode_seeds(seed, "episode", ROLE)
+        self.task_sampler, self._seed_of = task_sampler, episode_seeds(seed, "episode", ROLE)
         self._faults = FaultCount(envs.n_envs, max_faults if on_fault == "restart" else 1)
 
     @property
@@ -77,7 +77,7 @@ class VectorCollector:
 
     @property
     def resumes_exactly(self) -> bool:
-        return self.envs.restore != "none"
+        return self.envs.restore_mode != "none"
 
     @property
     def space_texts(self) -> tuple[str, str]:
@@ -93,29 +93,29 @@ class VectorCollector:
     def start_episodes(self) -> None:
         """Resets every copy for its first episode."""
         self._reset(np.arange(self.envs.n_envs))
-        if self._faults.failed is not None:
-            raise_fault(self.envs.name, [self._faults.failed])
+        if self._faults.fatal_fault is not None:
+            raise_fault(self.envs.name, [self._faults.fatal_fault])
 
     def collect(
         self,
-        lineup: Mapping[str, Policy],
-        span: Span,
+        policies: Mapping[str, Policy],
+        span: RolloutLength,
         clock: Clock,
-        give_up: Callable[[], bool] = lambda: False,
-    ) -> Collected:
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> CollectResult:
         """Collects a rollout of `span` steps, or of `span` whole episodes per copy.
 
         The action noise depends on the seed and the clock's count of rollouts only, so that a resumed run
         draws the same. Whole episodes may take arbitrarily long; they are cut off once `give_up()` is true.
         """
-        policy, started = lineup[ROLE], time.perf_counter()
+        policy, started = policies[ROLE], time.perf_counter()
         self._faults.begin_rollout()
-        buffer, env_seconds, complete = self._play(policy, span, clock, give_up)
+        buffer, env_seconds, complete = self._play(policy, span, clock, should_stop)
         ends = buffer.ends.all()
         columns = buffer.columns(policy, ends)
         names = _EPISODE if span.episodes else (*_TRACED, *(("obs",) if self.keep_obs else ()))
         kept = {name: columns[name] for name in names if name in columns}
-        traced = [k for k, seed in enumerate(ends.episodes.seed.tolist()) if self.traced(seed)]
+        traced = [k for k, seed in enumerate(ends.episodes.seed.tolist()) if self.should_trace(seed)]
         wanted = range(len(ends.t)) if span.episodes else traced
         # Episodes must be joined before the rollout is appended, which may free their first steps.
         episodes = {k: whole_episode(ends, k, kept, self.running) for k in wanted}
@@ -125,16 +125,16 @@ class VectorCollector:
         else:
             rollout = buffer.as_rollout(columns, ends)
         version, keep_obs = clock.env_steps, self.keep_obs
-        traces = [trace_of(ends, k, episodes[k], version, keep_obs=keep_obs) for k in traced]
-        return Collected(
+        traces = [make_trace(ends, k, episodes[k], version, keep_obs=keep_obs) for k in traced]
+        return CollectResult(
             {ROLE: rollout},
             steps=buffer.env_steps,
             vec_steps=buffer.length,
             episodes=len(rollout.episodes),
             complete=complete,
             traces=traces,
-            faults=self._faults.of_rollout,
-            failed=self._faults.failed,
+            faults=self._faults.rollout_faults,
+            fatal_fault=self._faults.fatal_fault,
             env_seconds=env_seconds,
             inference_seconds=time.perf_counter() - started - env_seconds,
         )
@@ -142,8 +142,8 @@ class VectorCollector:
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Array]:
-        history = replay.state_of(self.envs)
-        running = self.running.state(past=history is not None)
+        history = replay.replay_state(self.envs)
+        running = self.running.state(with_steps=history is not None)
         arrays = {"obs": self.envs.obs.copy(), "start": self.start.copy(), **running}
         return arrays | {f"{_HISTORY}{name}": array for name, array in (history or {}).items()}
 
@@ -152,12 +152,12 @@ class VectorCollector:
         the reason; they start a new episode."""
         self.running.load(arrays)
         self.start = arrays["start"].astype(bool)
-        history = after(_HISTORY, arrays)
+        history = strip_prefix(_HISTORY, arrays)
         failed = replay.restore(self.envs, self.running, arrays["obs"], history)
         self.start[list(failed)] = True
         self._reset(np.array(list(failed), dtype=np.int64))
-        if self._faults.failed is not None:
-            raise_fault(self.envs.name, [self._faults.failed])
+        if self._faults.fatal_fault is not None:
+            raise_fault(self.envs.name, [self._faults.fatal_fault])
         return failed
 
     def close(self) -> None:
@@ -166,7 +166,7 @@ class VectorCollector:
     # ---- playing -----------------------------------------------------------------------------
 
     def _play(
-        self, policy: Policy, span: Span, clock: Clock, give_up: Callable[[], bool]
+        self, policy: Policy, span: RolloutLength, clock: Clock, should_stop: Callable[[], bool]
     ) -> tuple[RolloutBuffer, float, bool]:
         """Plays the vector steps of one rollout. Returns the buffer, the seconds spent in the environments,
         and whether every copy has finished its quota of episodes."""
@@ -175,14 +175,14 @@ class VectorCollector:
         noise = None if span.episodes else head.noise(draws, (span.steps or 1, n))
         capacity = _INITIAL_CAPACITY if span.episodes else span.steps or 1
         buffer = RolloutBuffer(
-            policy.obs, envs.obs, head, capacity, self.start, self.running, self.step_keys
+            policy.obs_space, envs.obs, head, capacity, self.start, self.running, self.step_keys
         )
         episodes_left = np.full(n, span.episodes or 1)
         copies, seconds = None, 0.0
-        while (span.steps is None or buffer.length < span.steps) and self._faults.failed is None:
+        while (span.steps is None or buffer.length < span.steps) and self._faults.fatal_fault is None:
             if span.episodes:
                 copies = np.flatnonzero(episodes_left > 0).tolist()
-                if not copies or (buffer.length and give_up()):
+                if not copies or (buffer.length and should_stop()):
                     break
                 buffer.grow()
             t = buffer.length
@@ -190,7 +190,7 @@ class VectorCollector:
             step_noise = head.noise(draws, (n,)) if noise is None else noise[t]
             rows = action, buffer.dist[t], buffer.logprob[t], buffer.value[t]
             policy.act_into(obs, step_noise, buffer.record_mask(envs.mask), *rows)
-            env_action = buffer.for_env(action)
+            env_action = buffer.to_env_action(action)
             before = time.perf_counter()
             ended = self._record(buffer, envs.step(env_action, copies), copies)
             seconds += time.perf_counter() - before
@@ -208,14 +208,14 @@ class VectorCollector:
         t, running = buffer.length, self.running
         buffer.reward[t] = step.reward
         if buffer.info is not None:
-            buffer.record_info(step.numbers)
+            buffer.record_info(step.info_values)
         if copies is not None or step.stepped is not None or step.faults:
             return self._record_partial(buffer, step, copies)
         buffer.env_steps += len(step.reward)
         running.raw_return += step.reward
         running.length += 1
         buffer.length += 1
-        if not (any_of(step.terminated) or any_of(step.truncated)):
+        if not (any_true(step.terminated) or any_true(step.truncated)):
             return _NONE
         buffer.terminated[t] = step.terminated
         over = np.logical_or(step.terminated, step.truncated, out=buffer.done[t])
@@ -249,7 +249,7 @@ class VectorCollector:
         if step.faults:
             broken = list(dict.fromkeys(fault.copy for fault in step.faults))
             for copy in broken:
-                buffer.drop(copy, int(running.length[copy]))
+                buffer.invalidate_episode(copy, int(running.length[copy]))
             retry = self._faults.record(step.faults)
             over[broken] = stepped[broken] = False
             running.clear(broken)
@@ -262,12 +262,12 @@ class VectorCollector:
         return ended
 
     def _end(self, buffer: RolloutBuffer, t: int, ended: Array, step: Step) -> None:
-        metrics = [self._metrics(step.infos[env]) for env in ended] if self.numbers else ()
+        metrics = [self._metrics(step.infos[env]) for env in ended] if self.metric_keys else ()
         buffer.ends.record(t, ended, step.terminated, step.obs, metrics)
         self._faults.episode_finished(ended)
 
     def _metrics(self, info: Mapping[str, Any]) -> dict[str, float]:
-        return info_metrics(info, self.numbers, self.envs.name)
+        return info_metrics(info, self.metric_keys, self.envs.name)
 
     def _reset(self, copies: Array) -> None:
         """Starts a new episode in each of these copies. A reset that fails is retried with the seed of
@@ -275,8 +275,8 @@ class VectorCollector:
         while len(copies):
             indices = copies.tolist()
             seeds = list(map(self._seed_of, indices, self.running.number[copies].tolist()))
-            if self.tasks is not None:
-                seeds = list(map(self.tasks, seeds))
+            if self.task_sampler is not None:
+                seeds = list(map(self.task_sampler, seeds))
             self.running.start_episodes(copies, seeds)
             faults = self.envs.reset(indices, seeds)
             copies = np.array(self._faults.record(faults), dtype=np.int64) if faults else _NONE

@@ -11,7 +11,7 @@ import numpy as np
 from gymnast.collect.episode_ends import EpisodeEnds
 from gymnast.collect.rollout_buffer import make_rollout
 from gymnast.collect.running_episodes import Columns, RunningEpisodes
-from gymnast.images import Images, Observed, concatenate
+from gymnast.images import Images, ObsArray, concatenate
 from gymnast.rollout import Rollout
 from gymnast.runs.trace import Trace
 
@@ -26,7 +26,7 @@ def whole_episode(ends: EpisodeEnds, k: int, columns: Columns, running: RunningE
     return running.complete_episode(env, int(ends.episodes.length[k]), last_piece)
 
 
-def trace_of(ends: EpisodeEnds, k: int, columns: Columns, version: int, *, keep_obs: bool) -> Trace:
+def make_trace(ends: EpisodeEnds, k: int, columns: Columns, version: int, *, keep_obs: bool) -> Trace:
     """Returns the trace of the k-th ended episode. `columns` are those of the whole episode; `version` is
     the number of env steps before the rollout in which it ended."""
     obs = concatenate([columns["obs"], ends.final_obs[k][None]]) if keep_obs else None
@@ -50,7 +50,7 @@ def trace_of(ends: EpisodeEnds, k: int, columns: Columns, version: int, *, keep_
 
 
 def keep_whole_episodes(
-    ends: EpisodeEnds, episodes: Sequence[Columns], columns: Mapping[str, Observed]
+    ends: EpisodeEnds, episodes: Sequence[Columns], columns: Mapping[str, ObsArray]
 ) -> Rollout:
     """Returns a rollout of finished episodes only. The episodes of a copy follow each other in its column;
     shorter columns are padded with steps that are not valid. `columns` gives dtypes and shapes."""
@@ -73,11 +73,11 @@ def keep_whole_episodes(
 
 
 def _pad(
-    pieces: Sequence[Any], at: Sequence[tuple[slice, int]], shape: tuple[int, int], like: Observed
-) -> Observed:
+    pieces: Sequence[Any], at: Sequence[tuple[slice, int]], shape: tuple[int, int], like: ObsArray
+) -> ObsArray:
     """Returns a column of shape [T, N, ...] with each piece at its (rows, column), and zeros elsewhere."""
     if isinstance(like, Images):
-        blank = Images.of(np.zeros((1, *like.shape[2:]), like.dtype), like.channels)
+        blank = Images.from_array(np.zeros((1, *like.shape[2:]), like.dtype), like.channels)
         every = concatenate([blank, *pieces])
         assert isinstance(every, Images)
         ends = np.cumsum([1, *map(len, pieces)])

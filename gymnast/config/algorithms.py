@@ -14,16 +14,16 @@ from gymnast.config.config import CONFIGS, Config
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
-from gymnast.imported import imported
-from gymnast.text.closest import closest
+from gymnast.imported import import_object
+from gymnast.text.closest import did_you_mean
 
-OWN = "py:"
-METHODS = ("update", "credit", "state", "memory", "load")
+CUSTOM_PREFIX = "py:"
+REQUIRED_METHODS = ("update", "credit", "state", "memory", "load")
 """Methods that an algorithm must have; see the protocol `gymnast.training.learner.Algorithm`."""
-Own = TypeVar("Own", bound=AlgoSection)
+CustomAlgo = TypeVar("Own", bound=AlgoSection)
 
 
-class OwnConfig(Config[Own], Generic[Own]):
+class CustomConfig(Config[CustomAlgo], Generic[CustomAlgo]):
     """The config of a run with a user-defined algorithm."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -33,25 +33,25 @@ class OwnConfig(Config[Own], Generic[Own]):
 
 def is_algorithm(name: str) -> bool:
     """True if this is the name of an algorithm. A user-defined class is not imported for this."""
-    return name in ALGORITHMS or name.startswith(OWN)
+    return name in ALGORITHMS or name.startswith(CUSTOM_PREFIX)
 
 
 def config_type(name: str) -> type[Config[Any]]:
     """Returns the config class of an algorithm. Raises ConfigError if there is no such algorithm."""
     if name not in CONFIGS:
-        if not name.startswith(OWN):
-            known = ", ".join([*ALGORITHMS, f"{OWN}package.module:Class"])
+        if not name.startswith(CUSTOM_PREFIX):
+            known = ", ".join([*ALGORITHMS, f"{CUSTOM_PREFIX}package.module:Class"])
             raise ConfigError(
-                f"unknown algorithm {name} (known: {known}){closest(name, ALGORITHMS)}"
+                f"unknown algorithm {name} (known: {known}){did_you_mean(name, ALGORITHMS)}"
             )
         _register(name)
     return CONFIGS[name]
 
 
 def _register(name: str) -> None:
-    path = name.removeprefix(OWN)
+    path = name.removeprefix(CUSTOM_PREFIX)
     try:
-        found = imported(path)
+        found = import_object(path)
     except Exception as problem:  # user code: importing it may raise anything
         raise ConfigError(
             f"algorithm {name} cannot be imported: {type(problem).__name__}: {problem}",
@@ -61,16 +61,16 @@ def _register(name: str) -> None:
     if not (isinstance(settings, type) and issubclass(settings, AlgoSection)):
         fix = "add `settings = MyConfig` to the class, where MyConfig is a subclass of GradientSection"
         raise ConfigError(f"algorithm {name} does not declare its hyperparameters", fix=fix)
-    if missing := [method for method in METHODS if not callable(getattr(found, method, None))]:
+    if missing := [method for method in REQUIRED_METHODS if not callable(getattr(found, method, None))]:
         problem = f"algorithm {name} has no method {', '.join(missing)}"
-        raise ConfigError(problem, fix=f"implement all of {', '.join(METHODS)}")
+        raise ConfigError(problem, fix=f"implement all of {', '.join(REQUIRED_METHODS)}")
     # A stored config must name its class exactly, so that it can be loaded again.
     field: Any = (Literal[name], name)
     section = create_model(
         settings.__name__, __base__=settings, __module__=settings.__module__, name=field
     )
     ALGORITHMS[name] = (section, path)
-    CONFIGS[name] = OwnConfig[section]
+    CONFIGS[name] = CustomConfig[section]
 
 
 def _restore(name: str, values: dict[str, Any]) -> Config[Any]:

@@ -30,14 +30,14 @@ class Context:
 
 @dataclass(frozen=True)
 class Applies:
-    where: str
+    condition_text: str
     """Completes the sentence "It applies only ..."."""
-    holds: Callable[[Context], bool]
+    condition: Callable[[Context], bool]
 
 
 TO_IMAGES = Applies("to image observations", lambda on: on.has_images)
 TO_CONTINUOUS_ACTIONS = Applies("to continuous actions", lambda on: on.has_continuous_actions)
-TO_OWN_LAYERS = Applies(
+TO_BUILTIN_LAYERS = Applies(
     "without policy.module, which replaces all layers", lambda on: on.config.policy.module is None
 )
 WITH_A_CRITIC = Applies(
@@ -49,13 +49,13 @@ WITH_EVALUATIONS = Applies(
 )
 
 
-def without_effect(keys: Iterable[str], context: Context) -> list[tuple[str, str]]:
+def ineffective_settings(keys: Iterable[str], context: Context) -> list[tuple[str, str]]:
     """Returns the settings without effect, as (dotted key, where they apply). A setting at its default value
     is never reported, because that is how a variant switches off what it inherits."""
     found: list[tuple[str, str]] = []
     for key in keys:
         conditions = _declared(key, context.config)
-        failed = [applies.where for applies in conditions if not applies.holds(context)]
+        failed = [applies.condition_text for applies in conditions if not applies.condition(context)]
         if failed:
             found.append((key, f"it applies only {failed[0]}"))
     return found

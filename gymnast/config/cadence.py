@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gymnast.clock import UNIT_NAMES, UNITS, Clock
-from gymnast.config.numbers import count_text, number_text, parse_number, parse_percent, show
-from gymnast.config.written import Written
+from gymnast.config.numbers import format_count, format_number, parse_number, parse_percent, quote_value
+from gymnast.config.written import ParsedValue
 from gymnast.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class Cadence(Written):
+class Cadence(ParsedValue):
     amount: float
     clock: str
     """Name of a clock, or `%` for a percentage of the main budget."""
@@ -25,7 +25,7 @@ class Cadence(Written):
             return value
         match = re.fullmatch(r"\s*(\S*\d\S*?|\.\d+)\s*(%|[a-z_]+)?\s*", str(value))
         if value is None or isinstance(value, bool) or match is None:
-            raise ValueError(f"{show(value)} is not a cadence (expected {_EXAMPLE})")
+            raise ValueError(f"{quote_value(value)} is not a cadence (expected {_EXAMPLE})")
         number, unit = match[1], match[2]
         if unit is None or unit == "k":
             raise ValueError(f"which clock? write `{str(value).strip()} env_steps` or a percentage")
@@ -34,10 +34,10 @@ class Cadence(Written):
         clock, factor = ("%", 1) if unit == "%" else UNITS[unit]
         amount = (parse_percent(number) if unit == "%" else parse_number(number)) * factor
         if not 0 < amount < math.inf or (unit == "%" and amount > 100):
-            raise ValueError(f"{show(value)} is out of range (expected {_EXAMPLE})")
+            raise ValueError(f"{quote_value(value)} is out of range (expected {_EXAMPLE})")
         return cls(amount, clock)
 
-    def needs_budget(self, main: str) -> str | None:
+    def required_budget(self, main: str) -> str | None:
         """Returns the clock on which a budget must be set, or None if none is needed."""
         return main if self.clock == "%" else None
 
@@ -45,18 +45,18 @@ class Cadence(Written):
         """Returns (clock name, period on that clock)."""
         if self.clock != "%":
             return self.clock, self.amount
-        total = clock.total(clock.main)
+        total = clock.limit(clock.main_clock)
         if total is None:
             raise ConfigError(f"every {self} needs a budget", fix="write e.g. `10k env_steps`")
-        return clock.main, self.amount / 100 * total
+        return clock.main_clock, self.amount / 100 * total
 
     def __str__(self) -> str:
         if self.clock == "%":
-            return f"{number_text(self.amount)}%"
-        return f"{count_text(self.amount)} {self.clock}"
+            return f"{format_number(self.amount)}%"
+        return f"{format_count(self.amount)} {self.clock}"
 
 
-class Every:
+class PeriodicTrigger:
     """Decides when a cadence is due on a clock that advances in jumps (a modulo would miss multiples)."""
 
     def __init__(self, cadence: Cadence | None, clock: Clock) -> None:

@@ -10,41 +10,41 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from gymnast.config.numbers import Share, number_text, parse_number, show
+from gymnast.config.numbers import Share, format_number, parse_number, quote_value
 from gymnast.config.schedule import Schedule
-from gymnast.config.written import Written
+from gymnast.config.written import ParsedValue
 
 _FORMS = "x0.5 to multiply, `by 0.01` or `by -0.01` to shift, `to 1e-4` to set"
 
 
 @dataclass(frozen=True)
-class Within(Written):
+class Bounds(ParsedValue):
     low: float
     high: float
 
     @classmethod
-    def parse(cls, value: Any) -> Within:
-        if isinstance(value, Within):
+    def parse(cls, value: Any) -> Bounds:
+        if isinstance(value, Bounds):
             return value
         low, dots, high = str(value).partition("..")
         if not dots:
             raise ValueError(
-                f"{show(value)} is not a range (expected LOW..HIGH such as 1e-5..1e-2)"
+                f"{quote_value(value)} is not a range (expected LOW..HIGH such as 1e-5..1e-2)"
             )
         found = cls(parse_number(low), parse_number(high))
         if not found.low < found.high:
-            raise ValueError(f"{show(value)} is reversed (expected LOW..HIGH)")
+            raise ValueError(f"{quote_value(value)} is reversed (expected LOW..HIGH)")
         return found
 
-    def nearest(self, number: float) -> float:
+    def clip(self, number: float) -> float:
         return min(max(number, self.low), self.high)
 
     def __str__(self) -> str:
-        return f"{number_text(self.low)}..{number_text(self.high)}"
+        return f"{format_number(self.low)}..{format_number(self.high)}"
 
 
 @dataclass(frozen=True)
-class Change(Written):
+class Change(ParsedValue):
     factor: float | None = None
     amount: float | None = None
     value: str | None = None
@@ -71,20 +71,20 @@ class Change(Written):
         if how == "to" and rest.strip():
             return cls(value=rest.strip())
         # A bare number is ambiguous: YAML reads +0.01 as 0.01.
-        raise ValueError(f"{show(value)} is not a change (expected {_FORMS})")
+        raise ValueError(f"{quote_value(value)} is not a change (expected {_FORMS})")
 
     @property
     def is_relative(self) -> bool:
         return self.value is None
 
-    def of(self, setting: Any, within: Within | None) -> Any:
+    def apply(self, setting: Any, bounds: Bounds | None) -> Any:
         """Returns the value of a setting after this change: the same value if the bounds allow no further
         change. Raises ValueError if the setting is not a number."""
         if self.value is not None:
             return self.value
-        assert within is not None
+        assert bounds is not None
         if isinstance(setting, Schedule):
-            return self._of_schedule(setting, within)
+            return self._of_schedule(setting, bounds)
         if isinstance(setting, bool | Share) or not isinstance(setting, int | float):
             is_now = "off" if setting is None else str(setting)
             raise ValueError(f"is {is_now}, which is not a number (set it with `to ...`)")
@@ -93,13 +93,13 @@ class Change(Written):
             setting, int
         ):  # round away from the old value, so that the change is at least 1
             wanted = (math.ceil if wanted > setting else math.floor)(round(wanted, 9))
-        reached = _bounded(setting, wanted, within)
+        reached = _bounded(setting, wanted, bounds)
         return int(reached) if isinstance(setting, int) else reached
 
     def _moved(self, number: float) -> float:
         return number * self.factor if self.factor is not None else number + (self.amount or 0.0)
 
-    def _of_schedule(self, schedule: Schedule, within: Within) -> Schedule:
+    def _of_schedule(self, schedule: Schedule, within: Bounds) -> Schedule:
         current = schedule.highest
         wanted = self._moved(current)
         reached = _bounded(current, wanted, within)
@@ -111,13 +111,13 @@ class Change(Written):
 
     def __str__(self) -> str:
         if self.factor is not None:
-            return f"x{number_text(self.factor)}"
-        return f"to {self.value}" if self.amount is None else f"by {number_text(self.amount)}"
+            return f"x{format_number(self.factor)}"
+        return f"to {self.value}" if self.amount is None else f"by {format_number(self.amount)}"
 
 
-def _bounded(current: float, wanted: float, within: Within) -> float:
+def _bounded(current: float, wanted: float, within: Bounds) -> float:
     """Returns the value closest to `wanted` within the bounds. A current value outside of the bounds is kept
     if clipping would move it in the opposite direction."""
-    reached = within.nearest(wanted)
+    reached = within.clip(wanted)
     same_direction = (reached - current) * (wanted - current) > 0
     return reached if same_direction and not math.isclose(reached, current) else current

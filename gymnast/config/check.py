@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from gymnast.config.families import has_roles
-from gymnast.config.presets import Preset, all_presets, find, split
-from gymnast.config.problems import Problem, Refused
+from gymnast.config.families import is_multi_agent
+from gymnast.config.presets import Preset, all_presets, find_preset, split_target
+from gymnast.config.problems import Problem, InvalidConfig
 from gymnast.config.resolve import resolve_preset
-from gymnast.config.saved import is_stored, load
+from gymnast.config.saved import is_run_config, load
 
-COMPLETE = ("actions", "observations", "reward", "returns", "threshold", "fps", "source")
+REQUIRED_FACTS = ("actions", "observations", "reward", "returns", "threshold", "fps", "source")
 """Facts that a preset shipped with gymnast must declare, even if only as `off` or empty."""
-OF_ONE_AGENT = {"actions", "observations", "reward", "returns", "fps"}
+SINGLE_AGENT_FACTS = {"actions", "observations", "reward", "returns", "fps"}
 """Facts that are not required for multi-agent environments."""
 
 
@@ -26,16 +26,16 @@ def check(targets: Iterable[str] = ()) -> dict[str, list[Problem]]:
 def _problems(target: str) -> list[Problem]:
     try:
         if not target.endswith((".yaml", ".yml")):
-            name, variant = split(target)
-            return _in_preset(find(name), variant)
+            name, variant = split_target(target)
+            return _in_preset(find_preset(name), variant)
         path = Path(target)
         preset = Preset(path.stem.replace("__", "/"), path)
-        if is_stored(preset.source.data):
+        if is_run_config(preset.source.data):
             load(path.read_text(encoding="utf-8"), at=target)
             return []
         return _in_preset(preset, None)
-    except Refused as refused:
-        return refused.found
+    except InvalidConfig as refused:
+        return refused.details
     except OSError as error:
         return [Problem(target, "", error.strerror or "cannot be read")]
 
@@ -47,15 +47,15 @@ def _in_preset(preset: Preset, variant: str | None) -> list[Problem]:
     for name in [variant] if variant else preset.variants:
         try:
             config = resolve_preset(preset, name).config
-        except Refused as refused:
-            found |= dict.fromkeys(refused.found)
+        except InvalidConfig as refused:
+            found |= dict.fromkeys(refused.details)
             continue
         nameless = config.env.view in ("image", "ram")  # pixels and bytes have no names
-        wanted = {f for f in COMPLETE if not (nameless and f == "observations")}
-        wanted -= OF_ONE_AGENT if has_roles(config.env.id) else set()
-        missing = wanted - config.facts.model_fields_set if preset.shipped else ()
+        wanted = {f for f in REQUIRED_FACTS if not (nameless and f == "observations")}
+        wanted -= SINGLE_AGENT_FACTS if is_multi_agent(config.env.id) else set()
+        missing = wanted - config.facts.model_fields_set if preset.is_builtin else ()
         for fact in sorted(missing):
-            found[Problem(preset.source.at(("facts",)), f"facts.{fact}", "is missing")] = None
+            found[Problem(preset.source.location(("facts",)), f"facts.{fact}", "is missing")] = None
     if preset.path is None:
         found[Problem("", preset.name, "has no preset")] = None
     return list(found)

@@ -12,10 +12,10 @@ from gymnast.clock import Clock
 from gymnast.config.applies import Applies
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.facts import Facts
-from gymnast.config.families import has_roles
+from gymnast.config.families import is_multi_agent
 from gymnast.config.measured import vector_is_fastest
 from gymnast.config.numbers import Count, Switch, Whole
-from gymnast.config.section import UNSET, AlgoSection, Section
+from gymnast.config.section import SECTION_DEFAULT, AlgoSection, Section
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.checkpoint import CheckpointConfig
 from gymnast.config.sections.env import EnvConfig
@@ -25,7 +25,7 @@ from gymnast.config.sections.metric import MetricConfig
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.config.sections.rules import RuleConfig, RuleName, rule_conflicts
-from gymnast.config.sections.shaping import TermConfig, TermName, shaping_conflicts, step_keys
+from gymnast.config.sections.shaping import TermConfig, TermName, shaping_conflicts, step_info_keys
 from gymnast.config.sections.stop import BUDGETS, StopConfig
 from gymnast.config.sections.traces import TracesConfig
 from gymnast.config.sections.track import TrackConfig
@@ -34,7 +34,7 @@ from gymnast.config.sections.transaction import TransactionConfig
 Algo = TypeVar("Algo", bound=AlgoSection)
 
 
-TO_SEVERAL_AGENTS = Applies("to multi-agent environments", lambda on: has_roles(on.config.env.id))
+TO_MULTI_AGENT = Applies("to multi-agent environments", lambda on: is_multi_agent(on.config.env.id))
 
 
 class Config(Section, Generic[Algo]):
@@ -55,31 +55,31 @@ class Config(Section, Generic[Algo]):
     """The environment."""
     algo: Algo
     """The algorithm and its hyperparameters."""
-    policy: PolicyConfig = UNSET
+    policy: PolicyConfig = SECTION_DEFAULT
     """The policy network."""
     shaping: dict[TermName, TermConfig] = {}
     """Reward shaping: terms added to the training reward, by name. Evaluation scores do not contain them."""
-    normalize: NormalizeConfig = UNSET
+    normalize: NormalizeConfig = SECTION_DEFAULT
     """Normalization of observations, rewards and value targets."""
-    eval: EvalConfig = UNSET
+    eval: EvalConfig = SECTION_DEFAULT
     """Evaluation of the policy during and after training."""
-    stop: StopConfig = UNSET
+    stop: StopConfig = SECTION_DEFAULT
     """Budgets and other stopping criteria."""
-    checkpoint: CheckpointConfig = UNSET
+    checkpoint: CheckpointConfig = SECTION_DEFAULT
     """How often checkpoints are saved, and how many are kept."""
-    traces: TracesConfig = UNSET
+    traces: TracesConfig = SECTION_DEFAULT
     """Episodes that are stored step by step."""
-    track: TrackConfig = UNSET
+    track: TrackConfig = SECTION_DEFAULT
     """Experiment trackers: W&B and TensorBoard."""
-    transaction: TransactionConfig = UNSET
+    transaction: TransactionConfig = SECTION_DEFAULT
     """Rollback of updates that moved the policy too far."""
     rules: dict[RuleName, RuleConfig] = {}
     """Automatic changes of settings when a metric stops improving, by name."""
-    roles: Annotated[dict[RoleName, RoleConfig], TO_SEVERAL_AGENTS] = {}
+    roles: Annotated[dict[RoleName, RoleConfig], TO_MULTI_AGENT] = {}
     """Players of the roles of a multi-agent environment. Roles that are not listed are trained."""
-    league: Annotated[LeagueConfig, TO_SEVERAL_AGENTS] = UNSET
+    league: Annotated[LeagueConfig, TO_MULTI_AGENT] = SECTION_DEFAULT
     """Opponents of the roles of a multi-agent environment, in training and evaluation."""
-    facts: Facts = UNSET
+    facts: Facts = SECTION_DEFAULT
     """Known facts about the environment: labels, ranges, threshold."""
     metrics: dict[str, MetricConfig] = {}
     """User-defined metrics, read from the environment's `info`."""
@@ -103,21 +103,21 @@ class Config(Section, Generic[Algo]):
             raise PydanticCustomError("conflicts", "settings contradict", {"found": found})
         return self
 
-    def numbers(self) -> dict[str, str]:
+    def info_keys(self) -> dict[str, str]:
         """Returns metric name -> key in the last `info` of an episode: the user-defined metrics, and the
         sampled values of randomized parameters."""
         own = {name: metric.source for name, metric in self.metrics.items()}
-        return {**own, **{metric: metric for metric in self.env.drawn_metrics().values()}}
+        return {**own, **{metric: metric for metric in self.env.randomized_metrics().values()}}
 
-    def starting_values(self) -> Algo:
+    def initial_algo(self) -> Algo:
         """Returns the algorithm's section with every schedule replaced by its value at the first update."""
-        return self.algo.at(Clock(limits=self.stop.limits()))
+        return self.algo.values_at(Clock(limits=self.stop.limits()))
 
     def training_limit(self) -> EpisodeLimit:
-        return EpisodeLimit.of(self.env.max_episode_steps, self.eval.max_episode_steps)
+        return EpisodeLimit.from_settings(self.env.max_episode_steps, self.eval.max_episode_steps)
 
     def evaluation_limit(self) -> EpisodeLimit:
-        return EpisodeLimit.of(self.eval.max_episode_steps, self.env.max_episode_steps)
+        return EpisodeLimit.from_settings(self.eval.max_episode_steps, self.env.max_episode_steps)
 
     def conflicts(self) -> list[tuple[str, str]]:
         """Returns settings that contradict each other, as (dotted key, message)."""
@@ -153,7 +153,7 @@ class Config(Section, Generic[Algo]):
     def _single_agent_settings_of_matches(self) -> list[tuple[str, str]]:
         """Returns settings without a meaning in multi-agent environments, which have neither our wrappers nor
         a single return."""
-        if not has_roles(self.env.id):
+        if not is_multi_agent(self.env.id):
             return []
         defaults = EnvConfig(id=self.env.id)
         unknown = [*_OF_ONE_AGENT, *(["max_episode_steps"] if self.env.id == "tag" else [])]
@@ -174,12 +174,12 @@ class Config(Section, Generic[Algo]):
         return [(key, problem) for key in found]
 
     def _duplicate_metrics(self) -> list[tuple[str, str]]:
-        drawn = self.env.drawn_metrics().values()
+        drawn = self.env.randomized_metrics().values()
         problem = "is the name of the metric of a parameter in env.randomize (use another name)"
         return [(f"metrics.{name}", problem) for name in drawn if name in self.metrics]
 
     def _step_info_of_matches(self) -> list[tuple[str, str]]:
-        if not (has_roles(self.env.id) and step_keys(self.shaping)):
+        if not (is_multi_agent(self.env.id) and step_info_keys(self.shaping)):
             return []
         problem = (
             f"{self.env.id} is a multi-agent environment, where terms cannot read the info of steps"
@@ -203,7 +203,7 @@ class Config(Section, Generic[Algo]):
         """Yields (key, value, clock) for every percentage of a budget that is not among these limits."""
         main = next(iter(limits), "env_steps")
         terms = ((f"shaping.{name}", term) for name, term in self.shaping.items())
-        unused = () if has_roles(self.env.id) else ("league",)
+        unused = () if is_multi_agent(self.env.id) else ("league",)
         for name, section in (*self, *terms):
             if name in unused:
                 continue

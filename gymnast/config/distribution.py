@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gymnast.config.numbers import number_text, parse_number, show
-from gymnast.config.written import Written
+from gymnast.config.numbers import format_number, parse_number, quote_value
+from gymnast.config.written import ParsedValue
 
 if TYPE_CHECKING:
     from statistics import NormalDist
@@ -25,9 +25,9 @@ _TEXT = re.compile(r"(?P<kind>[a-z_-]+)\s*\((?P<numbers>.*)\)")
 
 
 @dataclass(frozen=True)
-class Distribution(Written):
+class Distribution(ParsedValue):
     kind: str
-    numbers: tuple[float, ...]
+    parameters: tuple[float, ...]
     """Parameters, in the order of the text."""
 
     @classmethod
@@ -38,7 +38,7 @@ class Distribution(Written):
         found = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None
         if found is None:
             if isinstance(value, str) and not re.fullmatch(r"\s*[-+.\d]\S*\s*", value):
-                raise ValueError(f"{show(value)} is not a distribution (expected {_any_form()})")
+                raise ValueError(f"{quote_value(value)} is not a distribution (expected {_any_form()})")
             return cls("choice", (parse_number(value),))
         kind = found["kind"].replace("-", "").replace("_", "")
         if kind not in _FORMS:
@@ -47,7 +47,7 @@ class Distribution(Written):
         return cls(kind, tuple(map(parse_number, parts)))
 
     def __post_init__(self) -> None:
-        n = self.numbers
+        n = self.parameters
         enough = {"normal": len(n) in (2, 4), "choice": len(n) >= 1}.get(self.kind, len(n) == 2)
         if not enough:
             raise ValueError(f"`{self}` is incomplete (expected {_FORMS[self.kind]})")
@@ -63,8 +63,8 @@ class Distribution(Written):
         if self.kind == "normal" and ends and self._share_within() < 1e-6:
             raise ValueError(f"`{self}` has almost no probability between its bounds")
 
-    def draw(self, rng: np.random.Generator) -> float:
-        n = self.numbers
+    def sample(self, rng: np.random.Generator) -> float:
+        n = self.parameters
         match self.kind:
             case "uniform":
                 return float(rng.uniform(n[0], n[1]))
@@ -75,18 +75,18 @@ class Distribution(Written):
             case _:
                 return self._draw_normal(rng)
 
-    def ends(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[float, float]:
         """Returns the lowest and the highest number that can be drawn."""
         if self.kind == "choice":
-            return min(self.numbers), max(self.numbers)
+            return min(self.parameters), max(self.parameters)
         if self.kind == "normal":
-            low, high = self.numbers[2:] or (-math.inf, math.inf)
+            low, high = self.parameters[2:] or (-math.inf, math.inf)
             return low, high
-        return self.numbers[0], self.numbers[1]
+        return self.parameters[0], self.parameters[1]
 
     def _draw_normal(self, rng: np.random.Generator) -> float:
-        mean, deviation = self.numbers[:2]
-        low, high = self.ends()
+        mean, deviation = self.parameters[:2]
+        low, high = self.bounds()
         if math.isinf(low):
             return float(rng.normal(mean, deviation))
         # Inverse transform sampling takes exactly one draw, however unlikely the truncated range is.
@@ -97,15 +97,15 @@ class Distribution(Written):
 
     def _share_within(self) -> float:
         usual = self._normal()
-        return usual.cdf(self.numbers[3]) - usual.cdf(self.numbers[2])
+        return usual.cdf(self.parameters[3]) - usual.cdf(self.parameters[2])
 
     def _normal(self) -> NormalDist:
         from statistics import NormalDist  # slow to import, and few configs need it
 
-        return NormalDist(*self.numbers[:2])
+        return NormalDist(*self.parameters[:2])
 
     def __str__(self) -> str:
-        return f"{self.kind}({', '.join(map(number_text, self.numbers))})"
+        return f"{self.kind}({', '.join(map(format_number, self.parameters))})"
 
 
 def _any_form() -> str:

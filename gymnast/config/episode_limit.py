@@ -24,7 +24,7 @@ class EpisodeLimit(NamedTuple):
     """Applies if `steps` is not set and the environment has no limit of its own."""
 
     @classmethod
-    def of(cls, setting: StepSetting, other: StepSetting) -> EpisodeLimit:
+    def from_settings(cls, setting: StepSetting, other: StepSetting) -> EpisodeLimit:
         """Returns the limit for one of training and evaluation. `other` is the setting of the other one,
         which is a better guess than the default if the environment declares no limit."""
         if setting is None:
@@ -46,5 +46,5 @@ AutoSteps = Maybe[
 """Type of a config field: a number of steps, `auto` or `off`."""
 StepSetting = int | Literal["auto"] | None
 """The validated value of such a field; None is `off`."""
-OWN_LIMIT = EpisodeLimit()
+ENV_LIMIT = EpisodeLimit()
 """Only the limit that the environment declares, if any."""

@@ -50,7 +50,7 @@ YOURS, OTHERS = "yours", "others"
 """Groups of presets: the user's own, and those of no family above."""
 
 
-def has_roles(env_id: str) -> bool:
+def is_multi_agent(env_id: str) -> bool:
     """True if this is a multi-agent environment."""
     return env_id == "tag" or env_id.startswith("pettingzoo/")
 
@@ -61,7 +61,7 @@ def family_of(env_id: str) -> Family | None:
     return next((f for f in FAMILIES if low.startswith(tuple(x.lower() for x in f.ids))), None)
 
 
-def how_to_install(env_id: str) -> str:
+def install_hint(env_id: str) -> str:
     """Returns how to install the missing dependency of an environment."""
     family = family_of(env_id)
     extra = family.extra if family is not None else ""

@@ -14,16 +14,16 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node
 
 from gymnast.config.config import CONFIGS
-from gymnast.config.problems import Key, Problem, Refused, fields_at
-from gymnast.config.saved import is_stored
+from gymnast.config.problems import Key, Problem, InvalidConfig, fields_at
+from gymnast.config.saved import is_run_config
 from gymnast.config.source import Source
 
 
-def fmt(text: str, at: str = "") -> str:
+def format_config(text: str, at: str = "") -> str:
     """Returns the text with its entries in canonical order. `at` is the file name for error messages."""
-    source = Source.read(text, at)
-    if source.repeated:
-        raise Refused(source.repeated)
+    source = Source.parse(text, at)
+    if source.duplicate_keys:
+        raise InvalidConfig(source.duplicate_keys)
     root = YAML(typ="safe", pure=True).compose(text)
     if not isinstance(root, MappingNode) or root.flow_style:
         return text
@@ -34,22 +34,22 @@ def fmt(text: str, at: str = "") -> str:
     parts = (*sections, last[:below], [*last[below:], *tail])
     entries = [_trimmed(part) for part in parts if any(part)]
     gap = (
-        "\n" if is_stored(source.data) else "\n\n"
+        "\n" if is_run_config(source.data) else "\n\n"
     )  # sections of a preset are separated by an empty line
     body = gap.join("\n".join(entry) for entry in entries)
     apart = [""] if head and not lines[head] else []
     formatted = "\n".join([*lines[:head], *apart, body, ""])
     if not _reads_as(formatted, source.data):
         text = "cannot be reordered without changing its values (does it use an anchor?)"
-        raise Refused([Problem(at, "", text)])
+        raise InvalidConfig([Problem(at, "", text)])
     return formatted
 
 
 def _reads_as(text: str, data: object) -> bool:
     """True if the text parses to this data."""
     try:
-        return Source.read(text).data == data
-    except Refused:
+        return Source.parse(text).data == data
+    except InvalidConfig:
         return False
 
 

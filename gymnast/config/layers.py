@@ -20,9 +20,9 @@ from gymnast.config.source import Source
 
 Branches = dict[str, "Branches"]
 """The schema reduced to the keys that contain further keys."""
-EACH = "*"
+ANY_KEY = "*"
 """Stands for any key of a mapping with user-chosen names: tasks, shaping terms, metrics."""
-DOTTED = "."
+DOTTED_KEYS = "."
 """Stands for mappings whose keys are dotted names of settings: `algo.lr` is one key, not a path."""
 
 
@@ -34,18 +34,18 @@ class Layer:
     """Path of the data within the source: ("variants", "ppo")."""
 
     @classmethod
-    def of(cls, data: Mapping[Any, Any], name: str) -> Layer:
+    def from_data(cls, data: Mapping[Any, Any], name: str) -> Layer:
         """Returns a layer that does not come from a file."""
         return cls(Source(name, data), data)
 
-    def at(self, path: Key) -> str:
+    def location(self, path: Key) -> str:
         """Returns `file:line` of a key of this layer."""
-        return self.source.at((*self.base, *path))
+        return self.source.location((*self.base, *path))
 
     def origin(self, path: Key) -> str:
         """Returns the origin of a value, as `gymnast config show` prints it."""
         variant = f"variant {self.base[1]}, " if self.base else ""
-        return f"{variant}{self.at(path)}"
+        return f"{variant}{self.location(path)}"
 
 
 Leaves = dict[Key, tuple[Any, Layer]]
@@ -82,25 +82,25 @@ def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterato
     """Yields (path, value) for every leaf of nested settings."""
     for key, value in data.items():
         inner = (*path, str(key))
-        below = shape.get(str(key), shape.get(EACH))
-        if DOTTED in shape and isinstance(value, Mapping) and value:
+        below = shape.get(str(key), shape.get(ANY_KEY))
+        if DOTTED_KEYS in shape and isinstance(value, Mapping) and value:
             for name, setting in value.items():
                 yield from flatten({f"{key}.{name}": setting}, shape, path)
         elif below is None or not isinstance(value, Mapping):
             yield inner, value
-        elif not value and EACH in shape:
+        elif not value and ANY_KEY in shape:
             yield inner, {}  # an entry without settings of its own: all defaults
         else:
             yield from flatten(value, below, inner)
 
 
-def holds_keys(path: Key, model: type[BaseModel]) -> bool:
+def has_subkeys(path: Key, model: type[BaseModel]) -> bool:
     """True if a key contains further keys: a section, or an open mapping such as `env.kwargs`. User-chosen
     names do not count, because `{}` is a valid entry for them (all defaults)."""
     shape, named = branches(model), False
     for part in path:
         named = part not in shape
-        below = shape.get(str(part), shape.get(EACH))
+        below = shape.get(str(part), shape.get(ANY_KEY))
         if below is None:
             return False
         shape = below
@@ -118,7 +118,7 @@ def branches(model: type[BaseModel]) -> Branches:
         elif get_origin(kind) is dict:
             key, each = get_args(kind)
             named = isinstance(each, type) and issubclass(each, BaseModel)
-            found[name] = {EACH: branches(each)} if named else {}
+            found[name] = {ANY_KEY: branches(each)} if named else {}
             if key == DottedKey:
-                found[name] = {DOTTED: {}}
+                found[name] = {DOTTED_KEYS: {}}
     return found

@@ -12,8 +12,8 @@ from operator import getitem
 from typing import Any
 
 from gymnast.config.config import CONFIGS, Config
-from gymnast.config.resolve import revise
-from gymnast.config.saved import plain, values
+from gymnast.config.resolve import apply_overrides
+from gymnast.config.saved import to_plain, flat_values
 from gymnast.config.section import Section
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import ConfigError
@@ -27,14 +27,14 @@ def live_keys(config: Config[Any]) -> list[str]:
     return [*fields, *weights]
 
 
-def changed(config: Config[Any], assignments: Mapping[str, Any]) -> Config[Any]:
+def apply_assignments(config: Config[Any], assignments: Mapping[str, Any]) -> Config[Any]:
     """Returns the config after a live change, by the rules of `--set`. Raises ConfigError if a key is not
     live or a value is invalid."""
-    allowed, known = live_keys(config), values(config)
+    allowed, known = live_keys(config), flat_values(config)
     fixed = [key for key in assignments if key not in allowed]
     if fixed and all(key in known for key in fixed):
         raise _refusal(fixed, allowed)
-    after, _ = revise(config, assignments)  # reports unknown keys and invalid values first
+    after, _ = apply_overrides(config, assignments)  # reports unknown keys and invalid values first
     if fixed:
         raise _refusal(fixed, allowed)
     return after
@@ -51,7 +51,7 @@ def _refusal(fixed: list[str], allowed: list[str]) -> ConfigError:
 def with_live_changes(config: Config[Any], live: Mapping[str, Any]) -> Config[Any]:
     """Returns the config with exactly these values, which were validated before. No other value is derived
     from them."""
-    tree = plain(config)
+    tree = to_plain(config)
     for key, value in live.items():
         *sections, field = key.split(".")
         reduce(getitem, sections, tree)[field] = value

@@ -19,52 +19,52 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gymnast.config.sections.shaping import step_keys
+from gymnast.config.sections.shaping import step_info_keys
 
 if TYPE_CHECKING:
     from gymnast.config.config import Config
 
 
-class Copies(NamedTuple):
+class VecEnvDefaults(NamedTuple):
     backend: Literal["inprocess", "process"]
     n_envs: int
 
 
-UNKNOWN = Copies("inprocess", 8)
+FALLBACK = VecEnvDefaults("inprocess", 8)
 """Used for environments that were not measured."""
 
-MEASURED: dict[str, Copies] = {
+MEASURED: dict[str, VecEnvDefaults] = {
     # classic control
-    "Acrobot-": Copies("inprocess", 8),
-    "CartPole-": Copies("inprocess", 16),
-    "MountainCar-": Copies("inprocess", 16),
-    "MountainCarContinuous-": Copies("inprocess", 16),
-    "Pendulum-": Copies("inprocess", 16),
+    "Acrobot-": VecEnvDefaults("inprocess", 8),
+    "CartPole-": VecEnvDefaults("inprocess", 16),
+    "MountainCar-": VecEnvDefaults("inprocess", 16),
+    "MountainCarContinuous-": VecEnvDefaults("inprocess", 16),
+    "Pendulum-": VecEnvDefaults("inprocess", 16),
     # toy text
-    "Blackjack-": Copies("inprocess", 8),
-    "CliffWalking-": Copies("inprocess", 16),
-    "FrozenLake": Copies("inprocess", 16),
-    "Taxi-": Copies("inprocess", 16),
+    "Blackjack-": VecEnvDefaults("inprocess", 8),
+    "CliffWalking-": VecEnvDefaults("inprocess", 16),
+    "FrozenLake": VecEnvDefaults("inprocess", 16),
+    "Taxi-": VecEnvDefaults("inprocess", 16),
     # Box2D
-    "BipedalWalker": Copies("inprocess", 8),
-    "CarRacing-": Copies("process", 8),  # 2x: a step takes 6 ms
-    "LunarLander": Copies("inprocess", 8),
+    "BipedalWalker": VecEnvDefaults("inprocess", 8),
+    "CarRacing-": VecEnvDefaults("process", 8),  # 2x: a step takes 6 ms
+    "LunarLander": VecEnvDefaults("inprocess", 8),
     # MuJoCo: the more joints, the longer a step
-    "Ant-": Copies("inprocess", 8),
-    "HalfCheetah-": Copies("inprocess", 8),
-    "Hopper-": Copies("inprocess", 8),
-    "Humanoid-": Copies("process", 8),  # 1.4x: a step takes 0.3 ms
-    "HumanoidStandup-": Copies("inprocess", 8),
-    "InvertedDoublePendulum-": Copies("inprocess", 8),
-    "InvertedPendulum-": Copies("inprocess", 8),
-    "Pusher-": Copies("inprocess", 8),
-    "Reacher-": Copies("inprocess", 16),
-    "Swimmer-": Copies("inprocess", 8),
-    "Walker2d-": Copies("inprocess", 8),
-    "ALE/": Copies("inprocess", 8),
+    "Ant-": VecEnvDefaults("inprocess", 8),
+    "HalfCheetah-": VecEnvDefaults("inprocess", 8),
+    "Hopper-": VecEnvDefaults("inprocess", 8),
+    "Humanoid-": VecEnvDefaults("process", 8),  # 1.4x: a step takes 0.3 ms
+    "HumanoidStandup-": VecEnvDefaults("inprocess", 8),
+    "InvertedDoublePendulum-": VecEnvDefaults("inprocess", 8),
+    "InvertedPendulum-": VecEnvDefaults("inprocess", 8),
+    "Pusher-": VecEnvDefaults("inprocess", 8),
+    "Reacher-": VecEnvDefaults("inprocess", 16),
+    "Swimmer-": VecEnvDefaults("inprocess", 8),
+    "Walker2d-": VecEnvDefaults("inprocess", 8),
+    "ALE/": VecEnvDefaults("inprocess", 8),
 }
 
-VECTOR_FROM = {"ALE/": 1, "CartPole-": 32}
+VECTOR_MIN_ENVS = {"ALE/": 1, "CartPole-": 32}
 """Prefix of ids -> number of copies from which the environment's own vector implementation is fastest."""
 _WRAPPED = (
     *("kwargs", "tasks", "curriculum", "randomize", "noise", "keep", "one_hot", "view", "image"),
@@ -73,20 +73,20 @@ _WRAPPED = (
 """Settings of `env` that add wrappers or change the environment itself."""
 
 
-def measured(env_id: str) -> Copies:
+def vec_env_defaults(env_id: str) -> VecEnvDefaults:
     """Returns the backend and the number of copies that were measured to be fast for an environment."""
     prefixes = [prefix for prefix in MEASURED if env_id.startswith(prefix)]
-    return MEASURED[max(prefixes, key=len)] if prefixes else UNKNOWN
+    return MEASURED[max(prefixes, key=len)] if prefixes else FALLBACK
 
 
 def vector_is_fastest(cfg: Config[Any]) -> bool:
     """True if `env.backend: auto` means the environment's own vector implementation."""
-    prefixes = [prefix for prefix in VECTOR_FROM if cfg.env.id.startswith(prefix)]
-    enough = any(cfg.env.n_envs >= VECTOR_FROM[prefix] for prefix in prefixes)
-    return enough and not forbids_vector(cfg)
+    prefixes = [prefix for prefix in VECTOR_MIN_ENVS if cfg.env.id.startswith(prefix)]
+    enough = any(cfg.env.n_envs >= VECTOR_MIN_ENVS[prefix] for prefix in prefixes)
+    return enough and not vector_blockers(cfg)
 
 
-def forbids_vector(cfg: Config[Any]) -> list[str]:
+def vector_blockers(cfg: Config[Any]) -> list[str]:
     """Returns the settings that an environment's own vector implementation does not support, or only at a
     higher cost: wrappers, algorithms that learn from whole episodes, metrics from `info`, and traces of
     training episodes with images, which would have to store every image because a vector cannot replay one
@@ -95,6 +95,6 @@ def forbids_vector(cfg: Config[Any]) -> list[str]:
     found = [f"env.{name}" for name in _WRAPPED if getattr(cfg.env, name) != getattr(plain, name)]
     found += ["algo.name"] if cfg.algo.span().episodes else []
     found += ["metrics"] if cfg.metrics else []
-    found += ["shaping"] if step_keys(cfg.shaping) else []
+    found += ["shaping"] if step_info_keys(cfg.shaping) else []
     found += ["traces.train"] if cfg.env.view == "image" and cfg.traces.train > 0 else []
     return found

@@ -21,7 +21,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from gymnast.config.written import Written
+from gymnast.config.written import ParsedValue
 
 SUFFIXES = {"k": 3, "M": 6, "G": 9}
 """Letter -> power of ten."""
@@ -37,7 +37,7 @@ def parse_number(value: Any) -> float:
     """Returns a finite number, from a number or its text."""
     number = parse_bound(value)
     if not math.isfinite(number):
-        raise ValueError(f"{show(value)} is not finite (expected {_NUMBER})")
+        raise ValueError(f"{quote_value(value)} is not finite (expected {_NUMBER})")
     return number
 
 
@@ -63,7 +63,7 @@ def parse_switch(value: Any) -> bool:
         return value
     if isinstance(value, str) and value in _SWITCH:
         return _SWITCH[value]
-    raise ValueError(f"{show(value)} is not a switch (expected on or off)")
+    raise ValueError(f"{quote_value(value)} is not a switch (expected on or off)")
 
 
 def is_percent(value: Any) -> bool:
@@ -75,7 +75,7 @@ def parse_percent(value: str) -> float:
     return float(_decimal(value.rstrip().removesuffix("%").rstrip(), "a percentage such as 25%"))
 
 
-def number_text(number: float) -> str:
+def format_number(number: float) -> str:
     """Returns the shortest text that parses to the same number."""
     text = repr(float(number))
     if "e" in text:
@@ -84,21 +84,21 @@ def number_text(number: float) -> str:
     return text.removesuffix(".0")
 
 
-def count_text(number: float) -> str:
+def format_count(number: float) -> str:
     """Returns `20k` for 20000, or the plain number if a suffix would lose digits."""
     for suffix, power in reversed(SUFFIXES.items()):
         if number >= 10**power and number % 10 ** (power - 1) == 0:
-            return f"{number_text(number / 10**power)}{suffix}"
-    return number_text(number)
+            return f"{format_number(number / 10**power)}{suffix}"
+    return format_number(number)
 
 
-def show(value: Any) -> str:
+def quote_value(value: Any) -> str:
     """Returns a value as error messages quote it, shortened to about 60 characters."""
     text = "nothing" if value is None else value if isinstance(value, str) else repr(value)
     return f"{text[:60]}..." if len(text) > 63 else text or "''"
 
 
-class Share(Written, float):
+class Share(ParsedValue, float):
     """A share between 0 and 1, written `25%`. The type distinguishes it from a plain number."""
 
     @classmethod
@@ -111,7 +111,7 @@ class Share(Written, float):
         else:
             share = float(_decimal(value, _SHARE))
         if not 0 <= share <= 1:
-            raise ValueError(f"{show(value)} is out of range (expected {_SHARE})")
+            raise ValueError(f"{quote_value(value)} is out of range (expected {_SHARE})")
         return cls(share)
 
     def __str__(self) -> str:
@@ -188,11 +188,11 @@ _SHARE = "a share from 0% to 100%"
 def _whole(value: Any, minimum: int, expected: str) -> int:
     number = _decimal(value, expected)
     if not number.is_finite() or abs(number) > _LARGEST:
-        raise ValueError(f"{show(value)} is too large (expected {expected})")
+        raise ValueError(f"{quote_value(value)} is too large (expected {expected})")
     if number != int(number):
-        raise ValueError(f"{show(value)} is not a whole number (expected {expected})")
+        raise ValueError(f"{quote_value(value)} is not a whole number (expected {expected})")
     if number < minimum:
-        raise ValueError(f"{show(value)} is too small (expected {expected})")
+        raise ValueError(f"{quote_value(value)} is too small (expected {expected})")
     return int(number)
 
 
@@ -200,7 +200,7 @@ def _decimal(value: Any, expected: str) -> Decimal:
     if value is None:
         raise ValueError(f"is empty (expected {expected})")
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{show(value)} is not a number (expected {expected})")
+        raise ValueError(f"{quote_value(value)} is not a number (expected {expected})")
     text = value.strip() if isinstance(value, str) else repr(value)
     power = SUFFIXES.get(text[-1:], 0)
     try:
@@ -208,7 +208,7 @@ def _decimal(value: Any, expected: str) -> Decimal:
     except InvalidOperation:
         if "->" in text:
             raise ValueError(
-                f"{show(value)}: only hyperparameters of the algorithm and weights of shaping terms "
+                f"{quote_value(value)}: only hyperparameters of the algorithm and weights of shaping terms "
                 f"can follow a schedule (expected {expected})"
             ) from None
-        raise ValueError(f"{show(value)} is not a number (expected {expected})") from None
+        raise ValueError(f"{quote_value(value)} is not a number (expected {expected})") from None

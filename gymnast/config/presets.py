@@ -22,19 +22,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gymnast.config.algorithms import OWN, is_algorithm
+from gymnast.config.algorithms import CUSTOM_PREFIX, is_algorithm
 from gymnast.config.families import OTHERS, YOURS, family_of
 from gymnast.config.layers import Layer
 from gymnast.config.numbers import parse_switch
-from gymnast.config.problems import Problem, Refused
+from gymnast.config.problems import Problem, InvalidConfig
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
 from gymnast.config.versions import highest_version, without_version
 from gymnast.errors import ConfigError
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
-SHIPPED = Path(__file__).parent.parent / "presets"
-STRUCTURE = ("default", "space_defaults", "variants")
+BUILTIN_DIR = Path(__file__).parent.parent / "presets"
+STRUCTURE_KEYS = ("default", "space_defaults", "variants")
 """Keys that describe the preset file itself; all others are settings."""
 _CLASS = ("py", "pettingzoo/py")
 """Prefixes of environment names that refer to a class."""
@@ -49,26 +49,26 @@ class Preset:
     """None: there is no file, so every value is the default."""
 
     @property
-    def shipped(self) -> bool:
-        return self.path is not None and self.path.parent == SHIPPED
+    def is_builtin(self) -> bool:
+        return self.path is not None and self.path.parent == BUILTIN_DIR
 
     @property
-    def hides_shipped(self) -> bool:
+    def shadows_builtin(self) -> bool:
         """True if this preset hides one of the same name that ships with gymnast."""
-        return not self.shipped and (SHIPPED / _file_name(self.name)).is_file()
+        return not self.is_builtin and (BUILTIN_DIR / _file_name(self.name)).is_file()
 
     @cached_property
     def source(self) -> Source:
         if self.path is None:
             return Source(self.name, {})
-        label = self.path.name if self.shipped else os.path.relpath(self.path)
+        label = self.path.name if self.is_builtin else os.path.relpath(self.path)
         try:
             text = self.path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise Refused([Problem(label, "", f"cannot be read as text: {error}")]) from None
-        source = Source.read(text, label)
+            raise InvalidConfig([Problem(label, "", f"cannot be read as text: {error}")]) from None
+        source = Source.parse(text, label)
         if not isinstance(source.data, dict):
-            raise Refused([Problem(label, "", "is not a preset (expected `key: value` lines)")])
+            raise InvalidConfig([Problem(label, "", "is not a preset (expected `key: value` lines)")])
         return source
 
     @property
@@ -76,12 +76,12 @@ class Preset:
         """Id of the environment, from the file's content or else its name."""
         try:
             env = self.source.data.get("env")
-        except Refused:  # reported when the preset is resolved
+        except InvalidConfig:  # reported when the preset is resolved
             return self.name
         return str(env["id"]) if isinstance(env, dict) and "id" in env else self.name
 
     @property
-    def own(self) -> dict[str, dict]:
+    def own_variants(self) -> dict[str, dict]:
         """Variants that the file defines: name -> settings."""
         variants = self.source.data.get("variants")
         variants = variants if isinstance(variants, dict) else {}
@@ -94,18 +94,18 @@ class Preset:
         """All variants that may be requested. Every algorithm is one, although an algorithm that the file
         does not define may not support the action space; that is only known once the environment is
         created."""
-        return [*self.own, *(name for name in ALGORITHMS if name not in self.own)]
+        return [*self.own_variants, *(name for name in ALGORITHMS if name not in self.own_variants)]
 
     def has_variant(self, name: str) -> bool:
         return name in self.variants or is_algorithm(name)
 
     @property
-    def listed(self) -> list[str]:
+    def listed_variants(self) -> list[str]:
         """Variants shown in listings: the ones that the file defines, and its default."""
-        return list(dict.fromkeys((*self.own, self.default)))
+        return list(dict.fromkeys((*self.own_variants, self.default_variant)))
 
     @property
-    def default(self) -> str:
+    def default_variant(self) -> str:
         return str(self.source.data.get("default", next(iter(ALGORITHMS))))
 
     @property
@@ -118,16 +118,16 @@ class Preset:
         except ValueError:  # reported by problems()
             return True
 
-    def chain(self, variant: str) -> list[str]:
+    def extends_chain(self, variant: str) -> list[str]:
         """Returns the chain of variants that `extends` builds, from the algorithm's variant to this one."""
         if not self.has_variant(variant):
-            known = ", ".join(self.listed)
-            guess = closest(variant, self.variants)
-            at = self.source.at(()) if self.path else ""
+            known = ", ".join(self.listed_variants)
+            guess = did_you_mean(variant, self.variants)
+            at = self.source.location(()) if self.path else ""
             text = f"{self.name} has no variant {variant} (known: {known}){guess}"
-            raise Refused([Problem(at, "", text)])
+            raise InvalidConfig([Problem(at, "", text)])
         chain = [variant]
-        while (parent := self.own.get(chain[0], {}).get("extends")) is not None:
+        while (parent := self.own_variants.get(chain[0], {}).get("extends")) is not None:
             if not self.has_variant(str(parent)) or parent in chain:
                 break  # reported by problems()
             chain.insert(0, str(parent))
@@ -135,20 +135,20 @@ class Preset:
 
     def layers(self, variant: str) -> list[Layer]:
         """Returns the layers of a variant, lowest first: shared sections, then the chain of variants."""
-        shared = {k: v for k, v in self.source.data.items() if k not in STRUCTURE}
+        shared = {k: v for k, v in self.source.data.items() if k not in STRUCTURE_KEYS}
         found = [Layer(self.source, shared)]
-        for name in self.chain(variant):
-            own = {k: v for k, v in self.own.get(name, {}).items() if k != "extends"}
+        for name in self.extends_chain(variant):
+            own = {k: v for k, v in self.own_variants.get(name, {}).items() if k != "extends"}
             found.append(Layer(self.source, own, base=("variants", name)))
         return found
 
     def problems(self) -> list[Problem]:
         """Returns mistakes in the structure of the file; values are validated when it is resolved."""
-        return [*self.source.repeated, *self._structure()]
+        return [*self.source.duplicate_keys, *self._structure()]
 
     def _structure(self) -> Iterator[Problem]:
         def problem(text: str, *path: str) -> Problem:
-            return Problem(self.source.at(path), ".".join(path), text)
+            return Problem(self.source.location(path), ".".join(path), text)
 
         data, known = self.source.data, ", ".join(self.variants)
         if not data and self.path is not None:
@@ -157,16 +157,16 @@ class Preset:
             yield problem(
                 "belongs in a variant (hyperparameters differ between algorithms)", "algo"
             )
-        if not self.has_variant(self.default):
-            guess = closest(self.default, self.variants)
-            yield problem(f"unknown variant {self.default} (known: {known}){guess}", "default")
+        if not self.has_variant(self.default_variant):
+            guess = did_you_mean(self.default_variant, self.variants)
+            yield problem(f"unknown variant {self.default_variant} (known: {known}){guess}", "default")
         try:
             parse_switch(data.get("space_defaults", True))
         except ValueError as error:
             yield problem(str(error), "space_defaults")
         if not isinstance(data.get("variants", {}), dict):
             yield problem("expected `name: settings` lines", "variants")
-        for name, layer in self.own.items():
+        for name, layer in self.own_variants.items():
             parent = layer.get("extends")
             at = ("variants", name)
             if not isinstance(data["variants"].get(name, {}), dict):
@@ -180,7 +180,7 @@ class Preset:
             elif not is_algorithm(name) and parent is None:
                 yield problem("names no algorithm (add `extends: ppo`, or another variant)", *at)
             elif parent is not None and not self.has_variant(str(parent)):
-                guess = closest(str(parent), self.variants)
+                guess = did_you_mean(str(parent), self.variants)
                 yield problem(f"unknown variant {parent} (known: {known}){guess}", *at, "extends")
             elif self._is_circular(name):
                 yield problem("is circular", *at, "extends")
@@ -188,39 +188,39 @@ class Preset:
                 yield problem("is implied by the variant (leave it out)", *at, "algo", "name")
 
     def _is_circular(self, variant: str) -> bool:
-        chain = self.chain(variant)
-        return self.own.get(chain[0], {}).get("extends") in chain
+        chain = self.extends_chain(variant)
+        return self.own_variants.get(chain[0], {}).get("extends") in chain
 
 
-def directories() -> list[Path]:
+def preset_dirs() -> list[Path]:
     """Returns the directories that are searched for presets, in order: GYMNAST_PRESETS, ./presets, and the
     presets that ship with gymnast."""
     from_environment = [
         Path(p) for p in os.environ.get("GYMNAST_PRESETS", "").split(os.pathsep) if p
     ]
-    return [*from_environment, Path("presets"), SHIPPED]
+    return [*from_environment, Path("presets"), BUILTIN_DIR]
 
 
 def all_presets() -> dict[str, Preset]:
     """Returns name -> preset, sorted by name. Directories that are searched first take precedence."""
     found: dict[str, Preset] = {}
-    for directory in reversed(directories()):
+    for directory in reversed(preset_dirs()):
         for path in directory.glob("*.yaml"):
             name = path.stem.replace("__", "/")
             found[name] = Preset(name, path)
     return dict(sorted(found.items()))
 
 
-def find(name: str) -> Preset:
+def find_preset(name: str) -> Preset:
     """Returns the preset of this name. A name without a version finds the highest version that has a
     preset. If there is none, returns a preset without a file, in which every value is the default."""
-    for directory in directories():
+    for directory in preset_dirs():
         path = directory / _file_name(name)
         if path.is_file():
             return Preset(name, path)
     if name.partition(":")[0] in _CLASS:
         # A class has no file of its own name, but the user may have a preset with `env: {id: py:...}`.
-        meant = (p for p in all_presets().values() if not p.shipped and p.env_id == name)
+        meant = (p for p in all_presets().values() if not p.is_builtin and p.env_id == name)
         return next(meant, Preset(name))
     if without_version(name) == name:
         every = all_presets()
@@ -229,16 +229,16 @@ def find(name: str) -> Preset:
     return Preset(name)
 
 
-def variants(name: str) -> list[str]:
-    return find(name).variants
+def variant_names(name: str) -> list[str]:
+    return find_preset(name).variants
 
 
-def search(text: str = "") -> list[Preset]:
+def search_presets(text: str = "") -> list[Preset]:
     """Returns presets whose name or variants contain the text; if there are none, presets with similar
     names."""
     every = all_presets()
     low = text.lower()
-    hits = [p for p in every.values() if low in p.name.lower() or low in p.own]
+    hits = [p for p in every.values() if low in p.name.lower() or low in p.own_variants]
     if hits:
         return hits
     from difflib import SequenceMatcher
@@ -250,7 +250,7 @@ def search(text: str = "") -> list[Preset]:
     return [p for p in ranked if likeness(p.name) > 0.5]
 
 
-def described(preset: Preset) -> dict[str, Any]:
+def summarize(preset: Preset) -> dict[str, Any]:
     """Returns the row of a preset in `gymnast presets`, unvalidated."""
     facts = preset.source.data.get("facts")
     facts = facts if isinstance(facts, dict) else {}
@@ -259,13 +259,13 @@ def described(preset: Preset) -> dict[str, Any]:
     family = family_of(preset.env_id)
     return {
         "name": preset.name,
-        "family": (family.name if family else OTHERS) if preset.shipped else YOURS,
-        "default": preset.default,
-        "variants": preset.listed,
+        "family": (family.name if family else OTHERS) if preset.is_builtin else YOURS,
+        "default": preset.default_variant,
+        "variants": preset.listed_variants,
         **{fact: facts.get(fact, "off") for fact in ("threshold", "optimum", "source")},
         "published": max(scores, key=lambda entry: entry["score"], default=None),
         "path": str(preset.path),
-        "shipped": preset.shipped,
+        "shipped": preset.is_builtin,
     }
 
 
@@ -277,13 +277,13 @@ def _has_score(entry: Any) -> bool:
     return isinstance(entry, dict) and isinstance(entry.get("score"), int | float)
 
 
-def split(target: str) -> tuple[str, str | None]:
+def split_target(target: str) -> tuple[str, str | None]:
     """Splits `ENV[:variant]` into (env, variant or None); ENV may be
     `[pettingzoo/]py:package.module:Class`. The variant may be a user-defined algorithm:
     `ENV:py:package.module:Class`."""
-    name, separator, algorithm = target.partition(f":{OWN}")
+    name, separator, algorithm = target.partition(f":{CUSTOM_PREFIX}")
     if separator:
-        return name, f"{OWN}{algorithm}"
+        return name, f"{CUSTOM_PREFIX}{algorithm}"
     head, separator, rest = target.partition(":")
     if head in _CLASS and separator:
         module, _, tail = rest.partition(":")

@@ -8,9 +8,9 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from gymnast.config.numbers import show
+from gymnast.config.numbers import quote_value
 from gymnast.errors import ConfigError
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
 Key = tuple[str | int, ...]
 """Path of a value: ("algo", "lr")."""
@@ -51,21 +51,21 @@ class Problem:
         return ": ".join(part for part in (self.at, self.key, self.text) if part)
 
 
-class Refused(ConfigError):
+class InvalidConfig(ConfigError):
     """Raised for an invalid config; carries all of its problems."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.found = list(problems)
-        super().__init__([str(problem) for problem in self.found])
+        self.details = list(problems)
+        super().__init__([str(problem) for problem in self.details])
 
 
-def dotted(path: Iterable[str | int]) -> str:
+def dotted_key(path: Iterable[str | int]) -> str:
     """Returns `facts.observations.2` for ("facts", "observations", 2)."""
     return ".".join(map(str, path))
 
 
-def explain(
-    error: ValidationError, model: type[BaseModel], at: Callable[[Key], str]
+def explain_errors(
+    error: ValidationError, model: type[BaseModel], locate: Callable[[Key], str]
 ) -> list[Problem]:
     """Returns every mistake that pydantic found, as a message for the user. `at` returns the `file:line` of a
     key."""
@@ -73,11 +73,11 @@ def explain(
     for mistake in error.errors(include_url=False):
         if mistake["type"] == "conflicts":
             for key, text in mistake.get("ctx", {})["found"]:
-                found.append(Problem(at(tuple(key.split("."))), key, text))
+                found.append(Problem(locate(tuple(key.split("."))), key, text))
             continue
         path = tuple(mistake["loc"])
         text = _text(mistake, path, model)
-        found.append(Problem(at(path), dotted(path), text))
+        found.append(Problem(locate(path), dotted_key(path), text))
     return found
 
 
@@ -93,14 +93,14 @@ def _text(mistake: Any, path: Key, model: type[BaseModel]) -> str:
     if kind == "missing":
         return "is missing"
     if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return f"{show(value)} is not a section (expected `key: value` lines)"
+        return f"{quote_value(value)} is not a section (expected `key: value` lines)"
     if kind == "literal_error":
         choices = [c.strip("' ") for c in expected.replace(" or ", ",").split(",")]
-        guess = closest(str(value), choices)
-        return f"{show(value)} is unknown (expected one of {', '.join(choices)}){guess}"
+        guess = did_you_mean(str(value), choices)
+        return f"{quote_value(value)} is unknown (expected one of {', '.join(choices)}){guess}"
     if value is None:
         return f"is empty (expected {expected})"
-    return f"{show(value)} is not accepted (expected {expected})"
+    return f"{quote_value(value)} is not accepted (expected {expected})"
 
 
 _PHRASES = {
@@ -119,8 +119,8 @@ def _known_key(path: Key, model: type[BaseModel]) -> str:
     elsewhere = [f"{s}.{name}" for s in model.model_fields if name in fields_at(model, (s,))]
     if elsewhere and name not in siblings:
         return f"; did you mean {' or '.join(elsewhere)}?"
-    if guess := closest(name, siblings, n=1):
-        return guess.replace("did you mean ", "did you mean " + dotted((*path[:-1], "")))
+    if guess := did_you_mean(name, siblings, n=1):
+        return guess.replace("did you mean ", "did you mean " + dotted_key((*path[:-1], "")))
     return f" (known here: {', '.join(siblings)})" if siblings else ""
 
 

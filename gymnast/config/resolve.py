@@ -13,25 +13,25 @@ from pydantic import ValidationError
 from gymnast.config import presets
 from gymnast.config.algorithms import config_type, is_algorithm
 from gymnast.config.config import Config
-from gymnast.config.layers import Layer, Leaves, holds_keys, merge, nest
+from gymnast.config.layers import Layer, Leaves, has_subkeys, merge, nest
 from gymnast.config.presets import Preset
-from gymnast.config.problems import Key, Problem, Refused, dotted, explain
-from gymnast.config.saved import diff, load, plain, save, values
+from gymnast.config.problems import Key, Problem, InvalidConfig, dotted_key, explain_errors
+from gymnast.config.saved import diff, load, to_plain, save, flat_values
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.config.source import Source
 from gymnast.errors import ConfigError
 
-__all__ = ["Resolved", "diff", "load", "parse_assignment", "resolve", "revise", "save"]
+__all__ = ["ResolvedConfig", "diff", "load", "parse_assignment", "resolve", "apply_overrides", "save"]
 
-OF_SPACES = "default for its spaces"
+SPACE_DEFAULT_ORIGIN = "default for its spaces"
 """Origin of values that were chosen by the environment's spaces."""
 DEFAULT_BUDGET = 500_000
 """Env steps if neither a preset nor the user sets a budget."""
 
 
 @dataclass(frozen=True)
-class Resolved:
+class ResolvedConfig:
     config: Config[Any]
     provenance: dict[str, str]
     """Dotted key -> origin of its value."""
@@ -39,11 +39,11 @@ class Resolved:
     """`ENV:variant`, in full."""
     has_preset: bool
     """True if there is a preset file for the environment."""
-    asked: str
+    requested_env: str
     """The environment as the user wrote it. If that has no version, `preset` has the highest known one."""
     space_defaults: bool
     """True if defaults chosen by the environment's spaces belong below the preset."""
-    given: tuple[str, ...] = ()
+    explicit_keys: tuple[str, ...] = ()
     """Dotted keys that the overrides or the variant itself set. Inherited values are not included: they were
     not chosen for this variant, so it is no mistake if they have no effect in it."""
 
@@ -55,15 +55,15 @@ def resolve(
     origin: str = "--set",
     algo: str | None = None,
     suggested: Mapping[str, Any] = {},
-) -> Resolved:
+) -> ResolvedConfig:
     """Returns the config of a target; precedence: default < suggested < preset < variant < overrides.
 
     Raises Refused with all problems at once. `suggested` are defaults chosen by the environment's spaces,
     once these are known; see `gymnast.envs.build.defaults.resolve_for_spaces`.
     """
-    name, variant = presets.split(target)
+    name, variant = presets.split_target(target)
     found = resolve_preset(
-        presets.find(name), variant, overrides, origin=origin, algo=algo, suggested=suggested
+        presets.find_preset(name), variant, overrides, origin=origin, algo=algo, suggested=suggested
     )
     return replace(found, asked=name)
 
@@ -76,43 +76,43 @@ def resolve_preset(
     origin: str = "--set",
     algo: str | None = None,
     suggested: Mapping[str, Any] = {},
-) -> Resolved:
+) -> ResolvedConfig:
     """Returns the config of a preset that was found already; see `resolve`."""
     if algo is not None:
         config_type(algo)
     problems = preset.problems()
-    variant = variant or algo or preset.default
+    variant = variant or algo or preset.default_variant
     if problems and not preset.has_variant(variant):
-        raise Refused(problems)
-    own = preset.chain(variant)[0]
+        raise InvalidConfig(problems)
+    own = preset.extends_chain(variant)[0]
     algorithm = algo or (own if is_algorithm(own) else next(iter(ALGORITHMS)))
     layers = [
-        Layer.of(dict(suggested), OF_SPACES),
-        Layer.of({"env": {"id": preset.name}}, "name"),
-        Layer.of({"algo": {"name": algorithm}}, f"variant {own}" if algorithm == own else "--algo"),
+        Layer.from_data(dict(suggested), SPACE_DEFAULT_ORIGIN),
+        Layer.from_data({"env": {"id": preset.name}}, "name"),
+        Layer.from_data({"algo": {"name": algorithm}}, f"variant {own}" if algorithm == own else "--algo"),
         *(_without_algo(x) if algorithm != own else x for x in preset.layers(variant)),
     ]
-    given = Layer.of(_nested(overrides), origin)
+    given = Layer.from_data(_nested(overrides), origin)
     problems = [*problems, *_set_nothing(overrides, config_type(algorithm), origin)]
     config, provenance, leaves = _settle(algorithm, layers, given, problems)
     itself = ("variants", variant)
     set_here = [
-        dotted(path)
+        dotted_key(path)
         for path, (_, layer) in leaves.items()
         if layer is given or layer.base == itself
     ]
-    return Resolved(
+    return ResolvedConfig(
         config,
         provenance,
         preset=f"{preset.name}:{variant}",
         has_preset=preset.path is not None,
-        asked=preset.name,
+        requested_env=preset.name,
         space_defaults=preset.space_defaults,
-        given=tuple(set_here),
+        explicit_keys=tuple(set_here),
     )
 
 
-def revise(
+def apply_overrides(
     config: Config[Any],
     overrides: Mapping[str, Any],
     *,
@@ -120,7 +120,7 @@ def revise(
     origin: str = "--set",
 ) -> tuple[Config[Any], dict[str, str]]:
     """Returns a stored config with overrides applied by the same rules, and the origin of every value."""
-    stored, given = Layer.of(plain(config), "config.yaml"), Layer.of(_nested(overrides), origin)
+    stored, given = Layer.from_data(to_plain(config), "config.yaml"), Layer.from_data(_nested(overrides), origin)
     problems = _set_nothing(overrides, type(config), origin)
     changed, origins, _ = _settle(config.algo.name, [stored], given, problems)
     for key, source in origins.items():
@@ -139,7 +139,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
         quoted = "quote it, because the shell reads `>` as a redirection: --set 'algo.lr=3e-4 -> 0'"
         raise ConfigError(f"`{text}` ends in the middle of an arrow", fix=quoted)
     try:
-        return key, Source.read(value).data if value.strip() else None
+        return key, Source.parse(value).data if value.strip() else None
     except ConfigError:
         return key, value.strip()  # plain text with characters that are special in YAML
 
@@ -155,15 +155,15 @@ def _settle(
         above = (leaves[path[:n]][1] for n in range(len(path), 0, -1) if path[:n] in leaves)
         below = (layer for key, (_, layer) in leaves.items() if key[: len(path)] == path)
         found = next(chain(above, below), None)
-        return found.at(path) if found else ""
+        return found.location(path) if found else ""
 
     config = None
     try:
         config = model.model_validate(nest(leaves))
     except ValidationError as error:
-        problems = [*problems, *explain(error, model, at)]
+        problems = [*problems, *explain_errors(error, model, at)]
     if config is None or problems:
-        raise Refused(problems)
+        raise InvalidConfig(problems)
     return config, _origins(config, leaves), leaves
 
 
@@ -171,11 +171,11 @@ def _budget(layers: list[Layer], given: Layer) -> list[Layer]:
     """Returns the layer that a budget in the overrides needs to switch off all other budgets, or the layer
     with the default budget if no layer sets one."""
     if not any(_budgets(layer) for layer in (*layers, given)):
-        return [Layer.of({"stop": {"env_steps": DEFAULT_BUDGET}}, "default budget")]
+        return [Layer.from_data({"stop": {"env_steps": DEFAULT_BUDGET}}, "default budget")]
     if not _limits(given):
         return []
     replaced = {b: "off" for layer in layers for b in _limits(layer) if b not in _limits(given)}
-    return [Layer.of({"stop": replaced}, given.source.name)]
+    return [Layer.from_data({"stop": replaced}, given.source.name)]
 
 
 def _budgets(layer: Layer) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def _set_nothing(
     """Returns a problem for each override whose value is `{}`, which a merge would silently ignore."""
     empty = "{} sets nothing: mappings are merged key by key (expected `key: value` pairs)"
     keys = [str(key) for key, value in overrides.items() if value == {}]
-    return [Problem(origin, k, empty) for k in keys if holds_keys(tuple(k.split(".")), model)]
+    return [Problem(origin, k, empty) for k in keys if has_subkeys(tuple(k.split(".")), model)]
 
 
 def _graft(tree: dict[str, Any], branch: Mapping[str, Any], key: str) -> None:
@@ -224,4 +224,4 @@ def _graft(tree: dict[str, Any], branch: Mapping[str, Any], key: str) -> None:
 
 def _origins(config: Config[Any], leaves: Leaves) -> dict[str, str]:
     written = {".".join(map(str, path)): layer.origin(path) for path, (_, layer) in leaves.items()}
-    return {key: written.get(key, "default") for key in values(config)}
+    return {key: written.get(key, "default") for key in flat_values(config)}

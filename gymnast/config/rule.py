@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from operator import ge, gt, le, lt
 from typing import Any
 
-from gymnast.config.numbers import number_text, parse_count, parse_number, show
-from gymnast.config.written import Written
+from gymnast.config.numbers import format_number, parse_count, parse_number, quote_value
+from gymnast.config.written import ParsedValue
 
 _COMPARE = {">=": ge, "<=": le, ">": gt, "<": lt}
 _TEXT = re.compile(r"(?P<key>\S+) *(?P<sign>>=|<=|>|<) *(?P<bound>\S+)(?: +for +(?P<rows>\S+))?")
 
 
 @dataclass(frozen=True)
-class Rule(Written):
+class Rule(ParsedValue):
     key: str
     """Key of a row of metrics: `[scope:]metric`."""
-    sign: str
+    comparison: str
     bound: float
     rows: int = 1
     """Number of consecutive rows with the metric in which the comparison must hold."""
@@ -31,14 +31,14 @@ class Rule(Written):
         found = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None
         if found is None:
             expected = "METRIC >= NUMBER [for ROWS], such as episode/return >= 200 for 3"
-            raise ValueError(f"{show(value)} is not a rule (expected {expected})")
+            raise ValueError(f"{quote_value(value)} is not a rule (expected {expected})")
         rows = parse_count(found["rows"]) if found["rows"] else 1
         return cls(found["key"], found["sign"], parse_number(found["bound"]), rows)
 
     def holds(self, row: Mapping[str, float]) -> bool:
         """True if the comparison holds in this row, which must contain the metric."""
-        return _COMPARE[self.sign](row[self.key], self.bound)
+        return _COMPARE[self.comparison](row[self.key], self.bound)
 
     def __str__(self) -> str:
         times = f" for {self.rows}" if self.rows > 1 else ""
-        return f"{self.key} {self.sign} {number_text(self.bound)}{times}"
+        return f"{self.key} {self.comparison} {format_number(self.bound)}{times}"

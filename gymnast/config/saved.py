@@ -13,20 +13,20 @@ from ruamel.yaml.representer import SafeRepresenter
 from gymnast.config.algorithms import config_type, is_algorithm
 from gymnast.config.config import Config
 from gymnast.config.layers import branches, flatten
-from gymnast.config.numbers import show
-from gymnast.config.problems import Problem, Refused, dotted, explain
+from gymnast.config.numbers import quote_value
+from gymnast.config.problems import Problem, InvalidConfig, dotted_key, explain_errors
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
 
 
-def plain(config: Config[Any]) -> dict[str, Any]:
+def to_plain(config: Config[Any]) -> dict[str, Any]:
     """Returns the config as plain numbers, text, lists and dicts; None becomes `off`."""
     return config.model_dump(mode="json")
 
 
-def values(config: Config[Any]) -> dict[str, Any]:
+def flat_values(config: Config[Any]) -> dict[str, Any]:
     """Returns dotted key -> plain value, for every leaf."""
-    return {dotted(p): v for p, v in flatten(plain(config), branches(type(config)))}
+    return {dotted_key(p): v for p, v in flatten(to_plain(config), branches(type(config)))}
 
 
 def save(config: Config[Any]) -> str:
@@ -36,11 +36,11 @@ def save(config: Config[Any]) -> str:
     yaml.sort_base_mapping_type_on_output = False  # pyright: ignore[reportAttributeAccessIssue]
     yaml.width = 4096
     text = StringIO()
-    yaml.dump(plain(config), text)
+    yaml.dump(to_plain(config), text)
     return text.getvalue()
 
 
-def is_stored(data: Any) -> bool:
+def is_run_config(data: Any) -> bool:
     """True if this is the config of a run, which unlike a preset contains `algo.name`."""
     algo = data.get("algo") if isinstance(data, dict) else None
     return isinstance(algo, dict) and "name" in algo
@@ -48,26 +48,26 @@ def is_stored(data: Any) -> bool:
 
 def load(text: str, at: str = "") -> Config[Any]:
     """Returns the config that was saved. `at` is the file name for error messages."""
-    source = Source.read(text, str(at))
-    name = source.data["algo"]["name"] if is_stored(source.data) else None
+    source = Source.parse(text, str(at))
+    name = source.data["algo"]["name"] if is_run_config(source.data) else None
     if not is_algorithm(str(name)):
-        text = f"unknown algorithm {show(name)} (known: {', '.join(ALGORITHMS)})"
-        raise Refused([Problem(source.at(("algo", "name")), "algo.name", text)])
+        text = f"unknown algorithm {quote_value(name)} (known: {', '.join(ALGORITHMS)})"
+        raise InvalidConfig([Problem(source.location(("algo", "name")), "algo.name", text)])
     model = config_type(str(name))
     try:
         config = model.model_validate(source.data)
     except ValidationError as error:
-        problems = [*source.repeated, *explain(error, model, source.at)]
-        raise Refused(problems) from None
-    if source.repeated:
-        raise Refused(source.repeated)
+        problems = [*source.duplicate_keys, *explain_errors(error, model, source.location)]
+        raise InvalidConfig(problems) from None
+    if source.duplicate_keys:
+        raise InvalidConfig(source.duplicate_keys)
     return config
 
 
 def diff(a: Config[Any], b: Config[Any]) -> list[tuple[str, Any, Any]]:
     """Returns (dotted key, value in a, value in b) for every difference; None where a config lacks the
     key."""
-    left, right = values(a), values(b)
+    left, right = flat_values(a), flat_values(b)
     keys = [*left, *(key for key in right if key not in left)]
     return [(k, left.get(k), right.get(k)) for k in keys if left.get(k) != right.get(k)]
 

@@ -15,14 +15,14 @@ from typing import Any
 
 from gymnast.clock import CLOCKS, UNIT_NAMES, UNITS, Clock
 from gymnast.config.numbers import (
-    count_text,
+    format_count,
     is_percent,
-    number_text,
+    format_number,
     parse_number,
     parse_percent,
-    show,
+    quote_value,
 )
-from gymnast.config.written import Written
+from gymnast.config.written import ParsedValue
 from gymnast.errors import ConfigError
 
 SHAPES = ("linear", "cosine", "exponential")
@@ -42,23 +42,23 @@ class Position:
         percent = is_percent(value)
         amount = parse_percent(value) if percent else parse_number(value)
         if amount < 0 or (percent and amount > 100):
-            raise ValueError(f"position {show(value)} is out of range (expected 0%..100%, or 200k)")
+            raise ValueError(f"position {quote_value(value)} is out of range (expected 0%..100%, or 200k)")
         return cls(amount, percent and amount > 0)  # 0% is 0 even without a budget
 
-    def times(self, factor: float) -> Position:
+    def scale(self, factor: float) -> Position:
         """Returns the same position on a clock that runs `factor` times as fast; minutes -> seconds."""
         return self if self.percent else Position(self.amount * factor)
 
-    def on(self, total: float) -> float:
+    def reading(self, total: float) -> float:
         """Returns the reading of the clock at this position, for a budget of `total`."""
         return self.amount / 100 * total if self.percent else self.amount
 
     def __str__(self) -> str:
-        return f"{number_text(self.amount)}%" if self.percent else count_text(self.amount)
+        return f"{format_number(self.amount)}%" if self.percent else format_count(self.amount)
 
 
 @dataclass(frozen=True)
-class Schedule(Written):
+class Schedule(ParsedValue):
     frames: tuple[tuple[Position, float], ...]
     """Key frames (position, value), with increasing positions."""
     shape: str = "linear"
@@ -139,7 +139,7 @@ class Schedule(Written):
         )
         return replace(scaled, frames=exact)
 
-    def needs_budget(self, main: str) -> str | None:
+    def required_budget(self, main: str) -> str | None:
         """Returns the clock on which a budget must be set because positions are percentages, or None."""
         positions = [p for p, _ in self.frames] + [self.warmup or Position(0)]
         moving = not self.is_constant and any(p.percent for p in positions)
@@ -149,19 +149,19 @@ class Schedule(Written):
         """Returns the value at the current reading of the clock."""
         if self.is_constant:
             return self._floored(self.frames[0][1])
-        name = self.clock or clock.main
-        total = clock.total(name)
-        if total is None and self.needs_budget(clock.main):
+        name = self.clock or clock.main_clock
+        total = clock.limit(name)
+        if total is None and self.required_budget(clock.main_clock):
             raise ConfigError(f"`{self}` needs a budget on {name}", fix=f"set a limit on {name}")
         now = clock.read(name)
         value = self._between_frames(now, total or 0.0)
-        ramp = self.warmup.on(total or 0.0) if self.warmup else 0.0
+        ramp = self.warmup.reading(total or 0.0) if self.warmup else 0.0
         if now < ramp:
             value *= WARMUP_START + (1 - WARMUP_START) * now / ramp
         return self._floored(value)
 
     def _between_frames(self, now: float, total: float) -> float:
-        frames = [(p.on(total), v) for p, v in self.frames]
+        frames = [(p.reading(total), v) for p, v in self.frames]
         for (start, a), (end, b) in pairwise(frames):
             if now < end:
                 return a if now <= start else _mix(self.shape, a, b, (now - start) / (end - start))
@@ -174,7 +174,7 @@ class Schedule(Written):
         """Returns the canonical text, which parses to the same schedule."""
         percent = any(p.percent for p, _ in self.frames)
         at = ["0%" if percent and not p.amount else str(p) for p, _ in self.frames]
-        values = [number_text(v) for _, v in self.frames]
+        values = [format_number(v) for _, v in self.frames]
         if len(values) > 2:
             parts = ["{" + ", ".join(f"{p}: {v}" for p, v in zip(at, values, strict=True)) + "}"]
         else:
@@ -186,16 +186,16 @@ class Schedule(Written):
         options = {"warmup": self.warmup, "floor": self.floor, "clock": self.clock}
         for name, option in options.items():
             if option is not None:
-                parts.append(f"{name} {number_text(option) if name == 'floor' else option}")
+                parts.append(f"{name} {format_number(option) if name == 'floor' else option}")
         return " ".join(parts)
 
-    def plain(self) -> float | str:
+    def to_plain(self) -> float | str:
         """Returns the value as stored in a config file: a number if constant, else the text."""
         value = self.frames[0][1]
         return value if self == Schedule.constant(value) else str(self)
 
 
-class WholeSchedule(Schedule):
+class IntSchedule(Schedule):
     """A schedule of a count: the interpolated value is rounded to a whole number and is at least 1."""
 
     def __post_init__(self) -> None:
@@ -294,8 +294,8 @@ def _from_form(form: Mapping[str, Any]) -> Schedule:
     clock = str(form["clock"]) if "clock" in form else None
     if clock in UNITS:
         clock, factor = UNITS[clock]
-        frames = tuple((position.times(factor), value) for position, value in frames)
-        warmup = warmup.times(factor) if warmup else None
+        frames = tuple((position.scale(factor), value) for position, value in frames)
+        warmup = warmup.scale(factor) if warmup else None
     return Schedule(
         frames,
         shape=str(form.get("shape", "linear")),

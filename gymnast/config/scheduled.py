@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import core_schema
 
-from gymnast.config.schedule import Schedule, WholeSchedule, is_schedule_text
+from gymnast.config.schedule import Schedule, IntSchedule, is_schedule_text
 
 
 class _OrSchedule:
@@ -44,11 +44,11 @@ def _validated(value: Any, single: Any) -> Any:
     if schedule == Schedule.constant(schedule.frames[0][1]):
         return checked[0]
     if all(isinstance(number, int) for number in checked):
-        return WholeSchedule(
+        return IntSchedule(
             schedule.frames, schedule.shape, schedule.warmup, schedule.floor, schedule.clock
         )
     return schedule
 
 
 def _plain(value: Any, single: Any) -> Any:
-    return value.plain() if isinstance(value, Schedule) else single(value)
+    return value.to_plain() if isinstance(value, Schedule) else single(value)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from gymnast.clock import Clock
 from gymnast.config.schedule import Schedule
 
-UNSET: Any = {}
+SECTION_DEFAULT: Any = {}
 """Default of a field that is a section: all of its defaults, validated with the rest of the config."""
 
 
@@ -41,7 +41,7 @@ class Section(BaseModel):
         return [field for field in cls.model_fields if field in cls.LIVE]
 
     @classmethod
-    def docs(cls) -> dict[str, str]:
+    def field_docs(cls) -> dict[str, str]:
         """Returns field -> the docstring below it, parsed from the source file on demand."""
         found: dict[str, str] = {}
         for section in reversed(cls.__mro__):
@@ -66,7 +66,7 @@ def _docs(section: type[Section]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Span:
+class RolloutLength:
     """The amount of data that is collected before each update."""
 
     steps: int | None
@@ -91,11 +91,11 @@ class AlgoSection(Section):
 
     @classmethod
     def live_fields(cls) -> list[str]:
-        live = {*cls.LIVE, *cls.schedules()}
+        live = {*cls.LIVE, *cls.schedulable_fields()}
         return [field for field in cls.model_fields if field in live]
 
     @classmethod
-    def schedules(cls) -> list[str]:
+    def schedulable_fields(cls) -> list[str]:
         """Returns the fields that can be schedules."""
 
         def scheduled(annotation: Any) -> bool:
@@ -103,19 +103,19 @@ class AlgoSection(Section):
 
         return [name for name, field in cls.model_fields.items() if scheduled(field.annotation)]
 
-    def scheduled(self) -> dict[str, Schedule]:
+    def active_schedules(self) -> dict[str, Schedule]:
         """Returns field -> schedule, for the fields whose value is a schedule."""
         return {name: value for name, value in self if isinstance(value, Schedule)}
 
-    def at(self, clock: Clock) -> Self:
+    def values_at(self, clock: Clock) -> Self:
         """Returns the section with every schedule replaced by its current value."""
-        return self.model_copy(update={n: s(clock) for n, s in self.scheduled().items()})
+        return self.model_copy(update={n: s(clock) for n, s in self.active_schedules().items()})
 
-    def span(self) -> Span:
+    def rollout_length(self) -> RolloutLength:
         """Returns how much is collected before the next update. Schedules must have been replaced by `at`."""
         steps = getattr(self, "n_steps")  # noqa: B009 (not every algorithm has it)
         assert not isinstance(steps, Schedule)
-        return Span(steps)
+        return RolloutLength(steps)
 
     def with_smaller_step(self) -> Self:
         """Returns the settings for retrying an update that was rolled back: half the learning rate."""

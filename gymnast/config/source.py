@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from gymnast.config.problems import Key, Problem, Refused, dotted
+from gymnast.config.problems import Key, Problem, InvalidConfig, dotted_key
 
 
 @dataclass(frozen=True)
@@ -23,25 +23,25 @@ class Source:
     data: Any
     lines: Mapping[Key, int] = field(default_factory=dict[Key, int])
     """Path of a key -> line, counted from 1."""
-    repeated: tuple[Problem, ...] = ()
+    duplicate_keys: tuple[Problem, ...] = ()
     """Keys that appear twice."""
 
     @classmethod
-    def read(cls, text: str, name: str = "") -> Source:
+    def parse(cls, text: str, name: str = "") -> Source:
         try:
             root = YAML(typ="safe", pure=True).compose(text)
         except MarkedYAMLError as error:
             mark = error.problem_mark
             at = _place(name, mark.line + 1) if mark else name
-            raise Refused([Problem(at, "", f"is not YAML: {error.problem}")]) from None
+            raise InvalidConfig([Problem(at, "", f"is not YAML: {error.problem}")]) from None
         except YAMLError as error:
             what = str(error).strip().splitlines()[0]
-            raise Refused([Problem(name, "", f"is not YAML: {what}")]) from None
+            raise InvalidConfig([Problem(name, "", f"is not YAML: {what}")]) from None
         reader = _Reader(name)
         data = reader.data(root, ()) if root is not None else {}
         return cls(name, data, reader.lines, tuple(reader.repeated))
 
-    def at(self, path: Key) -> str:
+    def location(self, path: Key) -> str:
         """Returns `file:line` of the key, or of the nearest key above it."""
         for end in range(len(path), 0, -1):
             if path[:end] in self.lines:
@@ -72,7 +72,7 @@ class _Reader:
             if key in found:
                 first = self.lines[inner]
                 at = _place(self.name, line)
-                self.repeated.append(Problem(at, dotted(inner), f"is given twice (line {first})"))
+                self.repeated.append(Problem(at, dotted_key(inner), f"is given twice (line {first})"))
             self.lines[inner] = line
             found[key] = self.data(value_node, inner)
         return found

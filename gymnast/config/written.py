@@ -8,7 +8,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import core_schema
 
 
-class Written:
+class ParsedValue:
     """A config value that `parse` reads (or raises ValueError) and `plain` returns in the form that is
     stored."""
 
@@ -16,7 +16,7 @@ class Written:
     def parse(cls, value: Any) -> Self:
         raise NotImplementedError
 
-    def plain(self) -> Any:
+    def to_plain(self) -> Any:
         return str(self)
 
     @classmethod
@@ -24,5 +24,5 @@ class Written:
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(
-            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(cls.plain)
+            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(cls.to_plain)
         )

@@ -13,18 +13,18 @@ class Adam:
     def __init__(self, size: int, *, eps: float = 1e-8, weight_decay: float = 0.0) -> None:
         self.eps, self.weight_decay = eps, weight_decay
         """Hyperparameters, read at every step; an algorithm sets them at the start of each update."""
-        self.first, self.second = aligned_zeros(size), aligned_zeros(size)
+        self.first_moment, self.second_moment = aligned_zeros(size), aligned_zeros(size)
         """First and second moments, laid out like the flat parameter vector."""
         self.steps = 0
         """Number of steps taken, for the bias correction."""
 
     def reset(self) -> None:
         """Sets the moments and the step count to zero."""
-        self.first[:], self.second[:], self.steps = 0.0, 0.0, 0
+        self.first_moment[:], self.second_moment[:], self.steps = 0.0, 0.0, 0
 
     def state(self) -> dict[str, Any]:
-        return {"first": self.first.copy(), "second": self.second.copy(), "steps": self.steps}
+        return {"first": self.first_moment.copy(), "second": self.second_moment.copy(), "steps": self.steps}
 
     def load(self, state: dict[str, Any]) -> None:
-        self.first[:], self.second[:] = state["first"], state["second"]
+        self.first_moment[:], self.second_moment[:] = state["first"], state["second"]
         self.steps = int(state["steps"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.images import Observed
+from gymnast.images import ObsArray
 from gymnast.policy.layers import Network
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
@@ -24,7 +24,7 @@ On a whole rollout of images they would cost a third of another epoch."""
 class Batch:
     """The valid steps of a rollout in one axis, [B, ...], with their advantages and value targets."""
 
-    features: Observed
+    features: ObsArray
     action: Array
     logprob: Array
     dist: Array
@@ -34,7 +34,7 @@ class Batch:
     mask: Array | None
 
     @classmethod
-    def of(cls, policy: Policy, rollout: Rollout, advantage: Array, target: Array) -> Batch:
+    def from_rollout(cls, policy: Policy, rollout: Rollout, advantage: Array, target: Array) -> Batch:
         """Returns the batch of a rollout with advantages and value targets [T, N].
 
         These become float32 here; GAE and the normalization of advantages compute in float64.
@@ -107,7 +107,7 @@ class MinibatchPlan:
         """Number of gradient steps per epoch."""
         return -(-self.orders.shape[1] // self.size)
 
-    def within(self, max_steps: int | None) -> list[MinibatchPlan]:
+    def limit_steps(self, max_steps: int | None) -> list[MinibatchPlan]:
         """Returns the plan limited to its first `max_steps` gradient steps.
 
         There are up to two parts: the complete epochs, and the beginning of the epoch in which the

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gymnast.compiled import kernels, why_absent
+from gymnast.compiled import kernels, missing_reason
 from gymnast.config.config import Config
-from gymnast.engine.native.plan import why_unsupported, widest
+from gymnast.engine.native.plan import unsupported_reason, max_layer_width
 from gymnast.errors import ConfigError
 from gymnast.policy.layers import Network
 
@@ -19,19 +19,19 @@ into the CPU caches, where torch's matrix products are faster."""
 @dataclass(frozen=True)
 class EngineChoice:
     name: Literal["native", "torch"]
-    why: str
-    instructions: str = ""
+    reason: str
+    instruction_set: str = ""
 
     @property
-    def computes(self) -> str:
+    def backend(self) -> str:
         """Engine and instruction set: runs give the same bits only if both are the same."""
-        return f"{self.name} {self.instructions}".rstrip()
+        return f"{self.name} {self.instruction_set}".rstrip()
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.why}"
+        return f"{self.name}: {self.reason}"
 
 
-def choose(cfg: Config[Any], network: Network) -> EngineChoice:
+def choose_engine(cfg: Config[Any], network: Network) -> EngineChoice:
     """Returns the engine for this network: native if it can run it, unless the config says otherwise.
 
     Raises ConfigError if the config requires the native engine and it cannot run the network.
@@ -65,8 +65,8 @@ def _obstacle(cfg: Config[Any], network: Network) -> str | None:
         return f"{cfg.algo.name} is computed by torch"
     if cfg.device != "cpu":
         return f"device={cfg.device}"
-    if problem := why_unsupported(network):
+    if problem := unsupported_reason(network):
         return problem
-    if cfg.engine == "auto" and widest(network) > MAX_WIDTH:
+    if cfg.engine == "auto" and max_layer_width(network) > MAX_WIDTH:
         return f"layers wider than {MAX_WIDTH:,} are faster there"
-    return why_absent() if kernels() is None else None
+    return missing_reason() if kernels() is None else None

@@ -14,7 +14,7 @@ from gymnast.compiled import kernels
 from gymnast.errors import ConfigError
 
 
-def fix_threads(count: int, *, in_shares: bool) -> None:
+def set_num_threads(count: int, *, split_batch: bool) -> None:
     """Sets the number of threads of every numerical library that is loaded by now.
 
     `in_shares`: `count` threads each compute one share of a minibatch, with torch limited to one
@@ -24,12 +24,12 @@ def fix_threads(count: int, *, in_shares: bool) -> None:
     if (native := kernels()) is not None:
         native.set_threads(count)
     if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1 if in_shares else count)
+        sys.modules["torch"].set_num_threads(1 if split_batch else count)
         shares = importlib.import_module("gymnast.engine.torch.shares")
-        shares.fix_shares(count if in_shares else 1)
+        shares.fix_shares(count if split_batch else 1)
 
 
-def refuse_missing_device(device: str) -> None:
+def require_device(device: str) -> None:
     """Raises ConfigError if torch cannot use this device on this machine."""
     if device == "cpu":
         return

@@ -20,31 +20,31 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Plan:
+class EpisodePlan:
     """The episodes to play, by seed."""
 
     seeds: tuple[int, ...]
     exact: bool = False
     """True if the seeds cover every possible start, so that their mean has no sampling error."""
-    steps: int | None = None
+    max_steps: int | None = None
     """Number of env steps after which no further episode is started."""
     deterministic: bool = True
     """True to play the mode of the policy's distribution, False to sample from it."""
-    seconds: float | None = None
+    max_seconds: float | None = None
     """Seconds after which no further episode is started, once `at_least` have been. Running episodes
     are finished, so that the scored episodes are always the first ones of the list of seeds."""
-    at_least: int = 1
+    min_episodes: int = 1
     timeout: float | None = None
     """Seconds after which running episodes are abandoned."""
 
 
 @dataclass
-class Watch:
+class EvaluationProgress:
     """The progress of an evaluation."""
 
-    began: float = field(default_factory=time.monotonic)
+    started_at: float = field(default_factory=time.monotonic)
     """Start of the evaluation by the monotonic clock, which processes of one machine share."""
-    beat: Callable[[int, int], None] = lambda *_: None
+    on_step: Callable[[int, int], None] = lambda *_: None
     """Called at every vector step with (episodes done, episodes planned)."""
     total: int = 0
     """Number of planned episodes; 0 if it is not known."""
@@ -53,42 +53,42 @@ class Watch:
     """Number of episodes that have ended or were left out."""
     left_out: list[Fault] = field(default_factory=list[Fault])
     """The last fault of each episode that broke in every attempt."""
-    late: list[str] = field(default_factory=list[str])
+    timed_out: list[str] = field(default_factory=list[str])
     """Descriptions of the episodes that were abandoned at the timeout."""
 
     @property
     def elapsed(self) -> float:
-        return time.monotonic() - self.began
+        return time.monotonic() - self.started_at
 
-    def passed(self, seconds: float | None) -> bool:
+    def exceeds(self, seconds: float | None) -> bool:
         """True if the evaluation has taken longer than this; never for None."""
         return seconds is not None and self.elapsed > seconds
 
 
-def play(
+def play_episodes(
     policy: Policy,
     envs: Backend,
-    plan: Plan,
+    plan: EpisodePlan,
     version: int,
     *,
-    watch: Watch,
-    places: Sequence[int],
+    progress: EvaluationProgress,
+    indices: Sequence[int],
     attempts: int = 1,
-    started: Callable[[int], None] = lambda _: None,
-    numbers: Mapping[str, str] = MappingProxyType({}),
+    on_start: Callable[[int], None] = lambda _: None,
+    metric_keys: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[int, Trace]]:
     """Yields (place in the plan, trace) of every episode as it ends. `places` are the ones to play;
     `started` is called with each when it starts. An episode that a fault of the environment broke is
     retried with the same seed and left out after `attempts` faults. `numbers`: metric -> key of the last
     info."""
     past = _Past()
-    lineup = _Lineup(envs, plan, places, attempts, started, watch)
+    lineup = _Lineup(envs, plan, indices, attempts, on_start, progress)
     head, playing, copies = policy.head, lineup.playing, range(envs.n_envs)
     for copy in copies:
         lineup.begin(copy, past.steps)
     while playing:
-        watch.beat(watch.done, watch.total)
-        if watch.passed(plan.timeout):
+        progress.on_step(progress.done, progress.total)
+        if progress.exceeds(plan.timeout):
             lineup.give_up(past.steps)
             return
         obs = envs.obs.copy()
@@ -112,8 +112,8 @@ def play(
                 turn, ended = playing[copy], bool(step.terminated[copy])
                 columns, final = past.of(copy, turn.began), step.obs[copy].copy()
                 trace = _trace(policy, turn.seed, copy, columns, final, ended, version)
-                metrics = info_metrics(step.infos[copy], numbers, envs.name)
-                watch.done += 1
+                metrics = info_metrics(step.infos[copy], metric_keys, envs.name)
+                progress.done += 1
                 yield turn.place, replace(trace, numbers=metrics)
                 lineup.begin(copy, past.steps)
 
@@ -142,11 +142,11 @@ class _Lineup:
     def __init__(
         self,
         envs: Backend,
-        plan: Plan,
+        plan: EpisodePlan,
         places: Sequence[int],
         attempts: int,
         started: Callable[[int], None],
-        watch: Watch,
+        watch: EvaluationProgress,
     ) -> None:
         self.playing: dict[int, _Turn] = {}
         self.oldest = 0
@@ -169,7 +169,7 @@ class _Lineup:
         """Records every running episode as late."""
         for copy, turn in self.playing.items():
             steps = f"{now - turn.began:,} steps"
-            self._watch.late.append(f"the episode of seed {turn.seed} (copy {copy}) after {steps}")
+            self._watch.timed_out.append(f"the episode of seed {turn.seed} (copy {copy}) after {steps}")
 
     def _begin(self, copy: int, upcoming: tuple[int, int] | None, left: int, now: int) -> None:
         self.playing.pop(copy, None)
@@ -188,7 +188,7 @@ class _Lineup:
         self, fault: Fault, which: tuple[int, int], left: int
     ) -> tuple[tuple[int, int] | None, int]:
         """Returns what a copy plays after a fault, (place, seed) or None, and the attempts left."""
-        report = (self._envs.name, which[1], fault.what, fault.traceback)
+        report = (self._envs.name, which[1], fault.message, fault.traceback)
         logging.getLogger("gymnast").warning("%s, seed %d: %s\n%s", *report)
         if left > 1:
             return which, left - 1
@@ -198,9 +198,9 @@ class _Lineup:
 
     def _next(self) -> tuple[int, int] | None:
         plan, watch = self._plan, self._watch
-        if plan.steps is not None and self.steps >= plan.steps:
+        if plan.max_steps is not None and self.steps >= plan.max_steps:
             return None
-        if watch.started >= plan.at_least and watch.passed(plan.seconds):
+        if watch.started >= plan.min_episodes and watch.exceeds(plan.max_seconds):
             return None
         watch.started += 1
         return next(self._waiting, None)

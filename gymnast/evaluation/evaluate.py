@@ -19,14 +19,14 @@ from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.seeding import replays_exactly, same_episode
 from gymnast.errors import ConfigError, EnvError
-from gymnast.evaluation.episodes import Plan, Watch, play
+from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress, play_episodes
 from gymnast.evaluation.journal import Journal
 from gymnast.evaluation.shortfall import COMPLETE, Shortfall
-from gymnast.measure.recent import means_of
+from gymnast.measure.recent import mean_metrics
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
-from gymnast.seeds import episode_seed, task_of, with_task
+from gymnast.seeds import episode_seed, decode_task, encode_task
 from gymnast.spaces.spaces import DiscreteObs, Observation
 
 SeedList = Literal["eval", "confirm"]
@@ -49,7 +49,7 @@ class Evaluation:
     shortfall: Shortfall = COMPLETE
     """Episodes of the plan that are missing from the score."""
     seconds: float = 0.0
-    numbers: tuple[dict[str, float], ...] = ()
+    info_metrics: tuple[dict[str, float], ...] = ()
     """For each episode, the metrics that were read from its last info."""
 
     @property
@@ -67,7 +67,7 @@ class Evaluation:
             "iqm": interquartile_mean(np.array(self.returns)),
             "episodes": len(self.returns),
             "env_steps": self.version,
-            **self.shortfall.told(),
+            **self.shortfall.score_fields(),
         }
 
     def row(self) -> dict[str, float]:
@@ -85,12 +85,12 @@ class Evaluation:
             "eval:episode/length": float(np.mean(self.lengths)),
             "eval:episode/count": len(self.returns),
             "eval:rollout/faults": self.shortfall.left_out,
-            **{f"eval:{name}": mean for name, mean in means_of(self.numbers).items()},
+            **{f"eval:{name}": mean for name, mean in mean_metrics(self.info_metrics).items()},
             **self._task_rows(),
         }
 
     def _task_rows(self) -> dict[str, float]:
-        played = np.array([task_of(seed, len(self.tasks) or 1) for seed in self.seeds])
+        played = np.array([decode_task(seed, len(self.tasks) or 1) for seed in self.seeds])
         row: dict[str, float] = {}
         for task, name in enumerate(self.tasks):
             of_task = played == task
@@ -108,7 +108,7 @@ class Evaluator:
         self.cfg = cfg
         limit = cfg.evaluation_limit()
         self.envs = InProcessBackend(
-            lambda: make_env(cfg.env.scored(), limit=limit),
+            lambda: make_env(cfg.env.for_evaluation(), limit=limit),
             cfg.eval.n_envs,
             cfg.env.id,
             masked=cfg.env.action_mask,
@@ -118,39 +118,39 @@ class Evaluator:
         """First observation -> seeds whose episode starts with it."""
         self._starts_decide = False
 
-    def plan(self, which: SeedList, episodes: int | None = None) -> Plan:
+    def plan(self, seed_list: SeedList, episodes: int | None = None) -> EpisodePlan:
         """Returns the episodes of one evaluation; `episodes` replaces the config's number."""
         cfg = self.cfg.eval
-        count = episodes or (cfg.confirm_episodes if which == "confirm" else cfg.episodes)
+        count = episodes or (cfg.confirm_episodes if seed_list == "confirm" else cfg.episodes)
         if cfg.starts == "all" and episodes is None:
-            return self._from_every_start(which, count)
-        steps = cfg.steps if which == "eval" and episodes is None else None
+            return self._from_every_start(seed_list, count)
+        steps = cfg.steps if seed_list == "eval" and episodes is None else None
         n = steps if steps is not None else count  # an episode has at least one step
-        seeds = tuple(episode_seed(cfg.seed, which, i) for i in range(n))
+        seeds = tuple(episode_seed(cfg.seed, seed_list, i) for i in range(n))
         if tasks := len(
             self.cfg.env.tasks
         ):  # tasks take turns, so that each is played equally often
-            seeds = tuple(with_task(seed, i % tasks, tasks) for i, seed in enumerate(seeds))
-        return Plan(seeds, steps=steps, deterministic=cfg.deterministic, timeout=cfg.timeout)
+            seeds = tuple(encode_task(seed, i % tasks, tasks) for i, seed in enumerate(seeds))
+        return EpisodePlan(seeds, max_steps=steps, deterministic=cfg.deterministic, timeout=cfg.timeout)
 
-    def _from_every_start(self, which: SeedList, count: int) -> Plan:
+    def _from_every_start(self, which: SeedList, count: int) -> EpisodePlan:
         """Returns a plan with one episode from each start if nothing else is random: their mean is then
         exact. Otherwise each start is played equally often, `count` or more episodes in total, with
         seeds that the other kind of evaluation does not use."""
         cfg = self.cfg.eval
         if self._starts is None:
-            self._starts = all_starts(self.envs)
-            deterministic = cfg.deterministic and not self.cfg.env.has_luck
-            self._starts_decide = deterministic and starts_decide(self.envs)
+            self._starts = find_all_starts(self.envs)
+            deterministic = cfg.deterministic and not self.cfg.env.adds_randomness
+            self._starts_decide = deterministic and has_deterministic_steps(self.envs)
         seeds = [first for first, *_ in self._starts.values()]
         if not self._starts_decide:
             each = {
                 kind: math.ceil(n / len(seeds)) for kind, n in self._counts(which, count).items()
             }
-            self._starts = more_seeds(self.envs, self._starts, sum(each.values()))
+            self._starts = extend_seeds(self.envs, self._starts, sum(each.values()))
             part = slice(0, each["eval"]) if which == "eval" else slice(each["eval"], None)
             seeds = [seed for found in self._starts.values() for seed in found[part]]
-        return Plan(
+        return EpisodePlan(
             tuple(seeds),
             exact=self._starts_decide,
             deterministic=cfg.deterministic,
@@ -165,27 +165,27 @@ class Evaluator:
         self,
         policy: Policy,
         version: int,
-        plan: Plan,
-        watch: Watch | None = None,
+        plan: EpisodePlan,
+        progress: EvaluationProgress | None = None,
         journal: Journal | None = None,
     ) -> tuple[Evaluation, list[Trace]]:
         """Plays a plan and returns the result with the traces of its episodes. `journal` contains the
         episodes that earlier processes finished before they were lost."""
-        watch, journal = watch or Watch(), journal or Journal()
-        watch.total = len(plan.seeds) if plan.steps is None else 0
-        watch.started = watch.done = len(journal.finished) + len(journal.left_out)
+        progress, journal = progress or EvaluationProgress(), journal or Journal()
+        progress.total = len(plan.seeds) if plan.max_steps is None else 0
+        progress.started = progress.done = len(journal.finished) + len(journal.left_out)
         done: dict[int, Trace] = dict(journal.finished)
         # An episode that was running when a process died is played alone, to find out which one kills
         # its process. No time limit: these episodes had been started in time.
         unlimited = replace(plan, seconds=None)
         for place in journal.suspects:
-            done |= self._play(policy, version, unlimited, [place], watch, journal, alone=True)
+            done |= self._play(policy, version, unlimited, [place], progress, journal, alone=True)
         known = done.keys() | journal.left_out.keys() | set(journal.suspects)
         rest = [place for place in range(len(plan.seeds)) if place not in known]
-        done |= self._play(policy, version, plan, rest, watch, journal)
-        shortfall = Shortfall.of(plan, watch, len(done), journal.left_out.values())
+        done |= self._play(policy, version, plan, rest, progress, journal)
+        shortfall = Shortfall.from_plan(plan, progress, len(done), journal.left_out.values())
         if self.cfg.env.on_fault == "stop" or not done:
-            raise_fault(self.envs.name, watch.left_out)
+            raise_fault(self.envs.name, progress.left_out)
             if journal.left_out:
                 raise EnvError(f"{self.envs.name}: {next(iter(journal.left_out.values()))}")
         episodes = [done[place] for place in sorted(done)]
@@ -197,7 +197,7 @@ class Evaluator:
             exact=plan.exact and len(done) == len(plan.seeds),
             tasks=tuple(self.cfg.env.tasks),
             shortfall=shortfall,
-            numbers=tuple(t.numbers for t in episodes),
+            info_metrics=tuple(t.numbers for t in episodes),
         )
         return evaluation, episodes
 
@@ -205,25 +205,25 @@ class Evaluator:
         self,
         policy: Policy,
         version: int,
-        plan: Plan,
+        plan: EpisodePlan,
         places: Sequence[int],
-        watch: Watch,
+        watch: EvaluationProgress,
         journal: Journal,
         *,
         alone: bool = False,
     ) -> dict[int, Trace]:
         attempts = self.cfg.env.max_faults if self.cfg.env.on_fault == "restart" else 1
         done: dict[int, Trace] = {}
-        for place, trace in play(
+        for place, trace in play_episodes(
             policy,
             self.envs,
             plan,
             version,
-            watch=watch,
-            places=places,
+            progress=watch,
+            indices=places,
             attempts=attempts,
-            started=lambda place: journal.start(place, alone=alone),
-            numbers=self.cfg.numbers(),
+            on_start=lambda place: journal.start(place, alone=alone),
+            metric_keys=self.cfg.info_keys(),
         ):
             done[place] = trace if self.keep_obs else replace(trace, obs=None)
             journal.finish(place, done[place])
@@ -233,7 +233,7 @@ class Evaluator:
         self.envs.close()
 
 
-def all_starts(envs: Backend) -> dict[int, list[int]]:
+def find_all_starts(envs: Backend) -> dict[int, list[int]]:
     """Returns first observation -> a seed that starts with it, found by trying seeds 0, 1, 2, ... until
     no new start has turned up for long enough."""
     require_countable_starts(envs.obs_space)
@@ -247,13 +247,13 @@ def all_starts(envs: Backend) -> dict[int, list[int]]:
     return {first: found[first] for first in sorted(found)}
 
 
-def more_seeds(envs: Backend, starts: dict[int, list[int]], each: int) -> dict[int, list[int]]:
+def extend_seeds(envs: Backend, starts: dict[int, list[int]], seeds_per_start: int) -> dict[int, list[int]]:
     """Returns the same starts with `each` seeds per start."""
     found = {first: list(seeds) for first, seeds in starts.items()}
     seed = max(seeds[-1] for seeds in found.values()) + 1
-    while any(len(seeds) < each for seeds in found.values()):
+    while any(len(seeds) < seeds_per_start for seeds in found.values()):
         first = _first_obs(envs, seed)
-        if first in found and len(found[first]) < each:
+        if first in found and len(found[first]) < seeds_per_start:
             found[first].append(seed)
         seed += 1
     return found
@@ -264,7 +264,7 @@ def _first_obs(envs: Backend, seed: int) -> int:
     return int(envs.obs[0])
 
 
-def starts_decide(envs: Backend) -> bool:
+def has_deterministic_steps(envs: Backend) -> bool:
     """True if an episode is determined by its first observation and the actions, with no randomness
     in its steps. Tried on two seeds with the same start."""
     seed_of: dict[int, int] = {}

@@ -23,49 +23,49 @@ import numpy as np
 
 from gymnast.collect.collector import ROLE
 from gymnast.config.config import Config
-from gymnast.config.families import has_roles
+from gymnast.config.families import is_multi_agent
 from gymnast.envs.backends import child
 from gymnast.errors import EnvError, GymnastError
-from gymnast.evaluation.episodes import Watch
+from gymnast.evaluation.episodes import EvaluationProgress
 from gymnast.evaluation.evaluate import Evaluation, Evaluator, SeedList
 from gymnast.evaluation.journal import Journal
-from gymnast.evaluation.progress import Report, Shown
+from gymnast.evaluation.progress import ProgressCallback, ThrottledReport
 from gymnast.policy.policy import Policy
 from gymnast.runs.match_trace import write_matches
-from gymnast.runs.parts import of_role
+from gymnast.runs.parts import arrays_of_role
 from gymnast.runs.trace import write_traces
 
 if TYPE_CHECKING:
     from gymnast.selfplay.evaluation import MatchEvaluation, MatchEvaluator
 
-Scored: TypeAlias = "Evaluation | MatchEvaluation"
+EvaluationResult: TypeAlias = "Evaluation | MatchEvaluation"
 AnyEvaluator: TypeAlias = "Evaluator | MatchEvaluator"
 
 
 @dataclass(frozen=True)
-class Job:
+class EvaluationJob:
     version: int
     """Number of env steps that the policy has learned from."""
     specs: dict[str, Any]
     """Role -> specification of its policy."""
     arrays: dict[str, np.ndarray]
     """Parameters of all policies, named `ROLE/name`: copies, since training changes the originals."""
-    which: SeedList
-    traces: Path | None
+    seed_list: SeedList
+    trace_file: Path | None
     """File for the traces of the episodes."""
-    run: Path | None = None
+    run_dir: Path | None = None
     """Directory of the run."""
     episodes: int | None = None
     """Number of episodes, instead of the config's."""
-    seconds: float | None = None
+    max_seconds: float | None = None
     """Seconds after which no further episode is started."""
-    began: float = field(default_factory=time.monotonic)
-    given_up: str = ""
+    started_at: float = field(default_factory=time.monotonic)
+    give_up_reason: str = ""
     """The reason for playing no more episodes after too many processes were lost: the finished ones are
     scored. Empty as long as episodes are played."""
 
 
-AT_LEAST = 10
+MIN_EPISODES = 10
 """Number of episodes that are started no matter how long they take."""
 
 
@@ -76,8 +76,8 @@ class EvaluationRunner(Protocol):
         """Prepares for the first job, such as by starting a process."""
         ...
 
-    def submit(self, job: Job) -> None: ...
-    def result(self, give_up: Callable[[], bool]) -> Scored | None:
+    def submit(self, job: EvaluationJob) -> None: ...
+    def result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
         """Waits for the job's result; returns None if give_up() becomes true first."""
         ...
 
@@ -87,21 +87,21 @@ class EvaluationRunner(Protocol):
 class InlineEvaluation:
     """Evaluates in this process; its environments are opened for the first job."""
 
-    def __init__(self, cfg: Config[Any], report: Report = lambda *_: None) -> None:
+    def __init__(self, cfg: Config[Any], report: ProgressCallback = lambda *_: None) -> None:
         self.cfg, self.report = cfg, report
         self.evaluator: AnyEvaluator | None = None
-        self._done: Scored | GymnastError | None = None
+        self._done: EvaluationResult | GymnastError | None = None
 
     def start(self) -> None: ...
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: EvaluationJob) -> None:
         try:
             self.evaluator = self.evaluator or open_evaluator(self.cfg)
-            self._done = run_job(self.evaluator, job, Shown(self.report))
+            self._done = run_job(self.evaluator, job, ThrottledReport(self.report))
         except GymnastError as problem:  # raised by `result`, as with a process
             self._done = problem
 
-    def result(self, give_up: Callable[[], bool]) -> Scored | None:
+    def result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
         done, self._done = self._done, None
         if isinstance(done, GymnastError):
             raise done
@@ -126,7 +126,7 @@ class ProcessEvaluation:
     result, except for episodes that end every process they are played in."""
 
     def __init__(
-        self, cfg: Config[Any], log_line: Callable[[str], None], report: Report = lambda *_: None
+        self, cfg: Config[Any], log_line: Callable[[str], None], report: ProgressCallback = lambda *_: None
     ) -> None:
         """`log_line` gets every line that the child prints, such as warnings and tracebacks; `report`
         gets the progress."""
@@ -134,7 +134,7 @@ class ProcessEvaluation:
         self._journal = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this object)
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
-        self._job: Job | None = None
+        self._job: EvaluationJob | None = None
         self._lost = 0
         """Number of children lost in a row without one finished episode."""
         self._finished = 0
@@ -147,7 +147,7 @@ class ProcessEvaluation:
             with suppress(OSError):  # reported when a job cannot be sent
                 self._open()
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: EvaluationJob) -> None:
         self._job, self._lost, self._finished, self._progress = job, 0, 0, (0, 0)
         self._journal.truncate(0)
         try:
@@ -155,13 +155,13 @@ class ProcessEvaluation:
         except OSError:
             self._replace(self._died())
 
-    def result(self, give_up: Callable[[], bool]) -> Scored | None:
-        shown = Shown(self.report)
+    def result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
+        shown = ThrottledReport(self.report)
         while True:
             try:
-                answer = self._answer(give_up, shown)
+                answer = self._answer(should_stop, shown)
             except (EOFError, OSError):
-                if give_up():
+                if should_stop():
                     return None
                 self._replace(self._died())
                 continue
@@ -181,7 +181,7 @@ class ProcessEvaluation:
                 self._child.kill()
                 self._child.wait()
 
-    def _answer(self, give_up: Callable[[], bool], shown: Shown) -> Any:
+    def _answer(self, give_up: Callable[[], bool], shown: ThrottledReport) -> Any:
         """Returns the child's answer, a result or an error; None if give_up() becomes true first."""
         assert self._connection is not None
         last_message = time.monotonic()
@@ -216,7 +216,7 @@ class ProcessEvaluation:
         self.close()
         self.log_line(f"evaluation: the process {why}")
         what, journal = f"the evaluation process {why}", Journal(self._journal)
-        journal.blame(what)
+        journal.exclude_suspect(what)
         progress = len(journal.finished) > self._finished
         self._connection, self._finished = None, len(journal.finished)
         self._lost = 1 if progress else self._lost + 1
@@ -248,7 +248,7 @@ class _Silence(Exception):
 
 
 def open_evaluator(cfg: Config[Any]) -> AnyEvaluator:
-    if not has_roles(cfg.env.id):
+    if not is_multi_agent(cfg.env.id):
         return Evaluator(cfg)
     from gymnast.selfplay.evaluation import MatchEvaluator
 
@@ -257,40 +257,40 @@ def open_evaluator(cfg: Config[Any]) -> AnyEvaluator:
 
 def run_job(
     evaluator: AnyEvaluator,
-    job: Job,
-    beat: Callable[[int, int], None] = lambda *_: None,
+    job: EvaluationJob,
+    on_step: Callable[[int, int], None] = lambda *_: None,
     journal: Journal | None = None,
-) -> Scored:
+) -> EvaluationResult:
     """Evaluates a job and stores its traces. `beat` is called at every step with (episodes done,
     episodes planned)."""
     began = time.perf_counter()
     policies: dict[str, Policy] = {}
     for role, spec in job.specs.items():
         policies[role] = Policy.from_spec(spec)
-        policies[role].load(of_role(role, job.arrays))
-    plan = evaluator.plan(job.which, job.episodes)
-    meta = {"kind": job.which, "version": job.version}
+        policies[role].load(arrays_of_role(role, job.arrays))
+    plan = evaluator.plan(job.seed_list, job.episodes)
+    meta = {"kind": job.seed_list, "version": job.version}
     # Only for seeds: with eval.starts=all, a part of the starts would be a biased sample.
     if evaluator.cfg.eval.starts == "seeds":
-        plan = replace(plan, seconds=job.seconds, at_least=AT_LEAST)
-    watch = Watch(began=job.began, beat=beat)
-    if job.given_up and not isinstance(evaluator, Evaluator):
-        raise EnvError(job.given_up, fix="see the run's log.txt")
-    if job.given_up and journal is not None:
-        journal.abandon(range(len(plan.seeds)), job.given_up)
+        plan = replace(plan, seconds=job.max_seconds, at_least=MIN_EPISODES)
+    watch = EvaluationProgress(started_at=job.started_at, on_step=on_step)
+    if job.give_up_reason and not isinstance(evaluator, Evaluator):
+        raise EnvError(job.give_up_reason, fix="see the run's log.txt")
+    if job.give_up_reason and journal is not None:
+        journal.exclude_unfinished(range(len(plan.seeds)), job.give_up_reason)
     if isinstance(evaluator, Evaluator):
         evaluation, traces = evaluator.evaluate(policies[ROLE], job.version, plan, watch, journal)
-        if job.traces is not None:
-            write_traces(job.traces, traces, meta)
+        if job.trace_file is not None:
+            write_traces(job.trace_file, traces, meta)
     else:
-        evaluation, matches = evaluator.evaluate(policies, job.version, plan, watch, job.run)
-        if job.traces is not None:
-            write_matches(job.traces, matches, meta)
+        evaluation, matches = evaluator.evaluate(policies, job.version, plan, watch, job.run_dir)
+        if job.trace_file is not None:
+            write_matches(job.trace_file, matches, meta)
     return replace(evaluation, seconds=time.perf_counter() - began)
 
 
-def open_evaluation(
-    cfg: Config[Any], log_line: Callable[[str], None], report: Report = lambda *_: None
+def open_evaluation_runner(
+    cfg: Config[Any], log_line: Callable[[str], None], report: ProgressCallback = lambda *_: None
 ) -> EvaluationRunner:
     """Returns the runner that `eval.mode` asks for. `log_line` gets what environments print in another
     process; `report` gets the progress of an evaluation."""

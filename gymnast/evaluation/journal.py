@@ -31,7 +31,7 @@ class Journal:
     def finish(self, key: Hashable, result: object) -> None:
         self._write("finish", key, result)
 
-    def blame(self, why: str) -> None:
+    def exclude_suspect(self, why: str) -> None:
         """Leaves out the episode that the lost process played alone, if it did."""
         if self._alone is not None:
             self.suspects.remove(self._alone)
@@ -39,7 +39,7 @@ class Journal:
             self._write("left out", self._alone, why)
             self._alone = None
 
-    def abandon(self, keys: Iterable[Hashable], why: str) -> None:
+    def exclude_unfinished(self, keys: Iterable[Hashable], why: str) -> None:
         """Leaves out every episode that is not finished."""
         self.suspects = []
         for key in keys:

@@ -9,7 +9,7 @@ from gymnast.text import wording
 
 PROGRESS_SECONDS = 5.0
 """Interval of progress reports."""
-Report = Callable[[int, int, float], None]
+ProgressCallback = Callable[[int, int, float], None]
 """Called with (episodes done, episodes planned or 0 if unknown, elapsed seconds)."""
 
 
@@ -19,10 +19,10 @@ def progress_text(done: int, total: int, seconds: float) -> str:
     return f"{done:,}{of} episodes after {wording.duration(seconds)}"
 
 
-class Shown:
+class ThrottledReport:
     """Limits progress reports to one per PROGRESS_SECONDS; to be called at every step."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: ProgressCallback) -> None:
         self._report, self._began = report, time.monotonic()
         self._last = self._began
 

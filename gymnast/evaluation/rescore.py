@@ -10,15 +10,15 @@ from typing import Any
 
 from gymnast.collect.collector import ROLE
 from gymnast.config import families
-from gymnast.config.resolve import load, revise
+from gymnast.config.resolve import load, apply_overrides
 from gymnast.errors import EnvError, RunError
 from gymnast.evaluation.evaluate import Evaluation
-from gymnast.evaluation.jobs import Job, open_evaluation
-from gymnast.evaluation.progress import Report
+from gymnast.evaluation.jobs import EvaluationJob, open_evaluation_runner
+from gymnast.evaluation.progress import ProgressCallback
 from gymnast.policy.policy import Policy
 from gymnast.runs import checkpoint, store
 from gymnast.runs.checkpoint import Checkpoint
-from gymnast.runs.parts import POLICY, of_role
+from gymnast.runs.parts import POLICY, arrays_of_role
 from gymnast.runs.run import Run
 
 _LOG = logging.getLogger("gymnast.envs")
@@ -31,15 +31,15 @@ def rescore(
     seed: int | None = None,
     sampled: bool = False,
     runs_dir: str | Path | None = None,
-    tell: Callable[[str], None] = _LOG.warning,
-    report: Report = lambda *_: None,
+    on_output: Callable[[str], None] = _LOG.warning,
+    report: ProgressCallback = lambda *_: None,
 ) -> dict[str, Any]:
     """Returns the score of a run's checkpoint (the best unless `ref` names one) on its held-out seeds,
     evaluated as training would. `tell` gets the lines that the environment prints, `report` the
     progress."""
-    run, saved = find(ref, runs_dir)
+    run, saved = find_checkpoint(ref, runs_dir)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
-    if families.has_roles(cfg.env.id):
+    if families.is_multi_agent(cfg.env.id):
         what = f"{cfg.env.id} has several roles, and one agent is asked for"
         raise EnvError(what, fix=f"gymnast eval {run.id}, or --roles for a cast of your own")
     changes: dict[str, Any] = {}
@@ -48,10 +48,10 @@ def rescore(
     if seed is not None:
         changes["eval.seed"] = seed
     if changes:
-        cfg, _ = revise(cfg, changes)
+        cfg, _ = apply_overrides(cfg, changes)
     specs, arrays = saved.document("policy"), saved.tensors(POLICY)
-    job = Job(saved.step, specs, arrays, "confirm", None, run.path, episodes=episodes)
-    with closing(open_evaluation(cfg, tell, report)) as evaluating:
+    job = EvaluationJob(saved.step, specs, arrays, "confirm", None, run.path, episodes=episodes)
+    with closing(open_evaluation_runner(cfg, on_output, report)) as evaluating:
         evaluating.submit(job)
         result = evaluating.result(lambda: False)
     assert isinstance(result, Evaluation)
@@ -68,24 +68,24 @@ def rescore(
         **score,
         "left_out": result.shortfall.left_out,
         "unfinished": result.shortfall.unfinished,
-        "sound": result.shortfall.is_sound,
+        "sound": result.shortfall.is_unbiased,
         "length": sum(result.lengths) / len(result.lengths),
         "threshold": cfg.facts.threshold,
         "deterministic": cfg.eval.deterministic,
         "returns": list(result.returns),
         "lengths": list(result.lengths),
         "seeds": list(result.seeds),
-        "numbers": list(result.numbers),
+        "numbers": list(result.info_metrics),
     }
 
 
-def has_roles(ref: str, runs_dir: str | Path | None) -> bool:
+def is_multi_agent_run(ref: str, runs_dir: str | Path | None) -> bool:
     """True if the run's environment has several agents."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    return families.has_roles(run.info["env"])
+    return families.is_multi_agent(run.info["env"])
 
 
-def find(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:
+def find_checkpoint(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:
     """Returns a run and one of its checkpoints: the one that `ref` names, else the best, else the
     latest."""
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
@@ -94,12 +94,12 @@ def find(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:
     return run, checkpoint.find(run.path, which)
 
 
-def policy_of(saved: Checkpoint, role: str = ROLE) -> Policy:
+def load_policy(saved: Checkpoint, role: str = ROLE) -> Policy:
     """Returns the policy of a role as stored in a checkpoint."""
     specs = saved.document("policy")
     if role not in specs:
         what = f"there is no policy for the role {role!r}"
         raise RunError(what, at=str(saved.path), fix=f"choose one of: {', '.join(specs)}")
     policy = Policy.from_spec(specs[role])
-    policy.load(of_role(role, saved.tensors(POLICY)))
+    policy.load(arrays_of_role(role, saved.tensors(POLICY)))
     return policy

@@ -12,24 +12,24 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.evaluation.evaluate import SeedList
-from gymnast.evaluation.jobs import EvaluationRunner, Job, Scored
+from gymnast.evaluation.jobs import EvaluationRunner, EvaluationJob, EvaluationResult
 from gymnast.policy.policy import Policy
-from gymnast.runs.parts import prefixed
+from gymnast.runs.parts import add_role_prefix
 
 
 @dataclass
 class Scores:
-    evaluating: EvaluationRunner
-    traces: Path | None
+    runner: EvaluationRunner
+    trace_dir: Path | None
     """Directory for the traces of evaluated episodes."""
-    run: Path | None = None
+    run_dir: Path | None = None
     """Directory of the run."""
-    pending: Job | None = None
+    pending: EvaluationJob | None = None
     best: dict[str, Any] | None = None
     """Score of the best version: the highest lower bound, then the highest mean, then the earliest."""
-    newest: int | None = None
+    last_submitted: int | None = None
     """The version that was submitted last."""
-    without_gain: int = 0
+    evals_since_best: int = 0
     """Number of scores since the best one."""
     point_open: bool = False
     """True if an interruption came before the score that was due at the last evaluation point; resume
@@ -38,19 +38,19 @@ class Scores:
     def submit(self, policies: Mapping[str, Policy], version: int) -> None:
         """Starts the evaluation of a snapshot of these policies (role -> policy)."""
         specs = {role: policy.spec() for role, policy in policies.items()}
-        arrays = prefixed({role: policy.arrays() for role, policy in policies.items()})
-        self._send(Job(version, specs, arrays, "eval", self._file("eval", version), self.run))
-        self.newest = version
+        arrays = add_role_prefix({role: policy.arrays() for role, policy in policies.items()})
+        self._send(EvaluationJob(version, specs, arrays, "eval", self._file("eval", version), self.run_dir))
+        self.last_submitted = version
 
-    def take(self, give_up: Callable[[], bool]) -> Scored | None:
+    def wait_for_result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
         """Waits for the pending evaluation and returns its result; None if there is none, or if
         give_up() becomes true first."""
         if self.pending is None:
             return None
-        result = self.evaluating.result(give_up)
+        result = self.runner.result(should_stop)
         if result is not None:
             self.pending = None
-            if result.has_score and result.shortfall.is_sound:
+            if result.has_score and result.shortfall.is_unbiased:
                 self._update_best(result)
         return result
 
@@ -59,14 +59,14 @@ class Scores:
         specs: Any,
         arrays: Any,
         version: int,
-        give_up: Callable[[], bool],
-        seconds: float | None,
-    ) -> Scored | None:
+        should_stop: Callable[[], bool],
+        max_seconds: float | None,
+    ) -> EvaluationResult | None:
         """Returns the score of a version on the held-out seeds; after `seconds`, no further episode is
         started. None if give_up() becomes true first."""
         file = self._file("confirm", version)
-        self._send(Job(version, specs, arrays, "confirm", file, self.run, seconds=seconds))
-        result = self.evaluating.result(give_up)
+        self._send(EvaluationJob(version, specs, arrays, "confirm", file, self.run_dir, max_seconds=max_seconds))
+        result = self.runner.result(should_stop)
         self.pending = None
         return result
 
@@ -74,31 +74,31 @@ class Scores:
         pending = None
         if self.pending is not None:
             pending = {"version": self.pending.version, "specs": self.pending.specs}
-        plain = {"best": self.best, "newest": self.newest, "without_gain": self.without_gain}
+        plain = {"best": self.best, "newest": self.last_submitted, "without_gain": self.evals_since_best}
         return {**plain, "point_open": self.point_open, "pending": pending}
 
     def load(self, state: dict[str, Any], pending_arrays: Callable[[], dict[str, Any]]) -> None:
         """Restores a state; a pending evaluation is restarted from its stored snapshot."""
-        self.best, self.newest = state["best"], state["newest"]
-        self.without_gain, self.point_open = state["without_gain"], state["point_open"]
+        self.best, self.last_submitted = state["best"], state["newest"]
+        self.evals_since_best, self.point_open = state["without_gain"], state["point_open"]
         if (pending := state["pending"]) is not None:
             version = pending["version"]
             file = self._file("eval", version)
-            self._send(Job(version, pending["specs"], pending_arrays(), "eval", file, self.run))
+            self._send(EvaluationJob(version, pending["specs"], pending_arrays(), "eval", file, self.run_dir))
 
-    def _send(self, job: Job) -> None:
-        self.evaluating.submit(job)
+    def _send(self, job: EvaluationJob) -> None:
+        self.runner.submit(job)
         self.pending = job
 
-    def _update_best(self, result: Scored) -> None:
+    def _update_best(self, result: EvaluationResult) -> None:
         score = result.score()
         if self.best is None or _rank(score) > _rank(self.best):
-            self.best, self.without_gain = score, 0
+            self.best, self.evals_since_best = score, 0
         else:
-            self.without_gain += 1
+            self.evals_since_best += 1
 
     def _file(self, kind: SeedList, version: int) -> Path | None:
-        return None if self.traces is None else self.traces / f"{kind}-{version:012d}.safetensors"
+        return None if self.trace_dir is None else self.trace_dir / f"{kind}-{version:012d}.safetensors"
 
 
 def _rank(score: dict[str, Any]) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from gymnast.evaluation.episodes import Plan, Watch
+from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
 from gymnast.text import wording
 
 
@@ -24,14 +24,14 @@ class Shortfall:
     """The reasons as a sentence."""
 
     @classmethod
-    def of(cls, plan: Plan, watch: Watch, done: int, lost: Iterable[str]) -> Shortfall:
+    def from_plan(cls, plan: EpisodePlan, progress: EvaluationProgress, done: int, crash_reasons: Iterable[str]) -> Shortfall:
         """Returns the shortfall of a plan with `done` finished episodes. `lost` are the reasons of
         episodes that were left out because they ended their process."""
-        causes = [*(fault.what for fault in watch.left_out), *lost]
+        causes = [*(fault.message for fault in progress.left_out), *crash_reasons]
         missing = len(plan.seeds) - done - len(causes)
-        if plan.steps is not None:  # such a plan has more seeds than it needs
-            missing = len(watch.late)
-        late = missing if watch.late or watch.passed(plan.timeout) else 0
+        if plan.max_steps is not None:  # such a plan has more seeds than it needs
+            missing = len(progress.timed_out)
+        late = missing if progress.timed_out or progress.exceeds(plan.timeout) else 0
         skipped = missing - late
         if not (causes or late or skipped):
             return COMPLETE
@@ -40,22 +40,22 @@ class Shortfall:
             first = causes[0].partition("\n")[0]
             why.append(f"{len(causes)} broke in every attempt, the first because {first}")
         if late:
-            running = f": {', '.join(watch.late[:3])}" if watch.late else ""
+            running = f": {', '.join(progress.timed_out[:3])}" if progress.timed_out else ""
             why.append(
                 f"{late} had not finished after {wording.duration(plan.timeout or 0)}{running}"
             )
         if skipped:
-            long = wording.duration(plan.seconds)
+            long = wording.duration(plan.max_seconds)
             why.append(f"no further episode was started after {long} (eval.confirm_seconds)")
         return cls(len(plan.seeds), len(causes), late, skipped, "; ".join(why))
 
     @property
-    def is_sound(self) -> bool:
+    def is_unbiased(self) -> bool:
         """True if the scored episodes represent the whole plan. After a timeout, the long episodes are
         missing; if most episodes broke, the others are exceptions."""
         return not self.unfinished and self.left_out <= self.planned // 2
 
-    def told(self) -> dict[str, Any]:
+    def score_fields(self) -> dict[str, Any]:
         """Returns the fields to add to a score; none if no episode is missing."""
         if self == COMPLETE:
             return {}

@@ -32,7 +32,7 @@ class Heartbeat:
             self.connection.send((ALIVE, done, total))
 
 
-def opened(cfg: Config[Any]) -> AnyEvaluator | None:
+def try_open_evaluator(cfg: Config[Any]) -> AnyEvaluator | None:
     """Opens the environments before the first job arrives. A failure is ignored here: that job tries
     again and reports it."""
     try:
@@ -42,12 +42,12 @@ def opened(cfg: Config[Any]) -> AnyEvaluator | None:
 
 
 def main() -> None:
-    connection = Connection(child.begin())
+    connection = Connection(child.setup())
     evaluator: AnyEvaluator | None = None
     try:
         cfg = connection.recv()
         journal = os.fdopen(recv_handle(connection), "r+b")
-        evaluator = opened(cfg)
+        evaluator = try_open_evaluator(cfg)
         while True:
             job = connection.recv()
             try:

@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from gymnast.film.shot import Shot
+from gymnast.film.shot import EpisodeFrame
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Actions:
+class ActionLabels:
     """Names of an environment's actions, and how they are drawn as bars."""
 
     space: gym.Space[Any]
     labels: Sequence[str] = ()
 
-    def name(self, action: Any) -> str:
+    def action_text(self, action: Any) -> str:
         """Returns an action as text: its label, or each part with its value."""
         space = self.space
         if isinstance(space, gym.spaces.Discrete):
@@ -38,7 +38,7 @@ class Actions:
         parts = (self._label(i, len(flat)) for i in range(len(flat)))
         return ", ".join(f"{part} {_value_text(x)}" for part, x in zip(parts, flat, strict=True))
 
-    def bars(self, shot: Shot) -> list[Bar]:
+    def bars(self, shot: EpisodeFrame) -> list[Bar]:
         """Returns a bar per discrete action or Box dimension; none at the end of an episode."""
         space = self.space
         if shot.action is None:
@@ -51,7 +51,7 @@ class Actions:
             ]
         if isinstance(space, gym.spaces.Box):
             return self._box_bars(np.ravel(shot.action), space)
-        return [Bar(self.name(shot.action), 0.0, 0.0, True)]
+        return [Bar(self.action_text(shot.action), 0.0, 0.0, True)]
 
     def _box_bars(self, action: np.ndarray, space: gym.spaces.Box) -> list[Bar]:
         bars: list[Bar] = []

@@ -33,7 +33,7 @@ def film_in_background(run: Path, cfg: Config[Any]) -> None:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # not interrupted by Ctrl-C in the terminal
-                env=guard.detached(),
+                env=guard.detached_environ(),
             )
         threading.Thread(
             target=child.wait, daemon=True

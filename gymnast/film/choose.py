@@ -7,74 +7,74 @@ from pathlib import Path
 from typing import Literal
 
 from gymnast.errors import RunError, UsageError
-from gymnast.runs.reference import pick
+from gymnast.runs.reference import select_step
 from gymnast.runs.run import Run
-from gymnast.runs.trace import KEPT_PLACES, Trace, read_meta, read_traces
-from gymnast.runs.trace_budget import REMOVED
+from gymnast.runs.trace import KEPT_INDICES, Trace, read_meta, read_traces
+from gymnast.runs.trace_budget import REMOVED_LIST
 
 Kind = Literal["eval", "confirm", "train"]
 KINDS: tuple[Kind, ...] = ("eval", "confirm", "train")
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class ChosenEpisode:
     kind: Kind
     version: int
     """Env steps in the file name: of the policy or, for training episodes, of the checkpoint."""
-    which: str
+    selection: str
     """The selection: `best`, `last`, or a number."""
     index: int
     """Index in the file, from 0."""
     trace: Trace
 
 
-def choose(
-    run: Run, episode: str = "best", *, kind: Kind = "eval", at: str | None = None
-) -> Chosen:
+def choose_episode(
+    run: Run, episode: str = "best", *, kind: Kind = "eval", checkpoint: str | None = None
+) -> ChosenEpisode:
     """Returns a stored episode of `run`.
 
     `best` is the episode with the highest return of the best checkpoint. `last` is the first episode of
     the newest policy: an unbiased sample, since it was not selected by its return. A number is the index
     of an episode of the best checkpoint. `at` names another checkpoint.
     """
-    files = stored(run, kind)
-    version = version_of(run, kind, files, episode, at)
+    files = trace_files(run, kind)
+    version = select_version(run, kind, files, episode, checkpoint)
     traces = read_traces(files[version])
     if episode == "best":
         index = max(range(len(traces)), key=lambda i: traces[i].raw_return)
     elif episode == "last":
         index = 0
     else:
-        kept = read_meta(files[version]).get(KEPT_PLACES)
-        index = index_of(episode, len(traces)) if kept is None else _kept_index(episode, kept)
-    return Chosen(kind, version, episode, index, traces[index])
+        kept = read_meta(files[version]).get(KEPT_INDICES)
+        index = parse_index(episode, len(traces)) if kept is None else _kept_index(episode, kept)
+    return ChosenEpisode(kind, version, episode, index, traces[index])
 
 
-def stored(run: Run, kind: Kind) -> dict[int, Path]:
+def trace_files(run: Run, kind: Kind) -> dict[int, Path]:
     """Returns policy version (env steps) -> trace file, sorted; raises RunError if there is none."""
-    found = by_version(run.traces, kind)
+    found = files_by_version(run.traces, kind)
     if not found:
-        fix = f"gymnast play {run.id} --record FILE plays new ones; {switch(kind)} control what is stored"
+        fix = f"gymnast play {run.id} --record FILE plays new ones; {storage_settings(kind)} control what is stored"
         raise RunError(f"no {kind} episodes are stored", at=str(run.path), fix=fix)
     return found
 
 
-def by_version(folder: Path, kind: Kind) -> dict[int, Path]:
+def files_by_version(folder: Path, kind: Kind) -> dict[int, Path]:
     files = sorted(folder.glob(f"{kind}-*.safetensors"))
     return {int(file.stem.rpartition("-")[2]): file for file in files}
 
 
-def switch(kind: Kind) -> str:
+def storage_settings(kind: Kind) -> str:
     """Returns the config keys that control whether episodes of this kind are stored."""
     return "traces.train" if kind == "train" else "traces.eval and eval.every"
 
 
-def version_of(run: Run, kind: Kind, files: dict[int, Path], episode: str, at: str | None) -> int:
+def select_version(run: Run, kind: Kind, files: dict[int, Path], episode: str, checkpoint: str | None) -> int:
     """Returns the newest version for `last`, else the one that `at` names, else the best."""
     if episode != "last":
-        return _version(run, kind, files, at)
-    if at is not None:
-        problem = f"--episode last and checkpoint {at} contradict each other"
+        return _version(run, kind, files, checkpoint)
+    if checkpoint is not None:
+        problem = f"--episode last and checkpoint {checkpoint} contradict each other"
         raise UsageError(problem, fix="omit one, or use --episode best or a number")
     return max(files)
 
@@ -86,9 +86,9 @@ def _version(run: Run, kind: Kind, files: dict[int, Path], at: str | None) -> in
     if at in (None, "latest") or (at == "best" and kind == "train"):
         return max(files)
     where = f"{kind} episodes of {run.id}"
-    if any((folder / REMOVED).exists() for folder in (run.traces, run.matches)):
+    if any((folder / REMOVED_LIST).exists() for folder in (run.traces, run.matches)):
         where += ", some of which were removed to stay within traces.disk"
-    return pick(list(files), best if at == "best" else at, at=where)
+    return select_step(list(files), best if at == "best" else at, at=where)
 
 
 def _kept_index(episode: str, kept: list[int]) -> int:
@@ -101,7 +101,7 @@ def _kept_index(episode: str, kept: list[int]) -> int:
     return kept.index(int(episode))
 
 
-def index_of(episode: str, count: int) -> int:
+def parse_index(episode: str, count: int) -> int:
     if not episode.isdigit() or int(episode) >= count:
         expected = f"best, last or a number from 0 to {count - 1}"
         raise UsageError(f"there is no episode {episode} (expected {expected})")

@@ -44,7 +44,7 @@ class FilmWriter:
         self._stream: Any = None
 
     def __enter__(self) -> FilmWriter:
-        with durable.explained(self.path):
+        with durable.explain_os_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         _delete_dead_drafts(self.path)
         return self
@@ -54,7 +54,7 @@ class FilmWriter:
     ) -> None:
         try:
             if kind is None and self.frames:
-                with durable.explained(self.path):
+                with durable.explain_os_errors(self.path):
                     self._finish()
         finally:
             if self._file is not None:
@@ -66,7 +66,7 @@ class FilmWriter:
         """Adds a frame [H, W, 3]; all frames of a film must have the same size."""
         frame = _even(frame)
         size = (frame.shape[1], frame.shape[0])
-        with durable.explained(self.path):
+        with durable.explain_os_errors(self.path):
             if not self.frames:
                 self._open(size)
             if size != self.size:

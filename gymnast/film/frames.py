@@ -13,8 +13,8 @@ from typing import TypeVar
 import gymnasium as gym
 import numpy as np
 
-from gymnast.film.shot import Shot, ending_of
-from gymnast.film.stage import Stage, enlarged
+from gymnast.film.shot import EpisodeFrame, ending_text
+from gymnast.film.stage import EnvRenderer, enlarged
 from gymnast.images import Images
 from gymnast.policy.actions import log_softmax
 from gymnast.runs.trace import Trace
@@ -23,7 +23,7 @@ Array = np.ndarray
 T = TypeVar("T")
 
 
-class Differs(Exception):
+class ReplayMismatch(Exception):
     """A replay differs from the stored episode."""
 
     def __init__(self, step: int, what: str = "recorded episode", why: str = "") -> None:
@@ -33,21 +33,21 @@ class Differs(Exception):
         super().__init__(f"this replay differs from the {what}, from step {step}{reason}")
 
 
-def shots(stage: Stage, trace: Trace, *, strict: bool) -> Iterator[Shot]:
+def episode_frames(renderer: EnvRenderer, trace: Trace, *, strict: bool) -> Iterator[EpisodeFrame]:
     """Yields every frame of the episode with its numbers.
 
     If `strict`, raises Differs at the first step that is not as stored; otherwise continues until the
     stored actions or the replay end."""
-    stored_frames = seen_pictures(trace)
+    stored_frames = image_observations(trace)
     if stored_frames is not None:
-        yield from _from_observations(stage, trace, stored_frames)
+        yield from _from_observations(renderer, trace, stored_frames)
         return
-    stage.env.reset(seed=trace.seed)
+    renderer.env.reset(seed=trace.seed)
     total, reward, last = 0.0, None, len(trace) - 1
     ends = trace.terminated or trace.truncated
     for t in range(len(trace)):
-        yield _shot(stage, trace, t, stage.picture(), total, reward)
-        _, reward, terminated, truncated = stage.step(stage.takes(trace.action[t]))
+        yield _shot(renderer, trace, t, renderer.render(), total, reward)
+        _, reward, terminated, truncated = renderer.step(renderer.to_env_action(trace.action[t]))
         total += reward
         over = terminated or truncated
         if strict and (
@@ -55,26 +55,26 @@ def shots(stage: Stage, trace: Trace, *, strict: bool) -> Iterator[Shot]:
             or over != (ends and t == last)
             or (over and terminated != trace.terminated)
         ):
-            raise Differs(t + 1)
+            raise ReplayMismatch(t + 1)
         if over or t == last:
-            ending = ending_of(terminated, truncated) or "the recording ends"
-            yield Shot(stage.picture(), t + 1, total, reward, ending=ending)
+            ending = ending_text(terminated, truncated) or "the recording ends"
+            yield EpisodeFrame(renderer.render(), t + 1, total, reward, ending=ending)
             return
 
 
-def exact_or_noted(make: Callable[[str], T]) -> tuple[T, str]:
+def retry_with_note(make: Callable[[str], T]) -> tuple[T, str]:
     """Returns `make("")` and no note or, if its replay differs, `make(note)` and the note.
 
     The film is made again from the start, so that every frame shows that it is not an exact replay.
     """
     try:
         return make(""), ""
-    except Differs as differs:
+    except ReplayMismatch as differs:
         logging.getLogger("gymnast").warning("%s", differs)
         return make(str(differs)), str(differs)
 
 
-def seen_pictures(trace: Trace) -> Array | None:
+def image_observations(trace: Trace) -> Array | None:
     """Returns the stored observations [T + 1, H, W, 3] if they are RGB or gray images, else None."""
     obs = trace.obs
     if obs is None or isinstance(obs, Images) or obs.dtype != np.uint8 or obs.ndim != 4:
@@ -86,22 +86,22 @@ def seen_pictures(trace: Trace) -> Array | None:
     return obs if obs.shape[-1] == 3 else None
 
 
-def _from_observations(stage: Stage, trace: Trace, frames: Array) -> Iterator[Shot]:
+def _from_observations(stage: EnvRenderer, trace: Trace, frames: Array) -> Iterator[EpisodeFrame]:
     total, reward = 0.0, None
     for t in range(len(trace)):
         yield _shot(stage, trace, t, enlarged(frames[t]), total, reward)
         reward = float(trace.reward[t])
         total += reward
-    ending = ending_of(trace.terminated, trace.truncated)
-    yield Shot(enlarged(frames[-1]), len(trace), total, reward, ending=ending)
+    ending = ending_text(trace.terminated, trace.truncated)
+    yield EpisodeFrame(enlarged(frames[-1]), len(trace), total, reward, ending=ending)
 
 
 def _shot(
-    stage: Stage, trace: Trace, t: int, picture: Array, total: float, reward: float | None
-) -> Shot:
+    stage: EnvRenderer, trace: Trace, t: int, picture: Array, total: float, reward: float | None
+) -> EpisodeFrame:
     action_probs = None
     space = stage.env.action_space
     if isinstance(space, gym.spaces.Discrete) and trace.dist.shape[1:] == (int(space.n),):
         action_probs = np.exp(log_softmax(trace.dist[t]))
-    action = stage.takes(trace.action[t])
-    return Shot(picture, t, total, reward, action, float(trace.value[t]), action_probs)
+    action = stage.to_env_action(trace.action[t])
+    return EpisodeFrame(picture, t, total, reward, action, float(trace.value[t]), action_probs)

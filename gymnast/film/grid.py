@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gymnast.errors import UsageError
-from gymnast.film.frames import exact_or_noted
+from gymnast.film.frames import retry_with_note
 from gymnast.film.lettering import save_png, scaled
-from gymnast.film.scene import BandOf, Moment, Scene
+from gymnast.film.scene import BandLike, FrameLike, FilmSource
 from gymnast.runs import durable
 
 Array = np.ndarray
@@ -20,21 +20,21 @@ TILE = 320
 GAP = 6
 
 
-def grid(scene: Scene[Any], out: Path) -> str:
+def grid(source: FilmSource[Any], out: Path) -> str:
     """Saves the grid as a PNG; returns a note if it is not an exact replay, else an empty string."""
     if out.suffix != ".png":
         raise UsageError(
             f"{out} cannot be written: the file name must end in .png", fix=f"{out.stem}.png"
         )
-    moments = np.linspace(0, scene.length, COLUMNS * ROWS).round()
+    moments = np.linspace(0, source.length, COLUMNS * ROWS).round()
 
     def draw(note: str) -> list[Array]:
-        band = scene.band(TILE, note)
-        all_shots = scene.shots(not note)
+        band = source.band(TILE, note)
+        all_shots = source.raw_frames(not note)
         return [_tile(shot, band) for shot in all_shots if shot.step in moments]
 
-    tiles, note = exact_or_noted(draw)
-    with durable.explained(out):
+    tiles, note = retry_with_note(draw)
+    with durable.explain_os_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         draft = out.with_name(f".{out.name}")
         save_png(_joined(tiles), draft)
@@ -42,7 +42,7 @@ def grid(scene: Scene[Any], out: Path) -> str:
     return note
 
 
-def _tile(shot: Moment, band: BandOf[Any]) -> Array:
+def _tile(shot: FrameLike, band: BandLike[Any]) -> Array:
     height, width = shot.picture.shape[:2]
     small = scaled(shot.picture, TILE, round(TILE * height / width))
     return np.concatenate([small, band.draw(shot)])

@@ -19,7 +19,7 @@ _SUPERSAMPLING = 3
 """Letters are drawn this much larger and scaled down, which keeps small text evenly spaced."""
 
 
-class Letters:
+class TextRenderer:
     """Draws text. Make one per film: an environment that closes may quit pygame, which ends all fonts."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Letters:
     def width(self, text: str, size: int) -> int:
         return -(-self._font(size).size(text)[0] // _SUPERSAMPLING)
 
-    def fitted(self, text: str, size: int, width: int) -> str:
+    def shorten(self, text: str, size: int, width: int) -> str:
         """Returns the text, shortened if it is wider than `width` pixels."""
         if self.width(text, size) <= width:
             return text
@@ -39,7 +39,7 @@ class Letters:
         return f"{text.rstrip()}.." if text else ""
 
     def write(
-        self, on: pygame.Surface, text: str, at: tuple[int, int], size: int, color: Color
+        self, canvas: pygame.Surface, text: str, position: tuple[int, int], size: int, color: Color
     ) -> None:
         key = (text, size, color)
         if not text:
@@ -53,7 +53,7 @@ class Letters:
                 large.get_height() // _SUPERSAMPLING,
             )
             self._drawn[key] = pygame.transform.smoothscale(large, small)
-        on.blit(self._drawn[key], at)
+        canvas.blit(self._drawn[key], position)
 
     def _font(self, size: int) -> pygame.font.Font:
         if size not in self._fonts:
@@ -62,18 +62,18 @@ class Letters:
         return self._fonts[size]
 
 
-def surface(width: int, height: int, color: Color) -> pygame.Surface:
+def new_surface(width: int, height: int, color: Color) -> pygame.Surface:
     made = pygame.Surface((width, height))
     made.fill(color)
     return made
 
 
-def pixels(of: pygame.Surface) -> Array:
-    width, height = of.get_size()
-    return np.frombuffer(pygame.image.tobytes(of, "RGB"), np.uint8).reshape(height, width, 3)
+def pixels(canvas: pygame.Surface) -> Array:
+    width, height = canvas.get_size()
+    return np.frombuffer(pygame.image.tobytes(canvas, "RGB"), np.uint8).reshape(height, width, 3)
 
 
-def drawable(picture: Array) -> pygame.Surface:
+def to_surface(picture: Array) -> pygame.Surface:
     height, width = picture.shape[:2]
     return pygame.image.frombuffer(picture.tobytes(), (width, height), "RGB")
 
@@ -83,15 +83,15 @@ def scaled(picture: Array, width: int, height: int) -> Array:
     old_height, old_width = picture.shape[:2]
     if width % old_width == 0 and height % old_height == 0:
         return picture.repeat(height // old_height, 0).repeat(width // old_width, 1)
-    return pixels(pygame.transform.smoothscale(drawable(picture), (width, height)))
+    return pixels(pygame.transform.smoothscale(to_surface(picture), (width, height)))
 
 
-def text_picture(text: str, letters: Letters) -> Array:
+def text_picture(text: str, letters: TextRenderer) -> Array:
     """Returns the output of an "ansi" renderer as a picture, in which columns stay aligned."""
     lines = _ESCAPES.sub("", text).expandtabs(4).splitlines() or [""]
     columns = max(20, *(len(line) for line in lines))
     wide, high = _TEXT_SIZE * 2 // 3, _TEXT_SIZE
-    canvas = surface((columns + 2) * wide, (len(lines) + 1) * high, (12, 13, 16))
+    canvas = new_surface((columns + 2) * wide, (len(lines) + 1) * high, (12, 13, 16))
     for row, line in enumerate(lines):
         for column, letter in enumerate(line):
             if not letter.isspace():
@@ -102,4 +102,4 @@ def text_picture(text: str, letters: Letters) -> Array:
 
 def save_png(picture: Array, path: Path) -> None:
     with path.open("wb") as file:
-        pygame.image.save(drawable(picture), file, "x.png")
+        pygame.image.save(to_surface(picture), file, "x.png")

@@ -11,7 +11,7 @@ import numpy as np
 Array = np.ndarray
 
 
-class Moment(Protocol):
+class FrameLike(Protocol):
     @property
     def picture(self) -> Array:
         """Rendered frame, [H, W, 3] uint8."""
@@ -23,30 +23,30 @@ class Moment(Protocol):
         ...
 
 
-S = TypeVar("S", bound=Moment)
+S = TypeVar("S", bound=FrameLike)
 ShotT = TypeVar("ShotT", contravariant=True)
 
 
-class BandOf(Protocol[ShotT]):
+class BandLike(Protocol[ShotT]):
     def draw(self, shot: ShotT, /) -> Array:
         """Returns the band alone, [height, width, 3]."""
         ...
 
 
 @dataclass(frozen=True)
-class Scene(Generic[S]):
+class FilmSource(Generic[S]):
     fps: float
     """Frames per second at natural speed."""
     length: int
     """Total number of steps."""
-    shots: Callable[[bool], Iterator[S]]
+    raw_frames: Callable[[bool], Iterator[S]]
     """`shots(strict)` yields every frame; if strict, raises Differs where the replay is not as stored."""
-    band: Callable[[int, str], BandOf[S]]
+    band: Callable[[int, str], BandLike[S]]
     """`band(width, note)` returns the band for frames of this width, with a note on each."""
 
-    def frames(self, note: str) -> Iterator[tuple[int, Array]]:
+    def frames_with_band(self, note: str) -> Iterator[tuple[int, Array]]:
         """Yields the step and the frame with its band; strict if there is no note."""
         band = None
-        for shot in self.shots(not note):
+        for shot in self.raw_frames(not note):
             band = band or self.band(shot.picture.shape[1], note)
             yield shot.step, np.concatenate([shot.picture, band.draw(shot)])

@@ -4,51 +4,51 @@ from __future__ import annotations
 
 import pygame
 
-from gymnast.film.lettering import Array, Color, Letters, pixels, surface
+from gymnast.film.lettering import Array, Color, TextRenderer, pixels, new_surface
 
-PAPER: Color = (17, 19, 24)
-QUIET: Color = (140, 147, 160)
-CLEAR: Color = (236, 238, 242)
-CHOSEN: Color = (255, 183, 77)
+BACKGROUND: Color = (17, 19, 24)
+MUTED: Color = (140, 147, 160)
+BRIGHT: Color = (236, 238, 242)
+HIGHLIGHT: Color = (255, 183, 77)
 WARNING: Color = (255, 112, 97)
 
 REFERENCE_WIDTH = 600
 """Width in pixels for which sizes are given; they are scaled for other widths, within limits."""
 
 
-class Sheet:
+class BandCanvas:
     """A canvas that is drawn anew for each frame: `begin`, write on it, then get its `pixels`."""
 
     def __init__(self, width: int, height: int, note: str = "") -> None:
         """`height` is for the reference width, without the note; `note` is a warning shown on every frame."""
         self.width, self.note = width, note
-        self.letters = Letters()
+        self.text_renderer = TextRenderer()
         self.scale = min(max(width / REFERENCE_WIDTH, 0.75), 2.0)
         self.height = self.px(height) + (self.px(22) if note else 0)
-        self.canvas = surface(1, 1, PAPER)
+        self.canvas = new_surface(1, 1, BACKGROUND)
 
-    def begin(self) -> int:
+    def clear(self) -> int:
         """Clears the canvas and draws the note; returns the top of the space below it."""
-        self.canvas = surface(self.width, self.height, PAPER)
+        self.canvas = new_surface(self.width, self.height, BACKGROUND)
         top = self.px(9)
         if self.note:
-            self.line(self.note, top, 18, WARNING)
+            self.write_line(self.note, top, 18, WARNING)
             top += self.px(22)
         return top
 
-    def line(self, text: str, top: int, size: int, color: Color) -> None:
+    def write_line(self, text: str, top: int, size: int, color: Color) -> None:
         """Writes a line over the whole width, shortened if it is too long."""
-        left, room = self.cell(0, 1)
-        fitted = self.letters.fitted(text, self.px(size), room)
-        self.letters.write(self.canvas, fitted, (left, top), self.px(size), color)
+        left, room = self.column_bounds(0, 1)
+        fitted = self.text_renderer.shorten(text, self.px(size), room)
+        self.text_renderer.write(self.canvas, fitted, (left, top), self.px(size), color)
 
     def write(self, text: str, left: int, top: int, size: int, color: Color) -> None:
-        self.letters.write(self.canvas, text, (left, top), self.px(size), color)
+        self.text_renderer.write(self.canvas, text, (left, top), self.px(size), color)
 
-    def number(self, label: str, text: str, left: int, top: int, color: Color = QUIET) -> None:
+    def write_number(self, label: str, text: str, left: int, top: int, color: Color = MUTED) -> None:
         """Writes a number below its label."""
         self.write(label, left, top, 16, color)
-        self.write(text, left, top + self.px(14), 25, CLEAR)
+        self.write(text, left, top + self.px(14), 25, BRIGHT)
 
     def fill(self, color: Color, box: tuple[int, int, int, int]) -> None:
         self.canvas.fill(color, pygame.Rect(box))
@@ -56,7 +56,7 @@ class Sheet:
     def pixels(self) -> Array:
         return pixels(self.canvas)
 
-    def cell(self, i: int, n: int) -> tuple[int, int]:
+    def column_bounds(self, i: int, n: int) -> tuple[int, int]:
         """Returns the left edge and width of the i-th of n equal columns."""
         margin = self.px(12)
         room = self.width - 2 * margin

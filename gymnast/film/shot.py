@@ -11,7 +11,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Shot:
+class EpisodeFrame:
     picture: Array
     """Rendered frame, [H, W, 3] uint8."""
     step: int
@@ -30,6 +30,6 @@ class Shot:
     """How the episode ended; set on its last frame only."""
 
 
-def ending_of(terminated: bool, truncated: bool) -> str:
+def ending_text(terminated: bool, truncated: bool) -> str:
     """Returns `terminated`, `truncated` or an empty string; termination has priority."""
     return "terminated" if terminated else "truncated" if truncated else ""

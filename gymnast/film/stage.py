@@ -15,19 +15,19 @@ import numpy as np
 from gymnast.config.config import Config
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
-from gymnast.film.lettering import Letters, scaled, text_picture
+from gymnast.film.lettering import TextRenderer, scaled, text_picture
 
 Array = np.ndarray
-MODES = ("rgb_array", "ansi")
+RENDER_MODES = ("rgb_array", "ansi")
 """Render modes that can be turned into a picture, in order of preference."""
 MIN_WIDTH = 400
 """Width in pixels; smaller pictures are enlarged by an integer factor."""
-USUAL_FPS = 30.0
+DEFAULT_FPS = 30.0
 """Default frame rate, if neither the preset nor the environment defines one."""
 
 
 @contextmanager
-def without_screen() -> Iterator[None]:
+def headless_rendering() -> Iterator[None]:
     """Makes pygame and MuJoCo render without a display."""
     before = dict(os.environ)
     os.environ["SDL_VIDEODRIVER"] = os.environ["SDL_AUDIODRIVER"] = "dummy"
@@ -42,26 +42,26 @@ def without_screen() -> Iterator[None]:
                 os.environ[name] = before[name]
 
 
-class Stage:
+class EnvRenderer:
     """An open environment of a config, and its rendered pictures."""
 
-    def __init__(self, cfg: Config[Any], *, draws: bool = True, training: bool = False) -> None:
+    def __init__(self, cfg: Config[Any], *, render: bool = True, training: bool = False) -> None:
         """`draws`: open it with a renderer. `training`: with the settings and time limit of training."""
-        self.name, self.letters = cfg.env.id, Letters()
+        self.name, self.text_renderer = cfg.env.id, TextRenderer()
         self._masked = cfg.env.action_mask
         self.info: dict[str, Any] = {}
         """`info` of the last reset or step."""
         limit = cfg.training_limit() if training else cfg.evaluation_limit()
-        env = cfg.env if training else cfg.env.scored()
+        env = cfg.env if training else cfg.env.for_evaluation()
         self.env: gym.Env[Any, Any] = make_env(env, limit=limit)
-        self.fps = float(cfg.facts.fps or self.env.metadata.get("render_fps") or USUAL_FPS)
-        if draws:
+        self.fps = float(cfg.facts.fps or self.env.metadata.get("render_fps") or DEFAULT_FPS)
+        if render:
             mode = self._mode()
             self.env.close()
             with_renderer = {"kwargs": {**cfg.env.kwargs, "render_mode": mode}}
             self.env = make_env(env.model_copy(update=with_renderer), limit=limit)
 
-    def picture(self) -> Array:
+    def render(self) -> Array:
         """Returns the rendered picture of the current state, [H, W, 3] uint8."""
         try:
             rendered: Any = self.env.render()
@@ -69,7 +69,7 @@ class Stage:
             what = f"{self.name} cannot be rendered: {type(cause).__name__}: {cause}"
             raise EnvError(what, fix="check what its render() requires") from cause
         if isinstance(rendered, str):
-            rendered = text_picture(rendered, self.letters)
+            rendered = text_picture(rendered, self.text_renderer)
         if not is_picture(rendered):
             raise EnvError(
                 f"{self.name} renders {_described(rendered)}, not a uint8 picture [H, W, 3]"
@@ -77,7 +77,7 @@ class Stage:
         return enlarged(rendered)
 
     @property
-    def mask(self) -> Any:
+    def action_mask(self) -> Any:
         """The environment's current action mask; None if it has none."""
         return self.info.get("action_mask") if self._masked else None
 
@@ -90,7 +90,7 @@ class Stage:
             raise EnvError(what) from cause
         return obs, float(reward), bool(terminated), bool(truncated)
 
-    def takes(self, action: Array) -> Any:
+    def to_env_action(self, action: Array) -> Any:
         """Converts a stored action to the type that `env.step` expects."""
         return int(action) if isinstance(self.env.action_space, gym.spaces.Discrete) else action
 
@@ -99,7 +99,7 @@ class Stage:
 
     def _mode(self) -> str:
         offered = self.env.metadata.get("render_modes") or ()
-        for mode in MODES:
+        for mode in RENDER_MODES:
             if mode in offered:
                 return mode
         kinds = f"only {', '.join(map(str, offered))}" if offered else "none"

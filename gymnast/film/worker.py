@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.config.config import Config
-from gymnast.config.families import has_roles
+from gymnast.config.families import is_multi_agent
 from gymnast.config.resolve import load
 from gymnast.errors import GymnastError
-from gymnast.film.choose import Chosen, choose
-from gymnast.film.make import Order, already_filmed, film_episode, identity
+from gymnast.film.choose import ChosenEpisode, choose_episode
+from gymnast.film.make import FilmOptions, already_filmed, film_episode, episode_identity
 from gymnast.film.matches.choose import choose_matches
 from gymnast.film.matches.films import film_match
-from gymnast.film.matches.films import identity as match_identity
-from gymnast.film.matches.frames import MatchStage
-from gymnast.film.stage import without_screen
+from gymnast.film.matches.films import match_identity as match_identity
+from gymnast.film.matches.frames import MatchRenderer
+from gymnast.film.stage import headless_rendering
 from gymnast.runs import films, lock
 from gymnast.runs.run import Run
-from gymnast.text.wording import counted
+from gymnast.text.wording import count_noun
 
 
 def main() -> None:
@@ -35,44 +35,44 @@ def main() -> None:
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     run = Run(Path(sys.argv[1]))
     try:
-        with lock.briefly(run.path.parent / ".film-lock"), without_screen():
-            film(run)
+        with lock.exclusive(run.path.parent / ".film-lock"), headless_rendering():
+            film_run(run)
     except Exception:
         if run.path.exists():  # else it was deleted in the meantime, which is no error
             traceback.print_exc()
             sys.exit(1)
 
 
-def film(run: Run) -> None:
+def film_run(run: Run) -> None:
     """Films the best and the last episode or, for runs with several roles, matches of the best checkpoint.
 
     Existing films are not made again. Problems are printed."""
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
-    if has_roles(cfg.env.id):
+    if is_multi_agent(cfg.env.id):
         with _errors_printed(run, "matches"):
             _film_matches(run, cfg)
         return
-    done: list[Chosen] = []
+    done: list[ChosenEpisode] = []
     for which in ("best", "last"):
         with _errors_printed(run, which):
-            chosen = choose(run, which)
+            chosen = choose_episode(run, which)
             if any((c.version, c.index) == (chosen.version, chosen.index) for c in done):
                 continue
             done.append(chosen)
-            out = films.place(run.path, chosen.kind, chosen.version, which)
-            if not already_filmed(identity(chosen), out):
-                about = film_episode(cfg, chosen, Order(out, threads=1))
-                summary = f"{counted(about['frames'], 'frame')}, return {about['return']:g}"
+            out = films.film_path(run.path, chosen.kind, chosen.version, which)
+            if not already_filmed(episode_identity(chosen), out):
+                about = film_episode(cfg, chosen, FilmOptions(out, threads=1))
+                summary = f"{count_noun(about['frames'], 'frame')}, return {about['return']:g}"
                 print(f"{out.name}: {summary}", flush=True)
 
 
 def _film_matches(run: Run, cfg: Config[Any]) -> None:
-    with closing(MatchStage(cfg)) as stage:
+    with closing(MatchRenderer(cfg)) as stage:
         for chosen in choose_matches(run, stage.matches.outcomes):
-            out = films.place(run.path, chosen.kind, chosen.version, chosen.which)
+            out = films.film_path(run.path, chosen.kind, chosen.version, chosen.label)
             if not already_filmed(match_identity(chosen), out):
-                about = film_match(stage, chosen, Order(out, threads=1))
-                print(f"{out.name}: {counted(about['frames'], 'frame')}", flush=True)
+                about = film_match(stage, chosen, FilmOptions(out, threads=1))
+                print(f"{out.name}: {count_noun(about['frames'], 'frame')}", flush=True)
 
 
 @contextmanager

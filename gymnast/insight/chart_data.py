@@ -13,10 +13,10 @@ from typing import Any
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import UsageError
-from gymnast.insight.charts import CHARTS, PAGE, Chart, family_of
+from gymnast.insight.charts import CHARTS, PAGE, Chart, chart_family
 from gymnast.metrics.metric import Limits
-from gymnast.metrics.specs import METRICS, in_order, split
-from gymnast.runs.curve import Axis, Row, curve_of
+from gymnast.metrics.specs import METRICS, sort_keys, split_key
+from gymnast.runs.curve import ClockAxis, Row, curve_of
 from gymnast.runs.events import CHANGED
 from gymnast.text.wording import change, number
 
@@ -41,7 +41,7 @@ def charts(
     """
     if x not in CLOCKS:
         raise UsageError(f"{x!r} cannot be the x axis of a chart", fix=f"use {', '.join(CLOCKS)}")
-    keys, axis = list(dict.fromkeys(key for row in rows for key in row)), Axis(rows, x)
+    keys, axis = list(dict.fromkeys(key for row in rows for key in row)), ClockAxis(rows, x)
     limits = Limits(entropy=_max_entropy(rows, keys))
     marks = [
         {"kind": event["kind"], "text": _event_text(event), "x": axis(event.get("env_steps", 0))}
@@ -67,7 +67,7 @@ def charts(
     return drawn
 
 
-def empty(name: str, family: str, title: str, x: str) -> dict[str, Any]:
+def empty_chart(name: str, family: str, title: str, x: str) -> dict[str, Any]:
     """Returns a line chart without series."""
     return {
         "name": name,
@@ -91,17 +91,17 @@ def empty(name: str, family: str, title: str, x: str) -> dict[str, Any]:
 
 
 def _chart(chart: Chart, series: list[dict[str, Any]], limits: Limits, x: str) -> dict[str, Any]:
-    metric = METRICS.get(split(series[0]["key"])[1])
+    metric = METRICS.get(split_key(series[0]["key"])[1])
     shares = chart.kind == "stacked"
     positive = all(y is None or y > 0 for line in series for y in line["y"])
-    return empty(chart.name, chart.family, chart.title, x) | {
+    return empty_chart(chart.name, chart.family, chart.title, x) | {
         "kind": "heat" if shares and len(series) > MAX_SERIES else chart.kind,
-        "unit": "share" if shares or chart.each else metric.unit if metric else "",
+        "unit": "share" if shares or chart.scale_each else metric.unit if metric else "",
         "log": chart.log and positive,
-        "each": chart.each,
+        "each": chart.scale_each,
         "series": series,
         "healthy": None if metric is None else _ends(metric.healthy_for(limits)),
-        "range": _ends(metric.bounds_for(limits)) if metric and chart.bounded else None,
+        "range": _ends(metric.bounds_for(limits)) if metric and chart.show_bounds else None,
     }
 
 
@@ -109,7 +109,7 @@ def _series(
     chart: Chart, rows: Sequence[Row], keys: Sequence[str], x: str
 ) -> tuple[list[dict[str, Any]], int]:
     """Returns the series of a chart, and how many were omitted because there are too many."""
-    found = _matching(chart.keys, keys) or _matching(chart.instead, keys)
+    found = _matching(chart.keys, keys) or _matching(chart.fallback_keys, keys)
     if chart.kind == "stacked":
         return _stacked(found, rows, x), 0
     made = [_evaluated(rows, key, x) if _is_eval(key) else _line(rows, key, x) for key in found]
@@ -117,7 +117,7 @@ def _series(
     labels = [line["label"] for line in made]
     if len(set(labels)) < len(labels):
         made = [line | {"label": line["key"]} for line in made]
-    if chart.each:
+    if chart.scale_each:
         moved = [line for line in made if len(set(line["y"])) > 1]
         made = moved or made[:1]
     return made[:MAX_SERIES], max(len(made) - MAX_SERIES, 0)
@@ -133,19 +133,19 @@ def _matching(patterns: Sequence[str], keys: Sequence[str]) -> list[str]:
             key
             for key in keys
             if _is_eval(key) == (scope == "eval")
-            and (split(key)[1] == wanted or (head != wanted and split(key)[1].startswith(head)))
+            and (split_key(key)[1] == wanted or (head != wanted and split_key(key)[1].startswith(head)))
         ]
-        found += sorted(in_order(fits), key=_place)
+        found += sorted(sort_keys(fits), key=_place)
     return found
 
 
 def _place(key: str) -> tuple[int, int]:
     last = key.rpartition(".")[2]
-    return len(split(key)[0]), int(last) if last.isdigit() else 0
+    return len(split_key(key)[0]), int(last) if last.isdigit() else 0
 
 
 def _is_eval(key: str) -> bool:
-    return split(key)[0][:1] == ("eval",)
+    return split_key(key)[0][:1] == ("eval",)
 
 
 def _line(rows: Sequence[Row], key: str, x: str) -> dict[str, Any]:
@@ -207,17 +207,17 @@ def _lines(chart: Chart, limits: Limits, info: Mapping[str, Any]) -> Iterator[di
 
 
 def _ticks(chart: Chart, rows: Sequence[Row], x: str) -> dict[str, Any] | None:
-    at = [row[f"clock/{x}"] for row in rows if chart.ticks and row.get(chart.ticks)]
-    return {"label": chart.ticks_mean, "x": at} if at else None
+    at = [row[f"clock/{x}"] for row in rows if chart.tick_metric and row.get(chart.tick_metric)]
+    return {"label": chart.tick_label, "x": at} if at else None
 
 
 def _mark_alerts(
-    drawn: list[dict[str, Any]], alerts: Sequence[Mapping[str, Any]], axis: Axis
+    drawn: list[dict[str, Any]], alerts: Sequence[Mapping[str, Any]], axis: ClockAxis
 ) -> None:
     """Adds each alert to the chart that draws its metric, or else to the first chart of its family."""
     for alert in alerts:
         key = alert["id"].rpartition(":")[0]
-        of_family = [chart for chart in drawn if chart["family"] == family_of(key)]
+        of_family = [chart for chart in drawn if chart["family"] == chart_family(key)]
         showing = [c for c in of_family if any(line["key"] == key for line in c["series"])]
         for chart in (showing or of_family)[:1]:
             fields = {name: alert[name] for name in ("id", "level", "message", "count")}
@@ -245,7 +245,7 @@ def _finite(value: float) -> float | None:
 
 def _label(key: str) -> str:
     """Returns `evaluation` for `eval:episode/return`; else the scopes and the name without its section."""
-    scopes, name = split(key)
+    scopes, name = split_key(key)
     own = [scope for scope in scopes if scope != "eval"]
     if name.startswith("episode/"):
         words = ["evaluation" if _is_eval(key) else "training", *own]

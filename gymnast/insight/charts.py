@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from gymnast.metrics.specs import split
+from gymnast.metrics.specs import split_key
 
 PAGE = "docs/reading-charts.md"
 FAMILIES = {
@@ -39,20 +39,20 @@ class Chart:
     keys: tuple[str, ...]
     """Metrics in any scope except `eval`, which must be given: `eval:episode/return`. A `*` at the end
     matches any suffix."""
-    instead: tuple[str, ...] = ()
+    fallback_keys: tuple[str, ...] = ()
     """Metrics to draw if the run has none of `keys`."""
     kind: Kind = "line"
     """Stacked series are drawn as shares of their sum; too many of them become a heat map."""
     log: bool = False
     """Whether the y axis is logarithmic, if all values are above 0."""
-    each: bool = False
+    scale_each: bool = False
     """Whether the series have different units: each is scaled by its largest absolute value, and constant
     series are omitted."""
-    bounded: bool = False
+    show_bounds: bool = False
     """Whether the y axis covers the bounds of the first metric, where they are finite."""
-    ticks: str = ""
+    tick_metric: str = ""
     """A metric that is 1 in rows to be marked with a tick."""
-    ticks_mean: str = ""
+    tick_label: str = ""
     """Label of the ticks."""
 
 
@@ -64,19 +64,19 @@ CHARTS = (
         "matches",
         "Matches won",
         ("league/win_rate", "league/past_win_rate"),
-        bounded=True,
+        show_bounds=True,
     ),
     Chart("duration", "matches", "Steps per match", ("match/duration",)),
     Chart("rung", "matches", "Opponent on the ladder", ("league/rung",)),
     Chart("actions", "actions", "Actions taken", ("rollout/action_share.*",), kind="stacked"),
     Chart("amounts", "actions", "Mean of each action dimension", ("rollout/action_mean.*",)),
-    Chart("entropy", "entropy", "Entropy of the policy", ("policy/entropy",), bounded=True),
+    Chart("entropy", "entropy", "Entropy of the policy", ("policy/entropy",), show_bounds=True),
     Chart(
         "certainty",
         "entropy",
         "Certainty of the policy",
         ("policy/entropy_share", "policy/prob_max_mean", "policy/prob_min_mean"),
-        bounded=True,
+        show_bounds=True,
     ),
     Chart("log-std", "entropy", "Log standard deviation of actions", ("policy/log_std",)),
     Chart(
@@ -84,8 +84,8 @@ CHARTS = (
         "kl",
         "KL divergence of an update",
         ("policy/kl",),
-        ticks="optim/kl_stop",
-        ticks_mean="algo.target_kl stopped the update",
+        tick_metric="optim/kl_stop",
+        tick_label="algo.target_kl stopped the update",
     ),
     Chart("clip", "kl", "Samples outside the clip range", ("policy/clip_fraction",)),
     Chart(
@@ -93,7 +93,7 @@ CHARTS = (
         "losses",
         "Terms of the loss",
         ("loss/policy", "loss/value", "loss/entropy", "loss/kl"),
-        instead=("policy/loss", "value/loss"),
+        fallback_keys=("policy/loss", "value/loss"),
     ),
     Chart(
         "gradients",
@@ -124,7 +124,7 @@ CHARTS = (
             "network/dead_units_critic",
             "network/saturated_units",
         ),
-        bounded=True,
+        show_bounds=True,
     ),
     Chart("observations", "experience", "Observations", ("rollout/obs_mean", "rollout/obs_std")),
     Chart(
@@ -133,7 +133,7 @@ CHARTS = (
         "Effect of actions, agreement of rewards",
         ("rollout/action_effect", "rollout/reward_agreement"),
     ),
-    Chart("schedules", "schedules", "Scheduled hyperparameters", ("hyper/*",), each=True),
+    Chart("schedules", "schedules", "Scheduled hyperparameters", ("hyper/*",), scale_each=True),
     Chart(
         "timing",
         "timing",
@@ -153,7 +153,7 @@ CHARTS = (
 )
 """All charts, in the order of every view."""
 
-ABOUT = {
+METRIC_FAMILIES = {
     "progress": "timing",
     "episode": "score",
     "eval": "score",
@@ -197,15 +197,15 @@ ABOUT = {
 """Section of metrics, or a single metric -> the family of charts that explains it."""
 
 
-def family_of(key: str) -> str:
+def chart_family(key: str) -> str:
     """Returns the family of charts for the key of a row or of an alert."""
-    scopes, name = split(key)
+    scopes, name = split_key(key)
     if scopes[:1] == ("eval",):
-        return ABOUT["eval"]
+        return METRIC_FAMILIES["eval"]
     plain = name.partition(".")[0]
-    return ABOUT.get(plain) or ABOUT.get(name.partition("/")[0]) or "score"
+    return METRIC_FAMILIES.get(plain) or METRIC_FAMILIES.get(name.partition("/")[0]) or "score"
 
 
-def page_of(key: str) -> str:
+def docs_section(key: str) -> str:
     """Returns the section that explains a key: `docs/reading-charts.md#kl`."""
-    return f"{PAGE}#{family_of(key)}"
+    return f"{PAGE}#{chart_family(key)}"

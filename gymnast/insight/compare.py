@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gymnast.errors import GymnastError, UsageError
-from gymnast.runs.curve import Row, area, curve_of, learning_so_far, lows_of, rows_of
+from gymnast.runs.curve import Row, area, curve_of, learning_so_far, lower_bounds, read_rows
 from gymnast.runs.run import Run, derived_status
 from gymnast.text.chart import line_chart
 
@@ -23,7 +23,7 @@ def compare(runs: Sequence[Run], x: str = AXES[0]) -> dict[str, Any]:
         raise UsageError(
             f"{x!r} cannot be the x axis of a comparison", fix=f"use {', '.join(AXES)}"
         )
-    records = [rows_of(run) for run in runs]
+    records = [read_rows(run) for run in runs]
     span = shared_range([curve_of(rows, x)[0] for rows in records])
     differing, problem = config_differences(runs)
     return {
@@ -35,15 +35,15 @@ def compare(runs: Sequence[Run], x: str = AXES[0]) -> dict[str, Any]:
     }
 
 
-def chart(comparison: dict[str, Any], *, width: int = 72, height: int = 16) -> str:
+def comparison_chart(comparison: dict[str, Any], *, width: int = 72, height: int = 16) -> str:
     """Draws the evaluation curves of a comparison in one chart, as text."""
     sides = {group["name"]: group["curve"] for group in comparison.get("groups", ())}
-    curves = sides or {label(run): run["curve"] for run in comparison["runs"]}
+    curves = sides or {run_label(run): run["curve"] for run in comparison["runs"]}
     series = {name: (curve["x"], curve["y"]) for name, curve in curves.items()}
     return line_chart(series, width=width, height=height, x_label=comparison["x"])
 
 
-def label(run: dict[str, Any]) -> str:
+def run_label(run: dict[str, Any]) -> str:
     return f"{run['id']} {run['name'] or run['preset']}"
 
 
@@ -79,7 +79,7 @@ def _summary(
     info = run.info
     xs, ys = curve = curve_of(rows, x)
     goal = info["threshold"]
-    lows = lows_of(rows)
+    lows = lower_bounds(rows)
     reached = (x for x, low in zip(xs, lows, strict=True) if goal is not None and low >= goal)
     clocks = {name: info["clocks"].get(name) for name in AXES}
     kept = ("id", "name", "preset", "seed", "solved", "score", "threshold")

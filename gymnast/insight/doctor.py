@@ -22,16 +22,16 @@ from gymnast.insight.causes import (
     Finding,
     is_symptom,
 )
-from gymnast.insight.envelope import Departure
-from gymnast.insight.outcome import Outcome, outcome_of
+from gymnast.insight.envelope import EnvelopeViolation
+from gymnast.insight.outcome import RunOutcome, run_outcome
 from gymnast.insight.reference import Reference, reference_for
-from gymnast.insight.suspects import suspects
-from gymnast.insight.unusual import unusual
-from gymnast.metrics.checks.check import rounded
-from gymnast.metrics.checks.patch import permitted
-from gymnast.runs.curve import rows_of
+from gymnast.insight.suspects import find_suspects
+from gymnast.insight.unusual import unusual_facts
+from gymnast.metrics.checks.check import round_schedule
+from gymnast.metrics.checks.patch import advisable_changes
+from gymnast.runs.curve import read_rows
 from gymnast.runs.run import Run
-from gymnast.text.wording import counted
+from gymnast.text.wording import count_noun
 
 LASTING = 0.3
 """An alert that was active for this share of all rows has its full weight."""
@@ -46,7 +46,7 @@ UNNAMED = 26.0
 class Diagnosis:
     run: str
     preset: str
-    outcome: Outcome
+    outcome: RunOutcome
     healthy: bool | None
     """None if it is too early to say, or if nothing was measured."""
     findings: list[Finding]
@@ -57,36 +57,36 @@ class Diagnosis:
     changes: dict[str, Any]
     """The patch: the changes of the first finding."""
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def diagnose(run: Run) -> Diagnosis:
     info = run.info | {"status": run.status}
     preset = info["preset"]
-    return diagnosis(
-        info, rows_of(run), settings_of(run), envelope.stored(preset), reference_for(preset)
+    return diagnose_rows(
+        info, read_rows(run), run_settings(run), envelope.load_envelope(preset), reference_for(preset)
     )
 
 
-def diagnosis(
+def diagnose_rows(
     info: Mapping[str, Any],
     rows: Sequence[Mapping[str, float]],
     settings: Mapping[str, Any],
-    healthy: Mapping[str, Any] | None,
+    healthy_envelope: Mapping[str, Any] | None,
     reference: Reference | None = None,
 ) -> Diagnosis:
     """Diagnoses a run. `info`: run.json; `rows`: its metrics; `healthy`: the envelope of its preset, if
     any."""
     reference = reference or Reference()
-    outcome = outcome_of(info, rows)
-    differs = envelope.departures(healthy, rows) if healthy and rows else []
+    outcome = run_outcome(info, rows)
+    differs = envelope.find_violations(healthy_envelope, rows) if healthy_envelope and rows else []
     found = _from_alerts(info["alerts"], len(rows), differs, settings)
     found += _without_cause(info["alerts"])
     found = [_treated(finding, settings, reference) for finding in found]
     if outcome.kind == "failed":
         treated = {key for finding in found for key in finding.changes}
-        suspected = suspects(settings, rows, reference, treated)
+        suspected = find_suspects(settings, rows, reference, treated)
         found += [_treated(finding, settings, reference) for finding in suspected]
     findings = _merged(found)
     decisive = _decisive(findings, outcome)
@@ -97,13 +97,13 @@ def diagnosis(
         outcome=outcome,
         healthy=_healthy(outcome, decisive),
         findings=findings,
-        unusual=unusual(settings, rows, reference, differs, info["alerts"]) if below else [],
+        unusual=unusual_facts(settings, rows, reference, differs, info["alerts"]) if below else [],
         notes=_timing(rows, settings),
         changes=decisive[0].changes if decisive else {},
     )
 
 
-def _decisive(findings: Sequence[Finding], outcome: Outcome) -> list[Finding]:
+def _decisive(findings: Sequence[Finding], outcome: RunOutcome) -> list[Finding]:
     """Returns the findings that count against the run: if it was solved, only impossible values do."""
     min_weight = ERROR if outcome.kind == "solved" else 0.0
     return [
@@ -111,7 +111,7 @@ def _decisive(findings: Sequence[Finding], outcome: Outcome) -> list[Finding]:
     ]
 
 
-def _healthy(outcome: Outcome, decisive: Sequence[Finding]) -> bool | None:
+def _healthy(outcome: RunOutcome, decisive: Sequence[Finding]) -> bool | None:
     if outcome.kind in ("failed", "unconfirmed") or decisive:
         return False
     return True if outcome.kind in ("solved", "learned") else None
@@ -123,11 +123,11 @@ def _treated(finding: Finding, settings: Mapping[str, Any], reference: Reference
     If stored runs of the preset solve the task, the changes are replaced by the values of the preset; a
     setting that already has that value is not to blame, and the finding loses weight.
     """
-    changes = permitted(finding.changes, settings)
-    if not (changes and reference.solves):
+    changes = advisable_changes(finding.changes, settings)
+    if not (changes and reference.has_solved_runs):
         return replace(finding, changes=changes)
     usual = {key: reference.settings.get(key, value) for key, value in changes.items()}
-    back = permitted(usual, settings)
+    back = advisable_changes(usual, settings)
     weight = finding.weight if back or finding.weight >= ERROR else CONSEQUENCE * finding.weight
     return replace(finding, changes=back, weight=weight)
 
@@ -146,7 +146,7 @@ def _merged(found: Sequence[Finding]) -> list[Finding]:
 def _from_alerts(
     alerts: Sequence[Mapping[str, Any]],
     rows: int,
-    differs: Sequence[Departure],
+    differs: Sequence[EnvelopeViolation],
     settings: Mapping[str, Any],
 ) -> list[Finding]:
     raised = {alert["id"]: alert for alert in alerts}
@@ -192,17 +192,17 @@ def _without_cause(alerts: Sequence[Mapping[str, Any]]) -> list[Finding]:
 
 
 def _when(alert: Mapping[str, Any]) -> str:
-    return f"{counted(alert['count'], 'row')}, first at {alert['first']:,} env steps"
+    return f"{count_noun(alert['count'], 'row')}, first at {alert['first']:,} env steps"
 
 
-def _learning_rate(differs: Sequence[Departure], settings: Mapping[str, Any]) -> dict[str, Any]:
+def _learning_rate(differs: Sequence[EnvelopeViolation], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a learning rate that makes updates as large as those of healthy runs, since the steps of Adam
     are proportional to it; empty if they are similar."""
     moved = next((d for d in differs if d.key == "optim/update_norm" and d.factor > 0), None)
     if moved is None or 0.3 < moved.factor < 3:
         return {}
     schedule = Schedule.parse(settings["algo.lr"])
-    return {"algo.lr": rounded(schedule.scaled(1 / moved.factor)).plain()}
+    return {"algo.lr": round_schedule(schedule.scaled(1 / moved.factor)).to_plain()}
 
 
 def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) -> list[str]:
@@ -232,21 +232,21 @@ def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) ->
     return [f"{sums[largest] / total:.0%} of the time was spent on {labels[largest]}{hint}"]
 
 
-def settings_of(run: Run) -> dict[str, Any]:
+def run_settings(run: Run) -> dict[str, Any]:
     """Returns the config of a run as dotted key -> plain value."""
     from gymnast.config.resolve import load
-    from gymnast.config.saved import values
+    from gymnast.config.saved import flat_values
 
-    return values(load(run.config(), at=str(run.path / "config.yaml")))
+    return flat_values(load(run.config(), at=str(run.path / "config.yaml")))
 
 
 def differing_settings(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the settings that `gymnast train PRESET` needs to train the config of this run with these
     changes."""
-    from gymnast.config.resolve import diff, load, resolve, revise
+    from gymnast.config.resolve import diff, load, resolve, apply_overrides
 
     config = load(run.config(), at=str(run.path / "config.yaml"))
-    patched, _ = revise(config, dict(changes))
+    patched, _ = apply_overrides(config, dict(changes))
     return {
         key: theirs
         for key, _, theirs in diff(resolve(run.info["preset"]).config, patched)

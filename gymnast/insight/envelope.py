@@ -35,7 +35,7 @@ Rows = Sequence[Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class Departure:
+class EnvelopeViolation:
     """A metric of a run that is outside the envelope of healthy runs."""
 
     key: str
@@ -52,38 +52,38 @@ class Departure:
         return f"{self.key} is {word} that of healthy runs in {self.share:.0%} of training{size}"
 
 
-def of_runs(preset: str, records: Sequence[Rows]) -> dict[str, Any]:
+def build_envelope(preset: str, records: Sequence[Rows]) -> dict[str, Any]:
     """Returns the envelope of these runs, in its stored form."""
     steps = min(rows[-1]["clock/env_steps"] for rows in records)
     bands: dict[str, Any] = {}
     for key in KEYS:
-        every = [binned(rows, key, steps) for rows in records]
+        every = [binned_means(rows, key, steps) for rows in records]
         columns = [[v for v in part if v is not None] for part in zip(*every, strict=True)]
         if all(any(v is not None for v in parts) for parts in every) and all(columns):
             bands[key] = {"low": [*map(min, columns)], "high": [*map(max, columns)]}
     return {"version": VERSION, "preset": preset, "env_steps": steps, "bands": bands}
 
 
-def store(envelope: Mapping[str, Any]) -> Path:
+def save_envelope(envelope: Mapping[str, Any]) -> Path:
     path = _file(envelope["preset"])
     path.parent.mkdir(parents=True, exist_ok=True)
     durable.replace(path, (document.dumps(dict(envelope), indent=1) + "\n").encode())
     return path
 
 
-def stored(preset: str) -> dict[str, Any] | None:
+def load_envelope(preset: str) -> dict[str, Any] | None:
     path = _file(preset)
     return json.loads(path.read_text()) if path.exists() else None
 
 
-def departures(envelope: Mapping[str, Any], rows: Rows) -> list[Departure]:
+def find_violations(envelope: Mapping[str, Any], rows: Rows) -> list[EnvelopeViolation]:
     """Returns the metrics that are outside the envelope in at least half of training.
 
     The envelope is widened on both sides by its own width and by a quarter of its values.
     """
-    found: list[Departure] = []
+    found: list[EnvelopeViolation] = []
     for key, band in envelope["bands"].items():
-        parts = binned(rows, key, envelope["env_steps"])
+        parts = binned_means(rows, key, envelope["env_steps"])
         known = [
             (value, low, high)
             for value, low, high in zip(parts, band["low"], band["high"], strict=True)
@@ -96,11 +96,11 @@ def departures(envelope: Mapping[str, Any], rows: Rows) -> list[Departure]:
         side = "high" if above >= below else "low"
         share = max(above, below) / len(known)
         if share >= 0.5:
-            found.append(Departure(key, side, share, _factor(known)))
+            found.append(EnvelopeViolation(key, side, share, _factor(known)))
     return found
 
 
-def binned(rows: Rows, key: str, steps: float) -> list[float | None]:
+def binned_means(rows: Rows, key: str, steps: float) -> list[float | None]:
     """Returns the mean of a key in each tenth of the first `steps` env steps; None if a part has no value."""
     sums, counts = [0.0] * PARTS, [0] * PARTS
     for row in rows:

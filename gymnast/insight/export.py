@@ -16,43 +16,43 @@ from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.export import to_csv, to_parquet
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
-from gymnast.metrics.specs import declared
+from gymnast.metrics.specs import run_metrics
 from gymnast.metrics.store import MetricStore
-from gymnast.metrics.tracking import Tracked, open_tracker, refuse_missing
+from gymnast.metrics.tracking import TrackedRun, open_tracker, require_packages
 from gymnast.runs import durable, films
 from gymnast.runs.run import Run
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
 FOLDER = "exports"
 FILES: dict[str, Callable[[MetricStore, Mapping[str, Metric]], bytes]] = {
     "csv": lambda store, _: to_csv(store).encode(),
     "parquet": to_parquet,
 }
-FORMS = (*FILES, *TRACKERS)
+FORMATS = (*FILES, *TRACKERS)
 
 
-def export(run: Run, form: str, out: Path | None = None) -> dict[str, Any]:
+def export(run: Run, export_format: str, out: Path | None = None) -> dict[str, Any]:
     """Exports a run. `out`: a file, or for trackers an empty or missing folder; by default in the run's
     folder."""
-    if form not in FORMS:
+    if export_format not in FORMATS:
         raise UsageError(
-            f"{form} is not an export format ({', '.join(FORMS)}){closest(form, FORMS)}"
+            f"{export_format} is not an export format ({', '.join(FORMATS)}){did_you_mean(export_format, FORMATS)}"
         )
-    refuse_missing({"csv": (), "parquet": ("pyarrow",)}.get(form, (form,)))
-    if form in FILES and out is not None and out.exists() and out.suffix != f".{form}":
-        fix = f"name a new file, or one that ends in .{form}"
-        raise UsageError(f"the file exists and is not a .{form} file", at=str(out), fix=fix)
+    require_packages({"csv": (), "parquet": ("pyarrow",)}.get(export_format, (export_format,)))
+    if export_format in FILES and out is not None and out.exists() and out.suffix != f".{export_format}":
+        fix = f"name a new file, or one that ends in .{export_format}"
+        raise UsageError(f"the file exists and is not a .{export_format} file", at=str(out), fix=fix)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
     with MetricStore(run.path / "metrics.db") as store:
         rows = list(store.rows())
         metrics = _declarations(cfg, rows)
-        if form in FILES:
-            path = out or _own_folder(run) / f"rows.{form}"
-            durable.replace(path, FILES[form](store, metrics))
+        if export_format in FILES:
+            path = out or _own_folder(run) / f"rows.{export_format}"
+            durable.replace(path, FILES[export_format](store, metrics))
         else:
-            path = _empty(out) if out else _emptied(_own_folder(run) / form)
-            _replay(run, cfg, metrics, rows, form, path)
-    return {"run": run.id, "form": form, "path": str(path), "rows": len(rows)}
+            path = _empty(out) if out else _emptied(_own_folder(run) / export_format)
+            _replay(run, cfg, metrics, rows, export_format, path)
+    return {"run": run.id, "form": export_format, "path": str(path), "rows": len(rows)}
 
 
 def _replay(
@@ -66,12 +66,12 @@ def _replay(
     """Replays the rows to a tracker. Alerts are recomputed, with the bounds that the config alone
     determines."""
     info, alerts = run.info, Alerts(metrics)
-    tracked = Tracked.of(info, cfg, metrics, path, partial(films.placed, run.path))
+    tracked = TrackedRun.from_run_info(info, cfg, metrics, path, partial(films.films_with_steps, run.path))
     try:
         tracker, summary = open_tracker(form, tracked), None
         try:
             for row in rows:
-                tracker.write(row, alerts.judge(row))
+                tracker.write(row, alerts.check_row(row))
             summary = _summary(info, run.status)
         finally:
             tracker.close(summary)
@@ -83,7 +83,7 @@ def _declarations(cfg: Config[Any], rows: Sequence[Row]) -> dict[str, Metric]:
     """Returns the declarations of all metrics in the rows; an empty one for metrics that this version
     lacks."""
     names = dict.fromkeys(key.rpartition(":")[2] for row in rows for key in row)
-    return {**{name: Metric(name, "") for name in names}, **declared(cfg)}
+    return {**{name: Metric(name, "") for name in names}, **run_metrics(cfg)}
 
 
 def _summary(info: Mapping[str, Any], status: str) -> Summary | None:
@@ -103,21 +103,21 @@ def _summary(info: Mapping[str, Any], status: str) -> Summary | None:
 
 def _own_folder(run: Run) -> Path:
     folder = run.path / FOLDER
-    with durable.explained(folder):
+    with durable.explain_os_errors(folder):
         folder.mkdir(exist_ok=True)
     return folder
 
 
 def _emptied(folder: Path) -> Path:
     """Empties the folder: files of an earlier export would be counted twice."""
-    with durable.explained(folder):
+    with durable.explain_os_errors(folder):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
     return folder
 
 
 def _empty(folder: Path) -> Path:
-    with durable.explained(folder):
+    with durable.explain_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UsageError(

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from gymnast.insight.compare import compare, config_differences, shared_range
-from gymnast.jobs.groups import difference_interval, group_result, interval, members, scored_runs
+from gymnast.jobs.groups import difference_interval, group_result, bootstrap_interval, group_runs, scored_runs
 from gymnast.runs import store
 from gymnast.runs.curve import interpolate
 from gymnast.runs.run import Run
@@ -22,23 +22,23 @@ VARIES = "(varies)"
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparisonSide:
     name: str
     """The name of the group as the user gave it, or the id of the run."""
     runs: tuple[Run, ...]
     is_group: bool
 
 
-def side(ref: str, directory: Path) -> Side:
+def resolve_side(ref: str, directory: Path) -> ComparisonSide:
     """Returns the group of seeds that `ref` names, or else the run."""
-    found = members(directory, ref)
+    found = group_runs(directory, ref)
     if found:
-        return Side(ref, tuple(Run(Path(run["path"])) for run in found), is_group=True)
+        return ComparisonSide(ref, tuple(Run(Path(run["path"])) for run in found), is_group=True)
     run, _ = store.resolve(ref, directory)
-    return Side(run.id, (run,), is_group=False)
+    return ComparisonSide(run.id, (run,), is_group=False)
 
 
-def compare_groups(sides: Sequence[Side], x: str) -> dict[str, Any]:
+def compare_groups(sides: Sequence[ComparisonSide], x: str) -> dict[str, Any]:
     """Returns the result of `compare` for all runs, and a summary over the seeds of each side."""
     found = compare([run for side in sides for run in side.runs], x)
     summaries = iter(found["runs"])
@@ -54,7 +54,7 @@ def compare_groups(sides: Sequence[Side], x: str) -> dict[str, Any]:
     }
 
 
-def _summary(side: Side, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _summary(side: ComparisonSide, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     reached = [(run["learning"] or {}).get("steps_to_threshold") for run in runs]
     known = [steps for steps in reached if steps is not None]
     return {
@@ -71,7 +71,7 @@ def _summary(side: Side, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _over_seeds(values: Sequence[float]) -> dict[str, float | None] | None:
     if not values:
         return None
-    low, high = interval(values) or (None, None)
+    low, high = bootstrap_interval(values) or (None, None)
     return {"mean": fmean(values), "low": low, "high": high}
 
 
@@ -94,7 +94,7 @@ def _mean_curve(curves: Sequence[Mapping[str, list[float]]]) -> dict[str, list[f
     return {"x": xs, "y": ys}
 
 
-def _config_differences(sides: Sequence[Side]) -> tuple[list[dict[str, Any]], str | None]:
+def _config_differences(sides: Sequence[ComparisonSide]) -> tuple[list[dict[str, Any]], str | None]:
     """Returns the settings that differ between the sides or within a side, except for the seed."""
     runs = [run for side in sides for run in side.runs]
     differing, problem = config_differences(runs)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gymnast.config.families import has_roles
+from gymnast.config.families import is_multi_agent
 from gymnast.text import wording
 
 Kind = Literal["solved", "learned", "unconfirmed", "failed", "unknown", "early"]
@@ -25,7 +25,7 @@ Z = 1.96
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     kind: Kind
     text: str
     """The measured result, as a clause."""
@@ -45,28 +45,28 @@ class Baseline:
         return score["mean"] > self.mean + Z * error
 
 
-def outcome_of(info: Mapping[str, Any], rows: Rows) -> Outcome:
+def run_outcome(info: Mapping[str, Any], rows: Rows) -> RunOutcome:
     """Returns the outcome of a run. `info`: run.json, with the derived status; `rows`: the rows of the
     run."""
     if info["status"] == "failed":
-        return Outcome("failed", f"training failed: {info['reason']}")
+        return RunOutcome("failed", f"training failed: {info['reason']}")
     if info["status"] != "finished":
-        return Outcome("early", _how_far(info, rows))
+        return RunOutcome("early", _how_far(info, rows))
     score, threshold = info["score"], info["threshold"]
     if info["solved"] is True:
-        return Outcome("solved", f"{_scored(score)}, threshold {wording.number(threshold)}")
+        return RunOutcome("solved", f"{_scored(score)}, threshold {wording.number(threshold)}")
     if score is None:
-        return Outcome("unknown", "it was never evaluated")
-    untrained = None if has_roles(info["env"]) else baseline(info, rows)
+        return RunOutcome("unknown", "it was never evaluated")
+    untrained = None if is_multi_agent(info["env"]) else baseline(info, rows)
     learned = untrained is None or untrained.is_beaten_by(score)
     compared = _compared(untrained, learned)
     if threshold is None:
         return _without_threshold(_scored(score) + compared, untrained, learned)
     goal = f"the threshold {wording.number(threshold)}"
     if score["mean"] < threshold:
-        return Outcome("failed", f"{_scored(score)}, below {goal}{compared}")
+        return RunOutcome("failed", f"{_scored(score)}, below {goal}{compared}")
     bound = f"the lower bound {wording.number(score['low'])} is below it"
-    return Outcome("unconfirmed", f"{_scored(score)}, above {goal}, but {bound}")
+    return RunOutcome("unconfirmed", f"{_scored(score)}, above {goal}, but {bound}")
 
 
 def baseline(info: Mapping[str, Any], rows: Rows) -> Baseline | None:
@@ -81,14 +81,14 @@ def baseline(info: Mapping[str, Any], rows: Rows) -> Baseline | None:
     return Baseline(first["episode/return"], spread / math.sqrt(first.get("episode/count", 1.0)))
 
 
-def _without_threshold(text: str, untrained: Baseline | None, learned: bool) -> Outcome:
+def _without_threshold(text: str, untrained: Baseline | None, learned: bool) -> RunOutcome:
     if untrained is None:
-        return Outcome(
+        return RunOutcome(
             "unknown", f"{text}; there is neither a threshold nor a baseline to compare with"
         )
     if not learned:
-        return Outcome("failed", text)
-    return Outcome(
+        return RunOutcome("failed", text)
+    return RunOutcome(
         "learned", f"{text}; there is no threshold to decide whether that is good enough"
     )
 

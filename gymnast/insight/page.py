@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gymnast.clock import CLOCKS
-from gymnast.config.families import has_roles
-from gymnast.runs.curve import learning_summary
+from gymnast.config.families import is_multi_agent
+from gymnast.runs.curve import stored_learning
 from gymnast.text import wording
-from gymnast.text.chart import short, sparkline
+from gymnast.text.chart import short_number, sparkline
 
 EVENTS = 12
 """Number of the latest events on the page of a run."""
@@ -27,7 +27,7 @@ def runs_table(runs: Sequence[dict[str, Any]]) -> str:
         head = (*head, "size")
         lines = [(*line, wording.size(run["bytes"])) for line, run in zip(lines, runs, strict=True)]
         total = wording.size(sum(run["bytes"] for run in runs))
-        notes.append(f"{total} in {wording.counted(len(runs), 'run')}")
+        notes.append(f"{total} in {wording.count_noun(len(runs), 'run')}")
     return "\n".join([wording.table(head, lines, right="area steps time age size"), *notes])
 
 
@@ -67,9 +67,9 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
         f"{run['preset']} #{run['seed']}",
         run["status"],
         wording.score(run["score"]),
-        _SOLVED[wording.verdict(run)],
-        wording.share((learning_summary(run) or {}).get("area")),
-        short(clocks.get("env_steps", 0)),
+        _SOLVED[wording.solved_label(run)],
+        wording.area((stored_learning(run) or {}).get("area")),
+        short_number(clocks.get("env_steps", 0)),
         wording.duration(clocks.get("seconds")),
         wording.age(now - run["created"]),
     )
@@ -82,27 +82,27 @@ _SOLVED = {"": "", "solved": "yes", "not solved": "no", "not confirmed": "unconf
 def _standing(run: dict[str, Any]) -> Iterator[str]:
     name = f"  {run['name']}" if run["name"] else ""
     yield f"run {run['id']}{name}  {run['preset']}  seed {run['seed']}"
-    for title, text in standing(run):
+    for title, text in status_lines(run):
         yield f"  {title:<8} {text}"
 
 
-def standing(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def status_lines(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yields the status of a run as (title, text)."""
     yield "status", run["status"] + (f": {run['reason']}" if run["reason"] else "")
     score = run["score"]
-    episodes = f" over {wording.episodes_of(score)}" if score else ""
+    episodes = f" over {wording.episode_count(score)}" if score else ""
     goal = "" if run["threshold"] is None else f", threshold {wording.number(run['threshold'])}"
-    verdict = f", {text}" if (text := wording.verdict(run)) else ""
+    verdict = f", {text}" if (text := wording.solved_label(run)) else ""
     yield "score", f"{wording.score(score)}{episodes}{goal}{verdict}"
     curve = [point["return"] for point in run["evaluations"]]
     if curve:
         ends = f"{wording.number(curve[0])} -> {wording.number(curve[-1])}"
         yield (
             "curve",
-            f"{sparkline(curve, 40)}  {ends} in {wording.counted(len(curve), 'evaluation')}",
+            f"{sparkline(curve, 40)}  {ends} in {wording.count_noun(len(curve), 'evaluation')}",
         )
     if run["learning"]:
-        yield "learning", learning(run["learning"])
+        yield "learning", learning_text(run["learning"])
     clocks = ("env_steps", "vec_steps", "updates", "rollouts", "episodes")
     yield "clocks", ", ".join(f"{wording.count(run[c])} {c.replace('_', ' ')}" for c in clocks)
     created = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["created"]))
@@ -118,14 +118,14 @@ def standing(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "where", f"{run['path']} ({wording.size(run['bytes'])})"
 
 
-def learning(summary: Mapping[str, Any]) -> str:
+def learning_text(summary: Mapping[str, Any]) -> str:
     """Formats the learning summary: `mean return 341.2; area under the curve 0.71, with 65% of the budget
     unused; lower bound reached the threshold after 34,816 env steps, 1.3 s`."""
     parts = [f"mean return {wording.number(summary['mean_return'])}"]
     if summary["area"] is not None:
         unused = summary.get("unused", 0.0)  # missing in runs of older versions
         rest = f", with {unused:.0%} of the budget unused" if unused >= 0.005 else ""
-        parts.append(f"area under the curve {wording.share(summary['area'])}{rest}")
+        parts.append(f"area under the curve {wording.area(summary['area'])}{rest}")
     if summary["steps_to_threshold"] is not None:
         steps = summary["steps_to_threshold"]
         seconds = wording.duration(summary["seconds_to_threshold"])
@@ -133,14 +133,14 @@ def learning(summary: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def settings(run: dict[str, Any]) -> list[tuple[str, str, str]]:
+def changed_settings(run: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Returns key, value and origin of the settings that differ from the defaults."""
     chosen = {k: o for k, o in run["provenance"].items() if o != "default"}
     return [(k, _value(run["config"], k), o) for k, o in chosen.items() if not _is_fact(k)]
 
 
 def _settings(run: dict[str, Any]) -> list[str]:
-    rows = settings(run)
+    rows = changed_settings(run)
     if not rows:
         return []
     return ["  " + line for line in wording.table(("", "", ""), rows).splitlines() if line]
@@ -184,15 +184,15 @@ def _videos(run: dict[str, Any]) -> Iterator[str]:
 
 
 def _alerts(run: dict[str, Any]) -> Iterator[str]:
-    from gymnast.insight.charts import page_of
+    from gymnast.insight.charts import docs_section
 
     for alert in run["alerts"]:
         state = "" if alert.get("active") else " (resolved)"
-        rows = wording.counted(alert["count"], "row")
+        rows = wording.count_noun(alert["count"], "row")
         yield f"  {alert['level']}{state}: {alert['message']}; active for {rows}"
         if alert.get("advice"):
             yield f"    {alert['advice']}"
-        yield f"    see {page_of(alert['id'].rpartition(':')[0])}"
+        yield f"    see {docs_section(alert['id'].rpartition(':')[0])}"
 
 
 def _events(run: dict[str, Any]) -> Iterator[str]:
@@ -246,7 +246,7 @@ def next_steps(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"gymnast compare {id} @last", "compare the two runs"
     if run["checkpoints"]["best"]:
         yield f"gymnast eval {id}:best --episodes 100", "evaluate the best checkpoint again"
-        if has_roles(run["env"]):
+        if is_multi_agent(run["env"]):
             yield f"gymnast video {id}", "record a video of its matches"
         else:
             yield f"gymnast play {id}", "watch the policy"
@@ -259,7 +259,7 @@ def _advised(run: dict[str, Any]) -> str:
     if not changing:
         return ""
     changes = min(changing, key=lambda alert: alert["first"])["changes"]
-    overrides = {k: value for k, value, origin in settings(run) if origin == "--set"}
+    overrides = {k: value for k, value, origin in changed_settings(run) if origin == "--set"}
     words = [f"{key}={value}" for key, value in (overrides | changes).items()]
     return " ".join(
         ["gymnast train", shlex.quote(run["preset"]), *(f"--set {shlex.quote(w)}" for w in words)]

@@ -24,15 +24,15 @@ UNRELATED = 0.9
 class Reference:
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Dotted config key -> plain value of the preset."""
-    solved_after: Sequence[int] = ()
+    solved_env_steps: Sequence[int] = ()
     """Env steps of the stored runs of the preset that solved the task."""
     name: str = "preset"
     """`preset`, or `default` if there is no preset."""
 
     @property
-    def solves(self) -> bool:
+    def has_solved_runs(self) -> bool:
         """Whether stored runs with these settings solved the task."""
-        return bool(self.solved_after)
+        return bool(self.solved_env_steps)
 
     def differences(self, settings: Mapping[str, Any]) -> list[Difference]:
         """Returns the settings that differ from the preset, the largest difference first.
@@ -59,7 +59,7 @@ class Reference:
 class Difference:
     key: str
     value: Any
-    usual: Any
+    reference_value: Any
     """The value of the preset, or the default."""
     name: str
     """`preset` or `default`."""
@@ -71,32 +71,32 @@ class Difference:
     @property
     def distance(self) -> float:
         """Distance in powers of ten if both are numbers or schedules above 0, else UNRELATED."""
-        ours, theirs = _size(self.value), _size(self.usual)
+        ours, theirs = _size(self.value), _size(self.reference_value)
         if ours is None or theirs is None or ours <= 0 or theirs <= 0:
             return UNRELATED
         return abs(math.log10(_steps_ahead(self.key, ours) / _steps_ahead(self.key, theirs)))
 
     def __str__(self) -> str:
-        return f"{self.key} is {self.value} ({self.name}: {self.usual})"
+        return f"{self.key} is {self.value} ({self.name}: {self.reference_value})"
 
 
 def reference_for(preset: str) -> Reference:
     """Returns the reference of a preset; empty if the preset no longer exists."""
     from gymnast.config.resolve import resolve
-    from gymnast.config.saved import values
+    from gymnast.config.saved import flat_values
 
     try:
         resolved = resolve(preset)
     except GymnastError:
         return Reference()
     if not resolved.has_preset:
-        return Reference(values(resolved.config), name="default")
-    return Reference(values(resolved.config), _solved_after(preset))
+        return Reference(flat_values(resolved.config), name="default")
+    return Reference(flat_values(resolved.config), _solved_after(preset))
 
 
 def _solved_after(preset: str) -> list[int]:
     try:
-        stored = results.stored(preset)
+        stored = results.load_result(preset)
     except GymnastError:
         return []
     return [seed["env_steps"] for seed in stored["seeds"] if seed["solved"]]

@@ -18,7 +18,7 @@ from gymnast.jobs.groups import group_result
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import document, durable
 from gymnast.runs.revision import RESULTS as FOLDER
-from gymnast.runs.revision import is_clean, uncommitted
+from gymnast.runs.revision import is_clean, uncommitted_files
 
 VERSION = 1
 POINTS = 50
@@ -28,7 +28,7 @@ POINTS = 50
 def require_committed_code() -> None:
     """Raises UsageError if the code is not committed, since others could not check it out and repeat the
     result."""
-    changed = uncommitted()
+    changed = uncommitted_files()
     if changed is None:
         raise UsageError(
             "a result is stored with the commit of its code, but gymnast is not in a git repository",
@@ -42,7 +42,7 @@ def require_committed_code() -> None:
         )
 
 
-def of_group(
+def build_result(
     preset: str, runs: Sequence[Mapping[str, Any]], threshold: float | None
 ) -> dict[str, Any]:
     """Returns the stored form of a group of finished seeds. `runs`: content of run.json and path of each.
@@ -74,7 +74,7 @@ def of_group(
                 "score": run["score"],
                 "env_steps": run["clocks"]["env_steps"],
                 "seconds": run["clocks"]["seconds"],
-                "curves": curves(Path(run["path"])),
+                "curves": learning_curves(Path(run["path"])),
             }
             for run in runs
         ],
@@ -82,7 +82,7 @@ def of_group(
     }
 
 
-def curves(run: Path) -> dict[str, dict[str, list[float]]]:
+def learning_curves(run: Path) -> dict[str, dict[str, list[float]]]:
     """Returns the learning curves of a run: mean raw returns of the last training episodes, and of each
     evaluation, with the env steps of the policy version that was evaluated."""
     with MetricStore(run / "metrics.db") as record:
@@ -101,7 +101,7 @@ def _curve(rows: Sequence[Mapping[str, float]], prefix: str) -> dict[str, list[f
     }
 
 
-def store(result: Mapping[str, Any]) -> Path:
+def save_result(result: Mapping[str, Any]) -> Path:
     path = _file(result["preset"])
     path.parent.mkdir(parents=True, exist_ok=True)
     text = document.dumps(dict(result), indent=1) + "\n"
@@ -111,27 +111,27 @@ def store(result: Mapping[str, Any]) -> Path:
     return path
 
 
-def stored(preset: str) -> dict[str, Any]:
+def load_result(preset: str) -> dict[str, Any]:
     path = _file(preset)
     if not path.exists():
-        known = ", ".join(result["preset"] for result in every()) or "none"
+        known = ", ".join(result["preset"] for result in all_results()) or "none"
         raise UsageError(f"no result is stored for {preset}", fix=f"stored are: {known}")
     return json.loads(path.read_text())
 
 
 def n_seeds(preset: str) -> int:
     """Returns the number of seeds in the stored result of a preset; 0 if there is none."""
-    return len(stored(preset)["seeds"]) if _file(preset).exists() else 0
+    return len(load_result(preset)["seeds"]) if _file(preset).exists() else 0
 
 
-def every() -> list[dict[str, Any]]:
+def all_results() -> list[dict[str, Any]]:
     """Returns all stored results, sorted by preset."""
     return [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
 
 
-def of_preset(name: str) -> dict[str, dict[str, Any]]:
+def variant_summaries(name: str) -> dict[str, dict[str, Any]]:
     """Returns variant -> summary of its stored result, for one preset."""
-    found = {result["preset"].removeprefix(f"{name}:"): result for result in every()}
+    found = {result["preset"].removeprefix(f"{name}:"): result for result in all_results()}
     return {
         variant: {
             **{key: result[key] for key in ("mean", "low", "high", "solved", "date")},
@@ -144,16 +144,16 @@ def of_preset(name: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def verdict(before: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def verdict(stored_result: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Returns whether a repetition confirms the stored result, with the numbers.
 
     It does if its mean is not below the stored interval (of the mean over seeds, or of the episodes of a
     single seed), and if every seed that was solved is still solved.
     """
     now = group_result(runs)
-    by_seed = {entry["seed"]: entry for entry in before["seeds"]}
+    by_seed = {entry["seed"]: entry for entry in stored_result["seeds"]}
     same = [by_seed[run["seed"]] for run in runs if run["seed"] in by_seed]
-    floor = min([e["score"]["low"] for e in same] + [x for x in (before["low"],) if x is not None])
+    floor = min([e["score"]["low"] for e in same] + [x for x in (stored_result["low"],) if x is not None])
     lost = [
         run["seed"]
         for run in runs
@@ -162,19 +162,19 @@ def verdict(before: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dic
     holds = now["mean"] is not None and now["mean"] >= floor and not lost
     identical = bool(same) and [e["score"] for e in same] == [run["score"] for run in runs]
     return {
-        "preset": before["preset"],
+        "preset": stored_result["preset"],
         "holds": holds,
         "identical": identical,
         "seeds": [run["seed"] for run in runs],
         "stored_same_seeds": _mean([e["score"]["mean"] for e in same]),
-        "stored": {key: before[key] for key in ("mean", "low", "high", "iqm", "solved")},
+        "stored": {key: stored_result[key] for key in ("mean", "low", "high", "iqm", "solved")},
         "now": {key: now[key] for key in ("mean", "low", "high", "iqm", "solved")},
         "floor": floor,
         "seeds_no_longer_solved": lost,
     }
 
 
-def markdown() -> str:
+def results_page() -> str:
     """Returns the content of docs/results.md."""
     lines = [
         "# Results",
@@ -199,9 +199,9 @@ def markdown() -> str:
         "| env steps | seconds | revision |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    lines += [_line(result) for result in every()]
+    lines += [_line(result) for result in all_results()]
     lines += ["", "## How to reproduce each result", ""]
-    for result in every():
+    for result in all_results():
         versions = ", ".join(f"{name} {v}" for name, v in result["versions"].items())
         lines.append(
             f"- `{result['command']}`: seeds {', '.join(str(e['seed']) for e in result['seeds'])}; "
@@ -256,4 +256,4 @@ def file_name(preset: str) -> str:
 
 
 if __name__ == "__main__":
-    print(markdown(), end="")
+    print(results_page(), end="")

@@ -7,10 +7,10 @@ from typing import Any
 
 from gymnast.config.config import Config
 from gymnast.config.live import with_live_changes
-from gymnast.config.presets import split
+from gymnast.config.presets import split_target
 from gymnast.config.resolve import load, resolve
 from gymnast.errors import EnvError, NotInstalled, UsageError
-from gymnast.imported import imported
+from gymnast.imported import import_object
 from gymnast.processes.env_output import separate_env_output
 from gymnast.runs.events import CHANGED
 from gymnast.runs.run import Run
@@ -41,7 +41,7 @@ def settings_of_environment(
     if resolved.space_defaults:
         try:
             with separate_env_output():
-                resolve_by_spaces = imported("gymnast.envs.build.defaults:resolve_for_spaces")
+                resolve_by_spaces = import_object("gymnast.envs.build.defaults:resolve_for_spaces")
                 resolved = resolve_by_spaces(name, overrides)
         except NotInstalled as problem:
             note = f"\nwithout the defaults for its spaces: {problem.message} ({problem.fix})"
@@ -52,6 +52,6 @@ def settings_of_environment(
             note = f"\nwithout the defaults for its spaces: {problem.message}"
     if not resolved.has_preset:
         note = f" (no preset: defaults for its spaces){note}"
-    elif resolved.asked != split(resolved.preset)[0]:
-        note = f" (the highest version of {resolved.asked}){note}"
+    elif resolved.requested_env != split_target(resolved.preset)[0]:
+        note = f" (the highest version of {resolved.requested_env}){note}"
     return f"{resolved.preset}{note}", resolved.config, resolved.provenance

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from gymnast.config.numbers import number_text
+from gymnast.config.numbers import format_number
 from gymnast.config.schedule import Position, Schedule
 from gymnast.insight.causes import SHORT_HORIZON, Finding
 from gymnast.insight.reference import Reference
-from gymnast.metrics.checks.experience import gamma_for, horizon_of
+from gymnast.metrics.checks.experience import gamma_for, discount_horizon
 
 Rows = Sequence[Mapping[str, float]]
 NEARLY_ZERO = 0.01
@@ -45,22 +45,22 @@ class Evidence:
     def has_preset_value(self, key: str) -> bool:
         """True if this setting equals that of the preset, and stored runs of the preset solve the task."""
         usual = self.reference.settings.get(key)
-        return self.reference.solves and usual == self.settings.get(key)
+        return self.reference.has_solved_runs and usual == self.settings.get(key)
 
 
-def suspects(
-    settings: Mapping[str, Any], rows: Rows, reference: Reference, treated: Collection[str]
+def find_suspects(
+    settings: Mapping[str, Any], rows: Rows, reference: Reference, already_changed: Collection[str]
 ) -> list[Finding]:
     """Returns the findings for a run that failed. `treated`: settings that other findings already change."""
     evidence = Evidence(settings, rows, reference)
     examined = [examine(evidence) for examine in _EXAMINATIONS] if rows else []
     found = [finding for finding in examined if finding is not None]
-    explained = {*treated, *(key for finding in found for key in finding.changes)}
+    explained = {*already_changed, *(key for finding in found for key in finding.changes)}
     return [*found, *_unlike_the_preset(evidence, explained)]
 
 
 def _small_budget(evidence: Evidence) -> Finding | None:
-    steps, needed = evidence.rows[-1]["clock/env_steps"], evidence.reference.solved_after
+    steps, needed = evidence.rows[-1]["clock/env_steps"], evidence.reference.solved_env_steps
     if not needed or steps >= ENOUGH * min(needed):
         return None
     theirs = f"{min(needed):,} to {max(needed):,}"
@@ -81,7 +81,7 @@ def _lr_ends_early(evidence: Evidence) -> Finding | None:
     frames = [(Position(0), peak)]
     if "progress/share" in evidence.rows[-1]:  # a percentage needs a budget
         frames.append((Position(100, percent=True), 0.0))
-    rate = Schedule(tuple(frames)).plain()
+    rate = Schedule(tuple(frames)).to_plain()
     return Finding("the learning rate reaches 0 too early", 87.0, [text], {"algo.lr": rate})
 
 
@@ -94,7 +94,7 @@ def _weights_decay(evidence: Evidence) -> Finding | None:
     if shrinking < DECAYED:
         return None
     text = (
-        f"algo.weight_decay={number_text(decay)} alone shrinks the weights by a factor of "
+        f"algo.weight_decay={format_number(decay)} alone shrinks the weights by a factor of "
         f"{math.exp(min(shrinking, 50.0)):.3g} over {updates[-1]:,.0f} gradient steps"
     )
     return Finding("weight decay is too large", 85.0, [text], {"algo.weight_decay": 0.0})
@@ -105,7 +105,7 @@ def _short_horizon(evidence: Evidence) -> Finding | None:
     gamma = Schedule.parse(evidence.settings.get("algo.gamma", 0.99)).highest
     if not lengths or gamma == 0 or evidence.has_preset_value("algo.gamma"):
         return None
-    horizon, length, gap = horizon_of(gamma), _late(lengths), _late(gaps) if gaps else 1.0
+    horizon, length, gap = discount_horizon(gamma), _late(lengths), _late(gaps) if gaps else 1.0
     # with a gap longer than an episode there is no later reward that gamma could discount
     rare = horizon < gap <= length
     if horizon * HORIZONS >= length and not rare:
@@ -138,8 +138,8 @@ def _unlike_the_preset(evidence: Evidence, explained: Collection[str]) -> Iterat
         for d in evidence.reference.differences(evidence.settings)
         if d.concerns_learning and d.key not in explained
     ]
-    if evidence.reference.solves and differ:
-        back = {d.key: d.usual for d in differ}
+    if evidence.reference.has_solved_runs and differ:
+        back = {d.key: d.reference_value for d in differ}
         name = "settings differ from the preset, whose stored runs solve the task"
         yield Finding(name, 30.0, [str(d) for d in differ], back)
 

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from gymnast.insight.causes import is_symptom
-from gymnast.insight.envelope import Departure
+from gymnast.insight.envelope import EnvelopeViolation
 from gymnast.insight.reference import Reference
 from gymnast.text import wording
 
@@ -23,11 +23,11 @@ LIMIT = 8
 """Maximum number of remarks."""
 
 
-def unusual(
+def unusual_facts(
     settings: Mapping[str, Any],
     rows: Rows,
     reference: Reference,
-    departures: Sequence[Departure],
+    violations: Sequence[EnvelopeViolation],
     alerts: Sequence[Mapping[str, Any]],
 ) -> list[str]:
     """Returns the remarks about a run. `alerts`: its alerts, of which symptoms are included."""
@@ -35,13 +35,13 @@ def unusual(
     remarks = [
         *((0.8, message) for message in symptoms),
         *((max(one.distance, 0.3), str(one)) for one in reference.differences(settings)),
-        *((_departs(one), str(one)) for one in departures),
+        *((_departs(one), str(one)) for one in violations),
         *(_course(rows) if rows else ()),
     ]
     return [text for _, text in sorted(remarks, key=lambda remark: -remark[0])][:LIMIT]
 
 
-def _departs(one: Departure) -> float:
+def _departs(one: EnvelopeViolation) -> float:
     return one.share * (abs(math.log10(one.factor)) if math.isfinite(one.factor) else 0.5)
 
 

@@ -20,11 +20,11 @@ from gymnast.collect.collector import Collector
 from gymnast.collect.matches import MatchCollector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
-from gymnast.config.section import Span
+from gymnast.config.section import RolloutLength
 from gymnast.engine.choice import splits_batch_over_threads
-from gymnast.engine.threads import fix_threads
+from gymnast.engine.threads import set_num_threads
 from gymnast.envs.backends.backend import raise_fault
-from gymnast.policy.health import FLAT, dead_units, saturated
+from gymnast.policy.health import DEAD_RANGES, dead_units, is_saturated
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 from gymnast.runs.checkpoint import Checkpoint
@@ -33,7 +33,7 @@ from gymnast.selfplay.league import League
 from gymnast.spaces.spaces import BoxAction
 from gymnast.training.learner import Learner
 from gymnast.training.live.control import Settings
-from gymnast.training.session import LEARNER, POLICY, of_role
+from gymnast.training.session import LEARNER, POLICY, arrays_of_role
 
 Array = np.ndarray
 RESETS = 100
@@ -49,34 +49,34 @@ with means this close to the center, as a share of the range."""
 def network_report(
     cfg: Config[Any],
     collector: Collector,
-    saved: Checkpoint | None = None,
-    runs: Path | None = None,
+    checkpoint: Checkpoint | None = None,
+    runs_dir: Path | None = None,
 ) -> dict[str, Any]:
     """Returns the layers, parameters and initial action distribution of each role's policy, untrained or
     from a checkpoint. `runs` is the directory of runs whose policies play roles that do not learn."""
     settings = Settings(cfg)
     learners = {
-        role: Learner(role, *found, settings.of(role), len(collector.columns(role)))
+        role: Learner(role, *found, settings.for_role(role), len(collector.columns(role)))
         for role, found in collector.spaces.items()
     }
     networks = [x.policy.network for x in learners.values()]
-    fix_threads(
-        cfg.threads, in_shares=any(splits_batch_over_threads(cfg, network) for network in networks)
+    set_num_threads(
+        cfg.threads, split_batch=any(splits_batch_over_threads(cfg, network) for network in networks)
     )
     clock = Clock(limits=cfg.stop.limits())
-    if saved is not None:
-        state = saved.document("state")
+    if checkpoint is not None:
+        state = checkpoint.document("state")
         clock.load(state["clock"])
         for role, learner in learners.items():
-            learner.policy.load(of_role(role, saved.tensors(POLICY)))
-            arrays = of_role(role, saved.tensors(LEARNER))
+            learner.policy.load(arrays_of_role(role, checkpoint.tensors(POLICY)))
+            arrays = arrays_of_role(role, checkpoint.tensors(LEARNER))
             learner.load(arrays, state["learners"][role], optimizer=True)
-    controls = {role: settings.control_of(role) for role in learners}
+    controls = {role: settings.schedules_for(role) for role in learners}
     values: dict[str, Any] = {role: control.values(clock) for role, control in controls.items()}
     firsts = first_observations(collector)
     lineup = {role: learner.policy for role, learner in learners.items()}
-    span = _short(settings.control.values(clock).span(), cfg.env.n_envs)
-    with _cast(cfg, collector, saved, runs):
+    span = _short(settings.schedules.values(clock).rollout_length(), cfg.env.n_envs)
+    with _cast(cfg, collector, checkpoint, runs_dir):
         collector.start_episodes()
         collected = collector.collect(lineup, span, clock)
     rollouts = collected.rollouts
@@ -88,8 +88,8 @@ def network_report(
         "batch": {"env_steps": collected.steps, "n_envs": cfg.env.n_envs},
         "roles": {
             role: {
-                "start": start(learner.policy, firsts[role]),
-                **described(learner.policy, rollouts[role]),
+                "start": uniformity_report(learner.policy, firsts[role]),
+                **layer_report(learner.policy, rollouts[role]),
                 **_with_gradients(learner, shaped[role], values[role]),
             }
             for role, learner in learners.items()
@@ -97,7 +97,7 @@ def network_report(
     }
 
 
-def described(policy: Policy, rollout: Rollout) -> dict[str, Any]:
+def layer_report(policy: Policy, rollout: Rollout) -> dict[str, Any]:
     """Returns each layer with its shapes, size and activations on the batch, and the total size."""
     features, shapes = (
         policy.features(np.asarray(rollout.obs[rollout.valid])),
@@ -113,7 +113,7 @@ def described(policy: Policy, rollout: Rollout) -> dict[str, Any]:
     for part, stack in policy.network.stacks():
         x = trunk
         for i, layer in enumerate(stack):
-            before, x = x, policy.inference.layer(part, i, _copy(features))
+            before, x = x, policy.inference.layer_output(part, i, _copy(features))
             own = [shape for name, shape in shapes.items() if name.startswith(f"{part}.{i}.")]
             kind = getattr(layer, "kind", "")
             entry = {"name": f"{part}.{i}", "kind": kind or type(layer).__name__}
@@ -124,17 +124,17 @@ def described(policy: Policy, rollout: Rollout) -> dict[str, Any]:
     return {"layers": layers, "total": _size(shapes.values())}
 
 
-def start(policy: Policy, obs: Array) -> dict[str, Any]:
+def uniformity_report(policy: Policy, obs: Array) -> dict[str, Any]:
     """Returns how far from uniform the policy is on observations [B, ...]. `uniform` is true if it is
     close enough for an untrained policy, None if the actions are unbounded."""
     dist, head = policy.dist(obs), policy.head
-    if not isinstance(policy.action, BoxAction):
+    if not isinstance(policy.action_space, BoxAction):
         entropy = float(head.entropy(dist).mean())
         maximum = float(head.entropy(np.zeros_like(dist)).mean())  # equal logits
         lowest = float(head.entropy(dist).min())
         return {"entropy": entropy, "of": maximum, "uniform": lowest >= UNIFORM * maximum}
     mean = head.for_env(head.mode(dist)).reshape(len(obs), -1).astype(np.float64)
-    low, high = np.array(policy.action.low), np.array(policy.action.high)
+    low, high = np.array(policy.action_space.low), np.array(policy.action_space.high)
     if not (np.isfinite(low) & np.isfinite(high)).all():
         return {"off_centre": None, "uniform": None}
     off = float((np.abs(mean - (low + high) / 2) / (high - low)).max())
@@ -178,11 +178,11 @@ def _cast(
         return
     with TemporaryDirectory(prefix="gymnast-net-") as folder:
         home = Path(folder) if saved is None else saved.path.parent.parent
-        collector.casting = League(cfg, collector.matches, collector.learners, home, runs)
+        collector.matchmaker = League(cfg, collector.matches, collector.learners, home, runs)
         yield
 
 
-def gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array] | None:
+def batch_gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array] | None:
     """Returns parameter -> gradient of the algorithm's own loss on the whole batch; None if the algorithm
     takes no gradient step. The learner is left unchanged."""
     # one unclipped step on the whole batch, which changes nothing; each algorithm has some of these keys
@@ -200,7 +200,7 @@ def gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array
     return found
 
 
-def _short(span: Span, n_envs: int) -> Span:
+def _short(span: RolloutLength, n_envs: int) -> RolloutLength:
     """Returns the algorithm's own span clipped to `BATCH`; one episode per copy if it is of episodes."""
     if span.episodes is not None or span.steps is None:
         return replace(span, episodes=1)
@@ -210,7 +210,7 @@ def _short(span: Span, n_envs: int) -> Span:
 
 def _with_gradients(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Any]:
     weights = {name: view.copy() for name, view in learner.policy.parameters.views.items()}
-    gradients = gradient(learner, rollout, values)
+    gradients = batch_gradient(learner, rollout, values)
     return {
         "parameters": list(_parameters(weights, gradients)),
         "has_gradient": gradients is not None,
@@ -238,8 +238,8 @@ def _activations(kind: str, x: Any) -> dict[str, float | None]:
     return {
         "mean": float(units.mean()),
         "std": float(units.std()),
-        "dead": float(dead_units(kind, x).mean()) if kind in FLAT else None,
-        "saturated": float(saturated(x).mean()) if kind == "tanh" else None,
+        "dead": float(dead_units(kind, x).mean()) if kind in DEAD_RANGES else None,
+        "saturated": float(is_saturated(x).mean()) if kind == "tanh" else None,
     }
 
 

@@ -30,29 +30,29 @@ def send_command(
         return _command_queued_job(found, path, kind)
     while found["status"] == "starting" and time.monotonic() < deadline:
         time.sleep(status.POLL_SECONDS)
-        found = status.of_path(path)
+        found = status.read_status(path)
     if not (path / "run.json").exists():
         raise RunError(f"{found['id']} is {found['status']}: {found['reason'] or 'not a run yet'}")
     run = Run(path)
     if kind == "set" and found["status"] in ACTIVE:
-        refuse_what_cannot_change(run, assignments or {})
+        check_live_changes(run, assignments or {})
     command = inbox.send(run, kind, assignments=assignments)
     return _wait_for_answer(run, command, max(deadline - time.monotonic(), 0.0))
 
 
-def refuse_what_cannot_change(run: Run, assignments: dict[str, Any]) -> None:
+def check_live_changes(run: Run, assignments: dict[str, Any]) -> None:
     """Raises ConfigError for unknown keys, invalid values and settings that cannot change during a run."""
-    from gymnast.config.live import changed, with_live_changes
+    from gymnast.config.live import apply_assignments, with_live_changes
     from gymnast.config.saved import load
 
     config = load(run.config(), at=str(run.path / "config.yaml"))
-    changed(with_live_changes(config, run.info.get("live", {})), assignments)
+    apply_assignments(with_live_changes(config, run.info.get("live", {})), assignments)
 
 
 def _command_queued_job(found: dict[str, Any], path: Path, kind: str) -> dict[str, Any]:
     """Applies a command to a queued job, which accepts only `stop`: it then never starts."""
-    folder = record.folder_of(path.parent)
-    if kind != "stop" or not queue.give_up(folder, found["id"]):
+    folder = record.jobs_dir(path.parent)
+    if kind != "stop" or not queue.cancel(folder, found["id"]):
         raise RunError(f"{found['id']} is queued and does not train yet", fix="gymnast jobs")
     record.update(folder, found["id"], cancelled=True)
     return {"id": found["id"], "command": kind, "status": "stopped", "answer": {"kind": "gone"}}
@@ -60,8 +60,8 @@ def _command_queued_job(found: dict[str, Any], path: Path, kind: str) -> dict[st
 
 def _wait_for_answer(run: Run, command: inbox.Command, seconds: float) -> dict[str, Any]:
     wait_for_lock = command.kind == "stop"  # so that the run can be resumed at once
-    answer = inbox.answer(
-        run, command, seconds, lambda: not (wait_for_lock and lock.is_held(run.path))
+    answer = inbox.wait_for_answer(
+        run, command, seconds, lambda: not (wait_for_lock and lock.has_writer(run.path))
     )
     if answer is not None and answer["kind"] == "ended":
         raise RunError(f"{run.id} ended before it could {command.kind}: {answer['why']}")

@@ -16,13 +16,13 @@ from gymnast.errors import GymnastError
 from gymnast.jobs import queue, record
 from gymnast.processes import guard
 from gymnast.runs import durable
-from gymnast.runs.run import claim
+from gymnast.runs.run import create_run_dir
 
-WORDS = 4000
+MAX_MESSAGE_CHARS = 4000
 """Maximum number of characters kept of a job's final message."""
 
 
-def start(
+def start_job(
     target: str,
     *,
     arguments: Sequence[str],
@@ -35,39 +35,39 @@ def start(
     `arguments` are further options of `gymnast train`; `about` is stored in the job's record.
     """
     runs_dir = runs_dir.resolve()
-    folder = record.folder_of(runs_dir)
-    path = claim(runs_dir)
+    folder = record.jobs_dir(runs_dir)
+    path = create_run_dir(runs_dir)
     try:
         command = [sys.executable, "-m", "gymnast", "train", target, *arguments]
         command += ["--quiet", "--runs", str(runs_dir), "--job", path.name]
-        place = queue.arrive(folder, path.name)
+        place = queue.enqueue(folder, path.name)
         about |= {"target": target, "command": command, "place": place.name, "limit": limit}
         record.write(folder, path.name, **about)
     except BaseException:
         _delete_unless_run(path)
         raise
-    started = place.start(limit)
+    started = place.try_start(limit)
     try:
-        child = _spawn([*command, "--place", str(place.handle)], folder, path.name, place.handle)
+        child = _spawn([*command, "--place", str(place.fd)], folder, path.name, place.fd)
     except OSError as error:
-        place.leave()
+        place.release()
         _delete_unless_run(path)
         raise GymnastError(f"cannot start a process: {error.strerror}") from error
-    os.close(place.handle)  # the child has inherited it
+    os.close(place.fd)  # the child has inherited it
     status = "started" if started else "queued"
     return {"id": path.name, "status": status, "pid": child.pid, "path": str(path)}
 
 
-def attend(
-    runs_dir: Path, job_id: str, handle: int, train: Callable[[Path], tuple[int, str]]
+def run_queued_job(
+    runs_dir: Path, job_id: str, fd: int, train: Callable[[Path], tuple[int, str]]
 ) -> int:
     """Runs the job in this process: waits for its turn, trains into the claimed directory, records the end.
 
     `train(path)` returns an exit code and a final message.
     """
-    folder, path = record.folder_of(runs_dir), runs_dir / job_id
+    folder, path = record.jobs_dir(runs_dir), runs_dir / job_id
     job = record.read(folder, job_id)
-    place = queue.inherited(folder, job["place"], handle)
+    place = queue.inherit_entry(folder, job["place"], fd)
     record.update(folder, job_id, pid=os.getpid())
     code, words = 1, ""
     try:
@@ -84,20 +84,20 @@ def attend(
         raise
     finally:
         _delete_unless_run(path)
-        record.update(folder, job_id, ended=time.time(), exit_code=code, words=words[-WORDS:])
-        place.leave()
+        record.update(folder, job_id, ended=time.time(), exit_code=code, words=words[-MAX_MESSAGE_CHARS:])
+        place.release()
     return code
 
 
-def _wait_for_turn(place: queue.Place, limit: int) -> bool:
+def _wait_for_turn(place: queue.QueueEntry, limit: int) -> bool:
     """Returns True when the job may train, False if it was removed from the queue."""
     if (place.folder / queue.RUNNING / place.name).exists():
         return True
     numbers = (signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, _interrupt) for number in numbers}
     try:
-        while not place.start(limit):
-            if place.given_up:
+        while not place.try_start(limit):
+            if place.is_cancelled:
                 return False
             time.sleep(queue.POLL_SECONDS)
     finally:
@@ -111,15 +111,15 @@ def _interrupt(*_: object) -> NoReturn:
 
 
 def _spawn(command: list[str], folder: Path, job_id: str, handle: int) -> subprocess.Popen[bytes]:
-    file = record.output(folder, job_id)
-    with durable.explained(file), file.open("wb") as printed:
+    file = record.output_file(folder, job_id)
+    with durable.explain_os_errors(file), file.open("wb") as printed:
         child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=printed,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # no terminal, so closing one does not stop it
-            env=guard.detached(),
+            env=guard.detached_environ(),
             pass_fds=[handle],
         )
     child.returncode = 0  # it outlives this process: no ResourceWarning for not waiting

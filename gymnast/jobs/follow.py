@@ -12,13 +12,13 @@ from gymnast.jobs import record, status
 POLL_SECONDS = 0.2
 
 
-def log(path: Path, *, lines: int | None, following: bool) -> Iterator[str]:
+def read_log(path: Path, *, lines: int | None, follow: bool) -> Iterator[str]:
     """Yields the text of the run's log.txt or, before it exists, of the output of its job."""
     file = log_file(path)
     at, text = _read(file, 0)
     yield text if lines is None else "".join(text.splitlines(keepends=True)[-lines or len(text) :])
-    while following:
-        ended = status.is_over(path)  # checked before the last read, so that no line is missed
+    while follow:
+        ended = status.has_ended(path)  # checked before the last read, so that no line is missed
         if (newer := log_file(path)) != file:
             file, at = newer, 0
         at, text = _read(file, at)
@@ -32,7 +32,7 @@ def log(path: Path, *, lines: int | None, following: bool) -> Iterator[str]:
 
 def log_file(path: Path) -> Path:
     run_log = path / "log.txt"
-    job_output = record.output(record.folder_of(path.parent), path.name)
+    job_output = record.output_file(record.jobs_dir(path.parent), path.name)
     return run_log if run_log.exists() or not job_output.exists() else job_output
 
 

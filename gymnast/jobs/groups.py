@@ -27,14 +27,14 @@ from gymnast.runs import store
 RESAMPLES = 10_000
 """Number of bootstrap samples for the confidence interval of a group."""
 _POLL_SECONDS = 0.05
-LEASH = "GYMNAST_LEASH"
+PARENT_PIPE = "GYMNAST_LEASH"
 """Environment variable of a child: file descriptor of a pipe that closes when its launcher dies."""
 
 
-def end_with_parent() -> None:
+def exit_with_parent() -> None:
     """Makes this child send itself SIGHUP, as a closing terminal would, when its launcher dies, even by
     kill -9."""
-    if not (descriptor := os.environ.pop(LEASH, "")).isdigit():
+    if not (descriptor := os.environ.pop(PARENT_PIPE, "")).isdigit():
         return
 
     def watch() -> None:
@@ -91,14 +91,14 @@ def train_group(
         children.run_all(seeds, jobs)
     return Group(
         group,
-        members(runs_dir, group),
+        group_runs(runs_dir, group),
         children.exit_codes,
         children.errors,
         children.received is not None,
     )
 
 
-def members(runs_dir: Path, group: str) -> list[dict[str, Any]]:
+def group_runs(runs_dir: Path, group: str) -> list[dict[str, Any]]:
     """Returns the runs of a group, ordered by seed."""
     return sorted(store.list_runs(runs_dir, f"group={group}"), key=lambda run: run["seed"])
 
@@ -116,7 +116,7 @@ def group_result(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     scored = scored_runs(runs)
     means = np.array([run["score"]["mean"] for run in scored], dtype=np.float64)
-    low, high = interval(means.tolist()) or (None, None)
+    low, high = bootstrap_interval(means.tolist()) or (None, None)
     return {
         "runs": len(runs),
         "scored": len(scored),
@@ -136,7 +136,7 @@ def scored_runs(runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [run for run in runs if run["status"] == "finished" and run.get("score") is not None]
 
 
-def interval(values: Sequence[float]) -> tuple[float, float] | None:
+def bootstrap_interval(values: Sequence[float]) -> tuple[float, float] | None:
     """Returns a 95 % confidence interval of the mean over seeds; None for fewer than two values.
 
     It is a percentile bootstrap with a fixed random stream."""
@@ -144,7 +144,7 @@ def interval(values: Sequence[float]) -> tuple[float, float] | None:
 
     if len(values) < 2:
         return None
-    low, high = np.quantile(resampled_means(values, "group interval"), [0.025, 0.975])
+    low, high = np.quantile(bootstrap_means(values, "group interval"), [0.025, 0.975])
     return float(low), float(high)
 
 
@@ -156,12 +156,12 @@ def difference_interval(
 
     if len(first) < 2 or len(second) < 2:
         return None
-    sides = (resampled_means(first, "first group"), resampled_means(second, "second group"))
+    sides = (bootstrap_means(first, "first group"), bootstrap_means(second, "second group"))
     low, high = np.quantile(sides[0] - sides[1], [0.025, 0.975])
     return float(low), float(high)
 
 
-def resampled_means(values: Sequence[float], purpose: str) -> Any:
+def bootstrap_means(values: Sequence[float], purpose: str) -> Any:
     """Returns the means of bootstrap samples of `values`, [RESAMPLES]."""
     import numpy as np
 
@@ -220,7 +220,7 @@ class _Children:
             stderr=stderr,
             start_new_session=True,
             pass_fds=[self.leash[0]],
-            env={**guard.detached(), LEASH: str(self.leash[0])},
+            env={**guard.detached_environ(), PARENT_PIPE: str(self.leash[0])},
         )
         self.alive[seed] = (child, stderr)
         if self.received is not None:  # it arrived while this child was being started

@@ -19,30 +19,30 @@ from gymnast.runs import lock
 from gymnast.runs.machine import usable_cores
 
 QUEUED, RUNNING = "queued", "running"
-VARIABLE = "GYMNAST_JOBS"
+JOBS_VARIABLE = "GYMNAST_JOBS"
 """Environment variable with the number of jobs at once, used if the command line sets none."""
 POLL_SECONDS = 0.2
 """Seconds between two checks of a waiting job whether it is its turn."""
 
 
 @dataclass
-class Place:
+class QueueEntry:
     """A job's place in the queue, held by the process that has the file descriptor `handle` open."""
 
     folder: Path
     name: str
     """`ARRIVAL-ID`: sorts by arrival."""
-    handle: int
+    fd: int
 
     @property
-    def given_up(self) -> bool:
+    def is_cancelled(self) -> bool:
         """Whether the job was removed from the queue."""
-        return os.fstat(self.handle).st_nlink == 0
+        return os.fstat(self.fd).st_nlink == 0
 
-    def start(self, limit: int) -> bool:
+    def try_start(self, limit: int) -> bool:
         """Moves the job to running if it is its turn and fewer than `limit` run; True if it did."""
         with _queue_lock(self.folder):
-            if self.given_up or _first_alive(self.folder, QUEUED, before=self.name):
+            if self.is_cancelled or _first_alive(self.folder, QUEUED, before=self.name):
                 return False
             if len(_alive(self.folder, RUNNING)) >= limit:
                 return False
@@ -50,14 +50,14 @@ class Place:
             source.rename(target)
             return True
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Frees the place and releases its lock."""
         for state in (QUEUED, RUNNING):
             (self.folder / state / self.name).unlink(missing_ok=True)
-        os.close(self.handle)
+        os.close(self.fd)
 
 
-def arrive(folder: Path, job_id: str) -> Place:
+def enqueue(folder: Path, job_id: str) -> QueueEntry:
     """Adds a job to the end of the queue; this process holds its place."""
     for state in (QUEUED, RUNNING):
         (folder / state).mkdir(parents=True, exist_ok=True)
@@ -65,21 +65,21 @@ def arrive(folder: Path, job_id: str) -> Place:
         name = f"{time.time_ns():020d}-{job_id}"
         handle = os.open(folder / QUEUED / name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
         fcntl.flock(handle, fcntl.LOCK_EX)
-        return Place(folder, name, handle)
+        return QueueEntry(folder, name, handle)
 
 
-def inherited(folder: Path, name: str, handle: int) -> Place:
+def inherit_entry(folder: Path, name: str, fd: int) -> QueueEntry:
     """Returns the place whose file descriptor was inherited from the process that started this one."""
     try:
-        os.fstat(handle)
+        os.fstat(fd)
     except OSError:
         fix = "gymnast train ... --detach"
         raise UsageError("this process was not started as a background job", fix=fix) from None
-    lock.own(handle)
-    return Place(folder, name, handle)
+    lock.close_on_fork(fd)
+    return QueueEntry(folder, name, fd)
 
 
-def give_up(folder: Path, job_id: str) -> bool:
+def cancel(folder: Path, job_id: str) -> bool:
     """Removes a waiting job from the queue; False if it is not waiting."""
     with _queue_lock(folder):
         for name in _alive(folder, QUEUED):
@@ -89,7 +89,7 @@ def give_up(folder: Path, job_id: str) -> bool:
     return False
 
 
-def places(folder: Path) -> dict[str, str]:
+def job_states(folder: Path) -> dict[str, str]:
     """Returns job id -> `queued` or `running` for every live job: running ones first, each by arrival."""
     return {
         name.partition("-")[2]: state
@@ -99,19 +99,19 @@ def places(folder: Path) -> dict[str, str]:
     }
 
 
-def limit(option: int | None) -> int:
+def max_jobs(option: int | None) -> int:
     """Returns the number of jobs at once: the option, else GYMNAST_JOBS, else one per core."""
-    configured = os.environ.get(VARIABLE, "")
+    configured = os.environ.get(JOBS_VARIABLE, "")
     if option is None and configured:
         if not configured.isdigit() or int(configured) < 1:
-            raise UsageError(f"{VARIABLE} is {configured!r} (expected a number of jobs, 1 or more)")
+            raise UsageError(f"{JOBS_VARIABLE} is {configured!r} (expected a number of jobs, 1 or more)")
         return int(configured)
     return option or usable_cores()
 
 
 @contextmanager
 def _queue_lock(folder: Path) -> Iterator[None]:
-    with lock.briefly(folder / "queue-lock"):
+    with lock.exclusive(folder / "queue-lock"):
         yield
 
 

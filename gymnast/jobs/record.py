@@ -15,7 +15,7 @@ VERSION = 1
 Record = dict[str, Any]
 
 
-def folder_of(runs_dir: Path) -> Path:
+def jobs_dir(runs_dir: Path) -> Path:
     return runs_dir / ".jobs"
 
 
@@ -38,7 +38,7 @@ def write(folder: Path, job_id: str, **fields: Any) -> Record:
 
 def update(folder: Path, job_id: str, **fields: Any) -> None:
     """Changes fields of a job's record; safe if other processes update it at the same time."""
-    with lock.briefly(folder / "record-lock"):
+    with lock.exclusive(folder / "record-lock"):
         changed = read(folder, job_id) | fields
         durable.replace(_file(folder, job_id), document.dumps(changed, indent=1).encode())
 
@@ -71,7 +71,7 @@ def read_all(folder: Path) -> list[Record]:
     return sorted(found, key=lambda record: (record["created"], record["id"]), reverse=True)
 
 
-def output(folder: Path, job_id: str) -> Path:
+def output_file(folder: Path, job_id: str) -> Path:
     """Returns the path of the file with the job's output."""
     return folder / f"{job_id}.txt"
 

@@ -15,20 +15,20 @@ from gymnast.runs.run import ACTIVE, derived_status, read_info
 
 WAITING = ("queued", "starting")
 """Statuses of a job that has not created its run yet."""
-LIVING = (*WAITING, *ACTIVE)
+LIVE = (*WAITING, *ACTIVE)
 POLL_SECONDS = 0.2
 _LISTED_FIELDS = ("id", "target", "name", "seed", "group", "created", "pid", "exit_code", "words")
 
 
 def jobs(runs_dir: Path) -> list[dict[str, Any]]:
     """Returns every job, newest first, with its `status` and, if there is one, the `reason` for it."""
-    folder = record.folder_of(runs_dir)
-    places = queue.places(folder)
+    folder = record.jobs_dir(runs_dir)
+    places = queue.job_states(folder)
     return [_with_status(runs_dir, found, places) for found in record.read_all(folder)]
 
 
-def living_jobs(runs_dir: Path) -> list[dict[str, Any]]:
-    return [job for job in jobs(runs_dir) if job["status"] in LIVING]
+def live_jobs(runs_dir: Path) -> list[dict[str, Any]]:
+    return [job for job in jobs(runs_dir) if job["status"] in LIVE]
 
 
 def find(ref: str, runs_dir: Path) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def find(ref: str, runs_dir: Path) -> dict[str, Any]:
     return {"id": run.id, "status": status, "reason": info["reason"], "path": str(run.path)}
 
 
-def members(ref: str, runs_dir: Path) -> list[str]:
+def group_members(ref: str, runs_dir: Path) -> list[str]:
     """Returns the ids of the jobs of a group, oldest first; `[ref]` if it is not a group."""
     found = [job["id"] for job in jobs(runs_dir) if job.get("group") == ref]
     return found[::-1] or [ref]
@@ -56,26 +56,26 @@ def wait(refs: Sequence[str], runs_dir: Path) -> Iterator[dict[str, Any]]:
     waiting = [find(ref, runs_dir)["path"] for ref in refs]
     while waiting:
         for path in [*waiting]:
-            if is_over(Path(path)):
+            if has_ended(Path(path)):
                 waiting.remove(path)
-                yield of_path(Path(path))
+                yield read_status(Path(path))
         if waiting:
             time.sleep(POLL_SECONDS)
 
 
-def is_over(path: Path) -> bool:
+def has_ended(path: Path) -> bool:
     """True if the run or job has ended and its process has released the run's lock."""
-    return of_path(path)["status"] not in LIVING and not lock.is_held(path)
+    return read_status(path)["status"] not in LIVE and not lock.has_writer(path)
 
 
-def of_path(path: Path) -> dict[str, Any]:
+def read_status(path: Path) -> dict[str, Any]:
     """Returns the current status of the run or job with this directory."""
     with suppress(RunError):
         info = read_info(path)
         status = derived_status(path, info)
         return {"id": path.name, "status": status, "reason": info["reason"], "path": str(path)}
-    folder = record.folder_of(path.parent)
-    return _with_status(path.parent, record.read(folder, path.name), queue.places(folder))
+    folder = record.jobs_dir(path.parent)
+    return _with_status(path.parent, record.read(folder, path.name), queue.job_states(folder))
 
 
 def _job_named(ref: str, runs_dir: Path) -> dict[str, Any] | None:

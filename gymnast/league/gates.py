@@ -7,16 +7,16 @@ from typing import Literal, Protocol
 
 from gymnast.errors import GymnastError
 from gymnast.rl.statistics import Interval
-from gymnast.text.wording import counted
+from gymnast.text.wording import count_noun
 
 
-class Record(Protocol):
+class WinRecord(Protocol):
     """Results of one side: `Wins`, or a `Tally` from the side of the row role."""
 
     @property
-    def known(self) -> int: ...
+    def n_known(self) -> int: ...
 
-    def rate(self) -> Interval: ...
+    def win_rate(self) -> Interval: ...
 
 
 Verdict = Literal["above", "below", "unsure"]
@@ -26,7 +26,7 @@ Verdict = Literal["above", "below", "unsure"]
 class Gate:
     threshold: float
     """Win rate between 0 and 1."""
-    matches: int
+    min_matches: int
     """Minimum number of known outcomes; with fewer, the verdict is `unsure`."""
 
     def __post_init__(self) -> None:
@@ -34,30 +34,30 @@ class Gate:
             raise GymnastError(
                 f"the threshold of a gate is {self.threshold}", fix="use a win rate between 0 and 1"
             )
-        if self.matches < 1:
-            raise GymnastError(f"a gate after {self.matches} matches", fix="use at least 1 match")
+        if self.min_matches < 1:
+            raise GymnastError(f"a gate after {self.min_matches} matches", fix="use at least 1 match")
 
-    def verdict(self, record: Record) -> Verdict:
+    def verdict(self, record: WinRecord) -> Verdict:
         """Compares the whole 95 % interval with the threshold, not only its center."""
-        if record.known < self.matches:
+        if record.n_known < self.min_matches:
             return "unsure"
-        rate = record.rate()
+        rate = record.win_rate()
         if rate.low > self.threshold:
             return "above"
         return "below" if rate.high < self.threshold else "unsure"
 
-    def explain(self, record: Record) -> str:
+    def explain(self, record: WinRecord) -> str:
         """Returns the verdict as text: `above: wins 80% [71, 87] of 100 matches, threshold 60%`."""
         verdict = self.verdict(record)
-        if record.known == 0:
-            return f"{verdict}: no known outcome, {self.matches} are needed"
-        matches = counted(record.known, "match", "matches")
-        text = f"{verdict}: wins {percent(record.rate())} of {matches}"
-        if record.known < self.matches:
-            return f"{text}, {self.matches} are needed"
+        if record.n_known == 0:
+            return f"{verdict}: no known outcome, {self.min_matches} are needed"
+        matches = count_noun(record.n_known, "match", "matches")
+        text = f"{verdict}: wins {format_win_rate(record.win_rate())} of {matches}"
+        if record.n_known < self.min_matches:
+            return f"{text}, {self.min_matches} are needed"
         return f"{text}, threshold {100 * self.threshold:.0f}%"
 
 
-def percent(rate: Interval) -> str:
+def format_win_rate(rate: Interval) -> str:
     """Formats a win rate and its interval in percent: `80% [71, 87]`."""
     return f"{100 * rate.mean:.0f}% [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gymnast import figures
-from gymnast.league.matrix import Matrix
+from gymnast.league.matrix import CrossPlayMatrix
 from gymnast.league.results import Tally
 
 CELL, MARGIN = (0.85, 0.5), (2.2, 1.6)
@@ -16,17 +16,17 @@ NO_RESULT = "#eeeeee"
 """Color of a pair without a known outcome."""
 
 
-def picture(matrix: Matrix) -> bytes:
+def heatmap_png(matrix: CrossPlayMatrix) -> bytes:
     """Returns the heat map as a PNG."""
     across, down = max(1, len(matrix.columns)), max(1, len(matrix.rows))
-    figure = figures.blank(
+    figure = figures.new_figure(
         MARGIN[0] + CELL[0] * across,
         MARGIN[1] + CELL[1] * down,
-        otherwise="or read it as text or JSON",
+        alternative="or read it as text or JSON",
     )
     axes = figure.add_subplot()
     axes.set_facecolor(NO_RESULT)
-    rates = [[tally.rate().mean for tally in line] for line in matrix.cells]
+    rates = [[tally.win_rate().mean for tally in line] for line in matrix.cells]
     if matrix.rows and matrix.columns:
         mesh = axes.pcolormesh(rates, cmap=COLOR_MAP, vmin=0, vmax=1, edgecolors="white", lw=1)
         bar = figure.colorbar(mesh, ax=axes, pad=0.02, format=lambda v, _: f"{100 * v:.0f}%")
@@ -35,11 +35,11 @@ def picture(matrix: Matrix) -> bytes:
         for across, tally in enumerate(line):
             _write(axes, across + 0.5, down + 0.5, tally)
     _label(axes, matrix)
-    return figures.png(figure)
+    return figures.to_png(figure)
 
 
-def _label(axes: Any, matrix: Matrix) -> None:
-    title = f"win rate of the {matrix.row}"
+def _label(axes: Any, matrix: CrossPlayMatrix) -> None:
+    title = f"win rate of the {matrix.row_role}"
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold", pad=8)
     columns, rows = (
         [i + 0.5 for i in range(len(names))] for names in (matrix.columns, matrix.rows)
@@ -49,18 +49,18 @@ def _label(axes: Any, matrix: Matrix) -> None:
     axes.invert_yaxis()  # the first row on top, as in the table
     axes.tick_params(labelsize=8, colors="#444444", length=0)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel(matrix.column, fontsize=8, color="#444444", labelpad=2)
-    axes.set_ylabel(matrix.row, fontsize=8, color="#444444")
+    axes.set_xlabel(matrix.column_role, fontsize=8, color="#444444", labelpad=2)
+    axes.set_ylabel(matrix.row_role, fontsize=8, color="#444444")
 
 
 def _write(axes: Any, x: float, y: float, tally: Tally) -> None:
     """Writes the win rate, and below it its interval and the number of matches."""
-    rate = tally.rate()
-    if not tally.known:
+    rate = tally.win_rate()
+    if not tally.n_known:
         axes.text(x, y, "-", ha="center", va="center", fontsize=8, color="#777777")
         return
     color = "white" if abs(rate.mean - 0.5) > 0.35 else "black"
     low, high = f"{100 * rate.low:.0f}", f"{100 * rate.high:.0f}"
     axes.text(x, y, f"{100 * rate.mean:.0f}%", ha="center", va="bottom", fontsize=9, color=color)
-    small = f"{low}-{high}%, n {tally.known}"
+    small = f"{low}-{high}%, n {tally.n_known}"
     axes.text(x, y + 0.05, small, ha="center", va="top", fontsize=5.5, color=color)

@@ -8,7 +8,7 @@ import numpy as np
 Array = np.ndarray
 
 
-def mode(
+def posterior_mode(
     design: Array, offset: Array, score: Array, matches: Array, precision: float
 ) -> tuple[Array, Array]:
     """Returns the mode x [k] and its covariance [k, k], found by Newton's method.

@@ -6,33 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gymnast.league.gates import percent
+from gymnast.league.gates import format_win_rate
 from gymnast.league.results import Results, Tally
 from gymnast.text import wording
 
 
 @dataclass(frozen=True)
-class Matrix:
-    row: str
+class CrossPlayMatrix:
+    row_role: str
     """The role in the rows; win rates are from its side."""
-    column: str
+    column_role: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     cells: tuple[tuple[Tally, ...], ...]
     """Results of each pair, [rows][columns]; an empty tally if the pair never met."""
 
     @classmethod
-    def of(
+    def from_results(
         cls,
         results: Results,
         rows: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
-    ) -> Matrix:
+    ) -> CrossPlayMatrix:
         """Returns the matrix of these entrants in this order, or of all entrants in natural order."""
         rows = results.rows() if rows is None else rows
         columns = results.columns() if columns is None else columns
-        cells = tuple(tuple(results.between(r, c) for c in columns) for r in rows)
-        return cls(results.row, results.column, tuple(rows), tuple(columns), cells)
+        cells = tuple(tuple(results.pair_tally(r, c) for c in columns) for r in rows)
+        return cls(results.row_role, results.column_role, tuple(rows), tuple(columns), cells)
 
     @property
     def unknown(self) -> int:
@@ -40,41 +40,41 @@ class Matrix:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "roles": [self.row, self.column],
+            "roles": [self.row_role, self.column_role],
             "rows": list(self.rows),
             "columns": list(self.columns),
             "cells": [[_cell(tally) for tally in line] for line in self.cells],
         }
 
-    def text(self) -> str:
+    def to_text(self) -> str:
         """Formats the matrix as a table for the terminal."""
         if not self.rows or not self.columns:
             return "(no matches yet)"
-        head = (f"{self.row} \\ {self.column}", *self.columns)
+        head = (f"{self.row_role} \\ {self.column_role}", *self.columns)
         lines = [
             (name, *map(_words, line)) for name, line in zip(self.rows, self.cells, strict=True)
         ]
         table = wording.table(head, lines, right=" ".join(self.columns))
-        return f"{table}\n{self.note}"
+        return f"{table}\n{self.legend}"
 
     @property
-    def note(self) -> str:
+    def legend(self) -> str:
         """Explanation of the numbers in the table."""
-        legend = f"win rate of the {self.row} [95 % interval] / matches with a known outcome"
+        legend = f"win rate of the {self.row_role} [95 % interval] / matches with a known outcome"
         unknown = wording.count(self.unknown)
         return f"{legend}; {unknown} unknown, not counted" if self.unknown else legend
 
 
 def _words(tally: Tally) -> str:
-    return f"{percent(tally.rate())} / {wording.count(tally.known)}" if tally.known else "-"
+    return f"{format_win_rate(tally.win_rate())} / {wording.count(tally.n_known)}" if tally.n_known else "-"
 
 
 def _cell(tally: Tally) -> dict[str, Any]:
-    rate = tally.rate()
+    rate = tally.win_rate()
     return {
-        "rate": rate.mean if tally.known else None,
+        "rate": rate.mean if tally.n_known else None,
         "low": rate.low,
         "high": rate.high,
-        "matches": tally.known,
+        "matches": tally.n_known,
         "unknown": tally.unknown,
     }

@@ -17,7 +17,7 @@ Scheme = Literal["uniform", "recent", "loss"]
 class OpponentSampling:
     """The scheme by which the next opponent is drawn."""
 
-    by: Scheme = "loss"
+    scheme: Scheme = "loss"
     """`uniform`: all alike. `recent`: newer ones more often. `loss`: the more often the learner loses to an
     opponent, the more often it is played (prioritized fictitious self-play)."""
     decay: float = 0.8
@@ -26,39 +26,39 @@ class OpponentSampling:
     """Exponent of the loss rate, used by `loss`. 0 is uniform; high values favor the hardest opponents."""
 
     def __post_init__(self) -> None:
-        if self.by not in get_args(Scheme):
+        if self.scheme not in get_args(Scheme):
             known = ", ".join(get_args(Scheme))
             raise GymnastError(
-                f"opponents cannot be sampled by {self.by!r}", fix=f"use one of {known}"
+                f"opponents cannot be sampled by {self.scheme!r}", fix=f"use one of {known}"
             )
         if not 0 < self.decay <= 1:
             raise GymnastError(f"decay is {self.decay}", fix="use a number above 0 and at most 1")
         if not 0 <= self.power < float("inf"):
             raise GymnastError(f"power is {self.power}", fix="use a finite number, at least 0")
 
-    def probabilities(self, won: Sequence[float], known: Sequence[int]) -> np.ndarray:
+    def probabilities(self, wins: Sequence[float], matches: Sequence[int]) -> np.ndarray:
         """Returns the probability of each opponent, [n], from the oldest to the newest. `won` are the matches
         that the learner won against each (a draw counts as half), of `known` matches with a known outcome."""
-        if not known:
+        if not matches:
             raise ValueError("there are no opponents to sample from")
-        if self.by == "uniform":
-            return uniform(len(known))
-        if self.by == "recent":
-            return recent(len(known), self.decay)
-        return by_loss(np.array(won, np.float64), np.array(known, np.float64), self.power)
+        if self.scheme == "uniform":
+            return uniform_probabilities(len(matches))
+        if self.scheme == "recent":
+            return recency_probabilities(len(matches), self.decay)
+        return loss_probabilities(np.array(wins, np.float64), np.array(matches, np.float64), self.power)
 
 
-def uniform(n: int) -> np.ndarray:
+def uniform_probabilities(n: int) -> np.ndarray:
     return np.full(n, 1 / n)
 
 
-def recent(n: int, decay: float) -> np.ndarray:
+def recency_probabilities(n: int, decay: float) -> np.ndarray:
     """Returns probabilities that decay geometrically with age, counted in entrants; the newest is last."""
     weight = decay ** np.arange(n - 1, -1, -1.0)
     return weight / weight.sum()
 
 
-def by_loss(won: np.ndarray, known: np.ndarray, power: float) -> np.ndarray:
+def loss_probabilities(won: np.ndarray, known: np.ndarray, power: float) -> np.ndarray:
     """Returns probabilities in proportion to the loss rate to the given power, as in AlphaStar
     (doi:10.1038/s41586-019-1724-z). The rate is the mean of its Beta posterior with a flat prior, so an
     opponent that was never met counts as even, and no opponent is ever excluded."""

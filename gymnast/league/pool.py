@@ -9,10 +9,10 @@ import numpy as np
 
 from gymnast.errors import GymnastError
 from gymnast.league.opponents import OpponentSampling
-from gymnast.league.wins import Wins
+from gymnast.league.wins import RecentWins
 
 
-class Pool:
+class SnapshotPool:
     """Past selves, named by the env step of their snapshot, from the oldest to the newest.
 
     For each of them, the pool records the last outcomes of matches against it, from the side of the learner
@@ -25,56 +25,56 @@ class Pool:
                 f"the pool keeps {keep} past selves",
                 fix="keep at least 2: the first and the newest",
             )
-        self.keep = keep
+        self.max_size = keep
         self.window = window
         """Number of outcomes recorded for each past self."""
-        self.against: dict[int, Wins] = {}
+        self.win_records: dict[int, RecentWins] = {}
         """Results of the learner against each past self, by its step, oldest first."""
 
     @property
     def steps(self) -> list[int]:
-        return list(self.against)
+        return list(self.win_records)
 
     def add(self, step: int) -> list[int]:
         """Adds a newer past self. Returns those removed to make room: the one with the closest neighbors,
         so that history stays evenly covered, but never the first or the newest."""
-        if self.against and step <= self.steps[-1]:
+        if self.win_records and step <= self.steps[-1]:
             raise ValueError(f"step {step} is not after {self.steps[-1]}, the newest of the pool")
-        self.against[step] = Wins(self.window)
+        self.win_records[step] = RecentWins(self.window)
         removed: list[int] = []
-        while len(self.against) > self.keep:
+        while len(self.win_records) > self.max_size:
             removed.append(_most_redundant(self.steps))
-            del self.against[removed[-1]]
+            del self.win_records[removed[-1]]
         return removed
 
-    def report(self, step: int, score: float | None) -> None:
+    def record_score(self, step: int, score: float | None) -> None:
         """Records the learner's score against a past self; ignored if that has left the pool meanwhile."""
-        if step in self.against:
-            self.against[step].add(score)
+        if step in self.win_records:
+            self.win_records[step].add(score)
 
     def probabilities(self, sampling: OpponentSampling) -> dict[int, float]:
         """Returns the probability with which each past self is drawn, by step."""
-        records = self.against.values()
-        won, known = [record.score for record in records], [record.known for record in records]
+        records = self.win_records.values()
+        won, known = [record.score for record in records], [record.n_known for record in records]
         probabilities = sampling.probabilities(won, known)
-        return dict(zip(self.against, probabilities.tolist(), strict=True))
+        return dict(zip(self.win_records, probabilities.tolist(), strict=True))
 
-    def draw(self, sampling: OpponentSampling, stream: np.random.Generator) -> int:
+    def sample(self, sampling: OpponentSampling, rng: np.random.Generator) -> int:
         """Draws the next opponent and returns its step. Uses exactly one random number."""
         probabilities = np.fromiter(self.probabilities(sampling).values(), np.float64)
         upper = np.cumsum(probabilities)
-        return self.steps[int(np.searchsorted(upper[:-1], stream.random(), side="right"))]
+        return self.steps[int(np.searchsorted(upper[:-1], rng.random(), side="right"))]
 
     def state(self) -> dict[str, Any]:
-        return {"entrants": [{"step": step} | wins.state() for step, wins in self.against.items()]}
+        return {"entrants": [{"step": step} | wins.state() for step, wins in self.win_records.items()]}
 
     def load(self, state: Mapping[str, Any]) -> list[int]:
         """Restores the pool. Returns the past selves that were removed because this pool keeps fewer."""
-        self.against.clear()
+        self.win_records.clear()
         removed: list[int] = []
         for entrant in state["entrants"]:
             removed += self.add(entrant["step"])
-            self.against[entrant["step"]].load(entrant)
+            self.win_records[entrant["step"]].load(entrant)
         return removed
 
 

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from gymnast.errors import GymnastError
-from gymnast.league.logistic import mode, sigmoid
-from gymnast.league.results import Entrant, Results, natural
+from gymnast.league.logistic import posterior_mode, sigmoid
+from gymnast.league.results import Entrant, Results, natural_key
 from gymnast.rl.statistics import Z95, Interval
 
 SCALE = 400 / math.log(10)
 """Elo points per unit of log-odds: 400 points ahead means odds of ten to one."""
 CENTER = 1000.0
 """Mean rating if there is no anchor."""
-PRIOR = 800.0
+PRIOR_STD = 800.0
 """Standard deviation of the prior, in points: it has the weight of a fifth of one even match."""
 Array = np.ndarray
 
@@ -33,7 +33,7 @@ Array = np.ndarray
 class Rating:
     value: float
     """Elo points."""
-    error: float
+    std_error: float
     """Standard error; 0 for an anchor."""
     matches: int
     """Number of known outcomes it is based on."""
@@ -41,13 +41,13 @@ class Rating:
     @property
     def interval(self) -> Interval:
         """The 95 % confidence interval."""
-        return _interval(self.value, self.error)
+        return _interval(self.value, self.std_error)
 
     def to_json(self) -> dict[str, Any]:
         low, high = self.interval.low, self.interval.high
         return {
             "rating": self.value,
-            "error": self.error,
+            "error": self.std_error,
             "low": low,
             "high": high,
             "matches": self.matches,
@@ -60,7 +60,7 @@ class Ratings:
     """Ratings of the row entrants, then of the column entrants, each in natural order."""
     advantage: Rating | None
     """Points by which the game favors the row role; None if this was not estimated."""
-    row: str
+    row_role: str
     """The role in the rows."""
     covariance: Array
     """Covariance of the ratings in the order of `entrants`, in points squared, [n, n]."""
@@ -76,7 +76,7 @@ class Ratings:
         value = self.entrants[better].value - self.entrants[worse].value
         return _interval(value, math.sqrt(max(variance, 0.0)))
 
-    def chance(self, row: Entrant, column: Entrant) -> float:
+    def win_probability(self, row: Entrant, column: Entrant) -> float:
         """Returns the probability that the row beats the column, according to their ratings."""
         ahead = self.entrants[row].value - self.entrants[column].value
         if self.advantage is not None:
@@ -90,16 +90,16 @@ class Ratings:
         ]
         advantage = None
         if self.advantage is not None:
-            advantage = {"role": self.row} | self.advantage.to_json()
+            advantage = {"role": self.row_role} | self.advantage.to_json()
         return {"entrants": rated, "advantage": advantage}
 
 
-def rate(
+def fit_ratings(
     results: Results,
     anchors: Mapping[Entrant, float] | None = None,
     *,
     advantage: bool = False,
-    prior: float = PRIOR,
+    prior: float = PRIOR_STD,
 ) -> Ratings:
     """Rates all entrants in the table. `anchors` are entrants with a fixed, known rating.
 
@@ -113,9 +113,9 @@ def rate(
     order = _all_entrants(results, anchors)
     index = {entrant: i for i, entrant in enumerate(order)}
     played = [
-        (index[Entrant(results.row, row)], index[Entrant(results.column, column)], tally)
-        for row, column, tally in results.ordered()
-        if tally.known
+        (index[Entrant(results.row_role, row)], index[Entrant(results.column_role, column)], tally)
+        for row, column, tally in results.sorted_pairs()
+        if tally.n_known
     ]
     n = len(order)
     rows = np.array([row for row, _, _ in played], np.intp)
@@ -129,9 +129,9 @@ def rate(
     known = np.array([(anchors.get(entrant, center) - center) / SCALE for entrant in order] + [0.0])
     free = np.array([entrant not in anchors for entrant in order] + [advantage])
     score = np.array([tally.score for _, _, tally in played], np.float64)
-    matches = np.array([tally.known for _, _, tally in played], np.float64)
+    matches = np.array([tally.n_known for _, _, tally in played], np.float64)
     precision = (SCALE / prior) ** 2
-    estimate, spread = mode(design[:, free], design @ known, score, matches, precision)
+    estimate, spread = posterior_mode(design[:, free], design @ known, score, matches, precision)
 
     value, covariance = known.copy(), np.zeros((n + 1, n + 1))
     value[free] += estimate
@@ -147,7 +147,7 @@ def rate(
     return Ratings(
         dict(zip(order, rated, strict=True)),
         row_advantage if advantage else None,
-        results.row,
+        results.row_role,
         SCALE**2 * covariance[:n, :n],
     )
 
@@ -161,19 +161,19 @@ def _center(covariance: Array, n: int) -> None:
 
 
 def _all_entrants(results: Results, anchors: Mapping[Entrant, float]) -> list[Entrant]:
-    roles = (results.row, results.column)
-    found = {Entrant(results.row, name) for name in results.rows()}
-    found |= {Entrant(results.column, name) for name in results.columns()} | anchors.keys()
-    return sorted(found, key=lambda entrant: (roles.index(entrant.role), natural(entrant.name)))
+    roles = (results.row_role, results.column_role)
+    found = {Entrant(results.row_role, name) for name in results.rows()}
+    found |= {Entrant(results.column_role, name) for name in results.columns()} | anchors.keys()
+    return sorted(found, key=lambda entrant: (roles.index(entrant.role), natural_key(entrant.name)))
 
 
 def _check(results: Results, anchors: Mapping[Entrant, float], prior: float) -> None:
     for entrant, rating in anchors.items():
-        if entrant.role not in (results.row, results.column):
+        if entrant.role not in (results.row_role, results.column_role):
             raise GymnastError(
                 f"there is no role {entrant.role}",
                 at=f"anchor {entrant}",
-                fix=f"use {results.row}:NAME or {results.column}:NAME",
+                fix=f"use {results.row_role}:NAME or {results.column_role}:NAME",
             )
         if not math.isfinite(rating):
             raise GymnastError(
@@ -181,7 +181,7 @@ def _check(results: Results, anchors: Mapping[Entrant, float], prior: float) -> 
             )
     if not 0 < prior < math.inf:
         raise GymnastError(
-            f"the prior is {prior} points", fix=f"use a number above 0, such as {PRIOR:.0f}"
+            f"the prior is {prior} points", fix=f"use a number above 0, such as {PRIOR_STD:.0f}"
         )
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from gymnast.errors import GymnastError
 from gymnast.rl.statistics import Interval, wilson_interval
 
-NOBODY = ""
+DRAW = ""
 """The winner of a drawn match."""
 
 
@@ -37,129 +37,129 @@ class Entrant(NamedTuple):
         return cls(role, name)
 
 
-def score(role: str, winner: str | None) -> float | None:
+def match_score(role: str, winner: str | None) -> float | None:
     """Returns a role's score in a match: 1 won, 1/2 drawn, 0 lost, None if the winner is unknown."""
     if winner is None:
         return None
-    return 0.5 if winner == NOBODY else float(winner == role)
+    return 0.5 if winner == DRAW else float(winner == role)
 
 
 @dataclass(frozen=True)
 class Tally:
     """Number of matches of one pair by result."""
 
-    row: int = 0
+    row_wins: int = 0
     """Matches won by the row role."""
-    column: int = 0
+    column_wins: int = 0
     """Matches won by the column role."""
-    drawn: int = 0
+    draws: int = 0
     unknown: int = 0
 
     def __post_init__(self) -> None:
-        if min(self.row, self.column, self.drawn, self.unknown) < 0:
+        if min(self.row_wins, self.column_wins, self.draws, self.unknown) < 0:
             raise ValueError(f"numbers of matches cannot be negative: {self}")
 
     @property
-    def known(self) -> int:
-        return self.row + self.column + self.drawn
+    def n_known(self) -> int:
+        return self.row_wins + self.column_wins + self.draws
 
     @property
     def score(self) -> float:
         """Number of matches won by the row role; a draw counts as half."""
-        return self.row + self.drawn / 2
+        return self.row_wins + self.draws / 2
 
-    def rate(self) -> Interval:
+    def win_rate(self) -> Interval:
         """Returns the win rate of the row role over matches with a known outcome."""
-        return wilson_interval(self.score, self.known)
+        return wilson_interval(self.score, self.n_known)
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
-            self.row + other.row,
-            self.column + other.column,
-            self.drawn + other.drawn,
+            self.row_wins + other.row_wins,
+            self.column_wins + other.column_wins,
+            self.draws + other.draws,
             self.unknown + other.unknown,
         )
 
 
 @dataclass
 class Results:
-    row: str
+    row_role: str
     """The role in the rows, say `seeker`."""
-    column: str
+    column_role: str
     """The role in the columns."""
     pairs: dict[tuple[str, str], Tally] = field(default_factory=dict[tuple[str, str], Tally])
     """Results of each pair, by (name of the row entrant, name of the column entrant)."""
 
     def __post_init__(self) -> None:
-        for role in (self.row, self.column):
+        for role in (self.row_role, self.column_role):
             if not role or ":" in role:
                 raise GymnastError(
                     f"{role!r} is not a valid role name", fix="use a word without a colon"
                 )
-        if self.row == self.column:
+        if self.row_role == self.column_role:
             raise GymnastError(
-                f"both roles are called {self.row!r}", fix="use different roles in rows and columns"
+                f"both roles are called {self.row_role!r}", fix="use different roles in rows and columns"
             )
 
     def add(self, row: str, column: str, winner: str | None, n: int = 1) -> None:
         """Adds n matches won by the role `winner`; NOBODY is a draw, None an unknown outcome."""
         if winner is None:
             tally = Tally(unknown=n)
-        elif winner == NOBODY:
-            tally = Tally(drawn=n)
-        elif winner == self.row:
-            tally = Tally(row=n)
-        elif winner == self.column:
-            tally = Tally(column=n)
+        elif winner == DRAW:
+            tally = Tally(draws=n)
+        elif winner == self.row_role:
+            tally = Tally(row_wins=n)
+        elif winner == self.column_role:
+            tally = Tally(column_wins=n)
         else:
             raise GymnastError(
                 f"a match cannot be won by {winner!r}",
-                at=f"{self.row} {row} against {self.column} {column}",
-                fix=f"use {self.row!r}, {self.column!r}, '' for a draw, or None for unknown",
+                at=f"{self.row_role} {row} against {self.column_role} {column}",
+                fix=f"use {self.row_role!r}, {self.column_role!r}, '' for a draw, or None for unknown",
             )
-        self.pairs[row, column] = self.between(row, column) + tally
+        self.pairs[row, column] = self.pair_tally(row, column) + tally
 
-    def between(self, row: str, column: str) -> Tally:
+    def pair_tally(self, row: str, column: str) -> Tally:
         return self.pairs.get((row, column), Tally())
 
     def merge(self, other: Results) -> Results:
         """Returns the sum of both tables, which must not contain the same matches."""
-        if (self.row, self.column) != (other.row, other.column):
+        if (self.row_role, self.column_role) != (other.row_role, other.column_role):
             raise GymnastError(
-                f"results of {other.row} against {other.column} cannot be merged"
-                f" with results of {self.row} against {self.column}",
+                f"results of {other.row_role} against {other.column_role} cannot be merged"
+                f" with results of {self.row_role} against {self.column_role}",
                 fix="merge tables of the same roles",
             )
-        both = Results(self.row, self.column, dict(self.pairs))
+        both = Results(self.row_role, self.column_role, dict(self.pairs))
         for pair, tally in other.pairs.items():
-            both.pairs[pair] = both.between(*pair) + tally
+            both.pairs[pair] = both.pair_tally(*pair) + tally
         return both
 
     def rows(self) -> list[str]:
         """Returns the entrants of the row role, in natural order."""
-        return sorted({row for row, _ in self.pairs}, key=natural)
+        return sorted({row for row, _ in self.pairs}, key=natural_key)
 
     def columns(self) -> list[str]:
         """Returns the entrants of the column role, in natural order."""
-        return sorted({column for _, column in self.pairs}, key=natural)
+        return sorted({column for _, column in self.pairs}, key=natural_key)
 
-    def ordered(self) -> Iterator[tuple[str, str, Tally]]:
+    def sorted_pairs(self) -> Iterator[tuple[str, str, Tally]]:
         """Yields (row entrant, column entrant, results) in natural order."""
-        for row, column in sorted(self.pairs, key=lambda pair: tuple(map(natural, pair))):
+        for row, column in sorted(self.pairs, key=lambda pair: tuple(map(natural_key, pair))):
             yield row, column, self.pairs[row, column]
 
     def total(self) -> Tally:
         return sum(self.pairs.values(), Tally())
 
-    def of(self, entrant: Entrant) -> Tally:
+    def entrant_tally(self, entrant: Entrant) -> Tally:
         """Returns the results of all matches of one entrant."""
-        if entrant.role not in (self.row, self.column):
+        if entrant.role not in (self.row_role, self.column_role):
             raise GymnastError(
                 f"there is no role {entrant.role}",
                 at=str(entrant),
-                fix=f"use {self.row} or {self.column}",
+                fix=f"use {self.row_role} or {self.column_role}",
             )
-        axis = (self.row, self.column).index(entrant.role)
+        axis = (self.row_role, self.column_role).index(entrant.role)
         played = (tally for pair, tally in self.pairs.items() if pair[axis] == entrant.name)
         return sum(played, Tally())
 
@@ -169,13 +169,13 @@ class Results:
             {
                 "row": row,
                 "column": column,
-                "won": [tally.row, tally.column],
-                "drawn": tally.drawn,
+                "won": [tally.row_wins, tally.column_wins],
+                "drawn": tally.draws,
                 "unknown": tally.unknown,
             }
-            for row, column, tally in self.ordered()
+            for row, column, tally in self.sorted_pairs()
         ]
-        return {"roles": [self.row, self.column], "pairs": pairs}
+        return {"roles": [self.row_role, self.column_role], "pairs": pairs}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Results:
@@ -185,7 +185,7 @@ class Results:
                 won, lost = pair["won"]
                 tally = Tally(won, lost, pair["drawn"], pair["unknown"])
                 names = pair["row"], pair["column"]
-                results.pairs[names] = results.between(*names) + tally
+                results.pairs[names] = results.pair_tally(*names) + tally
         except (KeyError, TypeError, ValueError) as error:
             raise GymnastError(
                 f"this is not a table of results ({error!r})", fix="write it with Results.to_json"
@@ -193,7 +193,7 @@ class Results:
         return results
 
 
-def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
+def natural_key(name: str) -> tuple[tuple[bool, int, str], ...]:
     """Returns a sort key for natural order: numbers by size, and before words."""
     parts = re.findall(r"\d+|\D+", name)
     return tuple((not part.isdecimal(), *_size(part)) for part in parts)

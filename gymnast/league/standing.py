@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gymnast.errors import RunError
-from gymnast.league.ratings import Ratings, rate
+from gymnast.league.ratings import Ratings, fit_ratings
 from gymnast.league.results import Entrant, Results
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
@@ -12,15 +12,15 @@ ANCHOR, ANCHORED = "scripted:medium", 1000.0
 """The entrant with a fixed rating, and that rating; it makes ratings of different runs comparable."""
 
 
-def ratings_of(results: Results) -> Ratings:
+def anchored_ratings(results: Results) -> Ratings:
     rows, columns = results.rows(), results.columns()
-    anchors = {Entrant(results.row, ANCHOR): ANCHORED} if ANCHOR in rows else {}
+    anchors = {Entrant(results.row_role, ANCHOR): ANCHORED} if ANCHOR in rows else {}
     if ANCHOR in columns:
-        anchors[Entrant(results.column, ANCHOR)] = ANCHORED
-    return rate(results, anchors)
+        anchors[Entrant(results.column_role, ANCHOR)] = ANCHORED
+    return fit_ratings(results, anchors)
 
 
-def results_of(run: Run) -> Results:
+def read_results(run: Run) -> Results:
     """Returns the results of all evaluations of a run up to its last checkpoint."""
     league = checkpoint.find(run.path, "latest").document("state").get("league") or {}
     if league.get("results") is None:

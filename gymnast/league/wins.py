@@ -9,7 +9,7 @@ from gymnast.errors import GymnastError
 from gymnast.rl.statistics import Interval, wilson_interval
 
 
-class Wins:
+class RecentWins:
     """The last known outcomes, from one side, in a window of fixed size."""
 
     def __init__(self, window: int) -> None:
@@ -35,7 +35,7 @@ class Wins:
             raise ValueError(f"the score of a match is 0, 1/2 or 1, not {score}")
 
     @property
-    def known(self) -> int:
+    def n_known(self) -> int:
         """Number of outcomes in the window."""
         return len(self._last)
 
@@ -44,9 +44,9 @@ class Wins:
         """Number of wins in the window; a draw counts as half."""
         return sum(self._last)
 
-    def rate(self) -> Interval:
+    def win_rate(self) -> Interval:
         """Returns the win rate over the window."""
-        return wilson_interval(self.score, self.known)
+        return wilson_interval(self.score, self.n_known)
 
     def state(self) -> dict[str, Any]:
         return {"last": list(self._last), "unknown": self.unknown}

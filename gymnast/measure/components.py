@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gymnast.metrics.families.components import MOST
+from gymnast.metrics.families.components import MAX_COMPONENTS
 from gymnast.rl.statistics import column_means
 from gymnast.spaces.observations import BoxObs, Observation
 from gymnast.spaces.spaces import Action, BoxAction, DiscreteAction
@@ -18,7 +18,7 @@ Array = np.ndarray
 
 def action_options(space: Action) -> int:
     """Returns the number of discrete actions if each has a metric of its own, else 0."""
-    return space.n if isinstance(space, DiscreteAction) and space.n <= MOST else 0
+    return space.n if isinstance(space, DiscreteAction) and space.n <= MAX_COMPONENTS else 0
 
 
 def action_components(
@@ -36,7 +36,7 @@ def action_components(
 
 def has_components(space: Observation) -> bool:
     """True if each component of an observation has a metric of its own."""
-    return isinstance(space, BoxObs) and len(space.low) <= MOST
+    return isinstance(space, BoxObs) and len(space.low) <= MAX_COMPONENTS
 
 
 def obs_components(means: list[float]) -> dict[str, float]:
@@ -45,7 +45,7 @@ def obs_components(means: list[float]) -> dict[str, float]:
 
 
 def _moments(actions: Array) -> dict[str, float]:
-    if actions.shape[1] > MOST:
+    if actions.shape[1] > MAX_COMPONENTS:
         return {}
     mean = column_means(actions)
     centered = actions - np.array(mean)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.images import Observed
+from gymnast.images import ObsArray
 from gymnast.metrics.families.network import EXPENSIVE_SAMPLE, SAMPLE
 from gymnast.policy.actions import EpsilonGreedy
-from gymnast.policy.health import Units
+from gymnast.policy.health import UnitStats
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 from gymnast.spaces.actions import BoxAction
@@ -26,16 +26,16 @@ def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
     found = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
     row = _units(found.shared, found.actor, found.critic)
     row |= {"network/output_mean": found.output_mean, "network/output_std": found.output_std}
-    if isinstance(policy.action, BoxAction):
+    if isinstance(policy.action_space, BoxAction):
         return row
     if not isinstance(policy.head, EpsilonGreedy):
         row["network/logit_range"] = found.logit_range
     return row | {"policy/prob_max_mean": found.prob_max, "policy/prob_min_mean": found.prob_min}
 
 
-def _units(shared: Units, actor: Units, critic: Units) -> dict[str, float]:
+def _units(shared: UnitStats, actor: UnitStats, critic: UnitStats) -> dict[str, float]:
     """Returns the metrics of hidden units; none for a network without known hidden units."""
-    every = shared.plus(actor).plus(critic)
+    every = shared.add(actor).add(critic)
     if not every.outputs:
         return {}
     mean = every.total / every.outputs
@@ -56,7 +56,7 @@ def _units(shared: Units, actor: Units, critic: Units) -> dict[str, float]:
 
 def _evenly(rollout: Rollout, limit: int) -> Array:
     """Returns the indices of up to `limit` evenly spaced valid steps in the flattened [T * N]."""
-    if rollout.whole:
+    if rollout.all_valid:
         return _spaced(rollout.valid.size, limit)
     valid = np.flatnonzero(rollout.valid)
     return valid[_spaced(len(valid), limit)]
@@ -67,5 +67,5 @@ def _spaced(n: int, limit: int) -> Array:
     return np.linspace(0, n - 1, min(limit, n)).astype(np.int64)
 
 
-def _rows_of(x: Observed, rows: Array) -> Any:
+def _rows_of(x: ObsArray, rows: Array) -> Any:
     return x.reshape(-1, *x.shape[2:])[rows]

@@ -7,15 +7,15 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from gymnast.metrics.families.experience import WINDOW
-from gymnast.rl.statistics import spread
+from gymnast.rl.statistics import summary_stats
 from gymnast.rollout import Episodes
-from gymnast.seeds import task_of
+from gymnast.seeds import decode_task
 
 
 class RecentEpisodes:
     def __init__(self, tasks: Sequence[str] = ()) -> None:
         """`tasks` are the names of the tasks, each of which gets metrics of its own."""
-        self.episodes = Episodes.none()
+        self.episodes = Episodes.empty()
         self._tasks = tasks
         self._row: dict[str, float] | None = None
         """The metrics, cached until more episodes are added."""
@@ -23,7 +23,7 @@ class RecentEpisodes:
     def add(self, ended: Episodes) -> None:
         if len(ended):
             limit = WINDOW * (len(self._tasks) or 1)
-            self.episodes = self.episodes.followed_by(ended, limit)
+            self.episodes = self.episodes.concat(ended, limit)
             self._row = None
 
     def row(self) -> Mapping[str, float]:
@@ -35,8 +35,8 @@ class RecentEpisodes:
         """Returns the metrics of each task's episodes, named `TASK:metric`."""
         row: dict[str, float] = {}
         for task, name in enumerate(self._tasks):
-            own = (e for e in self.episodes if task_of(e.seed, len(self._tasks)) == task)
-            row |= {f"{name}:{key}": value for key, value in _row_of(Episodes.of(own)).items()}
+            own = (e for e in self.episodes if decode_task(e.seed, len(self._tasks)) == task)
+            row |= {f"{name}:{key}": value for key, value in _row_of(Episodes.from_episodes(own)).items()}
         return row
 
 
@@ -45,19 +45,19 @@ def _row_of(episodes: Episodes) -> dict[str, float]:
     count = min(len(episodes), WINDOW)
     if not count:
         return {"episode/count": 0}
-    returns = spread(episodes.raw_return[-count:])
+    returns = summary_stats(episodes.raw_return[-count:])
     return {
         "episode/count": count,
         "episode/return": returns.mean,
         "episode/return_std": returns.std,
-        "episode/return_min": returns.least,
-        "episode/return_max": returns.most,
+        "episode/return_min": returns.minimum,
+        "episode/return_max": returns.maximum,
         "episode/length": int(np.add.reduce(episodes.length[-count:])) / count,
-        **means_of([*filter(None, episodes.numbers[-count:])]),
+        **mean_metrics([*filter(None, episodes.numbers[-count:])]),
     }
 
 
-def means_of(numbers: Collection[Mapping[str, float]]) -> dict[str, float]:
+def mean_metrics(numbers: Collection[Mapping[str, float]]) -> dict[str, float]:
     """Returns the mean of each metric over the episodes that reported it."""
     names = dict.fromkeys(name for reported in numbers for name in reported)
     return {n: float(np.mean([r[n] for r in numbers if n in r])) for n in names}

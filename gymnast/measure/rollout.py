@@ -14,7 +14,7 @@ import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect.collector import ROLE
-from gymnast.images import Images, Observed
+from gymnast.images import Images, ObsArray
 from gymnast.measure.components import (
     action_components,
     action_options,
@@ -23,16 +23,16 @@ from gymnast.measure.components import (
 )
 from gymnast.policy.policy import Policy
 from gymnast.rl.diversity import diversity
-from gymnast.rl.effect import action_effect, steps_sampled
-from gymnast.rl.experience import Experience, experience
+from gymnast.rl.effect import action_effect, max_vec_steps
+from gymnast.rl.experience import RolloutStats, rollout_stats
 from gymnast.rollout import Rollout
-from gymnast.spaces.observations import flat_size
+from gymnast.spaces.observations import non_image_columns
 from gymnast.spaces.spaces import BoxAction
 
 Array = np.ndarray
 
 
-def scoped(role: str, row: Mapping[str, float]) -> Mapping[str, float]:
+def add_role_scope(role: str, row: Mapping[str, float]) -> Mapping[str, float]:
     """Returns a role's metrics named `role:metric`; with a single agent they keep their names."""
     return row if role == ROLE else {f"{role}:{key}": value for key, value in row.items()}
 
@@ -41,52 +41,52 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
     """Returns the clocks and the progress. `speed` is how fast the budget is used, in counts of its
     own clock per second."""
     row = {f"clock/{name}": value for name, value in clock.counters().items()}
-    total = clock.total(clock.main)
+    total = clock.limit(clock.main_clock)
     if clock.progress is not None and total is not None:
         row["progress/share"] = clock.progress
         if speed > 0:
-            row["progress/remaining"] = max(total - clock.read(clock.main), 0.0) / speed
+            row["progress/remaining"] = max(total - clock.read(clock.main_clock), 0.0) / speed
     return row
 
 
-def rollout_row(rollout: Rollout, learned: Rollout, policy: Policy) -> dict[str, float]:
+def rollout_row(rollout: Rollout, shaped: Rollout, policy: Policy) -> dict[str, float]:
     """Returns the `rollout/...` metrics. `learned` is the same rollout with shaped and scaled rewards,
     before they are normalized."""
-    keep, space, r = _kept(rollout), policy.action, rollout
+    keep, space, r = _kept(rollout), policy.action_space, rollout
     env_action = policy.head.for_env(r.action) if isinstance(space, BoxAction) else r.action
     columns = r.reward, env_action, r.logprob, r.terminated, r.done, _numbers(r.obs), keep
-    found = experience(*columns, options=action_options(space), each=has_components(policy.obs))
+    found = rollout_stats(*columns, n_actions=action_options(space), per_component=has_components(policy.obs_space))
     reward, action, obs = found.reward, found.action, found.obs
     steps = r.reward.size if keep is None else r.steps
     row = {
         "rollout/reward_mean": reward.mean,
         "rollout/reward_std": reward.std,
-        "rollout/reward_min": reward.least,
-        "rollout/reward_max": reward.most,
-        "rollout/reward_interval": steps / max(found.paid, 1),
+        "rollout/reward_min": reward.minimum,
+        "rollout/reward_max": reward.maximum,
+        "rollout/reward_interval": steps / max(found.n_rewarded, 1),
         "rollout/action_mean": action.mean,
         "rollout/action_std": action.std,
-        "rollout/episodes": found.over,
-        "rollout/truncated_share": found.cut / max(found.over, 1),
+        "rollout/episodes": found.n_done,
+        "rollout/truncated_share": found.n_truncated / max(found.n_done, 1),
         "rollout/neg_logprob": -found.logprob.mean,
     }
     if obs is not None:
         row["rollout/obs_mean"], row["rollout/obs_std"] = obs.mean, obs.std
     row |= obs_components(found.obs_means)
-    row |= action_components(space, env_action, keep, found.chosen)
+    row |= action_components(space, env_action, keep, found.action_counts)
     distinct = diversity(r.obs if keep is None else r.obs[keep.all(axis=1)])
     if distinct is not None:
         row["rollout/diversity"] = distinct
-    return row | _learned_row(r.reward, learned.reward, keep, found)
+    return row | _learned_row(r.reward, shaped.reward, keep, found)
 
 
 def _learned_row(
-    raw: Array, learned: Array, keep: Array | None, found: Experience
+    raw: Array, learned: Array, keep: Array | None, found: RolloutStats
 ) -> dict[str, float]:
     """Returns the mean learned reward, and its cosine similarity with the raw reward."""
     if learned is raw:  # no shaping, no scale: nothing to compute
         row = {"rollout/learned_reward": found.reward.mean}
-        return row | {"rollout/reward_agreement": 1.0} if found.paid else row
+        return row | {"rollout/reward_agreement": 1.0} if found.n_rewarded else row
     raw, learned = (x.ravel() if keep is None else x[keep] for x in (raw, learned))
     row = {"rollout/learned_reward": float(np.add.reduce(learned)) / len(learned)}
     norms = float(raw @ raw) * float(learned @ learned)
@@ -101,24 +101,24 @@ def effect_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
     obs = rollout.obs
     if isinstance(obs, Images) or obs.dtype != np.float32 or obs.ndim != 3:
         return {}
-    steps = steps_sampled(obs.shape[1])
+    steps = max_vec_steps(obs.shape[1])
     action, after = rollout.action[-steps:], rollout.newest_next_obs(steps)
-    env_action = policy.head.for_env(action) if isinstance(policy.action, BoxAction) else action
+    env_action = policy.head.for_env(action) if isinstance(policy.action_space, BoxAction) else action
     effect = action_effect(obs[-steps:], after, env_action, rollout.valid[-steps:])
     return {} if effect is None else {"rollout/action_effect": effect}
 
 
 def _kept(rollout: Rollout) -> Array | None:
     """Returns the mask of valid steps [T, N]; None if all are valid."""
-    return None if rollout.whole else rollout.valid
+    return None if rollout.all_valid else rollout.valid
 
 
-def _numbers(obs: Observed) -> Array | None:
+def _numbers(obs: ObsArray) -> Array | None:
     """Returns the float components of vector or composite observations [T, N, K]; None for images and
     discrete observations."""
     if not isinstance(obs, Images) and obs.dtype == np.float32:
         return obs
-    numbers = [c for c in flat_size(obs).values() if c.dtype == np.float32]
+    numbers = [c for c in non_image_columns(obs).values() if c.dtype == np.float32]
     if len(numbers) > 1:
         return np.concatenate([column.reshape(*obs.shape[:2], -1) for column in numbers], -1)
     return numbers[0] if numbers else None

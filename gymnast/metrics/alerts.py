@@ -17,9 +17,9 @@ from typing import Any, Literal
 from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
 from gymnast.metrics.checks.check import Check, Remedy
 from gymnast.metrics.metric import Metric
-from gymnast.metrics.ranges import Range, Ranges
+from gymnast.metrics.ranges import KeyMonitor, RowMonitor
 from gymnast.metrics.seen import Phase, RunHistory
-from gymnast.metrics.specs import spec
+from gymnast.metrics.specs import metric_for_key
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Alerts:
         """`settings`: dotted config key -> plain value, which advice is based on. `roles`: the checks are
         run for each role, on the metrics in its scope."""
         self._metrics, self._settings = metrics, settings or {}
-        self._ranges: dict[str, Range] = {}
-        self._judges: dict[tuple[str, ...], tuple[Ranges, list[Check]]] = {}
+        self._ranges: dict[str, KeyMonitor] = {}
+        self._judges: dict[tuple[str, ...], tuple[RowMonitor, list[Check]]] = {}
         """Keys of a row -> the ranges and checks that apply to rows with these keys."""
         self._check_every_range = True
         """Whether a metric without a healthy range may have an active alert, so that the fast path, which
@@ -70,9 +70,9 @@ class Alerts:
         self._checks = {id: c for id, c in CHECKS.items() if is_applicable(c, metrics)}
         self._of_roles = {role: Alerts(metrics, settings) for role in roles}
 
-    def judge(self, row: Mapping[str, float]) -> list[Alert]:
+    def check_row(self, row: Mapping[str, float]) -> list[Alert]:
         """Checks a row and returns the alerts that it raised or resolved."""
-        self._history.take(row)
+        self._history.add_row(row)
         keys, phases = tuple(row), self._history.phases()
         ranges, checks = self._judges.get(keys) or self._prepare(keys)
         changed = self._judge_ranges(ranges, row, phases) + self._judge(checks, row, phases)
@@ -84,27 +84,27 @@ class Alerts:
 
     def _judge_role(self, row: Mapping[str, float]) -> list[Alert]:
         """Runs the checks for one role; its ranges are checked with the row of all roles."""
-        self._history.take(row)
+        self._history.add_row(row)
         _, checks = self._judges.get(keys := tuple(row)) or self._prepare(keys)
-        of_roles = [check for check in checks if check.of_roles]
+        of_roles = [check for check in checks if check.per_role]
         return self._judge(of_roles, row, self._history.phases())
 
     def _judge_ranges(
-        self, ranges: Ranges, row: Mapping[str, float], phases: set[Phase]
+        self, ranges: RowMonitor, row: Mapping[str, float], phases: set[Phase]
     ) -> list[Alert]:
         env_steps, values = int(row.get("clock/env_steps", 0)), [*row.values()]
         changed: list[Alert] = []
-        if self._check_every_range or not ranges.allow(values):
-            for (key, span), value in zip(ranges.every, values, strict=True):
-                kind = span.judge(value, phases)
+        if self._check_every_range or not ranges.within_bounds(values):
+            for (key, span), value in zip(ranges.monitors, values, strict=True):
+                kind = span.check(value, phases)
                 if kind or span.alerting:
                     changed += self._update(key, span, kind, value, env_steps)
             self._check_every_range = any(
-                span.alerting for span in self._ranges.values() if span.idle
+                span.alerting for span in self._ranges.values() if span.bounds_only
             )
         else:
-            for place, key, span in ranges.watched:
-                kind = span.watch(values[place], phases)
+            for place, key, span in ranges.monitored:
+                kind = span.check_healthy(values[place], phases)
                 if kind or span.alerting:
                     changed += self._update(key, span, kind, values[place], env_steps)
         return changed
@@ -118,7 +118,7 @@ class Alerts:
                 changed += self._run_check(check, phases, env_steps)
         return changed
 
-    def redeclare(
+    def replace_metrics(
         self, metrics: Mapping[str, Metric], settings: Mapping[str, Any] | None = None
     ) -> None:
         """Uses these bounds and settings from now on; the history and active alerts are kept."""
@@ -159,25 +159,25 @@ class Alerts:
         self._ranges, self._judges, self._check_every_range = {}, {}, True
         self._ready = set()
         for key, saved in state["ranges"].items():
-            self._ranges[key] = Range(spec(key, self._metrics))
+            self._ranges[key] = KeyMonitor(metric_for_key(key, self._metrics))
             self._ranges[key].load(saved)
 
-    def _prepare(self, keys: tuple[str, ...]) -> tuple[Ranges, list[Check]]:
+    def _prepare(self, keys: tuple[str, ...]) -> tuple[RowMonitor, list[Check]]:
         for key in keys:
             if key not in self._ranges:
-                self._ranges[key] = Range(spec(key, self._metrics))
+                self._ranges[key] = KeyMonitor(metric_for_key(key, self._metrics))
         checks = [check for check in self._checks.values() if check.needs[0] in keys]
-        self._judges[keys] = Ranges({key: self._ranges[key] for key in keys}), checks
+        self._judges[keys] = RowMonitor({key: self._ranges[key] for key in keys}), checks
         return self._judges[keys]
 
     def _is_ready(self, check: Check) -> bool:
-        if self._history.has(*check.needs):
+        if self._history.has(*check.required_keys):
             self._ready.add(check.id)
         return check.id in self._ready
 
     def _run_check(self, check: Check, phases: set[Phase], env_steps: int) -> Sequence[Alert]:
-        excused = phases and not check.excused.isdisjoint(phases)
-        message = None if excused else check.judge(self._history)
+        excused = phases and not check.skipped_phases.isdisjoint(phases)
+        message = None if excused else check.find_problem(self._history)
         before = self._alerts.get(check.id)
         if message is None and before is None:
             self._bad[check.id] = 0
@@ -191,7 +191,7 @@ class Alerts:
         return []
 
     def _update(
-        self, key: str, span: Range, kind: str, value: float, env_steps: int
+        self, key: str, span: KeyMonitor, kind: str, value: float, env_steps: int
     ) -> list[Alert]:
         """Raises, continues or resolves the alert of one key; `kind` is empty if its value is fine."""
         changed: list[Alert] = []
@@ -258,4 +258,4 @@ def _with_role(role: str, alert: Alert) -> Alert:
 
 def is_applicable(check: Check, metrics: Mapping[str, Metric]) -> bool:
     """True if a run with these metrics reports every metric that the check needs."""
-    return all(key.rpartition(":")[2] in metrics for key in check.needs)
+    return all(key.rpartition(":")[2] in metrics for key in check.required_keys)

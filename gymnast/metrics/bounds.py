@@ -13,12 +13,12 @@ def entropy(limits: Limits) -> Range:
     return ANY if highest is None else (0.0, highest)
 
 
-def likeliest(limits: Limits) -> Range:
+def max_probability(limits: Limits) -> Range:
     """1 / n to 1 for n discrete actions, else 0 to 1"""
     return (1 / limits.n_actions if limits.n_actions else 0.0, 1.0)
 
 
-def unlikeliest(limits: Limits) -> Range:
+def min_probability(limits: Limits) -> Range:
     """0 to 1 / n for n discrete actions, else 0 to 1"""
     return (0.0, 1 / limits.n_actions if limits.n_actions else 1.0)
 

@@ -10,7 +10,7 @@ from gymnast.errors import RunError
 
 VERSION = 2
 """2: renamed metrics, such as `rollout/neg_logprob`."""
-PATIENCE_SECONDS = 10.0
+LOCK_TIMEOUT_SECONDS = 10.0
 """How long to wait for a lock of another process."""
 
 _TABLES = f"""
@@ -36,8 +36,8 @@ _NETWORK_FILE_SYSTEMS = (
 def open_writer(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        db = sqlite3.connect(path, timeout=PATIENCE_SECONDS, check_same_thread=False)
-        journal = "DELETE" if on_network(path) else "WAL"
+        db = sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS, check_same_thread=False)
+        journal = "DELETE" if is_on_network(path) else "WAL"
         db.execute(f"PRAGMA journal_mode = {journal}")
         db.execute("PRAGMA synchronous = NORMAL")
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -57,7 +57,7 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
         modes.append("mode=ro&immutable=1")  # a read-only file system: nobody can be writing
     for mode in modes:
         db = sqlite3.connect(
-            f"{address}?{mode}", uri=True, timeout=PATIENCE_SECONDS, check_same_thread=False
+            f"{address}?{mode}", uri=True, timeout=LOCK_TIMEOUT_SECONDS, check_same_thread=False
         )
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -73,7 +73,7 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
     raise RunError("cannot open the metric store", at=str(path))
 
 
-def on_network(path: Path) -> bool:
+def is_on_network(path: Path) -> bool:
     """True if a file is on a network file system, where sqlite's WAL mode does not work."""
     with suppress(OSError), open("/proc/mounts", encoding="utf-8") as mounts:
         best, kind = -1, ""

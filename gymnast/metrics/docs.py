@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gymnast.metrics.explain import catalogue, computation_and_checks
+from gymnast.metrics.explain import catalog, computation_and_checks
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.specs import SECTIONS
 
@@ -36,7 +36,7 @@ All metrics that a run reports. `gymnast metrics NAME` explains one in the termi
 
 def markdown() -> str:
     parts = [_HEAD]
-    metrics = catalogue()
+    metrics = catalog()
     for section, title in SECTIONS.items():
         entries = [_entry(m) for m in metrics.values() if m.section == section]
         if entries:

@@ -12,24 +12,24 @@ from gymnast.metrics.metric import ANY, Bounds, Metric
 from gymnast.metrics.specs import (
     METRICS,
     SECTIONS,
-    hyperparameters,
-    in_order,
-    own_metrics,
-    pattern_of,
-    split,
+    hyperparameter_metrics,
+    sort_keys,
+    algo_metrics,
+    generic_name,
+    split_key,
 )
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
 
-def catalogue() -> Mapping[str, Metric]:
+def catalog() -> Mapping[str, Metric]:
     """Returns all metrics in table order, including those of algorithms, shaping terms and spaces."""
     from gymnast.config.sections import ALGORITHMS
 
     sections = [section for section, _ in ALGORITHMS.values()]
-    added = {m.name: m for algo in sections for m in (*hyperparameters(algo), *own_metrics(algo))}
-    generic = [*shaping.shipped(), *components.patterns(), *matches.patterns()]
+    added = {m.name: m for algo in sections for m in (*hyperparameter_metrics(algo), *algo_metrics(algo))}
+    generic = [*shaping.builtin_term_metrics(), *components.generic_metrics(), *matches.generic_metrics()]
     known = {**METRICS, **added, **{metric.name: metric for metric in generic}}
-    return {name: known[name] for name in in_order(known, known)}
+    return {name: known[name] for name in sort_keys(known, known)}
 
 
 def find(name: str) -> Metric:
@@ -37,15 +37,15 @@ def find(name: str) -> Metric:
 
     Raises UsageError with the closest names if there is none.
     """
-    metric_name = pattern_of(split(name)[1])
-    metric = METRICS.get(metric_name) or catalogue().get(metric_name)
+    metric_name = generic_name(split_key(name)[1])
+    metric = METRICS.get(metric_name) or catalog().get(metric_name)
     if metric is None:
-        problem = f"there is no metric {name!r}{closest(metric_name, catalogue())}"
+        problem = f"there is no metric {name!r}{did_you_mean(metric_name, catalog())}"
         raise UsageError(problem, fix="`gymnast metrics` lists them all")
     return metric
 
 
-def described(metric: Metric) -> dict[str, Any]:
+def metric_to_dict(metric: Metric) -> dict[str, Any]:
     """Returns one metric as plain values, for JSON."""
     return {
         "name": metric.name,
@@ -112,7 +112,7 @@ def page(metric: Metric) -> str:
 
 def listing() -> str:
     """Returns all metrics by section, one per line; `*` marks the metrics of the live table."""
-    metrics = catalogue()
+    metrics = catalog()
     width = max(map(len, metrics)) + 2
     lines: list[str] = []
     section = ""

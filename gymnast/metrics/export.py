@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 
 from gymnast.metrics.metric import Metric
-from gymnast.metrics.specs import in_order, spec
+from gymnast.metrics.specs import sort_keys, metric_for_key
 from gymnast.metrics.store import MetricStore
 
 
@@ -17,7 +17,7 @@ def to_csv(store: MetricStore) -> str:
     """Returns CSV with a column per key, in table order. A row without a key has an empty cell, not a
     zero."""
     rows = list(store.rows())
-    names = in_order(dict.fromkeys(name for row in rows for name in row))
+    names = sort_keys(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
@@ -40,8 +40,8 @@ def to_parquet(store: MetricStore, metrics: Mapping[str, Metric]) -> bytes:
     from pyarrow import parquet
 
     rows = list(store.rows())
-    names = in_order(dict.fromkeys(name for row in rows for name in row), metrics)
-    fields = [pa.field(n, pa.float64(), metadata=_column_metadata(spec(n, metrics))) for n in names]
+    names = sort_keys(dict.fromkeys(name for row in rows for name in row), metrics)
+    fields = [pa.field(n, pa.float64(), metadata=_column_metadata(metric_for_key(n, metrics))) for n in names]
     columns = [pa.array([row.get(name) for row in rows], pa.float64()) for name in names]
     file = io.BytesIO()
     parquet.write_table(pa.table(columns, schema=pa.schema(fields)), file)

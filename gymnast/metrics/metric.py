@@ -18,7 +18,7 @@ INF = math.inf
 ANY: Range = (-INF, INF)
 
 
-class Part(NamedTuple):
+class Dimension(NamedTuple):
     """One dimension of a Box action or one component of a vector observation."""
 
     name: str
@@ -52,15 +52,15 @@ class Limits:
     """Length of the longest possible episode, in training or in evaluation."""
     epochs: int | None = None
     """Largest number of epochs over a rollout in one update."""
-    options: tuple[str, ...] = ()
+    action_labels: tuple[str, ...] = ()
     """A label per action of a Discrete action space; an empty label if it has none."""
-    amounts: tuple[Part, ...] = ()
+    action_dims: tuple[Dimension, ...] = ()
     """The dimensions of a Box action."""
-    components: tuple[Part, ...] = ()
+    obs_dims: tuple[Dimension, ...] = ()
     """The components of a vector observation."""
     outcomes: tuple[str, ...] = ()
     """Names of the possible outcomes of a match between roles."""
-    band: Range | None = None
+    win_rate_range: Range | None = None
     """Range in which the win rates of the roles should stay."""
 
     def joined(self, other: Limits) -> Limits:
@@ -76,14 +76,14 @@ class Limits:
             both = zip_longest(getattr(self, name), getattr(other, name))
             found[name] = tuple(_widened(mine or theirs, theirs or mine) for mine, theirs in both)
         found["n_actions"] = self.n_actions if self.n_actions == other.n_actions else None
-        labels = zip_longest(self.options, other.options, fillvalue="")
+        labels = zip_longest(self.action_labels, other.action_labels, fillvalue="")
         found["options"] = tuple(a if a == b else "" for a, b in labels)
         return replace(self, **found)
 
 
-def _widened(mine: Part, theirs: Part) -> Part:
+def _widened(mine: Dimension, theirs: Dimension) -> Dimension:
     name = mine.name if mine.name == theirs.name else ""
-    return Part(name, min(mine.low, theirs.low), max(mine.high, theirs.high))
+    return Dimension(name, min(mine.low, theirs.low), max(mine.high, theirs.high))
 
 
 Bounds = Range | Callable[[Limits], Range]
@@ -112,7 +112,7 @@ class Metric:
     """The reason why there are no bounds, or when task-dependent bounds are open."""
     healthy: Bounds = ANY
     """A value outside is possible, but training is probably going wrong: a warning if it persists."""
-    excused: frozenset[Phase] = frozenset()
+    skipped_phases: frozenset[Phase] = frozenset()
     """Phases of training in which the healthy range is not checked."""
     if_low: str = ""
     """Advice for a value that stays below its healthy range."""
@@ -146,9 +146,9 @@ class Metric:
 
     def format(self, value: float) -> str:
         """Formats a value for display: rounded, with its unit. A nonzero value is never displayed as zero."""
-        return _joined(*self.parts(value))
+        return _joined(*self.format_parts(value))
 
-    def parts(self, value: float) -> tuple[str, str]:
+    def format_parts(self, value: float) -> tuple[str, str]:
         """Returns the formatted number and the unit separately, for views that align them."""
         if self.unit == "s" and 60 <= value < INF:
             return duration(value), ""
@@ -177,7 +177,7 @@ class Metric:
         text = f"{change * scale:+,.{len(number.partition('.')[2])}f}"
         return text if text.strip("+-0.,") else ""
 
-    def improved(self, change: float) -> bool | None:
+    def is_improvement(self, change: float) -> bool | None:
         """Returns whether a change is an improvement; None if no direction is better or nothing changed."""
         if not self.better or change == 0 or math.isnan(change):
             return None

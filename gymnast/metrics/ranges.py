@@ -17,7 +17,7 @@ SLACK = 1e-4
 """Tolerance beyond a bound for rounding errors (relative, or absolute below 1)."""
 
 
-class Range:
+class KeyMonitor:
     """The state of one key: its recent values, and the alert that they raised, if any."""
 
     __slots__ = (
@@ -25,7 +25,7 @@ class Range:
         "bad",
         "healthy",
         "high",
-        "idle",
+        "bounds_only",
         "low",
         "metric",
         "recent",
@@ -39,7 +39,7 @@ class Range:
         self.low = low - SLACK * max(1.0, abs(low)) if math.isfinite(low) else low
         self.high = high + SLACK * max(1.0, abs(high)) if math.isfinite(high) else high
         self.healthy = metric.healthy_for(Limits())
-        self.idle = self.healthy == (-math.inf, math.inf)
+        self.bounds_only = self.healthy == (-math.inf, math.inf)
         """Whether the metric has no healthy range, so that only its bounds are checked."""
         self.recent: list[float] = []
         self.bad = 0
@@ -51,15 +51,15 @@ class Range:
         self.alerting = ""
         """The kind of the active alert; empty if there is none."""
 
-    def judge(self, value: float, phases: set[Phase]) -> str:
+    def check(self, value: float, phases: set[Phase]) -> str:
         """Adds a value and returns the kind of alert it justifies: nan, impossible, low, high, or empty."""
         if not math.isfinite(value):
             return "nan"
         if not self.low <= value <= self.high:
             return "impossible"
-        return "" if self.idle else self.watch(value, phases)
+        return "" if self.bounds_only else self.check_healthy(value, phases)
 
-    def watch(self, value: float, phases: set[Phase]) -> str:
+    def check_healthy(self, value: float, phases: set[Phase]) -> str:
         """Adds a value within the bounds and returns low, high, or empty."""
         recent, (low, high) = self.recent, self.healthy
         full = len(recent) == WINDOW
@@ -68,7 +68,7 @@ class Range:
         recent.append(value)
         mean = sum(recent) / len(recent)
         side = "low" if mean < low else "high" if mean > high else ""
-        if side and phases & self.metric.excused:
+        if side and phases & self.metric.skipped_phases:
             side = ""
         self.bad = self.bad + 1 if side and side == self.side else int(bool(side))
         self.side = side
@@ -110,18 +110,18 @@ class Range:
         self.worst = state.get("worst", sum(self.recent) / max(len(self.recent), 1))
 
 
-class Ranges:
+class RowMonitor:
     """The ranges of all keys of a row, prepared for rows with exactly these keys."""
 
-    def __init__(self, spans: Mapping[str, Range]) -> None:
-        self.every = [*spans.items()]
-        self.watched = [(n, *item) for n, item in enumerate(self.every) if not item[1].idle]
+    def __init__(self, monitors: Mapping[str, KeyMonitor]) -> None:
+        self.monitors = [*monitors.items()]
+        self.monitored = [(n, *item) for n, item in enumerate(self.monitors) if not item[1].bounds_only]
         """Index in the row, key and range of the metrics that have a healthy range."""
         largest = sys.float_info.max  # finite bounds, so that NaN and infinity never pass
-        self._low = [max(span.low, -largest) for span in spans.values()]
-        self._high = [min(span.high, largest) for span in spans.values()]
+        self._low = [max(span.low, -largest) for span in monitors.values()]
+        self._high = [min(span.high, largest) for span in monitors.values()]
 
-    def allow(self, values: Sequence[float]) -> bool:
+    def within_bounds(self, values: Sequence[float]) -> bool:
         """Returns whether all values are finite and within their bounds. This is the fast path of every
         row."""
         return all(map(le, self._low, values)) and all(map(le, values, self._high))

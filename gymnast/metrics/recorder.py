@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 from gymnast.clock import CLOCKS
 from gymnast.errors import GymnastError
 from gymnast.metrics.alerts import Alert, Alerts
-from gymnast.metrics.specs import Metric, split
-from gymnast.text.closest import closest
+from gymnast.metrics.specs import Metric, split_key
+from gymnast.text.closest import did_you_mean
 
 if TYPE_CHECKING:
     from gymnast.metrics.store import MetricStore
@@ -83,13 +83,13 @@ class Recorder:
         sinks: Sequence[Sink],
         settings: Mapping[str, Any] | None = None,
         roles: Collection[str] = (),
-        record: MetricStore | None = None,
+        store: MetricStore | None = None,
     ) -> None:
         """`settings`, `roles`: see Alerts. `record`: the store that each row is written to first."""
         self._alerts = Alerts(metrics, settings, roles)
         self._metrics = metrics
         self._sinks = list(sinks)
-        self._record = record
+        self._record = store
         self._checked: set[tuple[str, ...]] = set()
         self._pending: list[dict[str, float]] = []
         """Rows that are stored, but not yet checked for alerts and passed to the sinks."""
@@ -101,7 +101,7 @@ class Recorder:
     @property
     def alerts(self) -> Alerts:
         """The alerts of all rows so far."""
-        self.settle()
+        self.process_pending()
         return self._alerts
 
     def write(self, row: Row) -> None:
@@ -115,9 +115,9 @@ class Recorder:
             self._record.append(numbers)
         self._pending.append(numbers)
         if time.monotonic() - self._settled_at >= BATCH_SECONDS:
-            self.settle()
+            self.process_pending()
 
-    def settle(self) -> list[Alert]:
+    def process_pending(self) -> list[Alert]:
         """Checks the waiting rows for alerts, passes them to the sinks and returns the alerts that changed.
 
         With the first row of a resumed run, alerts that were already active are passed to the sinks too.
@@ -131,7 +131,7 @@ class Recorder:
             [],
         )  # a sink may report an event, which calls settle again
         for numbers in rows:
-            alerts = self._alerts.judge(numbers)
+            alerts = self._alerts.check_row(numbers)
             if (
                 not self._sent_active_alerts
             ):  # the sinks of a resumed run do not know the alerts from before
@@ -143,14 +143,14 @@ class Recorder:
             changed += alerts
         return changed
 
-    def redeclare(self, metrics: Mapping[str, Metric], settings: Mapping[str, Any]) -> None:
+    def replace_metrics(self, metrics: Mapping[str, Metric], settings: Mapping[str, Any]) -> None:
         """Replaces the declarations: the same names with other bounds, after a setting has changed."""
         self._metrics = metrics
-        self.alerts.redeclare(metrics, settings)
+        self.alerts.replace_metrics(metrics, settings)
 
     def event(self, event: Mapping[str, Any]) -> None:
         """Passes an event to the sinks, after all rows that came before it are stored and passed on."""
-        self.settle()
+        self.process_pending()
         if self._record is not None:
             self._record.flush()
         for sink in self._sinks:
@@ -169,16 +169,16 @@ class Recorder:
                 stack.callback(sink.close, summary)
             if self._record is not None:
                 stack.callback(self._record.close)
-            self.settle()
+            self.process_pending()
 
     def _check(self, row: Row) -> None:
         keys = tuple(row)
         if keys in self._checked:
             return
-        names = {key: split(key)[1] for key in keys}
+        names = {key: split_key(key)[1] for key in keys}
         for key in sorted(key for key, name in names.items() if name not in self._metrics):
             raise GymnastError(
-                f"metric {key!r} is not declared{closest(names[key], self._metrics)}",
+                f"metric {key!r} is not declared{did_you_mean(names[key], self._metrics)}",
                 fix="declare it in gymnast/metrics/families, or under `metrics:` in the preset",
             )
         missing = [f"clock/{clock}" for clock in CLOCKS if f"clock/{clock}" not in keys]

@@ -25,7 +25,7 @@ Phase = Literal["warm-up", "annealed", "solved"]
 
 
 @dataclass(slots=True)
-class Track:
+class KeyStats:
     """Statistics of one key over the run so far."""
 
     recent: list[float] = field(default_factory=list[float])
@@ -62,7 +62,7 @@ class Track:
             self.best, self.best_at = mean, now
 
     @property
-    def usual(self) -> float:
+    def overall_mean(self) -> float:
         """Mean of all values."""
         return self.total / self.count
 
@@ -71,11 +71,11 @@ class RunHistory:
     def __init__(self, keys: Collection[str], settings: Mapping[str, Any]) -> None:
         """`keys`: the keys of rows to track; `settings`: dotted config key -> plain value."""
         self._keys, self.settings = tuple(sorted(keys)), settings
-        self.tracks: dict[str, Track] = {}
+        self.stats: dict[str, KeyStats] = {}
         self.row: Mapping[str, float] = {}
         self.rows = 0
 
-    def take(self, row: Mapping[str, float]) -> None:
+    def add_row(self, row: Mapping[str, float]) -> None:
         """Adds a row; values that are not finite are skipped."""
         self.row = row
         now = row.get("clock/env_steps", 0.0)
@@ -84,23 +84,23 @@ class RunHistory:
             value = row.get(key)
             if value is None or not math.isfinite(value):
                 continue
-            track = self.tracks.get(key)
+            track = self.stats.get(key)
             if track is None:
-                track = self.tracks[key] = Track()
+                track = self.stats[key] = KeyStats()
             track.add(value, now)
 
     # ---- statistics ---------------------------------------------------------------------------
 
     def has(self, *keys: str) -> bool:
-        return all(map(self.tracks.__contains__, keys))
+        return all(map(self.stats.__contains__, keys))
 
-    def now(self, key: str) -> float:
+    def recent_mean(self, key: str) -> float:
         """Returns the mean of the latest values."""
-        return self.tracks[key].mean
+        return self.stats[key].mean
 
-    def first(self, key: str) -> float:
+    def initial_mean(self, key: str) -> float:
         """Returns the mean of the first values."""
-        values = self.tracks[key].first
+        values = self.stats[key].first
         return sum(values) / len(values)
 
     def setting(self, key: str, default: Any = None) -> Any:
@@ -108,7 +108,7 @@ class RunHistory:
         value = self.settings.get(key, default)
         return None if value == "off" else value
 
-    def number(self, key: str, default: float) -> float:
+    def numeric_setting(self, key: str, default: float) -> float:
         """Returns a setting as a number: the highest value of a schedule, the default if it is off."""
         # Imported here because it loads pydantic, which commands that only read rows do without.
         from gymnast.config.schedule import Schedule
@@ -125,10 +125,10 @@ class RunHistory:
         """Share of the budget used."""
         return self.row.get("progress/share")
 
-    def without_gain(self) -> float:
+    def share_without_improvement(self) -> float:
         """Returns the share of the budget (without a budget, of all steps so far) since the short mean of the
         training return was highest."""
-        steps, best_at = self.row["clock/env_steps"], self.tracks[RETURN].best_at
+        steps, best_at = self.row["clock/env_steps"], self.stats[RETURN].best_at
         share = (steps - best_at) / max(steps, 1.0)
         return share if self.progress is None else share * self.progress
 
@@ -138,20 +138,20 @@ class RunHistory:
         found: set[Phase] = set()
         if self.rows <= WARM_UP_ROWS or (self.progress or 1.0) < WARM_UP_SHARE:
             found.add("warm-up")
-        lr = self.tracks.get("hyper/lr")
+        lr = self.stats.get("hyper/lr")
         if lr is not None and lr.recent[-1] <= ANNEALED * lr.peak:
             found.add("annealed")
-        if self.solved:
+        if self.is_solved:
             found.add("solved")
         return found
 
     @property
-    def solved(self) -> bool:
+    def is_solved(self) -> bool:
         """Whether the latest training or evaluation return reaches the threshold."""
         goal = self.threshold
         if goal is None:
             return False
-        tracks = (self.tracks.get(key) for key in (RETURN, SCORE))
+        tracks = (self.stats.get(key) for key in (RETURN, SCORE))
         return any(track is not None and track.recent[-1] >= goal for track in tracks)
 
     # ---- saving and restoring -----------------------------------------------------------------
@@ -167,14 +167,14 @@ class RunHistory:
                 _plain(t.peak),
                 t.total,
             ]
-            for key, t in self.tracks.items()
+            for key, t in self.stats.items()
         }
         return {"rows": self.rows, "tracks": tracks}
 
     def load(self, state: Mapping[str, Any]) -> None:
         self.rows = state["rows"]
-        self.tracks = {
-            key: Track([*recent], [*first], count, _float(best), at, _float(peak), total)
+        self.stats = {
+            key: KeyStats([*recent], [*first], count, _float(best), at, _float(peak), total)
             for key, (recent, first, count, best, at, peak, total) in state["tracks"].items()
         }
 

@@ -21,7 +21,7 @@ from gymnast.metrics.families import (
     shaping,
 )
 from gymnast.metrics.metric import INF, Bounds, Limits, Metric, Range
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
 __all__ = [
     "INF",
@@ -31,13 +31,13 @@ __all__ = [
     "Limits",
     "Metric",
     "Range",
-    "declared",
-    "in_order",
-    "pattern_of",
-    "refuse_unknown",
+    "run_metrics",
+    "sort_keys",
+    "generic_name",
+    "require_known_key",
     "section",
-    "spec",
-    "split",
+    "metric_for_key",
+    "split_key",
 ]
 
 SECTIONS = {
@@ -86,15 +86,15 @@ METRICS: Mapping[str, Metric] = table(
 )
 
 
-_PATTERNS = table(components.patterns(), matches.patterns())
+_PATTERNS = table(components.generic_metrics(), matches.generic_metrics())
 
 
-def pattern_of(name: str) -> str:
+def generic_name(name: str) -> str:
     """Returns the generic form of a task-dependent name: `rollout/obs_mean.3` -> `rollout/obs_mean.K`."""
-    return matches.pattern_of(components.pattern_of(name))
+    return matches.generic_name(components.generic_name(name))
 
 
-def split(key: str) -> tuple[tuple[str, ...], str]:
+def split_key(key: str) -> tuple[tuple[str, ...], str]:
     """Splits a row's key into scopes and metric name.
 
     `eval/seeker:episode/return` -> (("eval", "seeker"), "episode/return").
@@ -103,22 +103,22 @@ def split(key: str) -> tuple[tuple[str, ...], str]:
     return (tuple(scope.split("/")) if scope else ()), name
 
 
-def spec(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
+def metric_for_key(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
     """Returns the metric that a row's key reports, ignoring its scopes.
 
     Per-dimension and per-outcome metrics that are not in `metrics`, as when reading a stored run without its
     config, fall back to their generic declaration.
     """
     name = key.rpartition(":")[2]
-    return metrics[name] if name in metrics else _PATTERNS[pattern_of(name)]
+    return metrics[name] if name in metrics else _PATTERNS[generic_name(name)]
 
 
-def refuse_unknown(key: str, metrics: Collection[str], tasks: Collection[str], *, at: str) -> None:
+def require_known_key(key: str, metrics: Collection[str], tasks: Collection[str], *, at: str) -> None:
     """Raises ConfigError if a setting (at `at`) names a key whose metric is not declared or whose scope is
     neither `eval` nor one of `tasks`."""
-    scopes, name = split(key)
+    scopes, name = split_key(key)
     if name not in metrics:
-        raise ConfigError(f"{name!r} is not a metric{closest(name, metrics)}", at=at)
+        raise ConfigError(f"{name!r} is not a metric{did_you_mean(name, metrics)}", at=at)
     if any(scope not in ("eval", *tasks) for scope in scopes):
         known = ", ".join(tasks) or "none are declared"
         raise ConfigError(f"{key!r} names an unknown task (env.tasks: {known})", at=at)
@@ -130,22 +130,22 @@ def section(key: str) -> str:
     return scope or name.partition("/")[0]
 
 
-def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> list[str]:
+def sort_keys(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> list[str]:
     """Sorts keys by section, then by priority, as every view does; undeclared keys come last."""
     ranks = {name: rank for rank, name in enumerate(SECTIONS)}
 
     def sort_key(key: str) -> tuple[int, str, int, str, int]:
         heading = section(key)
         name = key.rpartition(":")[2]
-        family, index = components.place_of(name)
-        metric = metrics.get(name) or _PATTERNS.get(pattern_of(name))
+        family, index = components.split_index(name)
+        metric = metrics.get(name) or _PATTERNS.get(generic_name(name))
         rank = ranks.get(heading.partition("/")[0], len(ranks))
         return (rank, heading, metric.priority if metric else 99, family, index)
 
     return sorted(keys, key=sort_key)
 
 
-def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
+def run_metrics(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
     """Returns all metrics of one run, with the bounds of its task.
 
     These are the table, one `hyper/<field>` per scheduled field of the algorithm, the metrics that the
@@ -156,23 +156,23 @@ def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
     algo = type(cfg.algo)
     metrics = table(
         METRICS.values(),
-        hyperparameters(algo),
-        own_metrics(algo),
-        shaping.of_terms(cfg.shaping),
-        components.of_task(limits or Limits()),
-        matches.of_outcomes(limits or Limits()),
+        hyperparameter_metrics(algo),
+        algo_metrics(algo),
+        shaping.term_metrics(cfg.shaping),
+        components.task_metrics(limits or Limits()),
+        matches.outcome_metrics(limits or Limits()),
         (_from_env(name, metric) for name, metric in cfg.metrics.items()),
         _drawn(cfg.env),
     )
     return {name: metric.resolved(limits or Limits()) for name, metric in metrics.items()}
 
 
-def own_metrics(algo: Any) -> list[Metric]:
+def algo_metrics(algo: Any) -> list[Metric]:
     """Returns the metrics that an algorithm's config section declares in addition to the table."""
     return [Metric(name, **fields) for name, fields in getattr(algo, "METRICS", {}).items()]
 
 
-def hyperparameters(algo: Any) -> list[Metric]:
+def hyperparameter_metrics(algo: Any) -> list[Metric]:
     """Returns one metric per field of an algorithm's config section that can be a schedule."""
     docs = algo.docs()
     return [

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gymnast.config.config import Config
-from gymnast.config.saved import plain
+from gymnast.config.saved import to_plain
 from gymnast.config.sections.track import TrackConfig
 from gymnast.errors import UsageError
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Sink
-from gymnast.metrics.sinks.tracker import Report, Tracker
+from gymnast.metrics.sinks.tracker import ReportEvent, Tracker
 
 AXIS = "clock/vec_steps"
 """The x axis of charts: steps of the vector environment, so that runs with different numbers of copies are
@@ -29,7 +29,7 @@ Film = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Tracked:
+class TrackedRun:
     """The information about a run that its trackers get."""
 
     id: str
@@ -50,14 +50,14 @@ class Tracked:
     """Returns the videos that exist at the time of the call."""
 
     @classmethod
-    def of(
+    def from_run_info(
         cls,
         info: Mapping[str, Any],
         cfg: Config[Any],
         metrics: Mapping[str, Metric],
         folder: Path,
         films: Callable[[], Sequence[Film]],
-    ) -> Tracked:
+    ) -> TrackedRun:
         """Creates it from `info`, the content of run.json."""
         return cls(
             id=info["id"],
@@ -66,7 +66,7 @@ class Tracked:
             folder=folder,
             settings=cfg.track,
             created=info["created"],
-            config=plain(cfg),
+            config=to_plain(cfg),
             metrics=metrics,
             name=info["name"],
             group=info["group"],
@@ -78,16 +78,16 @@ class Tracked:
 class OpenTracker(Sink, Protocol):
     """A tracker that has been opened for a run."""
 
-    where: str
+    location: str
     """A URL, or the folder it writes to."""
 
 
-def open_tracker(name: str, tracked: Tracked) -> OpenTracker:
+def open_tracker(name: str, tracked: TrackedRun) -> OpenTracker:
     """Imports the package of a tracker and creates the run in it."""
     return importlib.import_module(f"gymnast.metrics.sinks.{name}").open_tracker(tracked)
 
 
-def trackers(tracked: Tracked, report: Report) -> list[Sink]:
+def tracker_sinks(tracked: TrackedRun, report: ReportEvent) -> list[Sink]:
     """Returns a sink for each tracker in the config, with its own folder inside the run's folder.
 
     A tracker is opened by the first row, and its failures do not affect the run. `report` records its events.
@@ -102,7 +102,7 @@ def trackers(tracked: Tracked, report: Report) -> list[Sink]:
     ]
 
 
-def refuse_missing(packages: Iterable[str]) -> None:
+def require_packages(packages: Iterable[str]) -> None:
     """Raises UsageError, with the extra to install, if a package is missing. Imports none of them."""
     for package in packages:
         found = importlib.util.find_spec(package)

@@ -12,14 +12,14 @@ from itertools import groupby
 from typing import Any
 
 from gymnast.metrics.metric import Limits, Metric, Range
-from gymnast.metrics.specs import SECTIONS, in_order, section, spec
+from gymnast.metrics.specs import SECTIONS, sort_keys, section, metric_for_key
 
 VERSION = 1
 BOUNDED = "policy/entropy"
 """The metric whose upper bound, the maximum entropy, is drawn as a line on its chart."""
 
 
-def bound_of(key: str, metrics: Mapping[str, Metric]) -> tuple[str, float] | None:
+def upper_bound_series(key: str, metrics: Mapping[str, Metric]) -> tuple[str, float] | None:
     """Returns the name and the value of the series that draws the upper bound of a key; None if there is
     none."""
     if key.rpartition(":")[2] != BOUNDED:
@@ -38,7 +38,7 @@ def workspace(
             "title": SECTIONS.get(name.partition("/")[0], ""),
             "panels": [_panel(key, metrics, x) for key in found],
         }
-        for name, found in groupby(in_order(keys, metrics), section)
+        for name, found in groupby(sort_keys(keys, metrics), section)
     ]
     panels = [{"type": kind, "title": key, "media_keys": [key]} for key, kind in media.items()]
     sections.append({"name": "media", "title": "Videos, histograms, tables", "panels": panels})
@@ -46,7 +46,7 @@ def workspace(
 
 
 def _panel(key: str, metrics: Mapping[str, Metric], x: str) -> dict[str, Any]:
-    metric, bound = spec(key, metrics), bound_of(key, metrics)
+    metric, bound = metric_for_key(key, metrics), upper_bound_series(key, metrics)
     return {
         "type": "LinePlot",
         "title": f"{key} ({metric.unit})" if metric.unit else key,
@@ -60,4 +60,4 @@ def _panel(key: str, metrics: Mapping[str, Metric], x: str) -> dict[str, Any]:
 
 
 def _bounds(key: str, metrics: Mapping[str, Metric]) -> Range:
-    return spec(key, metrics).bounds_for(Limits())
+    return metric_for_key(key, metrics).bounds_for(Limits())

@@ -5,50 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gymnast.play.keys import Keys
+from gymnast.play.keys import KeyBindings
 from gymnast.play.players import Decision
-from gymnast.play.window import LEAVE, Window, WindowClosed
+from gymnast.play.window import QUIT_KEYS, Window, WindowClosed
 
 
 class WindowPlayer:
     """Plays by the keys held in a window; with `step_by_step`, each key press is one step."""
 
-    def __init__(self, keys: Keys, window: Window, *, step_by_step: bool = False) -> None:
+    def __init__(self, keys: KeyBindings, window: Window, *, step_by_step: bool = False) -> None:
         self.keys, self.window, self.step_by_step = keys, window, step_by_step
 
-    def begin(self, seed: int) -> None:
-        self.window.held.clear()
+    def start_episode(self, seed: int) -> None:
+        self.window.held_keys.clear()
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
         while (action := self._pressed_action()) is None:
             self.window.tick()
         if self.step_by_step:
-            self.window.held.clear()
+            self.window.held_keys.clear()
         return Decision(action)
 
     def _pressed_action(self) -> Any:
-        pressed = self.window.pressed()
-        known = any(key in self.keys.meaning for key in pressed)
+        pressed = self.window.pressed_keys()
+        known = any(key in self.keys.key_actions for key in pressed)
         return self.keys.action(pressed) if known or not self.step_by_step else None
 
 
 class TerminalPlayer:
     """Plays by key names typed in a terminal. `ask` shows a prompt and returns a line, or raises EOFError."""
 
-    def __init__(self, keys: Keys, ask: Callable[[str], str]) -> None:
+    def __init__(self, keys: KeyBindings, ask: Callable[[str], str]) -> None:
         self.keys, self.ask = keys, ask
 
-    def begin(self, seed: int) -> None: ...
+    def start_episode(self, seed: int) -> None: ...
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
         while True:
             try:
-                typed = self.ask(f"  key ({' '.join(self.keys.meaning)}, q ends): ").split()
+                typed = self.ask(f"  key ({' '.join(self.keys.key_actions)}, q ends): ").split()
             except EOFError:
                 raise WindowClosed from None
-            if set(typed) & set(LEAVE):
+            if set(typed) & set(QUIT_KEYS):
                 raise WindowClosed
-            unknown = [key for key in typed if key not in self.keys.meaning]
+            unknown = [key for key in typed if key not in self.keys.key_actions]
             action = None if unknown else self.keys.action(typed)
             if action is not None:
                 return Decision(action)

@@ -10,24 +10,24 @@ import numpy as np
 
 from gymnast.config.facts import Facts
 from gymnast.errors import UsageError
-from gymnast.film.actions import Actions
+from gymnast.film.actions import ActionLabels
 
 
-class Keys:
+class KeyBindings:
     """The keys of an environment. `idle` is the action while no key is held; None waits for a key."""
 
     def __init__(self, space: gym.Space[Any], facts: Facts) -> None:
         self.space, self.idle = space, facts.idle
-        self.meaning: dict[str, Any] = dict(facts.keys) or _digits(space)
-        self.actions = Actions(space, facts.actions)
-        refused = [key for key in self.meaning if not space.contains(self.action([key]))]
+        self.key_actions: dict[str, Any] = dict(facts.keys) or _digits(space)
+        self.actions = ActionLabels(space, facts.actions)
+        refused = [key for key in self.key_actions if not space.contains(self.action([key]))]
         if refused:
             what = f"facts.keys: {', '.join(refused)} do not map to an action of {space}"
             raise UsageError(what, fix="map each key to an action of the action space")
 
-    def action(self, held: Sequence[str]) -> Any:
+    def action(self, pressed: Sequence[str]) -> Any:
         """Returns the action of the held keys: their sum for a Box, else the last one; None to wait."""
-        actions = [self.meaning[key] for key in held if key in self.meaning]
+        actions = [self.key_actions[key] for key in pressed if key in self.key_actions]
         if not actions:
             actions = [] if self.idle is None else [self.idle]
         if not actions:
@@ -39,7 +39,7 @@ class Keys:
 
     def legend(self) -> str:
         """Returns e.g. `left: push left, right: push right`, to be shown before the first episode."""
-        named = {key: self.actions.name(self.action([key])) for key in self.meaning}
+        named = {key: self.actions.action_text(self.action([key])) for key in self.key_actions}
         return ", ".join(f"{key}: {name}" if key != name else key for key, name in named.items())
 
 

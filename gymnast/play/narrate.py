@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gymnast.config.facts import Facts
-from gymnast.film.actions import Actions
-from gymnast.film.shot import Shot
+from gymnast.film.actions import ActionLabels
+from gymnast.film.shot import EpisodeFrame
 from gymnast.text.wording import number
 
 MAX_NUMBERS = 32
@@ -30,14 +30,14 @@ def observation_text(step: int, obs: Any, facts: Facts) -> str:
     return f"step {step}\n  {', '.join(parts)}"
 
 
-def action_text(shot: Shot, actions: Actions) -> str:
+def action_text(shot: EpisodeFrame, actions: ActionLabels) -> str:
     """Returns the action with its probability and the value estimate as text."""
     value = "" if shot.value is None else f", value {number(shot.value)}"
     chance = ""
     if shot.action_probs is not None:
         share = max(bar.high for bar in actions.bars(shot) if bar.chosen)
         chance = f" ({share:.0%})"
-    return f"  {actions.name(shot.action)}{chance}{value}"
+    return f"  {actions.action_text(shot.action)}{chance}{value}"
 
 
 def reward_text(reward: float, total: float) -> str:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from gymnast.config.facts import Facts
-from gymnast.film.actions import Actions
+from gymnast.film.actions import ActionLabels
 from gymnast.film.encode import FilmWriter
-from gymnast.film.make import HOLD, hold
+from gymnast.film.make import HOLD_SECONDS, hold_last_frame
 from gymnast.film.overlay import Band
-from gymnast.film.shot import Shot, ending_of
-from gymnast.film.stage import Stage
+from gymnast.film.shot import EpisodeFrame, ending_text
+from gymnast.film.stage import EnvRenderer
 from gymnast.play import narrate
 from gymnast.play.players import Player
 from gymnast.play.window import Window, WindowClosed
@@ -23,7 +23,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EpisodeOutcome:
     seed: int
     total: float
     """Raw return."""
@@ -36,13 +36,13 @@ class Outcome:
 class Viewer:
     """Shows an episode: in a window, in a film, as text of every step, or any combination."""
 
-    actions: Actions
+    actions: ActionLabels
     facts: Facts
     window: Window | None = None
     film: FilmWriter | None = None
     step_by_step: bool = False
     """Whether every step is printed and waits for a key or a line."""
-    by_hand: bool = False
+    is_human: bool = False
     """Whether a human plays: the frame is shown before the decision, and steps do not wait for a key."""
     echo: Callable[[str], None] = print
     ask: Callable[[str], str] = input
@@ -52,36 +52,36 @@ class Viewer:
     def needs_frames(self) -> bool:
         return self.window is not None or self.film is not None
 
-    def show_state(self, shot: Shot, obs: Any) -> None:
+    def show_state(self, shot: EpisodeFrame, obs: Any) -> None:
         """Shows the state before the next decision."""
         if self.step_by_step:
             self.echo(narrate.observation_text(shot.step, obs, self.facts))
-        if self.window is not None and self.by_hand:
+        if self.window is not None and self.is_human:
             self.window.show(self._frame(shot))
 
-    def show_action(self, shot: Shot) -> None:
+    def show_action(self, shot: EpisodeFrame) -> None:
         frame = self._frame(shot) if self.needs_frames else _NO_FRAME
         if self.film is not None:
             self.film.add(frame)
         if self.step_by_step:
             self.echo(narrate.action_text(shot, self.actions))
-        if self.window is not None and not self.by_hand:
+        if self.window is not None and not self.is_human:
             self.window.show(frame)
-        if self.step_by_step and not self.by_hand:
+        if self.step_by_step and not self.is_human:
             self._wait()
 
     def show_reward(self, reward: float, total: float) -> None:
         if self.step_by_step:
             self.echo(narrate.reward_text(reward, total))
 
-    def show_end(self, shot: Shot) -> None:
+    def show_end(self, shot: EpisodeFrame) -> None:
         """Shows the last frame for HOLD seconds."""
         frame = self._frame(shot) if self.needs_frames else _NO_FRAME
         if self.film is not None:
             self.film.add(frame)
-            hold(self.film, frame)
+            hold_last_frame(self.film, frame)
         if self.window is not None:
-            for _ in range(1 + round(HOLD * self.window.fps)):
+            for _ in range(1 + round(HOLD_SECONDS * self.window.fps)):
                 self.window.show(frame)
 
     def _wait(self) -> None:
@@ -93,22 +93,22 @@ class Viewer:
         except EOFError:
             raise WindowClosed from None
 
-    def _frame(self, shot: Shot) -> Array:
+    def _frame(self, shot: EpisodeFrame) -> Array:
         if self._band is None:
             self._band = Band(shot.picture.shape[1], self.actions)
-        return self._band.below(shot)
+        return self._band.attach_below(shot)
 
 
-def play_episode(stage: Stage, player: Player, seed: int, viewer: Viewer) -> Outcome:
+def play_episode(renderer: EnvRenderer, player: Player, seed: int, viewer: Viewer) -> EpisodeOutcome:
     """Plays until the episode ends or the user leaves (closed window, Ctrl-C)."""
     total, step, reward, ending = 0.0, 0, None, ""
     try:
-        obs, stage.info = stage.env.reset(seed=seed)
-        player.begin(seed)
+        obs, renderer.info = renderer.env.reset(seed=seed)
+        player.start_episode(seed)
         while not ending:
-            shot = Shot(_picture(stage, viewer), step, total, reward)
+            shot = EpisodeFrame(_picture(renderer, viewer), step, total, reward)
             viewer.show_state(shot, obs)
-            decision = player.decide(obs, stage.mask)
+            decision = player.decide(obs, renderer.action_mask)
             viewer.show_action(
                 replace(
                     shot,
@@ -117,18 +117,18 @@ def play_episode(stage: Stage, player: Player, seed: int, viewer: Viewer) -> Out
                     action_probs=decision.action_probs,
                 )
             )
-            obs, reward, terminated, truncated = stage.step(decision.action)
+            obs, reward, terminated, truncated = renderer.step(decision.action)
             total, step = total + reward, step + 1
             viewer.show_reward(reward, total)
-            ending = ending_of(terminated, truncated)
-        viewer.show_end(Shot(_picture(stage, viewer), step, total, reward, ending=ending))
+            ending = ending_text(terminated, truncated)
+        viewer.show_end(EpisodeFrame(_picture(renderer, viewer), step, total, reward, ending=ending))
     except (WindowClosed, KeyboardInterrupt):
         ending = ending or "left"
-    return Outcome(seed, total, step, ending)
+    return EpisodeOutcome(seed, total, step, ending)
 
 
-def _picture(stage: Stage, viewer: Viewer) -> Array:
-    return stage.picture() if viewer.needs_frames else _NO_FRAME
+def _picture(stage: EnvRenderer, viewer: Viewer) -> Array:
+    return stage.render() if viewer.needs_frames else _NO_FRAME
 
 
 _NO_FRAME = np.zeros((1, 1, 3), np.uint8)

@@ -25,7 +25,7 @@ class Decision:
 
 
 class Player(Protocol):
-    def begin(self, seed: int) -> None:
+    def start_episode(self, seed: int) -> None:
         """Starts an episode; its random numbers depend only on the seed."""
         ...
 
@@ -40,14 +40,14 @@ class RandomPlayer:
     def __init__(self, space: gym.Space[Any]) -> None:
         self.space = space
 
-    def begin(self, seed: int) -> None:
+    def start_episode(self, seed: int) -> None:
         self.space.seed(seed)
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
         return Decision(self.space.sample() if mask is None else self._allowed(mask))
 
     def _allowed(self, mask: Any) -> Any:
-        space = spaces.action(self.space)
+        space = spaces.convert_action_space(self.space)
         rng = self.space.np_random
         action = random_actions(space, (1,), rng, as_masks(space, [mask]))[0]
         return int(action) if isinstance(space, DiscreteAction) else action
@@ -60,17 +60,17 @@ class TrainedPlayer:
         self.policy, self.sampled = policy, sampled
         self._noise: np.random.Generator | None = None
 
-    def begin(self, seed: int) -> None:
+    def start_episode(self, seed: int) -> None:
         self._noise = stream(seed, "play") if self.sampled else None
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
         policy, head = self.policy, self.policy.head
-        rows = as_rows(policy.obs, [obs])
+        rows = as_rows(policy.obs_space, [obs])
         noise = None if self._noise is None else head.noise(self._noise, (1,))
-        allowed = None if mask is None else as_masks(policy.action, [mask])
+        allowed = None if mask is None else as_masks(policy.action_space, [mask])
         drawn, dist = policy.act(rows, noise, allowed)
         action = head.for_env(drawn)[0]
         value = float(policy.value(rows)[0])
-        if not isinstance(policy.action, DiscreteAction):
+        if not isinstance(policy.action_space, DiscreteAction):
             return Decision(action, value)
         return Decision(int(action), value, np.exp(log_softmax(dist[0])))

@@ -11,14 +11,14 @@ from typing import Any, Literal
 
 from gymnast.config.config import Config
 from gymnast.config.facts import Facts
-from gymnast.film.actions import Actions
+from gymnast.film.actions import ActionLabels
 from gymnast.film.encode import FilmWriter
-from gymnast.film.stage import Stage, without_screen
+from gymnast.film.stage import EnvRenderer, headless_rendering
 from gymnast.play.human import TerminalPlayer, WindowPlayer
-from gymnast.play.keys import Keys
-from gymnast.play.play import Outcome, Viewer, play_episode
+from gymnast.play.keys import KeyBindings
+from gymnast.play.play import EpisodeOutcome, Viewer, play_episode
 from gymnast.play.players import Player, RandomPlayer, TrainedPlayer
-from gymnast.play.window import Window, has_display, no_display
+from gymnast.play.window import Window, has_display, no_display_error
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
 from gymnast.spaces.declared import facts_for_policy_obs
@@ -48,26 +48,26 @@ def play(
     *,
     echo: Callable[[str], None] = print,
     ask: Callable[[str], str] = input,
-    on_episode_end: Callable[[Outcome], None],
+    on_episode_end: Callable[[EpisodeOutcome], None],
 ) -> None:
     """Plays the episodes and calls `on_episode_end` after each. Ctrl-C stops and keeps the film so far."""
     opens_window, by_hand = has_display(), options.player == "human"
     if not opens_window and not options.step_by_step and (by_hand or options.record is None):
-        raise no_display(by_hand=by_hand)
+        raise no_display_error(is_human=by_hand)
     with ExitStack() as stack:
-        stack.enter_context(nullcontext() if opens_window else without_screen())
+        stack.enter_context(nullcontext() if opens_window else headless_rendering())
         draws = opens_window or options.record is not None
-        stage = stack.enter_context(closing(Stage(cfg, draws=draws)))
+        stage = stack.enter_context(closing(EnvRenderer(cfg, render=draws)))
         fps = options.fps or stage.fps
         window = stack.enter_context(closing(Window(cfg.env.id, fps))) if opens_window else None
         film = FilmWriter(options.record, fps) if options.record else None
         viewer = Viewer(
-            Actions(stage.env.action_space, cfg.facts.actions),
+            ActionLabels(stage.env.action_space, cfg.facts.actions),
             _declared_facts(cfg, stage) if options.step_by_step else cfg.facts,
             window,
             stack.enter_context(film or nullcontext()),
             step_by_step=options.step_by_step,
-            by_hand=by_hand,
+            is_human=by_hand,
             echo=echo,
             ask=ask,
         )
@@ -82,7 +82,7 @@ def play(
 
 
 def _player(
-    cfg: Config[Any], policy: Policy | None, options: PlayOptions, stage: Stage, viewer: Viewer
+    cfg: Config[Any], policy: Policy | None, options: PlayOptions, stage: EnvRenderer, viewer: Viewer
 ) -> Player:
     space = stage.env.action_space
     if options.player == "random":
@@ -90,12 +90,12 @@ def _player(
     if options.player == "policy":
         assert policy is not None
         return TrainedPlayer(policy, sampled=options.sampled)
-    keys = Keys(space, cfg.facts)
+    keys = KeyBindings(space, cfg.facts)
     viewer.echo(f"keys  {keys.legend()}; escape or q ends")
     if viewer.window is None:
         return TerminalPlayer(keys, viewer.ask)
     return WindowPlayer(keys, viewer.window, step_by_step=options.step_by_step)
 
 
-def _declared_facts(cfg: Config[Any], stage: Stage) -> Facts:
-    return facts_for_policy_obs(cfg.facts, cfg.env, spaces.observation(stage.env.observation_space))
+def _declared_facts(cfg: Config[Any], stage: EnvRenderer) -> Facts:
+    return facts_for_policy_obs(cfg.facts, cfg.env, spaces.convert_obs_space(stage.env.observation_space))

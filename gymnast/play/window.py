@@ -9,9 +9,9 @@ import numpy as np
 import pygame
 
 from gymnast.errors import UsageError
-from gymnast.film.lettering import drawable
+from gymnast.film.lettering import to_surface
 
-LEAVE = ("escape", "q")
+QUIT_KEYS = ("escape", "q")
 
 
 class WindowClosed(Exception):
@@ -25,18 +25,18 @@ def has_display() -> bool:
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"))
 
 
-def no_display(*, by_hand: bool, why: str = "") -> UsageError:
+def no_display_error(*, is_human: bool, why: str = "") -> UsageError:
     fix = "record a film with --record out.mp4, or play step by step in the terminal with --step"
     return UsageError(
         "no display: a window cannot be opened" + (f" ({why})" if why else ""),
-        fix="play in the terminal: --human --step" if by_hand else fix,
+        fix="play in the terminal: --human --step" if is_human else fix,
     )
 
 
 class Window:
     def __init__(self, title: str, fps: float) -> None:
         self.title, self.fps = title, fps
-        self.held: list[str] = []
+        self.held_keys: list[str] = []
         """Names of the keys that are held, the latest last."""
         self._tapped: list[str] = []
         self._screen: pygame.Surface | None = None
@@ -50,9 +50,9 @@ class Window:
                 pygame.display.init()
                 self._screen = pygame.display.set_mode(size)
             except pygame.error as problem:
-                raise no_display(by_hand=False, why=str(problem)) from None
+                raise no_display_error(is_human=False, why=str(problem)) from None
             pygame.display.set_caption(self.title)
-        self._screen.blit(drawable(frame), (0, 0))
+        self._screen.blit(to_surface(frame), (0, 0))
         pygame.display.flip()
         self.tick()
 
@@ -67,11 +67,11 @@ class Window:
                 self._down(pygame.key.name(event.key))
             elif event.type == pygame.KEYUP:
                 name = pygame.key.name(event.key)
-                self.held = [key for key in self.held if key != name]
+                self.held_keys = [key for key in self.held_keys if key != name]
 
-    def pressed(self) -> list[str]:
+    def pressed_keys(self) -> list[str]:
         """Returns the keys that are held or were tapped since the previous frame."""
-        return [*(key for key in self._tapped if key not in self.held), *self.held]
+        return [*(key for key in self._tapped if key not in self.held_keys), *self.held_keys]
 
     def wait_for_key(self) -> None:
         while not self._tapped:
@@ -81,7 +81,7 @@ class Window:
         pygame.display.quit()
 
     def _down(self, name: str) -> None:
-        if name in LEAVE:
+        if name in QUIT_KEYS:
             raise WindowClosed
         self._tapped.append(name)
-        self.held = [*(key for key in self.held if key != name), name]
+        self.held_keys = [*(key for key in self.held_keys if key != name), name]

@@ -14,7 +14,7 @@ import numpy as np
 from gymnast.errors import ConfigError
 from gymnast.policy.continuous import Gaussian, SquashedGaussian
 from gymnast.policy.discrete import (
-    FORBIDDEN,
+    MASKED_LOGIT,
     Bernoulli,
     Categorical,
     EpsilonGreedy,
@@ -32,8 +32,8 @@ from gymnast.spaces.actions import (
 )
 
 __all__ = [
-    "FORBIDDEN",
-    "Acts",
+    "MASKED_LOGIT",
+    "ActionSelection",
     "AnyHead",
     "Bernoulli",
     "Categorical",
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 Array = np.ndarray
-Acts = Literal["sample", "epsilon_greedy"]
+ActionSelection = Literal["sample", "epsilon_greedy"]
 """Meaning of the network's outputs: parameters of a distribution to sample from, or Q-values."""
 
 
@@ -56,14 +56,14 @@ class Head(Protocol):
 
     n_outputs: int
     """Width of the actor's last layer."""
-    n_parameters: int
+    dist_size: int
     """Number of parameters of one distribution."""
-    kind: ActionSpec
+    action_spec: ActionSpec
     """Shape and dtype of one action."""
     extra_parameters: ExtraParameters
     """Learned parameters that do not depend on the observation (log_std), at most one."""
 
-    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+    def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
         """Returns the distribution parameters for the actor's outputs [..., n_outputs]."""
         ...
 
@@ -94,10 +94,10 @@ AnyHead = Categorical | MultiCategorical | Bernoulli | EpsilonGreedy | Gaussian 
 
 
 def head_for(
-    space: Action, log_std: float = 0.0, *, squash: bool = False, acts: Acts = "sample"
+    space: Action, log_std: float = 0.0, *, squash: bool = False, action_selection: ActionSelection = "sample"
 ) -> AnyHead:
     """Returns the head for an action space. Raises ConfigError if the settings do not fit the space."""
-    if acts == "epsilon_greedy":
+    if action_selection == "epsilon_greedy":
         if not isinstance(space, DiscreteAction):
             what = f"this algorithm needs Discrete actions; these are {_NAMES[type(space)]}"
             raise ConfigError(what, fix="choose an algorithm that samples actions, such as ppo")

@@ -18,7 +18,7 @@ from gymnast.policy.layers import (
     Linear,
     MaxPool,
     Network,
-    OwnModule,
+    CustomModuleSpec,
     Parallel,
     Pixels,
     Residual,
@@ -53,9 +53,9 @@ def network_for(
     near-zero initial weights, so that the initial policy is close to uniform (arXiv:2006.05990).
     """
     if cfg.module is not None:
-        own = OwnModule(cfg.module, dict(cfg.module_kwargs), obs, n_outputs)
+        own = CustomModuleSpec(cfg.module, dict(cfg.module_kwargs), obs, n_outputs)
         return Network((), (), (), extra_parameters, own)
-    encoder, width = encode(obs, cfg)
+    encoder, width = encoder_for(obs, cfg)
     hidden, last = mlp(width, cfg)
     actor: Stack = (Linear(last, n_outputs, gain=0.01),)
     value: Stack = (Linear(last, 1, gain=1.0),) if critic else ()
@@ -65,7 +65,7 @@ def network_for(
     return Network(shared, separate + actor, separate + value if critic else (), extra_parameters)
 
 
-def encode(obs: Observation, cfg: PolicyConfig) -> tuple[Stack, int]:
+def encoder_for(obs: Observation, cfg: PolicyConfig) -> tuple[Stack, int]:
     """Returns the layers that encode features of this kind as one vector, and the vector's width."""
     match obs:
         case BoxObs():
@@ -89,7 +89,7 @@ def _entry(leaf: Observation, obs: CompositeObs, cfg: PolicyConfig) -> tuple[Sta
     among the hundreds of image features.
     """
     if not isinstance(leaf, BoxObs):
-        return encode(leaf, cfg)
+        return encoder_for(leaf, cfg)
     if not _has_images(obs):
         return (Flatten(),), leaf.size
     widen = Linear(leaf.size, cfg.embedding, gain=GAIN)

@@ -14,11 +14,11 @@ from gymnast.spaces.actions import ActionSpec, BoxAction
 
 Array = np.ndarray
 
-NODES = np.linspace(-5.0, 5.0, 48)
+QUADRATURE_NODES = np.linspace(-5.0, 5.0, 48)
 """Nodes at which the expectation over a standard normal is evaluated, evenly spaced. For smooth functions
 the error falls exponentially with the number of nodes, even for standard deviations so large that
 Gauss-Hermite nodes would lie too far apart."""
-WEIGHTS = np.exp(-0.5 * NODES**2) / np.exp(-0.5 * NODES**2).sum()
+QUADRATURE_WEIGHTS = np.exp(-0.5 * QUADRATURE_NODES**2) / np.exp(-0.5 * QUADRATURE_NODES**2).sum()
 """Weights of the nodes."""
 
 
@@ -31,8 +31,8 @@ class Gaussian:
 
     def __init__(self, space: BoxAction, log_std: float) -> None:
         self.space, self.n_outputs = space, space.size
-        self.n_parameters = 2 * space.size
-        self.kind = ActionSpec((space.size,), np.dtype(np.float32))
+        self.dist_size = 2 * space.size
+        self.action_spec = ActionSpec((space.size,), np.dtype(np.float32))
         self.extra_parameters: ExtraParameters = (("log_std", space.size, log_std),)
         low, high = np.array(space.low), np.array(space.high)
         self.bounded = np.isfinite(low) & np.isfinite(high)
@@ -41,7 +41,7 @@ class Gaussian:
             self.half = np.where(self.bounded, (high - low) / 2, 1.0).astype(np.float32)
         self.low, self.high = low.astype(np.float32), high.astype(np.float32)
 
-    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+    def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
         return np.concatenate([output, np.broadcast_to(extra, output.shape)], -1)  # type: ignore[arg-type]
 
     def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
@@ -86,9 +86,9 @@ class SquashedGaussian:
     def __init__(self, space: BoxAction, log_std: float) -> None:
         self.space, self.n_outputs = space, space.size
         self.normal = Gaussian(space, log_std)
-        self.n_parameters, self.kind = self.normal.n_parameters, self.normal.kind
+        self.dist_size, self.action_spec = self.normal.dist_size, self.normal.action_spec
         self.extra_parameters = self.normal.extra_parameters
-        self.parameters, self.noise = self.normal.parameters, self.normal.noise
+        self.dist_parameters, self.noise = self.normal.dist_parameters, self.normal.noise
         self.sample, self.kl = self.normal.sample, self.normal.kl
 
     def mode(self, dist: Array) -> Array:
@@ -104,7 +104,7 @@ class SquashedGaussian:
     def entropy(self, dist: Array) -> Array:
         """Returns the entropy of the normals plus the expected log derivative of tanh."""
         mean, log_std = self.normal._split(dist)
-        nodes, weights = NODES.astype(np.float32), WEIGHTS.astype(np.float32)
+        nodes, weights = QUADRATURE_NODES.astype(np.float32), QUADRATURE_WEIGHTS.astype(np.float32)
         slope = log_slope(mean[..., None] + np.exp(log_std)[..., None] * nodes) @ weights
         return self.normal.entropy(dist) + slope.sum(-1)
 

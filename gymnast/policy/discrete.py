@@ -17,7 +17,7 @@ from gymnast.spaces.actions import (
 )
 
 Array = np.ndarray
-FORBIDDEN = np.float32(-1e9)
+MASKED_LOGIT = np.float32(-1e9)
 """Logit of an action that the mask rules out. Infinity would give NaN: inf - inf in the softmax."""
 MAX_EPSILON = np.float32(1 - 1e-6)
 """Slightly below 1, so that the greedy action is still the most likely one."""
@@ -28,11 +28,11 @@ class Categorical:
 
     def __init__(self, space: DiscreteAction) -> None:
         self.space, self.n_outputs = space, space.n
-        self.n_parameters, self.kind = space.n, ActionSpec((), np.dtype(np.int64))
+        self.dist_size, self.action_spec = space.n, ActionSpec((), np.dtype(np.int64))
         self.extra_parameters: ExtraParameters = ()
 
-    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
-        return output if mask is None else np.where(mask, output, FORBIDDEN)
+    def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+        return output if mask is None else np.where(mask, output, MASKED_LOGIT)
 
     def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
         """Returns one uniform random number per action."""
@@ -68,15 +68,15 @@ class MultiCategorical:
 
     def __init__(self, space: MultiDiscreteAction) -> None:
         self.space, self.n_outputs = space, sum(space.n)
-        self.n_parameters = self.n_outputs
-        self.kind = ActionSpec((len(space.n),), np.dtype(np.int64))
+        self.dist_size = self.n_outputs
+        self.action_spec = ActionSpec((len(space.n),), np.dtype(np.int64))
         self.extra_parameters: ExtraParameters = ()
         self.elements = [Categorical(DiscreteAction(n, 0)) for n in space.n]
         self.ends = np.cumsum(space.n)[:-1]
         self.first = np.array(space.first).reshape(space.shape)
 
-    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
-        return output if mask is None else np.where(mask, output, FORBIDDEN)
+    def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+        return output if mask is None else np.where(mask, output, MASKED_LOGIT)
 
     def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
         return stream.random((*shape, len(self.elements)), dtype=np.float32)
@@ -112,16 +112,16 @@ class Bernoulli:
 
     def __init__(self, space: MultiBinaryAction) -> None:
         self.space, self.n_outputs = space, space.size
-        self.n_parameters = space.size
-        self.kind = ActionSpec((space.size,), np.dtype(np.int64))
+        self.dist_size = space.size
+        self.action_spec = ActionSpec((space.size,), np.dtype(np.int64))
         self.extra_parameters: ExtraParameters = ()
 
-    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+    def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
         """Returns the masked logits. A mask has two entries per element: may be off, may be on."""
         if mask is None:
             return output
         may_be_off, may_be_on = mask[..., ::2], mask[..., 1::2]
-        return np.where(may_be_on, np.where(may_be_off, output, -FORBIDDEN), FORBIDDEN)
+        return np.where(may_be_on, np.where(may_be_off, output, -MASKED_LOGIT), MASKED_LOGIT)
 
     def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
         return stream.random((*shape, self.n_outputs), dtype=np.float32)
@@ -163,12 +163,12 @@ class EpsilonGreedy:
         self.space, self.n_outputs = space, space.n
         self.extra_parameters: ExtraParameters = (("epsilon", 1, 1.0),)
         choice = Categorical(space)
-        self.n_parameters, self.kind = choice.n_parameters, choice.kind
+        self.dist_size, self.action_spec = choice.dist_size, choice.action_spec
         self.noise, self.sample, self.mode = choice.noise, choice.sample, choice.mode
         self.for_env, self.logprob = choice.for_env, choice.logprob
         self.entropy, self.kl = choice.entropy, choice.kl
 
-    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+    def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
         assert extra is not None
         allowed = np.ones(output.shape, bool) if mask is None else mask
         epsilon = np.clip(extra, 0.0, MAX_EPSILON)
@@ -177,7 +177,7 @@ class EpsilonGreedy:
         any_of = np.where(allowed, epsilon / allowed.sum(-1, keepdims=True), 0.0)
         chance = any_of + greedy * (1 - epsilon)
         with np.errstate(divide="ignore"):
-            return np.maximum(np.log(chance), FORBIDDEN).astype(np.float32)
+            return np.maximum(np.log(chance), MASKED_LOGIT).astype(np.float32)
 
 
 def log_softmax(logits: Array) -> Array:

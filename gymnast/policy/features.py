@@ -10,7 +10,7 @@ from typing import overload
 
 import numpy as np
 
-from gymnast.images import Images, Observed
+from gymnast.images import Images, ObsArray
 from gymnast.policy.normalize import ObsNormalizer
 from gymnast.spaces.observations import (
     BoxObs,
@@ -31,8 +31,8 @@ class Features:
     @overload
     def __call__(self, obs: Array) -> Array: ...
     @overload
-    def __call__(self, obs: Observed) -> Observed: ...
-    def __call__(self, obs: Observed) -> Observed:
+    def __call__(self, obs: ObsArray) -> ObsArray: ...
+    def __call__(self, obs: ObsArray) -> ObsArray:
         if isinstance(obs, Images):
             return obs
         match self.space:
@@ -44,7 +44,7 @@ class Features:
             case _:
                 return _indices(self.space, obs)
 
-    def vectors(self, obs: Array) -> Array:
+    def concat_vectors(self, obs: Array) -> Array:
         """Returns all vector entries of observations [B, ...], concatenated to [B, n], for the normalizer."""
         if not isinstance(self.space, CompositeObs):
             return obs.reshape(len(obs), -1)
@@ -57,7 +57,7 @@ class Features:
             if not isinstance(leaf, BoxObs):
                 rows[name] = _indices(leaf, obs[name]).reshape(rows[name].shape)
         if self.normalizer is not None:
-            flat, start = self.normalizer(self.vectors(obs)), 0
+            flat, start = self.normalizer(self.concat_vectors(obs)), 0
             for name, leaf in self._vectors(space).items():
                 part = flat[:, start : start + leaf.size]
                 rows[name] = part.reshape(rows[name].shape)
@@ -73,6 +73,6 @@ def _indices(space: DiscreteObs | MultiDiscreteObs | ImageObs, obs: Array) -> Ar
         case DiscreteObs():
             return obs - space.first
         case MultiDiscreteObs():
-            return space.rows_of_table(obs)
+            return space.embedding_rows(obs)
         case ImageObs():
             return obs

@@ -16,14 +16,14 @@ from gymnast.policy.discrete import log_softmax
 Array = np.ndarray
 LayerActivations = tuple[str, str, Array]
 """The stack of an activation layer, its kind, and its outputs [B, ...]."""
-SATURATED = 0.97
+SATURATION_THRESHOLD = 0.97
 """A tanh output above this in absolute value passes less than 6% of the gradient."""
 
-FLAT = {"relu": (0.0, 0.0), "silu": (-0.01, 0.0), "gelu": (-0.01, 0.0), "elu": (-1.0, -0.99)}
+DEAD_RANGES = {"relu": (0.0, 0.0), "silu": (-0.01, 0.0), "gelu": (-0.01, 0.0), "elu": (-1.0, -0.99)}
 """Range of the outputs on the flat side of an activation, which passes less than 3% of the gradient."""
 
 
-class Units(NamedTuple):
+class UnitStats(NamedTuple):
     """Counts and sums over the activation layers of one stack, or of several."""
 
     outputs: float = 0.0
@@ -41,15 +41,15 @@ class Units(NamedTuple):
     dead: float = 0.0
     """Number of these units that are on the flat side of their activation for every row."""
 
-    def plus(self, other: Units) -> Units:
+    def add(self, other: UnitStats) -> UnitStats:
         """Returns the sum of both; `+` would concatenate the tuples."""
-        return Units._make(map(float.__add__, self, other))
+        return UnitStats._make(map(float.__add__, self, other))
 
 
 class Health(NamedTuple):
-    shared: Units
-    actor: Units
-    critic: Units
+    shared: UnitStats
+    actor: UnitStats
+    critic: UnitStats
     output_mean: float
     """Mean output of the actor's last layer."""
     output_std: float
@@ -61,14 +61,14 @@ class Health(NamedTuple):
     """Probability of the least likely option, in the same way."""
 
     @classmethod
-    def of_numbers(cls, numbers: list[float]) -> Health:
+    def from_flat(cls, numbers: list[float]) -> Health:
         """Returns the health from the flat list of numbers that the kernels write."""
-        n = len(Units._fields)
-        shared, actor, critic = (Units._make(numbers[k * n : (k + 1) * n]) for k in range(3))
+        n = len(UnitStats._fields)
+        shared, actor, critic = (UnitStats._make(numbers[k * n : (k + 1) * n]) for k in range(3))
         return cls._make((shared, actor, critic, *numbers[3 * n :]))
 
 
-N_NUMBERS = 3 * len(Units._fields) + len(Health._fields) - 3
+HEALTH_SIZE = 3 * len(UnitStats._fields) + len(Health._fields) - 3
 
 
 def network_health(
@@ -78,9 +78,9 @@ def network_health(
 
     `output` [B, k] are the outputs of the actor's last layer, `dist` the distribution parameters.
     """
-    parts: dict[str, Units] = dict.fromkeys(("shared", "actor", "critic"), Units())
+    parts: dict[str, UnitStats] = dict.fromkeys(("shared", "actor", "critic"), UnitStats())
     for part, kind, x in activations:
-        parts[part] = parts[part].plus(unit_health(kind, x))
+        parts[part] = parts[part].add(unit_health(kind, x))
     probs = probabilities(head, dist)
     prob_max, prob_min = (
         float(np.mean([reduce(p, axis=-1).mean() for p in probs])) if probs else 0.0
@@ -96,11 +96,11 @@ def network_health(
     )
 
 
-def unit_health(kind: str, x: Array) -> Units:
+def unit_health(kind: str, x: Array) -> UnitStats:
     """Returns the counts and sums of one activation layer with outputs x [B, ...]."""
-    units = Units(float(x.size), float(x.sum(dtype=np.float64)), float(np.square(x).sum()))
+    units = UnitStats(float(x.size), float(x.sum(dtype=np.float64)), float(np.square(x).sum()))
     if kind == "tanh":
-        return units._replace(tanh=units.outputs, saturated=float(saturated(x).sum()))
+        return units._replace(tanh=units.outputs, saturated=float(is_saturated(x).sum()))
     dead = dead_units(kind, x)
     return units._replace(rectifiers=float(dead.size), dead=float(dead.sum()))
 
@@ -110,13 +110,13 @@ def dead_units(kind: str, x: Array) -> Array:
 
     A dead unit is on the flat side of its activation (any kind except tanh) for the whole batch.
     """
-    low, high = FLAT[kind]
+    low, high = DEAD_RANGES[kind]
     return np.asarray(((x >= low) & (x <= high)).all(axis=(0, *range(2, x.ndim))))
 
 
-def saturated(x: Array) -> Array:
+def is_saturated(x: Array) -> Array:
     """Returns which tanh outputs are so close to -1 or 1 that almost no gradient passes."""
-    return np.abs(x) > SATURATED
+    return np.abs(x) > SATURATION_THRESHOLD
 
 
 def probabilities(head: AnyHead, dist: Array) -> list[Array]:

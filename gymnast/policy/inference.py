@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from gymnast.compiled import kernels
-from gymnast.images import planes
+from gymnast.images import as_planes
 from gymnast.policy.actions import AnyHead
 from gymnast.policy.activations import ACTIVATIONS
 from gymnast.policy.health import Health, LayerActivations
@@ -49,7 +49,7 @@ class Inference(Protocol):
         ...
 
     @property
-    def both(self) -> Callable[[Array], tuple[Array, Array]] | None:
+    def actor_and_critic(self) -> Callable[[Array], tuple[Array, Array]] | None:
         """Optional function that returns the outputs of actor and critic from one forward pass."""
         ...
 
@@ -71,7 +71,7 @@ class Inference(Protocol):
         """Returns the outputs of the critic, [B]."""
         ...
 
-    def layer(self, part: str, i: int, features: Array) -> Array:
+    def layer_output(self, part: str, i: int, features: Array) -> Array:
         """Returns the output of layer i of a stack, [B, ...]."""
         ...
 
@@ -81,7 +81,7 @@ class Inference(Protocol):
 
 
 class NumpyInference:
-    act_into = both = health = None
+    actor_and_critic = both = health = None
     values_while_acting = False
 
     def __init__(self, network: Network, weights: Mapping[str, Array]) -> None:
@@ -95,7 +95,7 @@ class NumpyInference:
         hidden = _run("shared", self.network.shared, self.weights, features)
         return _run("critic", self.network.critic, self.weights, hidden)[:, 0]
 
-    def layer(self, part: str, i: int, features: Array) -> Array:
+    def layer_output(self, part: str, i: int, features: Array) -> Array:
         stack = getattr(self.network, part)[: i + 1]
         if part != "shared":
             features = _run("shared", self.network.shared, self.weights, features)
@@ -154,7 +154,7 @@ def _run(
             case Flatten():
                 x = x.reshape(len(x), -1)
             case Pixels():
-                x = pixels(layer, x)
+                x = pixels_to_float(layer, x)
             case Conv():
                 x = convolve(layer, x, weights[f"{name}.weight"], weights[f"{name}.bias"])
             case Parallel(dtype, branches):
@@ -170,9 +170,9 @@ def _run(
     return x
 
 
-def pixels(layer: Pixels, x: Array) -> Array:
+def pixels_to_float(layer: Pixels, x: Array) -> Array:
     """Returns images of bytes [B, *shape] as floats in 0..1, [B, channels, height, width]."""
-    x = x[:, None] if len(layer.shape) == 2 else planes(x, layer.channels)
+    x = x[:, None] if len(layer.shape) == 2 else as_planes(x, layer.channels)
     return np.ascontiguousarray(x, dtype=np.float32) / np.float32(layer.top)
 
 

@@ -129,7 +129,7 @@ Stack = tuple[Layer, ...]
 
 
 @dataclass(frozen=True)
-class OwnModule:
+class CustomModuleSpec:
     """A torch module of the user in place of all layers; see `engine/torch/own_module.py`."""
 
     path: str
@@ -147,7 +147,7 @@ class Network:
     """Empty if the actor's outputs are Q-values."""
     extra_parameters: ExtraParameters = ()
     """Learned parameters that do not depend on the observation, such as a Gaussian's log_std."""
-    module: OwnModule | None = None
+    module: CustomModuleSpec | None = None
 
     @cached_property
     def is_expensive(self) -> bool:
@@ -160,18 +160,18 @@ class Network:
     def layers(self) -> Iterator[tuple[str, Layer]]:
         """Yields every layer with its name. Nested layers follow the layer that contains them."""
         for part, stack in self.stacks():
-            yield from walk(part, stack)
+            yield from iter_layers(part, stack)
 
 
-def walk(name: str, stack: Stack) -> Iterator[tuple[str, Layer]]:
+def iter_layers(name: str, stack: Stack) -> Iterator[tuple[str, Layer]]:
     """Yields every layer of a stack, nested ones included, with its name."""
     for i, layer in enumerate(stack):
         yield f"{name}.{i}", layer
-        for inner, part in inside(layer):
-            yield from walk(f"{name}.{i}{inner}", part)
+        for inner, part in nested_stacks(layer):
+            yield from iter_layers(f"{name}.{i}{inner}", part)
 
 
-def inside(layer: Layer) -> Iterator[tuple[str, Stack]]:
+def nested_stacks(layer: Layer) -> Iterator[tuple[str, Stack]]:
     """Yields the stacks inside a layer, each with the suffix that it adds to the layer's name."""
     if isinstance(layer, Residual):
         yield "", layer.stack
@@ -185,7 +185,7 @@ def parameter_shapes(network: Network) -> dict[str, Shape]:
     for part, stack in network.stacks():
         if part == "critic":
             shapes |= extra_parameter_shapes(network.extra_parameters)
-        for name, layer in walk(part, stack):
+        for name, layer in iter_layers(part, stack):
             shapes |= {f"{name}.{key}": shape for key, shape in _shapes(layer).items()}
     return shapes
 
@@ -194,7 +194,7 @@ def extra_parameter_shapes(extra: ExtraParameters) -> dict[str, Shape]:
     return {f"actor.{name}": (size,) for name, size, _ in extra}
 
 
-def initial(network: Network, name: str, shape: Shape, stream: np.random.Generator) -> np.ndarray:
+def initial_value(network: Network, name: str, shape: Shape, stream: np.random.Generator) -> np.ndarray:
     """Returns the initial value of one parameter."""
     for key, _, value in network.extra_parameters:
         if name == f"actor.{key}":

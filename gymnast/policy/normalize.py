@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from gymnast.errors import ConfigError
-from gymnast.rl.returns import discounted_so_far
+from gymnast.rl.returns import running_discounted_return
 from gymnast.rl.running import Moments
 from gymnast.spaces.spaces import BoxObs
 
@@ -26,7 +26,7 @@ class ObsNormalizer:
 
     def __init__(self, mode: Literal["off", "running", "static"], space: BoxObs, clip: float):
         self.mode, self.clip = mode, np.float32(clip)
-        self.moments = Moments.of_nothing(space.size)
+        self.moments = Moments.empty(space.size)
         if mode == "static":
             self.moments = _moments_of_range(space)
         self._refresh()
@@ -40,7 +40,7 @@ class ObsNormalizer:
 
     def update(self, obs: Array) -> None:
         if self.mode == "running":
-            self.moments = self.moments.seen(obs.reshape(len(obs), -1))
+            self.moments = self.moments.updated(obs.reshape(len(obs), -1))
             self._refresh()
 
     def load(self, moments: Moments) -> None:
@@ -60,15 +60,15 @@ class RewardScale:
 
     def __init__(self, mode: Literal["off", "running", "sign"], n_envs: int) -> None:
         self.mode = mode
-        self.moments = Moments.of_nothing(1)
-        self.carry = np.zeros(n_envs)
+        self.moments = Moments.empty(1)
+        self.running_return = np.zeros(n_envs)
         """Discounted sum of the rewards so far in the unfinished episode of each environment, [N]."""
 
     def __call__(self, reward: Array, done: Array, valid: Array, *, gamma: float) -> Array:
         """Updates the statistics with the valid rewards [T, N] and returns all rewards scaled."""
         if self.mode == "running":
-            total = self.observe(reward, done, gamma=gamma)
-            self.moments = self.moments.seen(total[valid].reshape(-1, 1))
+            total = self.accumulate_returns(reward, done, gamma=gamma)
+            self.moments = self.moments.updated(total[valid].reshape(-1, 1))
         return self.scaled(reward)
 
     def scaled(self, reward: Array) -> Array:
@@ -77,13 +77,13 @@ class RewardScale:
             return reward
         return np.sign(reward) if self.mode == "sign" else reward / self.scale
 
-    def observe(self, reward: Array, done: Array, *, gamma: float) -> Array:
+    def accumulate_returns(self, reward: Array, done: Array, *, gamma: float) -> Array:
         """Returns the discounted sum of rewards up to each step, [T, N], and carries it to the next call.
 
         The statistics are not updated.
         """
-        total = discounted_so_far(reward, done, self.carry, gamma=gamma)
-        self.carry = np.where(done[-1], 0.0, total[-1])
+        total = running_discounted_return(reward, done, self.running_return, gamma=gamma)
+        self.running_return = np.where(done[-1], 0.0, total[-1])
         return total
 
     @property
@@ -100,7 +100,7 @@ class ValueScale:
 
     def __init__(self, mode: Literal["off", "popart"]) -> None:
         self.mode = mode
-        self.moments = Moments.of_nothing(1)
+        self.moments = Moments.empty(1)
 
     @property
     def mean(self) -> float:
@@ -115,7 +115,7 @@ class ValueScale:
         if self.mode == "off":
             return
         mean, std = self.mean, self.std
-        self.moments = self.moments.seen(target.reshape(-1, 1))
+        self.moments = self.moments.updated(target.reshape(-1, 1))
         weight *= std / self.std
         bias[:] = (std * bias + mean - self.mean) / self.std
 

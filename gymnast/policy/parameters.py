@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gymnast.memory import refuse_more_than_memory
+from gymnast.memory import check_memory
 
 _FLOATS_PER_LINE = 16
 
@@ -23,7 +23,7 @@ class Parameters:
         """Device on which updates are computed. The vector itself stays in main memory."""
         sizes = [math.prod(shape) for shape in self.shapes.values()]
         copies = 4  # the parameters, their gradient and Adam's two moments
-        refuse_more_than_memory(
+        check_memory(
             copies * 4 * sum(sizes),
             f"a network of {sum(sizes):,} parameters",
             "set smaller layers: policy.hidden, policy.embedding",
@@ -37,15 +37,15 @@ class Parameters:
 
     def views_of(self, flat: np.ndarray) -> dict[str, np.ndarray]:
         """Returns named views of any vector with the same layout, such as a gradient."""
-        return {name: flat[self.span(name)].reshape(s) for name, s in self.shapes.items()}
+        return {name: flat[self.slice_of(name)].reshape(s) for name, s in self.shapes.items()}
 
-    def span(self, name: str) -> slice:
+    def slice_of(self, name: str) -> slice:
         start = self._offsets[name]
         return slice(start, start + int(np.prod(self.shapes[name])))
 
-    def part(self, prefix: str) -> slice:
+    def prefix_slice(self, prefix: str) -> slice:
         """Returns the slice of the flat vector with all parameters whose names start with `prefix`."""
-        spans = [self.span(name) for name in self.shapes if name.startswith(prefix)]
+        spans = [self.slice_of(name) for name in self.shapes if name.startswith(prefix)]
         return slice(spans[0].start, spans[-1].stop) if spans else slice(0, 0)
 
 

@@ -15,7 +15,7 @@ from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.errors import ConfigError
 from gymnast.policy import weights
-from gymnast.policy.actions import Acts, AnyHead, EpsilonGreedy, head_for
+from gymnast.policy.actions import ActionSelection, AnyHead, EpsilonGreedy, head_for
 from gymnast.policy.architecture import network_for
 from gymnast.policy.features import Features
 from gymnast.policy.health import Health, network_health
@@ -33,20 +33,20 @@ Array = np.ndarray
 class Policy:
     def __init__(
         self,
-        obs: Observation,
-        action: Action,
+        obs_space: Observation,
+        action_space: Action,
         cfg: PolicyConfig,
         normalize: NormalizeConfig,
-        acts: Acts = "sample",
+        action_selection: ActionSelection = "sample",
     ) -> None:
-        self.obs = spaces.with_image_channels(obs, cfg.image_channels)
-        self.action, self.cfg, self.normalize, self.acts = action, cfg, normalize, acts
-        self.head: AnyHead = head_for(action, cfg.log_std, squash=cfg.squash, acts=acts)
-        has_critic = acts == "sample"
+        self.obs_space = spaces.with_image_channels(obs_space, cfg.image_channels)
+        self.action_space, self.cfg, self.normalize, self.action_selection = action_space, cfg, normalize, action_selection
+        self.head: AnyHead = head_for(action_space, cfg.log_std, squash=cfg.squash, action_selection=action_selection)
+        has_critic = action_selection == "sample"
         _refuse_popart_without_its_layer(cfg, normalize, has_critic)
         extra_parameters = self.head.extra_parameters
         self.network = network_for(
-            self.obs,
+            self.obs_space,
             self.head.n_outputs,
             cfg,
             extra_parameters=extra_parameters,
@@ -55,9 +55,9 @@ class Policy:
         self.parameters = Parameters(weights.shapes_of(self.network))
         extra = [self.parameters.views[f"actor.{name}"] for name, *_ in extra_parameters]
         self._extra = extra[0] if extra else None
-        vector = as_box(self.obs)
+        vector = as_box(self.obs_space)
         self.normalizer = vector and ObsNormalizer(normalize.obs, vector, normalize.clip)
-        self.features = Features(self.obs, self.normalizer)
+        self.features = Features(self.obs_space, self.normalizer)
         """Preprocesses observations [B, ...] into the features that the network reads."""
         self.value_scale = ValueScale(normalize.value)
         self.use_engine("torch")
@@ -74,19 +74,19 @@ class Policy:
 
     def initialize(self, seed: int, role: str) -> None:
         """Sets the initial weights, a function of the seed and the role."""
-        weights.draw(self.network, self.parameters, seed, role)
+        weights.initialize_weights(self.network, self.parameters, seed, role)
 
     def dist(self, obs: Array, mask: Array | None = None) -> Array:
         """Returns the parameters of the action distribution for observations, shape [B, k]."""
-        return self.dist_of(self.features(obs), mask)
+        return self.dist_from_features(self.features(obs), mask)
 
-    def dist_of(self, features: Array, mask: Array | None = None) -> Array:
+    def dist_from_features(self, features: Array, mask: Array | None = None) -> Array:
         """Returns the parameters of the action distribution for features, shape [B, k]."""
-        return self.dist_from(self.inference.actor(features), mask)
+        return self.dist_from_output(self.inference.actor(features), mask)
 
-    def dist_from(self, output: Array, mask: Array | None) -> Array:
+    def dist_from_output(self, output: Array, mask: Array | None) -> Array:
         """Returns the distribution parameters for the actor's outputs, shape [B, k]."""
-        return self.head.parameters(output, self._extra, mask)
+        return self.head.dist_parameters(output, self._extra, mask)
 
     def act(
         self, obs: Array, noise: Array | None, mask: Array | None = None
@@ -117,12 +117,12 @@ class Policy:
             if normalized is not None:
                 value[:] = self.value_scale.denormalized(normalized)
             return
-        if self.values_while_acting and self.inference.both is not None:
-            output, normalized = self.inference.both(features)
+        if self.values_while_acting and self.inference.actor_and_critic is not None:
+            output, normalized = self.inference.actor_and_critic(features)
             value[:] = self.value_scale.denormalized(normalized)
         else:
             output = self.inference.actor(features)
-        dist[:] = self.head.parameters(output, self._extra, mask)
+        dist[:] = self.head.dist_parameters(output, self._extra, mask)
         action[:] = self.head.sample(dist, noise)
         logprob[:] = self.head.logprob(dist, action)
 
@@ -139,7 +139,7 @@ class Policy:
         features = self.features(obs)
         if isinstance(self.head, EpsilonGreedy):
             q = self.inference.actor(features)
-            return (np.exp(self.head.parameters(q, self._extra, None)) * q).sum(-1)
+            return (np.exp(self.head.dist_parameters(q, self._extra, None)) * q).sum(-1)
         return self.value_scale.denormalized(self.inference.critic(features))
 
     def health(self, obs: Array, mask: Array | None) -> Health:
@@ -149,7 +149,7 @@ class Policy:
             return self.inference.health(features, mask)
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is visible in the metrics
             activations, output = self.inference.activations(features)
-            return network_health(activations, output, self.head, self.dist_from(output, mask))
+            return network_health(activations, output, self.head, self.dist_from_output(output, mask))
 
     def copy_from(self, other: Policy) -> None:
         """Copies the parameters and the normalization statistics of a policy with the same network."""
@@ -197,11 +197,11 @@ class Policy:
     def spec(self) -> dict[str, Any]:
         """Returns a JSON description from which `from_spec` builds this policy without its environment."""
         return {
-            "obs": spaces.to_json(self.obs),
-            "action": spaces.to_json(self.action),
+            "obs": spaces.to_json(self.obs_space),
+            "action": spaces.to_json(self.action_space),
             "policy": self.cfg.model_dump(mode="json"),
             "normalize": self.normalize.model_dump(mode="json"),
-            "acts": self.acts,
+            "acts": self.action_selection,
             "engine": self.engine,
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from gymnast.policy.layers import Network, Shape, extra_parameter_shapes, initial, parameter_shapes
+from gymnast.policy.layers import Network, Shape, extra_parameter_shapes, initial_value, parameter_shapes
 from gymnast.policy.parameters import Parameters
 from gymnast.seeds import episode_seed, stream
 
@@ -17,7 +17,7 @@ def shapes_of(network: Network) -> dict[str, Shape]:
     return _own_modules().shapes(network.module) | extra_parameter_shapes(network.extra_parameters)
 
 
-def draw(network: Network, parameters: Parameters, seed: int, role: str) -> None:
+def initialize_weights(network: Network, parameters: Parameters, seed: int, role: str) -> None:
     """Writes the initial weights, each drawn from a stream of the seed, the role and its name.
 
     A module of the user initializes itself, with a torch seed derived from the seed and the role.
@@ -29,7 +29,7 @@ def draw(network: Network, parameters: Parameters, seed: int, role: str) -> None
         if name in own:
             view[...] = own[name]
         else:
-            view[...] = initial(network, name, view.shape, stream(seed, "weights", role, name))
+            view[...] = initial_value(network, name, view.shape, stream(seed, "weights", role, name))
 
 
 def _own_modules() -> Any:

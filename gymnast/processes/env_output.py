@@ -70,18 +70,18 @@ def separate_env_output() -> Iterator[TextIO]:
 
 
 @contextmanager
-def redirect_env_output(file: int, line: Callable[[str], None]) -> Iterator[None]:
+def redirect_env_output(file: int, write_line: Callable[[str], None]) -> Iterator[None]:
     """Sends the output and warnings of environments to a log while inside. `file`: the log's descriptor;
     `line`: appends a line to it. Has no effect outside of `separate_env_output`."""
     if _separation is None:
         yield
         return
     for text in _separation.warned:
-        line(f"warning: {text}")
+        write_line(f"warning: {text}")
     _separation.warned.clear()
     warned, warnings.showwarning = (
         warnings.showwarning,
-        lambda *warning: _report_once(warning, line),
+        lambda *warning: _report_once(warning, write_line),
     )
     _point_to(file)
     try:

@@ -26,7 +26,7 @@ DETACHED = "GYMNAST_DETACHED"
 """Environment variable, set to the same value for processes that are meant to outlive this one."""
 STARTED = 19
 """Index of the start time in /proc/PID/stat, counted after the process name."""
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two checks for children, until there is one."""
 
 
@@ -72,10 +72,10 @@ def watch() -> Iterator[None]:
     try:
         yield
     finally:
-        look()
+        start_if_needed()
 
 
-def look() -> None:
+def start_if_needed() -> None:
     """Starts the guardian if an environment has started a process."""
     if _guard is not None and _guard.guardian is None and _children() - _guard.ours:
         start()
@@ -97,33 +97,33 @@ def start() -> None:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C and a closed terminal must not end it
-                env=detached(),
+                env=detached_environ(),
             )
             _guard.guardian.returncode = (
                 0  # it outlives this process, so Popen must not warn or wait
             )
 
 
-def know(pid: int) -> None:
+def register_child(pid: int) -> None:
     """Registers our own child, which ends with this process by itself."""
     if _guard is not None:
         _guard.ours.add(pid)
 
 
-def detached() -> dict[str, str]:
+def detached_environ() -> dict[str, str]:
     """Returns the environment variables for a process that is meant to outlive this one."""
-    return {**os.environ, **spared()}
+    return {**os.environ, **detached_variables()}
 
 
-def spared() -> dict[str, str]:
+def detached_variables() -> dict[str, str]:
     """Returns the additional variables of such a process."""
     return {DETACHED: _guard.value} if _guard is not None else {}
 
 
 def _look(guard: _Guard) -> None:
     while guard.guardian is None:
-        time.sleep(LOOK_SECONDS)
-        look()
+        time.sleep(POLL_SECONDS)
+        start_if_needed()
 
 
 def _children() -> set[int]:

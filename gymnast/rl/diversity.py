@@ -36,10 +36,10 @@ def diversity(obs: Any) -> float | None:
         numbers = np.asarray(copies).reshape(*copies.shape[:2], -1)
         sampled.append(numbers[..., :: _stride(numbers.shape[2], _SAMPLED[2])])
     x = sampled[0] if len(sampled) == 1 else np.concatenate(sampled, axis=2)
-    return of_numbers(x.astype(np.float64, order="C"))
+    return array_diversity(x.astype(np.float64, order="C"))
 
 
-def of_numbers(x: Array) -> float | None:
+def array_diversity(x: Array) -> float | None:
     """Returns the diversity of x [T, N, k]: the variance across copies within a step over the total one.
 
     1 means that the time step says nothing about the observation of a copy, as for independent copies.
@@ -47,7 +47,7 @@ def of_numbers(x: Array) -> float | None:
     """
     native = kernels()
     if native is None:
-        return slow_of_numbers(x)
+        return slow_array_diversity(x)
     return _none_if_nan(native.diversity(x))
 
 
@@ -55,7 +55,7 @@ def _none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def slow_of_numbers(x: Array) -> float | None:
+def slow_array_diversity(x: Array) -> float | None:
     """Returns the same as `of_numbers`, without compiled code."""
     steps, n, _ = x.shape
     mean = x.mean(axis=(0, 1))

@@ -10,22 +10,22 @@ import numpy as np
 from gymnast.compiled import kernels
 
 Array = np.ndarray
-SAMPLED = 256
+MAX_STEPS = 256
 """Largest number of env steps that are used: the newest ones."""
 MIN_STEPS = 16
 """Smallest number of valid steps for a result."""
-COMPONENTS = 32
+MAX_COMPONENTS = 32
 """Largest number of observation components that are used, evenly spaced."""
 ROUNDING = 1e-9
 """Residual variance below this share of the original one is rounding error."""
 
 
-def steps_sampled(n_envs: int) -> int:
+def max_vec_steps(n_envs: int) -> int:
     """Returns the largest number of vector steps that are used: the newest ones."""
-    return max(1, SAMPLED // n_envs)
+    return max(1, MAX_STEPS // n_envs)
 
 
-def action_effect(obs: Array, after: Array, action: Array, valid: Array) -> float | None:
+def action_effect(obs: Array, next_obs: Array, action: Array, valid: Array) -> float | None:
     """Returns how much of the change of the observation in a step is explained by the action.
 
     Observations are [T, N, k]; actions are [T, N] (discrete) or [T, N, m]. For each component of the
@@ -35,17 +35,17 @@ def action_effect(obs: Array, after: Array, action: Array, valid: Array) -> floa
     Actions and changes are both taken as residuals of a linear fit to the observation, because a policy
     chooses actions by observations. None if nothing changes, or if the observations determine the actions.
     """
-    steps = steps_sampled(obs.shape[1])
+    steps = max_vec_steps(obs.shape[1])
     keep = valid[-steps:]
     kept = np.count_nonzero(keep)
     if kept < MIN_STEPS:
         return None
-    newest = (x[-steps:] for x in (obs, after, action))
+    newest = (x[-steps:] for x in (obs, next_obs, action))
     all_valid = kept == keep.size
     obs_rows, next_rows, action_rows = (
         x.reshape(-1, *x.shape[2:]) if all_valid else x[keep] for x in newest
     )
-    before, change = changes(obs_rows, next_rows, -(-obs.shape[2] // COMPONENTS))
+    before, change = obs_changes(obs_rows, next_rows, -(-obs.shape[2] // MAX_COMPONENTS))
     actions = _as_numbers(action_rows)
     n, k = before.shape
     m = actions.shape[1]
@@ -65,25 +65,25 @@ def action_effect(obs: Array, after: Array, action: Array, valid: Array) -> floa
     return float(np.max(share - (1.0 - share) * m / degrees_of_freedom))
 
 
-def changes(obs: Array, after: Array, stride: int) -> tuple[Array, Array]:
+def obs_changes(obs: Array, next_obs: Array, stride: int) -> tuple[Array, Array]:
     """Returns every `stride`-th component of observations [n, k] and its change in the step, in float64.
 
     Large jumps of the change are clipped.
     """
     native: Any = kernels()
     if native is None or not all(
-        x.dtype == np.float32 and x.flags.c_contiguous for x in (obs, after)
+        x.dtype == np.float32 and x.flags.c_contiguous for x in (obs, next_obs)
     ):
-        return slow_changes(obs, after, stride)
+        return slow_obs_changes(obs, next_obs, stride)
     before, change = np.empty((2, len(obs), -(-obs.shape[1] // stride)))
-    native.changes(obs, after, stride, before, change)
+    native.changes(obs, next_obs, stride, before, change)
     return before, change
 
 
-def slow_changes(obs: Array, after: Array, stride: int) -> tuple[Array, Array]:
+def slow_obs_changes(obs: Array, next_obs: Array, stride: int) -> tuple[Array, Array]:
     """Returns the same as `changes`, without compiled code."""
     before = obs[:, ::stride].astype(np.float64)
-    return before, _without_jumps(after[:, ::stride] - before)
+    return before, _without_jumps(next_obs[:, ::stride] - before)
 
 
 def _without_jumps(change: Array) -> Array:

@@ -7,41 +7,41 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gymnast.compiled import kernels
-from gymnast.rl.statistics import Spread, column_means, spread
+from gymnast.rl.statistics import SummaryStats, column_means, summary_stats
 
 Array = np.ndarray
 
 
-class Experience(NamedTuple):
-    reward: Spread
-    action: Spread
-    logprob: Spread
-    over: int
+class RolloutStats(NamedTuple):
+    reward: SummaryStats
+    action: SummaryStats
+    logprob: SummaryStats
+    n_done: int
     """Number of steps that ended an episode, by termination or truncation."""
-    cut: int
+    n_truncated: int
     """Number of steps at which an episode was truncated."""
-    paid: int
+    n_rewarded: int
     """Number of steps with a nonzero reward."""
-    chosen: list[int]
+    action_counts: list[int]
     """Number of times that each option was chosen."""
-    obs: Spread | None
+    obs: SummaryStats | None
     """Spread over all components of all observations."""
     obs_means: list[float]
     """Mean of each component of the observation."""
 
 
-def experience(
+def rollout_stats(
     reward: Array,
     action: Array,
     logprob: Array,
     terminated: Array,
     done: Array,
     obs: Array | None,
-    keep: Array | None,
+    valid: Array | None,
     *,
-    options: int = 0,
-    each: bool = False,
-) -> Experience:
+    n_actions: int = 0,
+    per_component: bool = False,
+) -> RolloutStats:
     """Returns the statistics of a rollout's arrays [T, N, ...].
 
     `obs` are float32 vectors. `keep` [T, N] marks the steps that count, None all. `options` is the
@@ -52,50 +52,50 @@ def experience(
     columns = reward, action, logprob, terminated, done
     contiguous = obs is None or obs.flags.c_contiguous
     if native is None or action.dtype not in _COMPILED or not contiguous:
-        return slow_experience(*columns, obs, keep, options=options, each=each)
+        return slow_rollout_stats(*columns, obs, valid, n_actions=n_actions, per_component=per_component)
     # The kernel returns one flat list, in the order of the fields of Experience.
-    numbers = native.experience(*columns, obs, keep, options, each)
-    obs_start = 15 + options
-    return Experience(
-        Spread._make(numbers[:4]),
-        Spread._make(numbers[4:8]),
-        Spread._make(numbers[8:12]),
+    numbers = native.experience(*columns, obs, valid, n_actions, per_component)
+    obs_start = 15 + n_actions
+    return RolloutStats(
+        SummaryStats._make(numbers[:4]),
+        SummaryStats._make(numbers[4:8]),
+        SummaryStats._make(numbers[8:12]),
         int(numbers[12]),
         int(numbers[13]),
         int(numbers[14]),
         [*map(int, numbers[15:obs_start])],
-        None if obs is None else Spread._make(numbers[obs_start : obs_start + 4]),
+        None if obs is None else SummaryStats._make(numbers[obs_start : obs_start + 4]),
         numbers[obs_start + 4 :],
     )
 
 
-def slow_experience(
+def slow_rollout_stats(
     reward: Array,
     action: Array,
     logprob: Array,
     terminated: Array,
     done: Array,
     obs: Array | None,
-    keep: Array | None,
+    valid: Array | None,
     *,
-    options: int = 0,
-    each: bool = False,
-) -> Experience:
+    n_actions: int = 0,
+    per_component: bool = False,
+) -> RolloutStats:
     """Returns the same as `experience`, without compiled code."""
     over, cut, paid = (
-        int(np.count_nonzero(x if keep is None else x[keep]))
+        int(np.count_nonzero(x if valid is None else x[valid]))
         for x in (done, done & ~terminated, reward)
     )
-    spreads = spread(reward, keep), spread(action, keep), spread(logprob, keep)
+    spreads = summary_stats(reward, valid), summary_stats(action, valid), summary_stats(logprob, valid)
     chosen: list[int] = []
-    if options:
-        kept_actions = action.ravel() if keep is None else action[keep]
-        chosen = np.bincount(kept_actions, minlength=options).tolist()
+    if n_actions:
+        kept_actions = action.ravel() if valid is None else action[valid]
+        chosen = np.bincount(kept_actions, minlength=n_actions).tolist()
     if obs is None:
-        return Experience(*spreads, over, cut, paid, chosen, None, [])
-    rows = obs.reshape(-1, *obs.shape[2:]) if keep is None else obs[keep]
-    means = column_means(rows.reshape(len(rows), -1)) if each else []
-    return Experience(*spreads, over, cut, paid, chosen, spread(obs, keep), means)
+        return RolloutStats(*spreads, over, cut, paid, chosen, None, [])
+    rows = obs.reshape(-1, *obs.shape[2:]) if valid is None else obs[valid]
+    means = column_means(rows.reshape(len(rows), -1)) if per_component else []
+    return RolloutStats(*spreads, over, cut, paid, chosen, summary_stats(obs, valid), means)
 
 
 _COMPILED = frozenset(map(np.dtype, (np.int64, np.float32)))

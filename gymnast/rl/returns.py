@@ -69,7 +69,7 @@ def slow_gae(
     return advantage, advantage + value
 
 
-def n_step(
+def n_step_targets(
     reward: Array,
     next_value: Array,
     terminated: Array,
@@ -104,7 +104,7 @@ def episode_return(reward: Array, done: Array, *, gamma: float) -> Array:
     return total
 
 
-def discounted_so_far(reward: Array, done: Array, carry: Array, *, gamma: float) -> Array:
+def running_discounted_return(reward: Array, done: Array, carry: Array, *, gamma: float) -> Array:
     """Returns the discounted sum of the rewards of an episode up to each step, [T, N].
 
     `carry` [N] is that sum at the end of the previous rollout. Its standard deviation is the scale of

@@ -16,10 +16,10 @@ class Moments:
     var: np.ndarray
 
     @classmethod
-    def of_nothing(cls, size: int) -> Moments:
+    def empty(cls, size: int) -> Moments:
         return cls(0.0, np.zeros(size), np.ones(size))
 
-    def seen(self, batch: np.ndarray) -> Moments:
+    def updated(self, batch: np.ndarray) -> Moments:
         """Returns the moments updated with the rows of batch [B, size] (Chan et al. 1979)."""
         if len(batch) == 0:
             return self

@@ -23,28 +23,28 @@ class Interval:
     high: float
 
 
-class Spread(NamedTuple):
+class SummaryStats(NamedTuple):
     mean: float
     std: float
-    least: float
-    most: float
+    minimum: float
+    maximum: float
 
 
-def spread(x: np.ndarray, valid: np.ndarray | None = None) -> Spread:
+def summary_stats(x: np.ndarray, valid: np.ndarray | None = None) -> SummaryStats:
     """Returns the spread of the entries of x at the valid positions; None means all.
 
     `valid` covers the leading axes of x. Sums are computed in float64, whatever the dtype of x.
     """
     native = kernels()
     if native is not None and x.flags.c_contiguous and x.dtype in _COMPILED:
-        return Spread._make(native.spread(x, valid))
-    return slow_spread(x, valid)
+        return SummaryStats._make(native.spread(x, valid))
+    return slow_summary_stats(x, valid)
 
 
-def slow_spread(x: np.ndarray, valid: np.ndarray | None = None) -> Spread:
+def slow_summary_stats(x: np.ndarray, valid: np.ndarray | None = None) -> SummaryStats:
     """Returns the same as `spread`, without compiled code."""
     kept = (x if valid is None else x[valid]).astype(np.float64)
-    return Spread(*(float(reduce(kept)) for reduce in (np.mean, np.std, np.min, np.max)))
+    return SummaryStats(*(float(reduce(kept)) for reduce in (np.mean, np.std, np.min, np.max)))
 
 
 def column_means(x: np.ndarray) -> list[float]:
@@ -122,17 +122,17 @@ def explained_variance(predicted: np.ndarray, actual: np.ndarray) -> float:
 
     For constant `actual` it is 1 if every prediction is exact, and 0 otherwise.
     """
-    return explained_share(spread(actual - predicted), spread(actual))
+    return explained_share(summary_stats(actual - predicted), summary_stats(actual))
 
 
-def explained_share(errors: Spread, actual: Spread) -> float:
+def explained_share(errors: SummaryStats, actual: SummaryStats) -> float:
     """Returns the explained variance from the spreads of the errors and of the actual values."""
     if is_constant(actual):
         return 1.0 - relative_rmse(errors, actual)
     return 1.0 - (errors.std / actual.std) ** 2
 
 
-def relative_rmse(errors: Spread, actual: Spread) -> float:
+def relative_rmse(errors: SummaryStats, actual: SummaryStats) -> float:
     """Returns the root mean square error, divided by the standard deviation of the actual values.
 
     For constant actual values it is 0 if every prediction is exact, and 1 otherwise.
@@ -141,12 +141,12 @@ def relative_rmse(errors: Spread, actual: Spread) -> float:
     return float(rmse > _rounding(actual)) if is_constant(actual) else rmse / actual.std
 
 
-def is_constant(x: Spread) -> bool:
+def is_constant(x: SummaryStats) -> bool:
     """True if x does not vary by more than rounding errors."""
     return x.std <= _rounding(x)
 
 
-def _rounding(x: Spread) -> float:
+def _rounding(x: SummaryStats) -> float:
     """Returns the difference up to which numbers of this size count as equal."""
     return 1e-6 * math.hypot(x.mean, x.std)
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from gymnast.errors import CheckpointError, UnknownFormat
 from gymnast.runs import document, durable, formats
-from gymnast.runs.reference import pick
+from gymnast.runs.reference import select_step
 from gymnast.runs.run import read_info
 from gymnast.runs.tensors import pack, unpack
 
@@ -48,7 +48,7 @@ class Checkpoint:
     path: Path
     manifest: Mapping[str, Any]
     files: Mapping[str, bytes] = field(repr=False)
-    skipped: tuple[str, ...] = ()
+    skipped_errors: tuple[str, ...] = ()
     """One message per newer checkpoint that is damaged, to be shown to the user."""
 
     def tensors(self, stem: str) -> dict[str, np.ndarray]:
@@ -130,7 +130,7 @@ def _write_files(folder: Path, files: Mapping[str, bytes], manifest: Mapping[str
 
 def read(path: Path) -> Checkpoint:
     """Reads a checkpoint completely; raises CheckpointError if a file does not match its hash."""
-    manifest = describe(path)
+    manifest = read_manifest(path)
     files: dict[str, bytes] = {}
     for name, expected in manifest["files"].items():
         try:
@@ -142,7 +142,7 @@ def read(path: Path) -> Checkpoint:
     return Checkpoint(manifest["step"], path, manifest, files)
 
 
-def describe(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> dict[str, Any]:
     """Returns the manifest alone, which is cheap; the files are not verified."""
     try:
         manifest = document.loads((path / MANIFEST).read_bytes())
@@ -152,7 +152,7 @@ def describe(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(path, f"{MANIFEST} cannot be read") from error
     if version != VERSION:
-        problem, fix = formats.rejection("checkpoint", version, VERSION)
+        problem, fix = formats.version_error("checkpoint", version, VERSION)
         raise UnknownFormat(problem, at=str(path), fix=fix)
     if path.name.removesuffix(_OLD) != _name(step) or not isinstance(files, dict):
         raise _damaged(path, f"{MANIFEST} belongs to another checkpoint")
@@ -168,7 +168,7 @@ def weights_sha256(manifest: Mapping[str, Any]) -> str | None:
     return sha256("".join(hashes[name] for name in names).encode()).hexdigest()
 
 
-def steps(run_dir: Path) -> dict[int, Path]:
+def list_checkpoints(run_dir: Path) -> dict[int, Path]:
     """Returns env steps -> checkpoint directory, oldest first, damaged checkpoints included."""
     folder = run_dir / FOLDER
     found: dict[int, Path] = {}
@@ -183,7 +183,7 @@ def steps(run_dir: Path) -> dict[int, Path]:
 def latest(run_dir: Path) -> Checkpoint:
     """Returns the newest checkpoint that loads; its `skipped` lists newer ones that do not."""
     while True:
-        found = steps(run_dir)
+        found = list_checkpoints(run_dir)
         skipped: list[str] = []
         for path in reversed(found.values()):
             try:
@@ -193,7 +193,7 @@ def latest(run_dir: Path) -> Checkpoint:
             except CheckpointError as error:
                 if path.exists():  # else the trainer pruned it in the meantime
                     skipped.append(str(error))
-        if steps(run_dir) == found:
+        if list_checkpoints(run_dir) == found:
             break
     problem = "no checkpoint can be loaded:\n" + "\n".join(skipped)
     raise CheckpointError(problem if skipped else "has no checkpoint yet", at=str(run_dir))
@@ -203,8 +203,8 @@ def find(run_dir: Path, which: str | int) -> Checkpoint:
     """Reads the checkpoint `best`, `latest` or at an env step: `120832`, or `121k` if one rounds to it."""
     if which == "latest":
         return latest(run_dir)
-    available = steps(run_dir)
-    step = _best(run_dir) if which == "best" else pick(list(available), which, at=str(run_dir))
+    available = list_checkpoints(run_dir)
+    step = _best(run_dir) if which == "best" else select_step(list(available), which, at=str(run_dir))
     if step not in available:
         raise CheckpointError(f"checkpoint {step} was deleted", at=str(run_dir), fix="use `latest`")
     return read(available[step])
@@ -213,7 +213,7 @@ def find(run_dir: Path, which: str | int) -> Checkpoint:
 def prune(run_dir: Path, keep: int, protect: Set[int] = frozenset()) -> None:
     """Deletes all checkpoints except the newest `keep` and those at the steps in `protect`."""
     folder = run_dir / FOLDER
-    found = steps(run_dir)
+    found = list_checkpoints(run_dir)
     kept = set(list(found)[-keep:]) | protect
     for path in (path for step, path in found.items() if step not in kept):
         away = folder / f"{_DRAFT}{path.name}"  # rename first: no reader ever sees half of it
@@ -228,7 +228,7 @@ def set_aside_damaged(run_dir: Path, after: int) -> list[int]:
     can decide whether anything in them can be rescued.
     """
     folder = run_dir / FOLDER
-    later = {step: path for step, path in steps(run_dir).items() if step > after}
+    later = {step: path for step, path in list_checkpoints(run_dir).items() if step > after}
     for path in later.values():
         renamed = folder / f"{_DAMAGED}{path.name}"
         if renamed.exists():

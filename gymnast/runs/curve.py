@@ -18,9 +18,9 @@ from typing import Any
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 
-CURVE = "eval:episode/return"
-LOW = "eval:episode/low"
-SCORED = "eval:clock/env_steps"
+RETURN_KEY = "eval:episode/return"
+LOW_KEY = "eval:episode/low"
+SCORED_STEPS_KEY = "eval:clock/env_steps"
 """Env steps of the policy that an evaluation scored; the result is stored some rows later."""
 
 Row = dict[str, float]
@@ -29,25 +29,25 @@ Curve = tuple[list[float], list[float]]
 
 def evaluation_curve(run: Run, x: str) -> Curve:
     """Returns (x, mean raw return) of every evaluation, x being the clock `x` of the policy it scored."""
-    return curve_of(rows_of(run), x)
+    return curve_of(read_rows(run), x)
 
 
-def curve_of(rows: Sequence[Row], x: str, key: str = CURVE) -> Curve:
+def curve_of(rows: Sequence[Row], x: str, key: str = RETURN_KEY) -> Curve:
     """Returns (x, value) of the metric `key` for every evaluation, ordered by env steps."""
-    found = {row[SCORED]: row[key] for row in rows if key in row and SCORED in row}
-    scored, axis = sorted(found), Axis(rows, x)
+    found = {row[SCORED_STEPS_KEY]: row[key] for row in rows if key in row and SCORED_STEPS_KEY in row}
+    scored, axis = sorted(found), ClockAxis(rows, x)
     return [axis(steps) for steps in scored], [found[steps] for steps in scored]
 
 
-def lows_of(rows: Sequence[Row]) -> list[float]:
+def lower_bounds(rows: Sequence[Row]) -> list[float]:
     """Returns the lower confidence bound of every evaluation, in the order of the curve.
 
     An evaluation of one episode has no bound; its return is used."""
-    bounds = [row | {LOW: row.get(LOW, row[CURVE])} for row in rows if CURVE in row]
-    return curve_of(bounds, "env_steps", LOW)[1]
+    bounds = [row | {LOW_KEY: row.get(LOW_KEY, row[RETURN_KEY])} for row in rows if RETURN_KEY in row]
+    return curve_of(bounds, "env_steps", LOW_KEY)[1]
 
 
-class Axis:
+class ClockAxis:
     """Maps env steps to another clock by interpolating between the metric rows."""
 
     def __init__(self, rows: Sequence[Row], x: str) -> None:
@@ -59,12 +59,12 @@ class Axis:
         return interpolate(env_steps, self._steps, self._values)
 
 
-def learning(run: Run, threshold: float | None, budget: float | None) -> dict[str, Any] | None:
+def run_learning(run: Run, threshold: float | None, budget: float | None) -> dict[str, Any] | None:
     """Returns `learning_of` for the recorded rows of a run; None if it has no evaluation."""
-    return learning_of(rows_of(run), threshold, budget)
+    return summarize_learning(read_rows(run), threshold, budget)
 
 
-def learning_of(
+def summarize_learning(
     rows: Sequence[Row], threshold: float | None, budget: float | None
 ) -> dict[str, Any] | None:
     """Returns how well a run trained: `area`, `mean_return`, `unused` (the fraction of the budget that
@@ -84,7 +84,7 @@ def learning_of(
         limited = [min(height, threshold) for height in heights]
         mean = area(([*first, *steps, end], limited), 0.0, end)
         share = (mean - start) / (threshold - start) if threshold > start else None
-        reached = next((i for i, low in enumerate(lows_of(rows)) if low >= threshold), None)
+        reached = next((i for i, low in enumerate(lower_bounds(rows)) if low >= threshold), None)
     seconds = curve_of(rows, "seconds")[0]
     return {
         "area": share,
@@ -95,7 +95,7 @@ def learning_of(
     }
 
 
-def learning_summary(info: Mapping[str, Any]) -> dict[str, Any] | None:
+def stored_learning(info: Mapping[str, Any]) -> dict[str, Any] | None:
     """Returns `learning` from run.json; None while the run is active, and for old runs without it."""
     return info.get("learning") if info["status"] in ("finished", "stopped") else None
 
@@ -104,7 +104,7 @@ def learning_so_far(run: Run, rows: Sequence[Row]) -> dict[str, Any] | None:
     """Returns the summary in run.json or, for a run without one, computes it from `rows`."""
     info = run.info
     budget = _budget(run) if info["status"] == "finished" else None
-    return learning_summary(info) or learning_of(rows, info["threshold"], budget)
+    return stored_learning(info) or summarize_learning(rows, info["threshold"], budget)
 
 
 def area(curve: Curve, low: float, high: float) -> float:
@@ -128,7 +128,7 @@ def interpolate(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
     return ys[i - 1] + share * (ys[i] - ys[i - 1])
 
 
-def rows_of(run: Run) -> list[Row]:
+def read_rows(run: Run) -> list[Row]:
     with MetricStore(run.path / "metrics.db") as store:
         return list(store.rows())
 

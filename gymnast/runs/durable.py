@@ -12,7 +12,7 @@ from gymnast.errors import GymnastError
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explain_os_errors(path: Path) -> Iterator[None]:
     """Turns OSError (full disk, missing permission) into a GymnastError that names `path`."""
     try:
         yield
@@ -32,7 +32,7 @@ def write(path: Path, content: bytes) -> None:
 def replace(path: Path, content: bytes) -> None:
     """Replaces a file atomically: readers, also after a crash, see the old or the new content."""
     draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    with explained(path):
+    with explain_os_errors(path):
         try:
             write(draft, content)
             draft.rename(path)
@@ -47,7 +47,7 @@ def append(path: Path, line: bytes) -> None:
 
     If a crash has cut the last line short, a newline ends it first, so that the two are not merged.
     """
-    with explained(path), path.open("a+b") as file:
+    with explain_os_errors(path), path.open("a+b") as file:
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
             is_cut_short = file.read(1) != b"\n"

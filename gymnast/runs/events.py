@@ -17,13 +17,13 @@ SUPERSEDED = "superseded"
 Event = dict[str, Any]
 
 
-def valid(recorded: Iterable[Event]) -> list[Event]:
+def valid_events(recorded: Iterable[Event]) -> list[Event]:
     """Returns the events that are still valid, in order, without the `superseded` markers."""
     events: list[Event] = []
     for event in recorded:
         at = event.get("rollouts", 0)
         if event["kind"] == SUPERSEDED:
-            events = up_to(events, at)
+            events = events_up_to(events, at)
             continue
         if event["kind"] == DROPPED:
             events = [e for e in (_without(e, event["keys"], at) for e in events) if e]
@@ -31,14 +31,14 @@ def valid(recorded: Iterable[Event]) -> list[Event]:
     return events
 
 
-def up_to(events: Iterable[Event], rollouts: int) -> list[Event]:
+def events_up_to(events: Iterable[Event], rollouts: int) -> list[Event]:
     """Returns the events that a run keeps when it continues from the rollout `rollouts`."""
     return [
-        event for event in events if event.get("rollouts", 0) <= rollouts or effective_events(event)
+        event for event in events if event.get("rollouts", 0) <= rollouts or is_reapplied(event)
     ]
 
 
-def effective_events(event: Mapping[str, Any]) -> bool:
+def is_reapplied(event: Mapping[str, Any]) -> bool:
     """True if a run that resumes from before this event applies it again, at the same rollout."""
     return event["kind"] in (CHANGED, EVALUATED)
 

@@ -14,21 +14,21 @@ LOG = "film.log"
 """Output of the background process that makes films; in the same folder."""
 
 
-def name(kind: str, version: int, episode: str) -> str:
+def film_name(kind: str, version: int, episode: str) -> str:
     """Returns e.g. `eval-000000030208-best`: trace kind, env steps of the policy, episode or match."""
     return f"{kind}-{version:012d}-{episode}"
 
 
-def place(run: Path, kind: str, version: int, episode: str) -> Path:
-    return run / FOLDER / f"{name(kind, version, episode)}.mp4"
+def film_path(run: Path, kind: str, version: int, episode: str) -> Path:
+    return run / FOLDER / f"{film_name(kind, version, episode)}.mp4"
 
 
-def describe(film: Path, about: Mapping[str, Any]) -> None:
+def write_description(film: Path, description: Mapping[str, Any]) -> None:
     """Writes the description of a film into the .json file next to it."""
-    durable.replace(film.with_suffix(".json"), document.dumps(dict(about), indent=1).encode())
+    durable.replace(film.with_suffix(".json"), document.dumps(dict(description), indent=1).encode())
 
 
-def read(film: Path) -> dict[str, Any]:
+def read_description(film: Path) -> dict[str, Any]:
     """Returns the description of a film with its `path`; only the path if it has no description."""
     try:
         about = document.loads(film.with_suffix(".json").read_bytes())
@@ -37,7 +37,7 @@ def read(film: Path) -> dict[str, Any]:
     return {**about, "path": str(film)}
 
 
-def placed(run: Path) -> list[dict[str, Any]]:
+def films_with_steps(run: Path) -> list[dict[str, Any]]:
     """Returns every film of a run with the `vec_steps` of the policy it shows.
 
     A film of several policy versions is placed at the last one."""
@@ -46,18 +46,18 @@ def placed(run: Path) -> list[dict[str, Any]]:
     with MetricStore(run / "metrics.db") as record:
         rows = record.read(["clock/env_steps", "clock/vec_steps"])
     env_steps, vec_steps = rows["clock/env_steps"], rows["clock/vec_steps"]
-    films = of_run(run, None)
+    films = list_films(run, None)
     for film in films:
         rows_before = int(np.searchsorted(env_steps, film.get("version", np.inf), side="right"))
         film["vec_steps"] = float(vec_steps[rows_before - 1]) if rows_before else 0.0
     return films
 
 
-def of_run(run: Path, best: int | None) -> list[dict[str, Any]]:
+def list_films(run: Path, best: int | None) -> list[dict[str, Any]]:
     """Returns every film of a run. Films of the best checkpoint come first and have `is_best`: its best
     episode or, for matches, all of its films."""
-    films = [read(film) for film in sorted((run / FOLDER).glob("[!.]*.mp4"))]
+    films = [read_description(film) for film in sorted((run / FOLDER).glob("[!.]*.mp4"))]
     for film in films:
-        of_best = best is not None and Path(film["path"]).name.startswith(name("eval", best, ""))
+        of_best = best is not None and Path(film["path"]).name.startswith(film_name("eval", best, ""))
         film["is_best"] = of_best and ("cast" in film or film["path"].endswith("-best.mp4"))
     return sorted(films, key=lambda film: not film["is_best"])

@@ -6,9 +6,9 @@ RENAMED = "metrics and event kinds were renamed since"
 """The reason for rejecting format 1 of runs, checkpoints and metric records."""
 
 
-def rejection(what: str, found: object, known: int) -> tuple[str, str]:
+def version_error(kind: str, found: object, known: int) -> tuple[str, str]:
     """Returns the problem and the fix for a `what` (run, checkpoint) of format version `found`."""
     if isinstance(found, int) and found < known:
-        problem = f"{what} format {found} is no longer read (this is {known}): {RENAMED}"
+        problem = f"{kind} format {found} is no longer read (this is {known}): {RENAMED}"
         return problem, "use the gymnast that wrote it, or train again"
-    return f"{what} format {found} is not known here (this is {known})", "update gymnast"
+    return f"{kind} format {found} is not known here (this is {known})", "update gymnast"

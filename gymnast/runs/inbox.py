@@ -22,9 +22,9 @@ from gymnast.runs.run import ACTIVE, Run
 
 VERSION = 1
 KINDS = ("set", "pause", "unpause", "checkpoint", "evaluate", "stop")
-LARGEST = 65_536
+MAX_BYTES = 65_536
 """Maximum size of a command file in bytes."""
-REFUSED = "refused"
+REJECTED = "refused"
 """Folder within the inbox for files that are not valid commands."""
 _POLL_SECONDS = 0.05
 
@@ -41,11 +41,11 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Unreadable:
+class InvalidCommand:
     """A file in the inbox that is not a valid command."""
 
     file: Path
-    why: str
+    reason: str
 
 
 def send(
@@ -56,10 +56,10 @@ def send(
         reason = f" ({run.info['reason']})" if run.info["reason"] else ""
         fix = "" if kind == "stop" else f"continue it with `gymnast resume {run.id}`"
         raise RunError(f"{run.id} is {status}{reason}: no process is training it", fix=fix)
-    return put(run.inbox, kind, by=by, assignments=assignments)
+    return write_command(run.inbox, kind, by=by, assignments=assignments)
 
 
-def put(
+def write_command(
     inbox: Path, kind: str, *, by: str = "command line", assignments: dict[str, Any] | None = None
 ) -> Command:
     if kind not in KINDS:
@@ -73,7 +73,7 @@ def put(
     return command
 
 
-def take(inbox: Path) -> list[Command | Unreadable]:
+def read_commands(inbox: Path) -> list[Command | InvalidCommand]:
     """Returns all commands in the order of sending. The files stay until `forget` or `reject_file`."""
     try:
         names = [entry.name for entry in os.scandir(inbox) if entry.name.endswith(".json")]
@@ -82,19 +82,19 @@ def take(inbox: Path) -> list[Command | Unreadable]:
     return [_read(inbox / name) for name in sorted(names) if not name.startswith(".")]
 
 
-def forget(inbox: Path, command_id: str) -> None:
+def delete_command(inbox: Path, command_id: str) -> None:
     """Deletes the file of a command, after the event that answers it was recorded."""
     _file(inbox, command_id).unlink(missing_ok=True)
 
 
-def reject_file(unreadable: Unreadable) -> None:
+def reject_file(unreadable: InvalidCommand) -> None:
     """Moves a file that is not a valid command into the folder `refused`."""
-    folder = unreadable.file.parent / REFUSED
+    folder = unreadable.file.parent / REJECTED
     folder.mkdir(exist_ok=True)
     unreadable.file.rename(folder / f"{unreadable.file.name}.{secrets.token_hex(3)}")
 
 
-def answer(
+def wait_for_answer(
     run: Run, command: Command, seconds: float, until: Callable[[], bool] = lambda: True
 ) -> dict[str, Any] | None:
     """Waits for the event with which the run answers a command; None if there is none within `seconds`.
@@ -121,15 +121,15 @@ def _file(inbox: Path, command_id: str) -> Path:
     return inbox / f"{command_id}.json"
 
 
-def _read(file: Path) -> Command | Unreadable:
+def _read(file: Path) -> Command | InvalidCommand:
     try:
         with file.open("rb") as opened:
-            text = opened.read(LARGEST + 1)
-        if len(text) > LARGEST:
-            raise ValueError(f"it is longer than {LARGEST:,} bytes")
+            text = opened.read(MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
+            raise ValueError(f"it is longer than {MAX_BYTES:,} bytes")
         return _command(file.stem, json.loads(text, parse_constant=_no_number))
     except (OSError, ValueError, RecursionError) as problem:
-        return Unreadable(file, " ".join(str(problem).split()))
+        return InvalidCommand(file, " ".join(str(problem).split()))
 
 
 def _command(name: str, content: Any) -> Command:

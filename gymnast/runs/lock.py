@@ -14,9 +14,9 @@ from pathlib import Path
 from gymnast.errors import RunError
 from gymnast.runs import document
 
-BEAT = 2.0
+HEARTBEAT_INTERVAL = 2.0
 """Seconds between two heartbeats."""
-SILENCE = 30.0
+HEARTBEAT_TIMEOUT = 30.0
 """Seconds without a heartbeat after which a writer on another machine counts as dead."""
 _PATIENCE = 0.5
 """Seconds a writer waits for readers, which take the lock for a moment to see if it is free."""
@@ -43,7 +43,7 @@ def hold(run_dir: Path) -> Iterator[None]:
 
 
 @contextmanager
-def briefly(path: Path) -> Iterator[None]:
+def exclusive(path: Path) -> Iterator[None]:
     """Holds an exclusive lock for a short read-modify-write; waits until it is free."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
@@ -53,7 +53,7 @@ def briefly(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def is_held(run_dir: Path) -> bool:
+def has_writer(run_dir: Path) -> bool:
     """True if a process on this machine is the writer of the run."""
     return is_locked(run_dir / "lock")
 
@@ -73,7 +73,7 @@ def is_locked(file: Path) -> bool:
     return False
 
 
-def is_gone(pid: int) -> bool:
+def is_process_dead(pid: int) -> bool:
     """True if no process with this id runs on this machine."""
     try:
         os.kill(pid, 0)
@@ -84,12 +84,12 @@ def is_gone(pid: int) -> bool:
     return False
 
 
-def own(handle: int) -> None:
+def close_on_fork(handle: int) -> None:
     """Registers an open lock file to be closed in forked children, which would keep it locked."""
     _open_locks.add(handle)
 
 
-def silence(run_dir: Path) -> float | None:
+def heartbeat_age(run_dir: Path) -> float | None:
     """Returns the seconds since the last heartbeat; None if there never was one."""
     try:
         return time.time() - (run_dir / "heartbeat").stat().st_mtime
@@ -125,7 +125,7 @@ def _heartbeat(path: Path) -> Iterator[None]:
     stop = threading.Event()
 
     def beat() -> None:
-        while not stop.wait(BEAT):
+        while not stop.wait(HEARTBEAT_INTERVAL):
             with suppress(OSError):  # a missed heartbeat is what readers check for
                 os.utime(path)
 

@@ -14,18 +14,18 @@ PACKAGES = ("torch", "gymnasium", "numpy")
 _INSTRUCTIONS = ("sse4_2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
 
 
-def here() -> dict[str, Any]:
+def machine_info() -> dict[str, Any]:
     """Returns the fields of run.json about this process, this machine and this installation."""
     return {
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "revision": revision(),
         "versions": {"python": platform.python_version()} | {p: _version(p) for p in PACKAGES},
-        "cpu": cpu(),
+        "cpu": cpu_info(),
     }
 
 
-def cpu() -> dict[str, Any]:
+def cpu_info() -> dict[str, Any]:
     """Returns the CPU model, the number of cores and the instruction sets that affect float sums."""
     cpuinfo: dict[str, str] = {}
     try:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gymnast.errors import RunError
 from gymnast.runs import durable
-from gymnast.runs.tensors import header_of, pack, unpack
+from gymnast.runs.tensors import read_header, pack, unpack
 
 VERSION = 1
 
@@ -55,7 +55,7 @@ def write_matches(path: Path, matches: Sequence[MatchTrace], meta: Mapping[str, 
 def read_matches(path: Path) -> list[MatchTrace]:
     try:
         content = path.read_bytes()
-        header = header_of(content)
+        header = read_header(content)
         if header["match_version"] != VERSION:
             version = header["match_version"]
             problem = f"unknown match format {version} (this gymnast reads format {VERSION})"

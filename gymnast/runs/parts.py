@@ -9,14 +9,14 @@ POLICY = "policy"
 """Stem of a checkpoint's file with the parameters of all policies."""
 
 
-def prefixed(by_role: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def add_role_prefix(by_role: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return {f"{role}/{name}": a for role, arrays in by_role.items() for name, a in arrays.items()}
 
 
-def of_role(role: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    return after(f"{role}/", arrays)
+def arrays_of_role(role: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    return strip_prefix(f"{role}/", arrays)
 
 
-def after(start: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+def strip_prefix(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the arrays whose names start with `start`, with that prefix removed."""
-    return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}
+    return {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}

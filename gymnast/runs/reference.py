@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"(\d+(?:\.(\d+))?)([kKmMgG]?)")
 _UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 
-def split(reference: str) -> tuple[str, str | None]:
+def split_reference(reference: str) -> tuple[str, str | None]:
     """Splits a reference into run and checkpoint (None unless it ends in :best, :latest or a number)."""
     head, colon, tail = reference.rpartition(":")
     if colon and (tail in ("best", "latest") or _NUMBER.fullmatch(tail)):
@@ -19,11 +19,11 @@ def split(reference: str) -> tuple[str, str | None]:
     return reference, None
 
 
-def pick(available: Sequence[int], which: str | int, *, at: str) -> int:
+def select_step(available: Sequence[int], wanted_step: str | int, *, at: str) -> int:
     """Returns the available step that `which` names exactly or, written as 121k or 1.5M, rounds to."""
-    match = _NUMBER.fullmatch(str(which).strip())
+    match = _NUMBER.fullmatch(str(wanted_step).strip())
     if match is None:
-        raise CheckpointError(f"{which!r} is not a checkpoint", at=at, fix=_choices(available))
+        raise CheckpointError(f"{wanted_step!r} is not a checkpoint", at=at, fix=_choices(available))
     unit = _UNITS[match[3].lower()]
     wanted = round(float(match[1]) * unit)
     half = unit / 10 ** len(match[2] or "") / 2
@@ -31,7 +31,7 @@ def pick(available: Sequence[int], which: str | int, *, at: str) -> int:
     if wanted in available or len(near) == 1:
         return wanted if wanted in available else near[0]
     problem = "several checkpoints round" if near else "no checkpoint is at or rounds"
-    raise CheckpointError(f"{problem} to {which}", at=at, fix=_choices(near or available))
+    raise CheckpointError(f"{problem} to {wanted_step}", at=at, fix=_choices(near or available))
 
 
 def _choices(steps: Sequence[int]) -> str:

@@ -28,20 +28,20 @@ _AGES = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
 @dataclass(frozen=True)
-class Choice:
+class PruneFilter:
     """Conditions for pruning; a run is pruned if it satisfies every one that is set."""
 
-    older: float | None = None
+    min_age: float | None = None
     """Minimum age in seconds since the run was created."""
     status: tuple[str, ...] = ()
-    unsolved: bool = False
+    only_unsolved: bool = False
     keep: int = 0
     """Number of runs to keep, the newest of those chosen."""
-    include: tuple[str, ...] = ()
+    ignored_protections: tuple[str, ...] = ()
     """Protections to ignore: any of `tagged`, `best` and `parent`."""
 
 
-def size(path: Path) -> int:
+def run_size(path: Path) -> int:
     """Returns the size of a run's files in bytes; files deleted in the meantime count as 0."""
     total = 0
     for folder, _, names in os.walk(path):
@@ -56,25 +56,25 @@ def children(run_id: str, runs: Iterable[dict[str, Any]]) -> list[str]:
     return [run["id"] for run in runs if run.get("parent") == run_id]
 
 
-def choose(
-    runs: Sequence[dict[str, Any]], choice: Choice, matching: Sequence[dict[str, Any]]
+def select_prunable(
+    runs: Sequence[dict[str, Any]], prune_filter: PruneFilter, matching: Sequence[dict[str, Any]]
 ) -> tuple[list[dict[str, Any]], dict[str, Reason]]:
     """Returns the runs of `matching` (newest first) to prune, and run id -> reason for the others.
 
     `runs` are all runs: they determine what is best and what is a parent.
     """
     now = time.time()
-    candidates = [run for run in matching if _satisfies(run, choice, now)]
+    candidates = [run for run in matching if _satisfies(run, prune_filter, now)]
     kept: dict[str, Reason] = {
         run["id"]: "running" for run in candidates if run["status"] in ACTIVE
     }
-    if "tagged" not in choice.include:
+    if "tagged" not in prune_filter.ignored_protections:
         kept |= {run["id"]: "tagged" for run in candidates if run.get("tags")}
-    if "best" not in choice.include:
+    if "best" not in prune_filter.ignored_protections:
         kept |= dict.fromkeys({run["id"] for run in candidates} & _best(runs), "best")
     unprotected = [run["id"] for run in candidates if run["id"] not in kept]
-    kept |= dict.fromkeys(unprotected[: choice.keep], "newest")
-    if "parent" not in choice.include:
+    kept |= dict.fromkeys(unprotected[: prune_filter.keep], "newest")
+    if "parent" not in prune_filter.ignored_protections:
         kept |= _parents(runs, {run["id"] for run in candidates} - kept.keys())
     return [run for run in candidates if run["id"] not in kept], kept
 
@@ -82,15 +82,15 @@ def choose(
 def remove(run: Run) -> None:
     """Deletes a run; raises RunError while a process writes it. No listing has it when this returns."""
     parent, trash = run.path.parent, run.path.with_name(f"{TRASH}{run.id}-{secrets.token_hex(4)}")
-    refuse_running(run)
-    with durable.explained(run.path):
+    ensure_not_running(run)
+    with durable.explain_os_errors(run.path):
         with lock.hold(run.path):
             run.path.rename(trash)
         durable.sync_directory(parent)
         _delete(trash)
 
 
-def refuse_running(run: Run) -> None:
+def ensure_not_running(run: Run) -> None:
     try:
         running = run.status in ACTIVE
     except RunError:  # an unreadable run may be deleted
@@ -99,14 +99,14 @@ def refuse_running(run: Run) -> None:
         raise RunError(f"{run.id} is running", fix="stop it first (Ctrl-C where it was started)")
 
 
-def sweep(runs_dir: Path) -> None:
+def delete_trash(runs_dir: Path) -> None:
     """Finishes removals that a crash interrupted."""
     for trash in runs_dir.glob(f"{TRASH}*"):
         with suppress(OSError):
             _delete(trash)
 
 
-def seconds(age: str) -> float:
+def parse_age(age: str) -> float:
     """Converts an age such as `30d`, `12h`, `2w` or `90min` to seconds."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)", age.strip())
     if match is None:
@@ -114,11 +114,11 @@ def seconds(age: str) -> float:
     return float(match[1]) * _AGES[match[2]]
 
 
-def _satisfies(run: dict[str, Any], choice: Choice, now: float) -> bool:
+def _satisfies(run: dict[str, Any], choice: PruneFilter, now: float) -> bool:
     return (
-        (choice.older is None or now - run["created"] > choice.older)
+        (choice.min_age is None or now - run["created"] > choice.min_age)
         and (not choice.status or run["status"] in choice.status)
-        and not (choice.unsolved and run.get("solved") is True)
+        and not (choice.only_unsolved and run.get("solved") is True)
     )
 
 
@@ -126,7 +126,7 @@ def _best(runs: Sequence[dict[str, Any]]) -> set[str]:
     """Returns the ids that `@best` and `@best:ENV` refer to now."""
     readable = [run for run in runs if run["status"] != "unreadable"]
     groups = [readable, *([r for r in readable if r["env"] == e] for e in _envs(readable))]
-    return {found["id"] for group in groups if (found := store.best(group)) is not None}
+    return {found["id"] for group in groups if (found := store.best_run(group)) is not None}
 
 
 def _envs(runs: Iterable[dict[str, Any]]) -> set[str]:

@@ -16,13 +16,13 @@ DIRTY = "-dirty"
 def revision(package: Path = PACKAGE) -> str:
     """Returns the commit of the code, with `-dirty` if files were changed since; empty if it is unknown,
     as in an installed package."""
-    commit, changed = _git(package, "rev-parse", "HEAD"), uncommitted(package)
+    commit, changed = _git(package, "rev-parse", "HEAD"), uncommitted_files(package)
     if commit is None or changed is None:
         return ""
     return f"{commit}{DIRTY}" if changed else commit
 
 
-def uncommitted(package: Path = PACKAGE) -> list[str] | None:
+def uncommitted_files(package: Path = PACKAGE) -> list[str] | None:
     """Returns the files that were edited, added or removed since the last commit, without stored results
     and envelopes; None if there is no repository."""
     measured = [

@@ -51,7 +51,7 @@ class Run:
         provenance: Mapping[str, str],
         env: str = "",
         algo: str = "",
-        claimed: Path | None = None,
+        reserved_dir: Path | None = None,
         **more: Any,
     ) -> Run:
         """Creates a run in a new directory, or in the one that was `claimed`.
@@ -63,7 +63,7 @@ class Run:
         for tag in tags:
             check_tag(tag)
         now = time.time()
-        path = claimed or claim(runs_dir)
+        path = reserved_dir or create_run_dir(runs_dir)
         run = Run(path)
         fields = {
             "version": VERSION,
@@ -80,7 +80,7 @@ class Run:
             "threshold": None,
             "created": now,
             "updated": now,
-            **machine.here(),
+            **machine.machine_info(),
             "parent": parent,
             "group": group,
             "tags": list(tags),
@@ -91,7 +91,7 @@ class Run:
             "alerts": [],
         } | more
         try:
-            with durable.explained(path):
+            with durable.explain_os_errors(path):
                 run._write_files(config_text, provenance, fields)
         except BaseException:
             shutil.rmtree(path, ignore_errors=True)  # do not leave a directory that is not a run
@@ -129,11 +129,11 @@ class Run:
         status = fields.get("status", "running")
         if status not in STATUSES:
             raise ValueError(f"status {status!r} is not one of {', '.join(STATUSES)}")
-        self.change(lambda _: fields)
+        self.update_with(lambda _: fields)
 
-    def change(self, fields: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def update_with(self, fields: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         """Changes fields of run.json to `fields(info)`, computed from its current content under a lock."""
-        with lock.briefly(self.path / ".update-lock"):
+        with lock.exclusive(self.path / ".update-lock"):
             before = self.info
             changed = before | fields(before) | {"updated": time.time()}
             durable.replace(self.path / "run.json", document.dumps(changed, indent=1).encode())
@@ -147,7 +147,7 @@ class Run:
 
         for tag in tags:
             check_tag(tag)
-        self.change(changed)
+        self.update_with(changed)
 
     @contextmanager
     def writer(self) -> Iterator[Run]:
@@ -161,18 +161,18 @@ class Run:
         """Status as a reader sees it, which includes `lost`; see `derived_status`."""
         return derived_status(self.path, self.info)
 
-    def event(self, kind: str, counters: Mapping[str, int | float], **detail: Any) -> None:
+    def record_event(self, kind: str, counters: Mapping[str, int | float], **detail: Any) -> None:
         """Appends an event to events.jsonl; it is on disk when this returns."""
         event = {"time": time.time(), "kind": kind, **counters, **detail}
         durable.append(self.path / "events.jsonl", document.dumps(event).encode())
 
-    def discard_after(self, after_rollouts: int) -> None:
+    def supersede_after(self, after_rollouts: int) -> None:
         """Marks the events after this rollout as superseded: the run continues from here differently."""
-        self.event(events.SUPERSEDED, {"rollouts": after_rollouts})
+        self.record_event(events.SUPERSEDED, {"rollouts": after_rollouts})
 
     def events(self) -> list[dict[str, Any]]:
         """Returns the valid events, in order, without superseded ones and their markers."""
-        return events.valid(self.recorded_events())
+        return events.valid_events(self.recorded_events())
 
     def rows(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Returns the metrics as a DataFrame, one row per rollout; NaN where a row lacks a metric."""
@@ -230,7 +230,7 @@ def read_info(path: Path) -> dict[str, Any]:
         raise RunError(f"cannot be read: {error}", at=str(file)) from error
     version = info.get("version") if isinstance(info, dict) else None
     if version != VERSION:
-        problem, fix = formats.rejection("run", version, VERSION)
+        problem, fix = formats.version_error("run", version, VERSION)
         raise RunError(problem, at=str(file), fix=fix)
     return info
 
@@ -244,16 +244,16 @@ def derived_status(path: Path, info: Mapping[str, Any]) -> str:
     """
     if info["status"] not in ACTIVE:
         return info["status"]
-    silence, here = lock.silence(path), info["host"] == socket.gethostname()
+    silence, here = lock.heartbeat_age(path), info["host"] == socket.gethostname()
     if silence is None:
-        alive = time.time() - info["created"] < lock.SILENCE
-        alive = alive and not (here and lock.is_gone(info["pid"]))
+        alive = time.time() - info["created"] < lock.HEARTBEAT_TIMEOUT
+        alive = alive and not (here and lock.is_process_dead(info["pid"]))
     elif here:
-        alive = lock.is_held(path)
-        if alive and silence > lock.SILENCE:
+        alive = lock.has_writer(path)
+        if alive and silence > lock.HEARTBEAT_TIMEOUT:
             return "stalled"
     else:
-        alive = silence < lock.SILENCE
+        alive = silence < lock.HEARTBEAT_TIMEOUT
     return info["status"] if alive else "lost"
 
 
@@ -271,9 +271,9 @@ def check_tag(tag: str) -> None:
         raise RunError(f"{tag!r} cannot be a tag", fix="one word that does not begin with -")
 
 
-def claim(runs_dir: Path) -> Path:
+def create_run_dir(runs_dir: Path) -> Path:
     """Creates a directory with a random id; mkdir fails if another process has chosen the same."""
-    with durable.explained(runs_dir):
+    with durable.explain_os_errors(runs_dir):
         runs_dir.mkdir(parents=True, exist_ok=True)
         while True:
             first = secrets.choice(string.ascii_lowercase)

@@ -13,14 +13,14 @@ from gymnast.errors import RunError, UsageError
 from gymnast.runs import checkpoint, durable, index, lock, reference
 from gymnast.runs.run import Run, derived_status
 
-VARIABLE = "GYMNAST_RUNS"
-FIELDS = ("id", "name", "preset", "env", "algo", "status", "seed", "group", "tag", "solved")
+RUNS_DIR_VAR = "GYMNAST_RUNS"
+FILTER_FIELDS = ("id", "name", "preset", "env", "algo", "status", "seed", "group", "tag", "solved")
 """Fields that a filter may name as FIELD=VALUE; plain words are searched for in the text fields."""
 
 
 def runs_dir(option: str | Path | None = None) -> Path:
     """Returns the given directory, else GYMNAST_RUNS, else ./runs; it need not exist."""
-    return Path(option or os.environ.get(VARIABLE) or "runs").expanduser()
+    return Path(option or os.environ.get(RUNS_DIR_VAR) or "runs").expanduser()
 
 
 def list_runs(directory: Path, filter: str = "") -> list[dict[str, Any]]:
@@ -40,7 +40,7 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
     A reference is an id, a unique prefix of one, a name, a path, `@last`, `@best` or `@best:ENV`,
     optionally followed by a checkpoint: `:best`, `:latest` or `:120k`.
     """
-    name, which = reference.split(ref)
+    name, which = reference.split_reference(ref)
     path = Path(name).expanduser()
     if os.sep in name or name.startswith("."):
         if not (path / "run.json").exists():
@@ -67,23 +67,23 @@ def _refuse_unknown_checkpoint(ref: str, directory: Path) -> None:
         run = resolve(name, directory)[0]
     except RunError:
         return
-    reference.pick(list(checkpoint.steps(run.path)), which, at=f"run {name}")
+    reference.select_step(list(checkpoint.list_checkpoints(run.path)), which, at=f"run {name}")
 
 
 @contextmanager
-def naming(name: str, directory: Path) -> Iterator[None]:
+def reserve_name(name: str, directory: Path) -> Iterator[None]:
     """Reserves a name for a new run: no other process can take it meanwhile; RunError if it is taken."""
     if not name:
         yield
         return
-    with durable.explained(directory):
+    with durable.explain_os_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
-    with lock.briefly(directory / ".name-lock"):
-        refuse_taken(name, directory)
+    with lock.exclusive(directory / ".name-lock"):
+        ensure_name_free(name, directory)
         yield
 
 
-def refuse_taken(name: str, directory: Path) -> None:
+def ensure_name_free(name: str, directory: Path) -> None:
     """Raises RunError if a run or a group of seeds has this name already."""
     for run in list_runs(directory) if name else ():
         if name in (run.get("name"), run["id"]):
@@ -94,7 +94,7 @@ def refuse_taken(name: str, directory: Path) -> None:
             raise RunError(problem, fix="choose another name")
 
 
-def best(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def best_run(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """Returns the run with the highest lower bound of its score; ties go to the one with fewer env steps."""
     scored = [(low, run) for run in runs if (low := _low(run)) is not None]
     rank = [
@@ -122,7 +122,7 @@ def _choose_by_keyword(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, A
     if rank == "@last" and not env and runs:
         return runs[0]
     if rank == "@best":
-        found = best([run for run in runs if not env or env in _env_names(run)])
+        found = best_run([run for run in runs if not env or env in _env_names(run)])
         if found is not None:
             return found
         where = f" of {env}" if env else ""
@@ -133,9 +133,9 @@ def _choose_by_keyword(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, A
 
 def _env_names(run: dict[str, Any]) -> tuple[str, ...]:
     """Returns what ENV in `@best:ENV` may be for this run: its env id, preset, or preset without variant."""
-    from gymnast.config.presets import split
+    from gymnast.config.presets import split_target
 
-    return run["env"], run["preset"], split(run["preset"])[0]
+    return run["env"], run["preset"], split_target(run["preset"])[0]
 
 
 def _listed(path: Path, info: dict[str, Any]) -> dict[str, Any]:
@@ -152,8 +152,8 @@ def _matches(info: dict[str, Any], word: str) -> bool:
         texts = [info.get(f) for f in ("id", "name", "preset", "status", "group")]
         texts += info.get("tags", ())
         return any(word.casefold() in str(text or "").casefold() for text in texts)
-    if field not in FIELDS:
-        fix = f"use one of {', '.join(FIELDS)}, or plain text"
+    if field not in FILTER_FIELDS:
+        fix = f"use one of {', '.join(FILTER_FIELDS)}, or plain text"
         raise UsageError(f"runs cannot be filtered by {field!r}", fix=fix)
     if field == "tag":
         return wanted in info.get("tags", ())

@@ -37,14 +37,14 @@ def unpack(content: bytes) -> dict[str, np.ndarray]:
     from safetensors.numpy import load
 
     arrays = load(content)
-    for name, dtype_fields in header_of(content).get(_RECORDS, {}).items():
+    for name, dtype_fields in read_header(content).get(_RECORDS, {}).items():
         fields = [(field, kind, *map(tuple, shape)) for field, kind, *shape in dtype_fields]
         stored = arrays[name]
         arrays[name] = stored.reshape(-1).view(np.dtype(fields)).reshape(stored.shape[:-1])
     return arrays
 
 
-def header_of(content: bytes) -> dict[str, Any]:
+def read_header(content: bytes) -> dict[str, Any]:
     """Returns the `header` passed to `pack`. A file starts with the length of its JSON header (8 bytes)."""
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])

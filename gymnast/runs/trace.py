@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from gymnast.errors import RunError
-from gymnast.images import Observed, as_arrays, concatenate, from_arrays
+from gymnast.images import ObsArray, as_arrays, concatenate, from_arrays
 from gymnast.runs import durable
-from gymnast.runs.tensors import header_of, pack, unpack
+from gymnast.runs.tensors import read_header, pack, unpack
 
 VERSION = 1
 _PER_STEP = ("action", "reward", "value", "dist")
@@ -33,7 +33,7 @@ _PER_EPISODE = {
 """Arrays with one number per episode, and their dtypes."""
 _NUMBER = "number:"
 """Prefix of further arrays with one number per episode (`Trace.numbers`); NaN where an episode has none."""
-KEPT_PLACES = "kept"
+KEPT_INDICES = "kept"
 """Key in the meta of a thinned evaluation: the indices of the episodes that were kept. The keys `episodes`
 (count) and `mean` (return) then describe all episodes before thinning."""
 
@@ -52,7 +52,7 @@ class Trace:
     """The critic's estimate before each step, [T] float32."""
     dist: np.ndarray
     """Parameters of the action distribution, [T, k]: logits, or means and log standard deviations."""
-    obs: Observed | None
+    obs: ObsArray | None
     """Observations including the final one, [T + 1, ...]; None if seed and actions reproduce them."""
     terminated: bool
     truncated: bool
@@ -146,7 +146,7 @@ def _content(path: Path) -> bytes:
 
 def _header(path: Path, content: bytes) -> dict[str, Any]:
     try:
-        header = header_of(content)
+        header = read_header(content)
         version = header["version"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RunError("is not a trace file, or it is damaged", at=str(path)) from error

@@ -16,52 +16,52 @@ from pathlib import Path
 
 import numpy as np
 
-from gymnast.runs.trace import KEPT_PLACES, read_meta, read_traces, write_traces
+from gymnast.runs.trace import KEPT_INDICES, read_meta, read_traces, write_traces
 
-REMOVED = "removed.txt"
+REMOVED_LIST = "removed.txt"
 """File in a trace folder with the names of the files that were removed, one per line."""
 
 
-def trim(folder: Path, most: int, protected: Collection[int]) -> None:
+def trim_to_budget(folder: Path, max_bytes: int, protected: Collection[int]) -> None:
     """Removes traces until the folder has at most `most` bytes; evaluations of `protected` versions are kept.
 
     Match files are not thinned, only removed: they have only a few matches per pairing anyway."""
     files = {file: file.stat().st_size for file in sorted(folder.glob("*-*.safetensors"))}
-    if sum(files.values()) <= most:
+    if sum(files.values()) <= max_bytes:
         return
-    evaluations = {version_in(file): file for file in files if file.name.startswith("eval-")}
+    evaluations = {version_from_name(file): file for file in files if file.name.startswith("eval-")}
     untouchable = {*protected, max(evaluations, default=0)}
     older = [version for version in sorted(evaluations) if version not in untouchable]
     for version in older if folder.name == "traces" else ():
-        if sum(files.values()) <= most:
+        if sum(files.values()) <= max_bytes:
             return
-        thin(evaluations[version])
+        thin_evaluation(evaluations[version])
         files[evaluations[version]] = evaluations[version].stat().st_size
     training = [file for file in files if file.name.startswith("train-")]
     for file in training[:-1]:
-        if sum(files.values()) <= most:
+        if sum(files.values()) <= max_bytes:
             return
         _remove(file, files)
-    while older and sum(files.values()) > most:
+    while older and sum(files.values()) > max_bytes:
         version = _most_crowded(older, sorted(evaluations))
         older.remove(version)
         _remove(evaluations.pop(version), files)
 
 
-def thin(file: Path) -> None:
+def thin_evaluation(file: Path) -> None:
     """Reduces an evaluation to its first, best, worst and median episode, and records this in its meta."""
     meta = read_meta(file)
-    if KEPT_PLACES in meta:
+    if KEPT_INDICES in meta:
         return
     episodes = read_traces(file)
     order = np.argsort([e.raw_return for e in episodes], kind="stable").tolist()
     kept = sorted({0, order[0], order[len(order) // 2], order[-1]}) if order else []
     mean = float(np.mean([e.raw_return for e in episodes])) if episodes else 0.0
-    meta |= {KEPT_PLACES: kept, "episodes": len(episodes), "mean": mean}
+    meta |= {KEPT_INDICES: kept, "episodes": len(episodes), "mean": mean}
     write_traces(file, [episodes[i] for i in kept], meta)
 
 
-def version_in(file: Path) -> int:
+def version_from_name(file: Path) -> int:
     return int(file.stem.rpartition("-")[2])
 
 
@@ -76,7 +76,7 @@ def _most_crowded(among: list[int], every: list[int]) -> int:
 
 
 def _remove(file: Path, files: dict[Path, int]) -> None:
-    with (file.parent / REMOVED).open("a") as names:
+    with (file.parent / REMOVED_LIST).open("a") as names:
         names.write(f"{file.name}\n")
     file.unlink(missing_ok=True)
     del files[file]

@@ -17,7 +17,7 @@ _NAME, _CLASS = "my_env", "MyEnv"
 _RESERVED = ("presets", "runs", "tests")
 
 
-def write(name: str, directory: Path) -> list[Path]:
+def write_project(name: str, directory: Path) -> list[Path]:
     """Writes the project under a new name and returns its files. Raises UsageError if one exists already."""
     _check(name)
     sources = [path for path in sorted(TEMPLATE.rglob("*")) if _is_source(path)]
@@ -30,7 +30,7 @@ def write(name: str, directory: Path) -> list[Path]:
         raise UsageError(problem, fix="choose another name")
     for source, target in zip(sources, targets, strict=True):
         text = source.read_text(encoding="utf-8").replace(_NAME, name)
-        with durable.explained(target):
+        with durable.explain_os_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             durable.write(target, text.replace(_CLASS, class_name(name)).encode())
     return targets

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gymnast.config.sections.league import BalanceConfig
-from gymnast.league.wins import Wins
+from gymnast.league.wins import RecentWins
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Balance:
     applied: list[str] = field(default_factory=list[str])
     """Active remedies, in the order in which they were applied."""
 
-    def watch(self, wins: Mapping[str, Wins]) -> dict[str, Any] | None:
+    def update(self, wins: Mapping[str, RecentWins]) -> dict[str, Any] | None:
         """Checks the win rates after a rollout. Returns the detail of an event if a remedy is to be applied
         or withdrawn now."""
         dominated = self._dominated(wins)
@@ -43,7 +43,7 @@ class Balance:
             return self._withdraw(wins)
         return None
 
-    def has(self, remedy: str, role: str) -> bool:
+    def is_helping(self, remedy: str, role: str) -> bool:
         """True if this remedy currently helps the role."""
         return remedy in self.applied and role == self.weaker
 
@@ -54,24 +54,24 @@ class Balance:
         for key, value in state.items():
             setattr(self, key, value)
 
-    def _dominated(self, wins: Mapping[str, Wins]) -> str:
+    def _dominated(self, wins: Mapping[str, RecentWins]) -> str:
         """Returns the role that wins too rarely, or an empty string. Half of the window must be known."""
         low, high = self.cfg.aim or self.cfg.band
         for role, record in wins.items():
             others = [other for other in wins if other != role]
-            if record.known * 2 < record.window or not others:
+            if record.n_known * 2 < record.window or not others:
                 continue
-            if record.rate().mean < low:
+            if record.win_rate().mean < low:
                 return role
-            if record.rate().mean > high:
-                return min(others, key=lambda other: wins[other].rate().mean)
+            if record.win_rate().mean > high:
+                return min(others, key=lambda other: wins[other].win_rate().mean)
         return ""
 
-    def _withdraw(self, wins: Mapping[str, Wins]) -> dict[str, Any]:
+    def _withdraw(self, wins: Mapping[str, RecentWins]) -> dict[str, Any]:
         remedy = self.applied.pop()
         self.inside = self.outside = 0
         return self._event("withdrawn", remedy, wins)
 
-    def _event(self, what: str, remedy: str, wins: Mapping[str, Wins]) -> dict[str, Any]:
-        rates = {role: record.rate().mean for role, record in wins.items()}
+    def _event(self, what: str, remedy: str, wins: Mapping[str, RecentWins]) -> dict[str, Any]:
+        rates = {role: record.win_rate().mean for role, record in wins.items()}
         return {"what": what, "remedy": remedy, "weaker": self.weaker, "win_rates": rates}

@@ -10,14 +10,14 @@ import numpy as np
 
 from gymnast.collect.casting import LEARNER, Player
 from gymnast.config.config import Config
-from gymnast.config.families import has_roles
-from gymnast.config.resolve import load, revise
+from gymnast.config.families import is_multi_agent
+from gymnast.config.resolve import load, apply_overrides
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import RunError, UsageError
-from gymnast.evaluation.episodes import Plan, Watch
-from gymnast.evaluation.progress import Report, Shown
-from gymnast.evaluation.rescore import find, policy_of
-from gymnast.league.results import Results, score
+from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
+from gymnast.evaluation.progress import ProgressCallback, ThrottledReport
+from gymnast.evaluation.rescore import find_checkpoint, load_policy
+from gymnast.league.results import Results, match_score
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import wilson_interval
 from gymnast.runs import document, durable
@@ -25,7 +25,7 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
 from gymnast.selfplay.evaluation import MatchEvaluator
 from gymnast.selfplay.play import PlayedMatch, play_matches
-from gymnast.selfplay.players import SCRIPTED, STEP, by_name
+from gymnast.selfplay.players import SCRIPTED, STEP, builtin_player
 from gymnast.selfplay.rows import match_row
 from gymnast.selfplay.snapshots import CROSS_PLAY, Snapshots
 
@@ -39,10 +39,10 @@ class Tournament:
         saved: Checkpoint,
         cfg: Config[Any],
         runs_dir: Path | None,
-        report: Report = lambda *_: None,
+        report: ProgressCallback = lambda *_: None,
     ) -> None:
         """`report` is called with the progress of the matches between one set of players."""
-        if not has_roles(cfg.env.id):
+        if not is_multi_agent(cfg.env.id):
             what = f"the environment of {run.id}, {cfg.env.id}, has a single agent and no roles"
             raise RunError(what, fix="use gymnast eval without roles")
         self.run, self.saved, self.cfg, self.runs_dir = run, saved, cfg, runs_dir
@@ -51,39 +51,39 @@ class Tournament:
         self.matches = self.evaluator.matches
         self.roles = list(self.matches.roles)
 
-    def player(self, role: str, name: str, plan: Plan) -> Player:
+    def player(self, role: str, name: str, plan: EpisodePlan) -> Player:
         """Returns the player with this name: `learner` (the run's checkpoint), `scripted:NAME`, `random`,
         `step:N` (a past self), or `RUN[:CHECKPOINT]` (a policy of another run)."""
-        if (found := by_name(self.matches, role, name)) is not None:
+        if (found := builtin_player(self.matches, role, name)) is not None:
             return found
-        return self.evaluator.learner(self._policy(role, name), plan)
+        return self.evaluator.learner_player(self._policy(role, name), plan)
 
     def _policy(self, role: str, name: str) -> Policy:
         if name.startswith(STEP):
             return Snapshots(self.run.path).read(int(name.removeprefix(STEP)), role)
-        run, saved = (self.run, self.saved) if name == LEARNER else find(name, self.runs_dir)
+        run, saved = (self.run, self.saved) if name == LEARNER else find_checkpoint(name, self.runs_dir)
         if role not in saved.document("policy"):
             roles = ", ".join(saved.document("policy"))
             what = f"{run.id} has no policy for {role} (it has: {roles})"
             raise RunError(what, fix=f"name another run, or {role}=scripted:medium")
-        return policy_of(saved, role)
+        return load_policy(saved, role)
 
-    def play(self, cast: Mapping[str, str], plan: Plan) -> list[PlayedMatch]:
+    def play(self, cast: Mapping[str, str], plan: EpisodePlan) -> list[PlayedMatch]:
         """Plays the matches of a plan and returns the ones that finish in time; raises if none does."""
         players = {role: self.player(role, name, plan) for role, name in cast.items()}
-        watch = Watch(beat=Shown(self.report), total=len(plan.seeds))
+        watch = EvaluationProgress(on_step=ThrottledReport(self.report), total=len(plan.seeds))
         played = play_matches(
             self.matches,
             players,
             cast,
             plan.seeds,
             version=self.saved.step,
-            watch=watch,
+            progress=watch,
             timeout=plan.timeout,
         )
         if not played:
             raise_fault(self.matches.name, watch.left_out)
-            late = ", ".join(watch.late[:1])
+            late = ", ".join(watch.timed_out[:1])
             raise RunError(f"no match finished within eval.timeout: {late}")
         return played
 
@@ -98,14 +98,14 @@ def open_tournament(
     sampled: bool = False,
     n_matches: int | None = None,
     runs_dir: str | Path | None = None,
-    report: Report = lambda *_: None,
+    report: ProgressCallback = lambda *_: None,
 ) -> Tournament:
-    run, saved = find(ref, runs_dir)
+    run, saved = find_checkpoint(ref, runs_dir)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
     changes: dict[str, Any] = {"eval.deterministic": False} if sampled else {}
     changes |= {} if seed is None else {"eval.seed": seed}
     changes |= {} if n_matches is None else {"eval.n_envs": n_matches}
-    cfg = revise(cfg, changes)[0] if changes else cfg
+    cfg = apply_overrides(cfg, changes)[0] if changes else cfg
     return Tournament(run, saved, cfg, Path(runs_dir) if runs_dir else None, report)
 
 
@@ -151,11 +151,11 @@ def play_opponents(tournament: Tournament, episodes: int | None) -> list[dict[st
 
 
 def _summary(
-    tournament: Tournament, cast: Mapping[str, str], played: Sequence[PlayedMatch], plan: Plan
+    tournament: Tournament, cast: Mapping[str, str], played: Sequence[PlayedMatch], plan: EpisodePlan
 ) -> dict[str, Any]:
     roles: dict[str, Any] = {}
     for role in tournament.roles:
-        scores = [score(role, match.end.winner) for match in played]
+        scores = [match_score(role, match.end.winner) for match in played]
         known = [points for points in scores if points is not None]
         returns = [float(np.mean(match.returns[role])) for match in played]
         roles[role] = {"plays": cast[role], "mean_return": float(np.mean(returns))}
@@ -163,7 +163,7 @@ def _summary(
             rate = wilson_interval(sum(known), len(known))
             roles[role] |= {"win_rate": rate.mean, "low": rate.low, "high": rate.high}
     ends = [match.end for match in played]
-    row = match_row(ends, tournament.matches.outcomes, tournament.cfg.numbers())
+    row = match_row(ends, tournament.matches.outcomes, tournament.cfg.info_keys())
     missing = len(plan.seeds) - len(played)
     why = f"{missing} had a fault or did not finish within eval.timeout"
     return {
@@ -183,7 +183,7 @@ def _summary(
 def cross_play(
     tournament: Tournament,
     *,
-    most: int,
+    max_snapshots: int,
     episodes: int,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Results:
@@ -191,7 +191,7 @@ def cross_play(
     Results are stored in the run's directory, and pairs that were played before are not played again."""
     row, column = tournament.roles
     (tournament.run.path / "league").mkdir(exist_ok=True)
-    entrants = {role: _entrants(tournament, role, most) for role in (row, column)}
+    entrants = {role: _entrants(tournament, role, max_snapshots) for role in (row, column)}
     plan = tournament.evaluator.plan("confirm", episodes)
     file = Snapshots(tournament.run.path).directory / CROSS_PLAY
     key = f"{tournament.cfg.eval.seed}, {episodes}, {'greedy' if plan.deterministic else 'sampled'}"

@@ -20,19 +20,19 @@ from gymnast.config.config import Config
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.envs.matches.open import open_matches
 from gymnast.errors import RunError
-from gymnast.evaluation.episodes import Plan, Watch
+from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
 from gymnast.evaluation.shortfall import COMPLETE, Shortfall
-from gymnast.league.results import Results, score
+from gymnast.league.results import Results, match_score
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import Interval, interquartile_mean, mean_interval, wilson_interval
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.seeds import episode_seed
 from gymnast.selfplay.play import PlayedMatch, play_matches
-from gymnast.selfplay.players import SCRIPTED, by_name, scripted
+from gymnast.selfplay.players import SCRIPTED, builtin_player, find_scripted
 from gymnast.selfplay.rows import match_row
 from gymnast.selfplay.snapshots import Snapshots
 
-KEPT = 4
+TRACES_PER_PAIRING = 4
 """Number of matches per pairing whose traces are stored."""
 
 
@@ -50,7 +50,7 @@ class Pairing:
     @property
     def scores(self) -> tuple[float, ...]:
         """Score of the role (1 won, 1/2 drawn, 0 lost) in each match with a known winner."""
-        scores = (score(self.role, end.winner) for end in self.ends)
+        scores = (match_score(self.role, end.winner) for end in self.ends)
         return tuple(points for points in scores if points is not None)
 
 
@@ -63,7 +63,7 @@ class MatchEvaluation:
     pairings: tuple[Pairing, ...]
     outcomes: dict[str, str]
     """Every possible outcome and the role that wins with it."""
-    numbers: dict[str, str]
+    metric_keys: dict[str, str]
     """Metric names and the keys of the match metrics they report."""
     shortfall: Shortfall = COMPLETE
     """Planned matches that are missing from the score."""
@@ -88,7 +88,7 @@ class MatchEvaluation:
         """Returns the score of the worst role."""
         scores = {role: self.score_of(role) for role in self.roles}
         worst = min(scores, key=lambda role: (scores[role]["mean"], role))
-        details = {"role": worst, "env_steps": self.version, **self.shortfall.told()}
+        details = {"role": worst, "env_steps": self.version, **self.shortfall.score_fields()}
         return scores[worst] | details
 
     def score_of(self, role: str) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class MatchEvaluation:
             returns = [value for pairing in pairings for value in pairing.returns]
             row[f"eval/{role}:episode/return"] = float(np.mean(returns))
             role_ends = [end for pairing in pairings for end in pairing.ends]
-            metrics = match_row(role_ends, self.outcomes, self.numbers)
+            metrics = match_row(role_ends, self.outcomes, self.metric_keys)
             row |= {f"eval/{role}:{key}": value for key, value in metrics.items()}
             if self.outcomes:
                 row |= _win_row(f"eval/{role}", [s for p in pairings for s in p.scores])
@@ -151,57 +151,57 @@ class MatchEvaluator:
         self.matches = open_matches(cfg, cfg.eval.n_envs)
         self.learners = learning_roles(cfg, list(self.matches.roles))
 
-    def plan(self, which: str, episodes: int | None = None) -> Plan:
+    def plan(self, seed_list: str, episodes: int | None = None) -> EpisodePlan:
         cfg = self.cfg.eval
-        count = episodes or (cfg.confirm_episodes if which == "confirm" else cfg.episodes)
-        seeds = tuple(episode_seed(cfg.seed, which, i) for i in range(count))
-        return Plan(seeds, deterministic=cfg.deterministic, timeout=cfg.timeout)
+        count = episodes or (cfg.confirm_episodes if seed_list == "confirm" else cfg.episodes)
+        seeds = tuple(episode_seed(cfg.seed, seed_list, i) for i in range(count))
+        return EpisodePlan(seeds, deterministic=cfg.deterministic, timeout=cfg.timeout)
 
     def evaluate(
         self,
         policies: Mapping[str, Policy],
         version: int,
-        plan: Plan,
-        watch: Watch | None = None,
-        run: Path | None = None,
+        plan: EpisodePlan,
+        progress: EvaluationProgress | None = None,
+        run_dir: Path | None = None,
     ) -> tuple[MatchEvaluation, list[MatchTrace]]:
         """Plays every learner against every scripted opponent, on the seeds of `plan` each. `run` is the
         run's directory, which stores the players from other runs."""
-        learners = {role: self.learner(policies[role], plan) for role in self.learners}
-        pairs, watch = self._pairs(learners, run), watch or Watch()
-        watch.total = len(pairs) * len(plan.seeds)
+        learners = {role: self.learner_player(policies[role], plan) for role in self.learners}
+        pairs, progress = self._pairs(learners, run_dir), progress or EvaluationProgress()
+        progress.total = len(pairs) * len(plan.seeds)
         played: list[list[PlayedMatch]] = [[] for _ in pairs]
         # In rounds over all pairings, so that they have equally many matches whenever time is up.
         for seeds in self._rounds(plan):
             for (_, _, players, names), done in zip(pairs, played, strict=True):
-                done += self._play(players, names, replace(plan, seeds=seeds), version, watch)
-            if watch.late or watch.passed(plan.seconds):
+                done += self._play(players, names, replace(plan, seeds=seeds), version, progress)
+            if progress.timed_out or progress.exceeds(plan.max_seconds):
                 break
         pairings: list[Pairing] = []
         for (role, opponent, _, _), done in zip(pairs, played, strict=True):
             returns = tuple(float(np.mean(match.returns[role])) for match in done)
             pairings.append(Pairing(role, opponent, tuple(match.end for match in done), returns))
         if not all(pairing.ends for pairing in pairings):
-            raise_fault(self.matches.name, watch.left_out)
+            raise_fault(self.matches.name, progress.left_out)
             pairings = []  # the timeout came before every pairing had finished a match
         every = replace(plan, seeds=plan.seeds * len(pairs))
         evaluation = MatchEvaluation(
             version,
             tuple(pairings),
             dict(self.matches.outcomes),
-            self.cfg.numbers(),
-            Shortfall.of(every, watch, sum(map(len, played)), ()),
+            self.cfg.info_keys(),
+            Shortfall.from_plan(every, progress, sum(map(len, played)), ()),
         )
-        return evaluation, [match.trace for done in played for match in done[:KEPT]]
+        return evaluation, [match.trace for done in played for match in done[:TRACES_PER_PAIRING]]
 
-    def _rounds(self, plan: Plan) -> list[tuple[int, ...]]:
+    def _rounds(self, plan: EpisodePlan) -> list[tuple[int, ...]]:
         """Splits the seeds into rounds, after each of which a plan with a time limit may end."""
-        if plan.seconds is None:
+        if plan.max_seconds is None:
             return [plan.seeds]
-        size = max(plan.at_least, self.matches.n_matches)
+        size = max(plan.min_episodes, self.matches.n_matches)
         return [plan.seeds[at : at + size] for at in range(0, len(plan.seeds), size)]
 
-    def learner(self, policy: Policy, plan: Plan) -> Player:
+    def learner_player(self, policy: Policy, plan: EpisodePlan) -> Player:
         return greedy_player(policy) if plan.deterministic else sampling_player(policy)
 
     def _pairs(
@@ -213,7 +213,7 @@ class MatchEvaluator:
             others = [other for other in roles if other != role]
             scripts = [n for n in self.cfg.league.opponents if others and self._scripted(others)]
             for name in scripts:
-                opponents = {o: scripted_player(scripted(self.matches, o, name)) for o in others}
+                opponents = {o: scripted_player(find_scripted(self.matches, o, name)) for o in others}
                 names = {role: LEARNER, **dict.fromkeys(others, f"{SCRIPTED}{name}")}
                 found.append((role, name, {role: player, **opponents}, names))
             if not scripts:
@@ -230,11 +230,11 @@ class MatchEvaluator:
 
     def _fixed_player(self, role: str, name: str, run: Path | None) -> Player:
         """Returns the player of a role that does not learn."""
-        if (found := by_name(self.matches, role, name)) is not None:
+        if (found := builtin_player(self.matches, role, name)) is not None:
             return found
         if run is None:
             raise RunError(f"{name}, which plays {role}, is stored in a run, but no run was given")
-        guest = Snapshots.guest(role, len(self.cfg.roles[role].plays) - 1)
+        guest = Snapshots.guest_name(role, len(self.cfg.roles[role].plays) - 1)
         return sampling_player(Snapshots(run).read(guest, role))
 
     def _scripted(self, roles: Sequence[str]) -> bool:
@@ -244,9 +244,9 @@ class MatchEvaluator:
         self,
         players: Mapping[str, Player],
         names: Mapping[str, str],
-        plan: Plan,
+        plan: EpisodePlan,
         version: int,
-        watch: Watch,
+        watch: EvaluationProgress,
     ) -> list[PlayedMatch]:
         retries = self.cfg.env.on_fault == "restart"
         played = play_matches(
@@ -256,7 +256,7 @@ class MatchEvaluator:
             plan.seeds,
             version=version,
             attempts=self.cfg.env.max_faults if retries else 1,
-            watch=watch,
+            progress=watch,
             timeout=plan.timeout,
         )
         if not retries:
@@ -269,7 +269,7 @@ class MatchEvaluator:
 
 def learning_roles(cfg: Config[Any], roles: Sequence[str]) -> list[str]:
     """Returns the roles that learn: those for which the config names no other player."""
-    return [role for role in roles if role not in cfg.roles or cfg.roles[role].learns]
+    return [role for role in roles if role not in cfg.roles or cfg.roles[role].is_learner]
 
 
 def win_interval(scores: Sequence[float]) -> Interval:

@@ -14,19 +14,19 @@ from typing import Any
 from gymnast.clock import Clock
 from gymnast.collect.casting import LEARNER, Cast, Player, sampling_player
 from gymnast.collect.matches import MatchEnd
-from gymnast.config.cadence import Every
+from gymnast.config.cadence import PeriodicTrigger
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import Matches
 from gymnast.league.gates import Gate
 from gymnast.league.opponents import OpponentSampling
-from gymnast.league.pool import Pool
-from gymnast.league.results import Entrant, Results, score
-from gymnast.league.standing import ratings_of
-from gymnast.league.wins import Wins
+from gymnast.league.pool import SnapshotPool
+from gymnast.league.results import Entrant, Results, match_score
+from gymnast.league.standing import anchored_ratings
+from gymnast.league.wins import RecentWins
 from gymnast.policy.policy import Policy
 from gymnast.seeds import stream
 from gymnast.selfplay.balance import Balance
-from gymnast.selfplay.players import STEP, by_name, from_elsewhere
+from gymnast.selfplay.players import STEP, builtin_player, policy_from_run
 from gymnast.selfplay.rows import match_row
 from gymnast.selfplay.snapshots import Snapshots
 
@@ -41,23 +41,23 @@ class League:
         cfg: Config[Any],
         matches: Matches,
         learners: Sequence[str],
-        run: Path,
-        runs: Path | None = None,
+        run_dir: Path,
+        runs_dir: Path | None = None,
     ) -> None:
         """`runs` is the directory of other runs, by default the parent directory of this one."""
         self.cfg, self.matches, self.learners = cfg, matches, tuple(learners)
-        self.snapshots = Snapshots(run)
+        self.snapshots = Snapshots(run_dir)
         window = cfg.league.window
-        self.pools = {role: Pool(max(cfg.league.keep, 2), window) for role in learners}
-        self.wins = {role: Wins(window) for role in learners}
+        self.pools = {role: SnapshotPool(max(cfg.league.keep, 2), window) for role in learners}
+        self.wins = {role: RecentWins(window) for role in learners}
         """Recent results of each learner in matches without past selves."""
-        self.past = {role: Wins(window) for role in learners}
+        self.past = {role: RecentWins(window) for role in learners}
         """Recent results of each learner against past selves."""
-        self.recent: deque[MatchEnd] = deque(maxlen=window)
+        self.recent_matches: deque[MatchEnd] = deque(maxlen=window)
         """The last matches without past selves."""
         self.rung = dict.fromkeys(matches.roles, 0)
         """Index of the current opponent on the ladder of each role that does not learn."""
-        self.climbed = {role: Wins(window) for role in matches.roles}
+        self.climbed = {role: RecentWins(window) for role in matches.roles}
         """Recent results of that opponent, from its own side."""
         self.balance = Balance(cfg.league.balance)
         self.results = self._no_results()
@@ -65,8 +65,8 @@ class League:
         self._min_matches = min(GATE_MATCHES, window)
         self._sampling = OpponentSampling(cfg.league.draw)
         self._players: dict[tuple[str, str], Player] = {}
-        self._due: Every | None = None
-        self._runs = runs or run.parent
+        self._due: PeriodicTrigger | None = None
+        self._runs = runs_dir or run_dir.parent
         for role, ladder in self._ladders().items():
             for name in ladder:
                 self.player(role, name)
@@ -89,7 +89,7 @@ class League:
             learner = self.learners[int(draws.integers(len(self.learners)))]
             for role in self.learners:
                 if role != learner and self.pools[role].steps:
-                    cast[role] = f"{STEP}{self.pools[role].draw(self._sampling, draws)}"
+                    cast[role] = f"{STEP}{self.pools[role].sample(self._sampling, draws)}"
         return {role: cast[role] for role in self.matches.roles}
 
     def player(self, role: str, name: str) -> Player:
@@ -109,7 +109,7 @@ class League:
 
     def reward_factor(self, role: str) -> float:
         """Returns the factor for the role's shaping terms, which the remedy `reward` raises."""
-        helped = self.balance.has("reward", role)
+        helped = self.balance.is_helping("reward", role)
         return self.cfg.league.balance.reward if helped else 1.0
 
     def _ladders(self) -> dict[str, tuple[str, ...]]:
@@ -118,7 +118,7 @@ class League:
         return {role: self.cfg.roles[role].plays for role in others}
 
     def _load_player(self, role: str, name: str) -> Player:
-        if (found := by_name(self.matches, role, name)) is not None:
+        if (found := builtin_player(self.matches, role, name)) is not None:
             return found
         if name.startswith(STEP):
             return sampling_player(self.snapshots.read(int(name.removeprefix(STEP)), role))
@@ -126,9 +126,9 @@ class League:
 
     def _from_elsewhere(self, role: str, ref: str) -> Policy:
         """Returns the policy of another run, copied so that this run does not depend on that one."""
-        copy = Snapshots.guest(role, self._ladders()[role].index(ref))
+        copy = Snapshots.guest_name(role, self._ladders()[role].index(ref))
         if not self.snapshots.file(copy).exists():
-            self.snapshots.write(copy, {role: from_elsewhere(self.matches, role, ref, self._runs)})
+            self.snapshots.write(copy, {role: policy_from_run(self.matches, role, ref, self._runs)})
         return self.snapshots.read(copy, role)
 
     # ---- results -----------------------------------------------------------------------------
@@ -139,17 +139,17 @@ class League:
             past = {r: end.cast[r] for r in self.learners if end.cast[r] != LEARNER}
             if past:
                 (learner,) = (r for r in self.learners if r not in past)
-                points = score(learner, end.winner)
+                points = match_score(learner, end.winner)
                 self.past[learner].add(points)
                 for role, name in past.items():
-                    self.pools[role].report(int(name.removeprefix(STEP)), points)
+                    self.pools[role].record_score(int(name.removeprefix(STEP)), points)
                 continue
-            self.recent.append(end)
+            self.recent_matches.append(end)
             for role in self.learners:
-                self.wins[role].add(score(role, end.winner))
+                self.wins[role].add(match_score(role, end.winner))
             for role, ladder in self._ladders().items():
                 if end.cast[role] == ladder[self.rung[role]]:
-                    self.climbed[role].add(score(role, end.winner))
+                    self.climbed[role].add(match_score(role, end.winner))
 
     def advance(self, clock: Clock, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
         """Takes snapshots, moves ladders on and applies remedies, after the matches of a rollout were
@@ -163,18 +163,18 @@ class League:
             if self.rung[role] + 1 < len(ladder) and gate.verdict(self.climbed[role]) == "below":
                 why = gate.explain(self.climbed[role])
                 self.rung[role] += 1
-                self.climbed[role] = Wins(self.cfg.league.window)
+                self.climbed[role] = RecentWins(self.cfg.league.window)
                 events.append(
                     ("next opponent", {"role": role, "plays": ladder[self.rung[role]], "why": why})
                 )
-        if len(self.learners) > 1 and (moved := self.balance.watch(self.wins)):
+        if len(self.learners) > 1 and (moved := self.balance.update(self.wins)):
             events.append(("rebalanced", moved | self._remedy(moved, policies)))
         return events
 
     def snapshot_due(self, clock: Clock) -> bool:
         if self._due is None:
             # The first call of a new run: the untrained policy becomes the first past self.
-            self._due = Every(self.cfg.league.snapshot, clock)
+            self._due = PeriodicTrigger(self.cfg.league.snapshot, clock)
             return self.cfg.league.snapshot is not None and not any(
                 pool.steps for pool in self.pools.values()
             )
@@ -211,21 +211,21 @@ class League:
         """Loads the role's past self that does best against the current opponent, if it does better than the
         current policy."""
         # `against` counts wins of the opponent, so the best past self has the lowest rate.
-        losses = {s: w.rate().mean for s, w in self.pools[role].against.items() if w.known >= 10}
+        losses = {s: w.win_rate().mean for s, w in self.pools[role].win_records.items() if w.n_known >= 10}
         best = min(losses, key=lambda step: losses[step], default=None)
-        if best is None or 1 - losses[best] <= self.wins[role].rate().mean:
+        if best is None or 1 - losses[best] <= self.wins[role].win_rate().mean:
             return {"note": "no past self does better"}
         policy.load(self.snapshots.read(best, role).arrays())
         return {"from_step": best}
 
-    def rated(self, evaluation: Any) -> dict[str, float]:
+    def add_evaluation(self, evaluation: Any) -> dict[str, float]:
         """Adds the matches of an evaluation to the results. Returns the metrics with the ratings of the
         evaluated version."""
         if self.results is None:
             return {}
-        pair = self.results.row, self.results.column
+        pair = self.results.row_role, self.results.column_role
         self.results = self.results.merge(evaluation.results(*pair))
-        ratings, row = ratings_of(self.results), dict[str, float]()
+        ratings, row = anchored_ratings(self.results), dict[str, float]()
         for role in self.learners:
             found = ratings.entrants.get(Entrant(role, str(evaluation.version)))
             if found is not None:
@@ -246,18 +246,18 @@ class League:
     def row(self) -> dict[str, float]:
         row: dict[str, float] = {}
         for role in self.learners:
-            rate = self.wins[role].rate()
-            if self.wins[role].known:
+            rate = self.wins[role].win_rate()
+            if self.wins[role].n_known:
                 row[f"{role}:league/win_rate"] = rate.mean
                 row[f"{role}:league/win_low"], row[f"{role}:league/win_high"] = rate.low, rate.high
-            if self.past[role].known:
-                row[f"{role}:league/past_win_rate"] = self.past[role].rate().mean
+            if self.past[role].n_known:
+                row[f"{role}:league/past_win_rate"] = self.past[role].win_rate().mean
             if self.has_pool:
                 row[f"{role}:league/pool"] = len(self.pools[role].steps)
         for role, ladder in self._ladders().items():
             if len(ladder) > 1:
                 row[f"{role}:league/rung"] = self.rung[role] + 1
-        return row | match_row(self.recent, self.matches.outcomes, self.cfg.numbers())
+        return row | match_row(self.recent_matches, self.matches.outcomes, self.cfg.info_keys())
 
     # ---- state -------------------------------------------------------------------------------
 
@@ -267,7 +267,7 @@ class League:
             "wins": {role: wins.state() for role, wins in self.wins.items()},
             "past": {role: wins.state() for role, wins in self.past.items()},
             "climbed": {role: wins.state() for role, wins in self.climbed.items()},
-            "recent": [vars(end) for end in self.recent],
+            "recent": [vars(end) for end in self.recent_matches],
             "rung": self.rung,
             "balance": self.balance.state(),
             "due": self._due.state() if self._due else None,
@@ -278,13 +278,13 @@ class League:
         for name in ("pools", "wins", "past", "climbed"):
             for role, part in getattr(self, name).items():
                 part.load(state[name][role])
-        self.recent.clear()
-        self.recent.extend(MatchEnd(**end) for end in state["recent"])
+        self.recent_matches.clear()
+        self.recent_matches.extend(MatchEnd(**end) for end in state["recent"])
         self.rung = dict(state["rung"])
         self.balance.load(state["balance"])
         if state["results"] is not None:
             self.results = Results.from_json(state["results"])
         self._due = None
         if state["due"] is not None:
-            self._due = Every(self.cfg.league.snapshot, clock)
+            self._due = PeriodicTrigger(self.cfg.league.snapshot, clock)
             self._due.load(state["due"])

@@ -13,8 +13,8 @@ import numpy as np
 from gymnast.collect.casting import Player
 from gymnast.collect.matches import MatchEnd
 from gymnast.envs.backends.backend import Fault
-from gymnast.envs.matches.matches import UNKNOWN, Matches, MatchStep
-from gymnast.evaluation.episodes import Watch
+from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches, MatchStep
+from gymnast.evaluation.episodes import EvaluationProgress
 from gymnast.policy.actions import head_for
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.seeds import stream
@@ -38,7 +38,7 @@ class PlayedMatch:
     trace: MatchTrace
 
     @property
-    def terms(self) -> dict[str, dict[str, float]]:
+    def term_totals(self) -> dict[str, dict[str, float]]:
         """Sum of each reward term over steps and agents, by role and term."""
         return {
             role: {term: float(rewards.sum()) for term, rewards in by_term.items()}
@@ -49,19 +49,19 @@ class PlayedMatch:
 def play_matches(
     matches: Matches,
     players: Mapping[str, Player],
-    names: Mapping[str, str],
+    player_names: Mapping[str, str],
     seeds: Sequence[int],
     *,
     version: int = 0,
     attempts: int = 1,
-    watch: Watch | None = None,
+    progress: EvaluationProgress | None = None,
     timeout: float | None = None,
 ) -> list[PlayedMatch]:
     """Plays one match per seed and returns them in the order of the seeds. `names` are the names of the
     players by role. A match that has a fault is retried, `attempts` times in total, and then left out.
     Matches that are not finished after `timeout` seconds are abandoned."""
-    table = _Table(matches, players, names, version)
-    watch = watch or Watch()
+    table = _Table(matches, players, player_names, version)
+    progress = progress or EvaluationProgress()
     waiting = [(place, seed, attempts) for place, seed in enumerate(seeds)][::-1]
     done: dict[int, PlayedMatch] = {}
 
@@ -70,8 +70,8 @@ def play_matches(
         if left > 1:
             waiting.append((place, seed, left - 1))
         else:
-            watch.left_out.append(fault)
-            watch.done += 1
+            progress.left_out.append(fault)
+            progress.done += 1
 
     def fill() -> None:
         for match in range(matches.n_matches):
@@ -81,12 +81,12 @@ def play_matches(
 
     fill()
     while table.playing:
-        watch.beat(watch.done, watch.total)
-        if watch.passed(timeout):
-            watch.late += table.running()
+        progress.on_step(progress.done, progress.total)
+        if progress.exceeds(timeout):
+            progress.timed_out += table.running()
             break
         ended = dict(table.step(on_fault))
-        watch.done += len(ended)
+        progress.done += len(ended)
         done |= ended
         fill()
     return [done[place] for place in sorted(done)]
@@ -168,13 +168,13 @@ class _Table:
         past = self._past[self._started[match] :]
         columns = {name: np.stack([record[name][match] for record in past]) for name in past[-1]}
         outcome, roles = int(step.outcome[match]), self.matches.roles
-        name = "" if outcome == UNKNOWN else list(self.matches.outcomes)[outcome]
+        name = "" if outcome == UNKNOWN_OUTCOME else list(self.matches.outcomes)[outcome]
         end = MatchEnd(
             cast=dict(self.names),
             outcome=name,
             winner=self.matches.outcomes.get(name),
             length=len(past),
-            numbers={key: float(column[match]) for key, column in step.numbers.items()},
+            numbers={key: float(column[match]) for key, column in step.metrics.items()},
         )
         term_rewards: dict[str, dict[str, Array]] = {}
         for key in (key for key in columns if key.startswith("term/")):

@@ -10,40 +10,40 @@ from gymnast.collect.casting import Player, random_player, scripted_player
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import Matches
 from gymnast.errors import ConfigError
-from gymnast.evaluation.rescore import find, policy_of
+from gymnast.evaluation.rescore import find_checkpoint, load_policy
 from gymnast.policy.policy import Policy
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
 SCRIPTED, RANDOM, STEP = "scripted:", "random", "step:"
 """Prefixes of player names. Any other name is `learner` or refers to a policy of another run."""
 
 
-def by_name(matches: Matches, role: str, name: str) -> Player | None:
+def builtin_player(matches: Matches, role: str, name: str) -> Player | None:
     """Returns the player for `random` or `scripted:NAME`, or None for names that refer to a policy."""
     if name == RANDOM:
         return random_player(matches.roles[role])
     if name.startswith(SCRIPTED):
-        return scripted_player(scripted(matches, role, name.removeprefix(SCRIPTED)))
+        return scripted_player(find_scripted(matches, role, name.removeprefix(SCRIPTED)))
     return None
 
 
-def scripted(matches: Matches, role: str, name: str) -> Any:
+def find_scripted(matches: Matches, role: str, name: str) -> Any:
     known = matches.scripted.get(role, {})
     if name not in known:
         listed = ", ".join(known) or "none"
-        what = f"{matches.name} has no scripted {role} {name!r} (known: {listed}){closest(name, known)}"
+        what = f"{matches.name} has no scripted {role} {name!r} (known: {listed}){did_you_mean(name, known)}"
         raise ConfigError(what, fix="change roles or league.opponents")
     return known[name]
 
 
-def from_elsewhere(matches: Matches, role: str, ref: str, runs_dir: Path) -> Policy:
+def policy_from_run(matches: Matches, role: str, ref: str, runs_dir: Path) -> Policy:
     """Loads the policy of another run that plays a role in this one, and checks that its spaces fit."""
-    _, saved = find(ref, runs_dir)
+    _, saved = find_checkpoint(ref, runs_dir)
     if role not in saved.document("policy"):
         roles = ", ".join(saved.document("policy"))
         raise ConfigError(f"roles.{role}.plays: {ref} has no policy for {role} (it has: {roles})")
-    policy, here = policy_of(saved, role), matches.roles[role]
-    if policy.action != here.action or policy.obs.shape != here.obs.shape:
+    policy, here = load_policy(saved, role), matches.roles[role]
+    if policy.action_space != here.action or policy.obs_space.shape != here.obs.shape:
         raise ConfigError(f"roles.{role}.plays: {ref} has another observation or action space")
     return policy
 
@@ -55,11 +55,11 @@ def refuse_unknown_players(
     others = [role for role in matches.roles if role not in learners]
     for role in others:
         for name in cfg.roles[role].plays:
-            if by_name(matches, role, name) is None:
-                from_elsewhere(matches, role, name, runs_dir)
+            if builtin_player(matches, role, name) is None:
+                policy_from_run(matches, role, name, runs_dir)
     for learner in learners:
         opponents = [role for role in matches.roles if role != learner]
         if all(matches.scripted.get(role) for role in opponents):
             for role in opponents:
                 for name in cfg.league.opponents:
-                    scripted(matches, role, name)
+                    find_scripted(matches, role, name)

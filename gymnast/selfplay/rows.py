@@ -13,7 +13,7 @@ from gymnast.collect.matches import MatchEnd
 def match_row(
     ends: Sequence[MatchEnd] | deque[MatchEnd],
     outcomes: Mapping[str, str],
-    numbers: Mapping[str, str],
+    metric_keys: Mapping[str, str],
 ) -> dict[str, float]:
     """Returns the number of matches, mean duration, share of each outcome, and the mean of each match metric;
     `numbers` maps metric names to keys of `MatchEnd.numbers`."""
@@ -27,7 +27,7 @@ def match_row(
     }
     for outcome in outcomes:
         row[f"match/{outcome}_share"] = sum(end.outcome == outcome for end in ends) / n
-    for metric, key in numbers.items():
+    for metric, key in metric_keys.items():
         values = [end.numbers[key] for end in ends if key in end.numbers]
         if values:
             row[metric] = float(np.mean(values))

@@ -8,23 +8,23 @@ from pathlib import Path
 from gymnast.errors import RunError
 from gymnast.policy.policy import Policy
 from gymnast.runs import durable
-from gymnast.runs.parts import of_role, prefixed
-from gymnast.runs.tensors import header_of, pack, unpack
+from gymnast.runs.parts import arrays_of_role, add_role_prefix
+from gymnast.runs.tensors import read_header, pack, unpack
 
 CROSS_PLAY = "crossplay.json"
 """File with the results of matches between the snapshots of a run."""
 
 
 class Snapshots:
-    def __init__(self, run: Path) -> None:
-        self.directory = run / "league"
+    def __init__(self, run_dir: Path) -> None:
+        self.directory = run_dir / "league"
 
     def file(self, name: str | int) -> Path:
         stem = f"{name:012d}" if isinstance(name, int) else name
         return self.directory / f"{stem}.safetensors"
 
     @staticmethod
-    def guest(role: str, rung: int) -> str:
+    def guest_name(role: str, rung: int) -> str:
         """Returns the name of the snapshot of a player from another run, by its rung on a role's ladder."""
         return f"{role}-{rung}"
 
@@ -35,7 +35,7 @@ class Snapshots:
 
     def write(self, name: str | int, policies: Mapping[str, Policy]) -> None:
         """Writes the policies of all roles to one file, which replaces any file of that name."""
-        arrays = prefixed({role: policy.arrays() for role, policy in policies.items()})
+        arrays = add_role_prefix({role: policy.arrays() for role, policy in policies.items()})
         specs = {role: policy.spec() for role, policy in policies.items()}
         self.directory.mkdir(exist_ok=True)
         durable.replace(self.file(name), pack(arrays, {"policies": specs}))
@@ -44,8 +44,8 @@ class Snapshots:
         path = self.file(name)
         try:
             content = path.read_bytes()
-            policy = Policy.from_spec(header_of(content)["policies"][role])
-            policy.load(of_role(role, unpack(content)))
+            policy = Policy.from_spec(read_header(content)["policies"][role])
+            policy.load(arrays_of_role(role, unpack(content)))
         except OSError as error:
             problem = f"a past self cannot be read: {error.strerror}"
             raise RunError(
@@ -55,17 +55,17 @@ class Snapshots:
             raise RunError(f"a past self is damaged: {error!r}", at=str(path)) from error
         return policy
 
-    def copy(self, run: Path, up_to: int) -> None:
+    def copy(self, target_dir: Path, up_to: int) -> None:
         """Copies the past selves up to this step, and the players from other runs, to the run in directory
         `run`."""
-        target = Snapshots(run)
+        target = Snapshots(target_dir)
         later = {self.file(step) for step in self.steps() if step > up_to}
         for file in self.directory.glob("*.safetensors"):
             if file not in later:
                 target.directory.mkdir(exist_ok=True)
                 durable.write(target.directory / file.name, file.read_bytes())
 
-    def supersede(self, step: int) -> None:
+    def delete_after(self, step: int) -> None:
         """Deletes the past selves after this step, for a run that resumes from it."""
         superseded = [later for later in self.steps() if later > step]
         for later in superseded:

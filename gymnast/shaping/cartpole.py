@@ -10,7 +10,7 @@ EDGE = 2.4
 """Distance from the center at which an episode ends, in meters."""
 
 
-def centred(steps: Steps) -> np.ndarray:
+def center_penalty(steps: Steps) -> np.ndarray:
     """Returns minus the distance from the center, from 0 to -1. This is a cost, not a potential: it is meant
     to change which policy is best, so that the cart stays near the center."""
-    return -np.abs(steps.before["cart position"]) / EDGE
+    return -np.abs(steps.obs["cart position"]) / EDGE

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.shaping.steps import Seen, Steps
+from gymnast.shaping.steps import ObsBatch, Steps
 
 
-def change(steps: Steps, component: str, index: int = 0) -> np.ndarray:
+def component_change(steps: Steps, component: str, index: int = 0) -> np.ndarray:
     """Returns the increase of a component in each step. `index` selects one number of a component that has
     several, such as VizDoom's `gamevariables`. It is 0 on a terminated step, whose final value is not
     available."""
 
-    def level(obs: Seen) -> np.ndarray:
+    def level(obs: ObsBatch) -> np.ndarray:
         part = obs[component].astype(np.float64)
         return part.reshape(*part.shape[:2], -1)[..., index]
 
-    return np.where(steps.terminated, 0.0, level(steps.after) - level(steps.before))
+    return np.where(steps.terminated, 0.0, level(steps.next_obs) - level(steps.obs))

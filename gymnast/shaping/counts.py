@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gymnast.errors import ConfigError
-from gymnast.shaping.steps import Scene, Seen, Steps
+from gymnast.shaping.steps import TermContext, ObsBatch, Steps
 from gymnast.spaces.observations import DiscreteObs
 
 Array = np.ndarray
@@ -24,15 +24,15 @@ class Counts:
     """
 
     def __init__(
-        self, scene: Scene, bins: int = 40, components: Sequence[str] | None = None
+        self, context: TermContext, bins: int = 40, components: Sequence[str] | None = None
     ) -> None:
         self._first, cells = 0, 0
         self._parts: list[tuple[str, float, float]] = []
         self._bins = bins
-        if isinstance(scene.obs, DiscreteObs):
-            self._first, cells = scene.obs.first, scene.obs.n
+        if isinstance(context.obs, DiscreteObs):
+            self._first, cells = context.obs.first, context.obs.n
         else:
-            self._parts = _ranges(scene, components)
+            self._parts = _ranges(context, components)
             cells = bins ** len(self._parts)
         if not 2 <= cells <= MAX_CELLS:
             what = f"{bins} bins of {len(self._parts)} components are {cells:,} cells"
@@ -44,11 +44,11 @@ class Counts:
     def __call__(self, steps: Steps) -> Array:
         bonus = np.zeros(steps.reward.shape)
         counted = steps.valid & ~steps.terminated
-        cell = self._cell(steps.after)[counted]  # [T, N] flattened: in order of time
+        cell = self._cell(steps.next_obs)[counted]  # [T, N] flattened: in order of time
         bonus[counted] = 1 / np.sqrt(self._visit(cell))
         return bonus
 
-    def _cell(self, obs: Seen) -> Array:
+    def _cell(self, obs: ObsBatch) -> Array:
         """Returns the index of the cell that contains each observation, [T, N]."""
         if not self._parts:
             return obs.rows - self._first
@@ -72,7 +72,7 @@ class Counts:
         return number
 
 
-def _ranges(scene: Scene, components: Sequence[str] | None) -> list[tuple[str, float, float]]:
+def _ranges(scene: TermContext, components: Sequence[str] | None) -> list[tuple[str, float, float]]:
     declared = {part.name: (part.low, part.high) for part in scene.components}
     names = list(declared) if components is None else list(components)
     unknown = [name for name in names if name not in declared]

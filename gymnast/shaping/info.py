@@ -6,18 +6,18 @@ import logging
 
 import numpy as np
 
-from gymnast.shaping.steps import Scene, Steps
+from gymnast.shaping.steps import TermContext, Steps
 
 Array = np.ndarray
 PATIENCE = 1_000
 """Number of steps after which a missing key causes a warning."""
 
 
-class Info:
+class InfoTerm:
     """Pays `info[key]` of each step, 0 where the key is missing."""
 
-    def __init__(self, scene: Scene, key: str) -> None:
-        self._env, self._key = scene.env.id, key
+    def __init__(self, context: TermContext, key: str) -> None:
+        self._env, self._key = context.env.id, key
         self.memory = {"steps_without": np.zeros(1, dtype=np.int64)}
         """Number of steps so far without the key; -1 once a step had it or the warning was logged."""
 

@@ -7,6 +7,6 @@ import numpy as np
 from gymnast.shaping.steps import Steps
 
 
-def late(steps: Steps, after: int = 200) -> np.ndarray:
+def late_penalty(steps: Steps, after: int = 200) -> np.ndarray:
     """Returns -1 for every step of an episode beyond the first `after` steps."""
     return -(steps.age >= after).astype(np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.shaping.steps import Seen, Steps
+from gymnast.shaping.steps import ObsBatch, Steps
 
 GRAVITY, FLAG = 0.0025, 0.5
 """The car's velocity changes by -GRAVITY * cos(3 * position) per step; FLAG is the position of the goal."""
@@ -16,7 +16,7 @@ def energy(steps: Steps) -> np.ndarray:
     return steps.potential(_energy)
 
 
-def _energy(obs: Seen) -> np.ndarray:
+def _energy(obs: ObsBatch) -> np.ndarray:
     height = _potential_energy(obs["car position"])
     return (height + obs["car velocity"] ** 2 / 2) / _potential_energy(FLAG)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from gymnast.errors import ConfigError
-from gymnast.shaping.steps import Scene, Steps
+from gymnast.shaping.steps import TermContext, Steps
 
 
-class Hit:
+class PaddleHits:
     """Pays 1 for each step in which the player returns the ball: it is in the right quarter of the court, at
     the height of the paddle, and its horizontal velocity changes from right to left. A step that scores
     a point does not count, since the next ball starts anywhere."""
 
-    def __init__(self, scene: Scene, reach: float = 0.15) -> None:
+    def __init__(self, context: TermContext, reach: float = 0.15) -> None:
         """`reach`: maximum vertical distance between ball and paddle, as a fraction of the court's height."""
-        ranges = {part.name: (part.low, part.high) for part in scene.components}
+        ranges = {part.name: (part.low, part.high) for part in context.components}
         (left, right), (low, high) = ranges["ball x"], ranges["ball y"]
         self._middle, self._quarter = (left + right) / 2, (left + 3 * right) / 4
         self._reach = reach * (high - low)
@@ -23,7 +23,7 @@ class Hit:
             raise ConfigError("facts.observations gives no finite range of ball x and ball y")
 
     def __call__(self, steps: Steps) -> np.ndarray:
-        before, after = steps.before, steps.after
+        before, after = steps.obs, steps.next_obs
         # A step is several frames: a ball that is hit in the middle of one can end where it started, with
         # velocity 0, hence >= 0 before.
         turned = (before["ball x velocity"] >= 0) & (after["ball x velocity"] < 0)

@@ -7,11 +7,11 @@ import numpy as np
 Array = np.ndarray
 
 
-def difference(before: Array, after: Array, ended: Array, *, gamma: float) -> Array:
+def potential_difference(phi: Array, next_phi: Array, ended: Array, *, gamma: float) -> Array:
     """Returns gamma * phi(s') - phi(s), where `before` and `after` are phi(s) and phi(s'), [T, N].
 
     Where `ended`, phi(s') is taken as 0, whatever `after` holds: otherwise the potential of the last state
     would be a reward for ending there. A truncated episode counts as ended only for algorithms that do
     not bootstrap.
     """
-    return gamma * np.where(ended, 0.0, after) - before
+    return gamma * np.where(ended, 0.0, next_phi) - phi

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.config.sections.shaping import TermConfig, known_term
+from gymnast.config.sections.shaping import TermConfig, term_spec
 from gymnast.errors import ConfigError, GymnastError
-from gymnast.imported import imported
+from gymnast.imported import import_object
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.rollout import Rollout
-from gymnast.shaping.steps import Scene, Seen, Steps, ages, sums
+from gymnast.shaping.steps import TermContext, ObsBatch, Steps, episode_ages, episode_returns
 from gymnast.spaces.declared import facts_for_policy_obs
-from gymnast.spaces.observations import Observation, blank
+from gymnast.spaces.observations import Observation, blank_obs
 
 Array = np.ndarray
 Term = Callable[[Steps], Array]
@@ -35,16 +35,16 @@ class Shaping:
     def __init__(self, cfg: Config[Any], obs: Observation, columns: int | None = None) -> None:
         """`columns`: number N of columns of its rollouts, by default `env.n_envs`."""
         columns = columns or cfg.env.n_envs
-        self._scene = Scene(
+        self._scene = TermContext(
             cfg.env, obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations
         )
         self._bootstraps = cfg.algo.bootstraps
-        self.terms = {name: build(name, term, self._scene) for name, term in cfg.shaping.items()}
+        self.terms = {name: build_term(name, term, self._scene) for name, term in cfg.shaping.items()}
         self.age = np.zeros(columns, dtype=np.int64)
         """Number of steps so far of each running episode, [N]."""
-        self.running = np.zeros(columns)
+        self.running_returns = np.zeros(columns)
         """Shaped return so far of each running episode, [N]; NaN if its start is not known."""
-        self.finished = np.zeros(0)
+        self.finished_returns = np.zeros(0)
         """Shaped returns of the last episodes that ended, at most WINDOW."""
 
     def __call__(
@@ -53,7 +53,7 @@ class Shaping:
         """Returns the rollout with shaped rewards, and the metrics of the terms."""
         if not self.terms:
             return rollout, {}
-        steps = self.steps(rollout, gamma)
+        steps = self.make_steps(rollout, gamma)
         self.age = np.where(rollout.done[-1], 0, steps.age[-1] + 1)
         valid, reward, row = rollout.valid, rollout.reward.astype(np.float64), dict[str, float]()
         total = 0.0
@@ -67,41 +67,41 @@ class Shaping:
             total += mean
         row["shaping/total"] = total
         self._add_returns(rollout, np.where(valid, reward, 0.0))
-        if len(self.finished):
-            row["episode/shaped_return"] = float(self.finished.mean())
+        if len(self.finished_returns):
+            row["episode/shaped_return"] = float(self.finished_returns.mean())
         return replace(rollout, reward=reward), row
 
-    def steps(self, rollout: Rollout, gamma: float) -> Steps:
+    def make_steps(self, rollout: Rollout, gamma: float) -> Steps:
         """Returns the steps of a rollout in the form that terms take."""
         names, truncated = self._scene.names, rollout.done & ~rollout.terminated
         return Steps(
-            before=Seen(np.asarray(rollout.obs), names),
-            after=Seen(np.asarray(rollout.next_obs()), names),
+            obs=ObsBatch(np.asarray(rollout.obs), names),
+            next_obs=ObsBatch(np.asarray(rollout.next_obs()), names),
             action=rollout.action,
             reward=rollout.reward,
             terminated=rollout.terminated,
             truncated=truncated,
             ended=rollout.terminated if self._bootstraps else rollout.done,
             valid=rollout.valid,
-            age=ages(rollout.start, self.age),
+            age=episode_ages(rollout.start, self.age),
             gamma=gamma,
             info=rollout.info,
         )
 
     def _add_returns(self, rollout: Rollout, reward: Array) -> None:
         """Adds these rewards to the shaped returns of the episodes in this rollout."""
-        returns = sums(rollout.start, reward, self.running)
+        returns = episode_returns(rollout.start, reward, self.running_returns)
         ended = returns[rollout.done & rollout.valid]
-        finished = np.concatenate([self.finished, ended[np.isfinite(ended)]])
-        self.finished = finished[-WINDOW:]
-        self.running = np.where(rollout.done[-1], 0.0, returns[-1])
+        finished = np.concatenate([self.finished_returns, ended[np.isfinite(ended)]])
+        self.finished_returns = finished[-WINDOW:]
+        self.running_returns = np.where(rollout.done[-1], 0.0, returns[-1])
 
     def state(self) -> dict[str, Array]:
         """Returns the arrays to store in a checkpoint, by name."""
         if not self.terms:
             return {}
         memory = {f"{n}.{key}": a for n, t in self.terms.items() for key, a in _memory(t).items()}
-        own = {"age": self.age, "running": self.running, "finished": self.finished}
+        own = {"age": self.age, "running": self.running_returns, "finished": self.finished_returns}
         return {f"shaping.{name}": a for name, a in (own | memory).items()}
 
     def load(self, arrays: Mapping[str, Array]) -> None:
@@ -109,21 +109,21 @@ class Shaping:
             return
         self.age = arrays["shaping.age"].copy()
         unknown = np.full(len(self.age), np.nan)  # older checkpoints lack it
-        self.running = arrays.get("shaping.running", unknown).copy()
-        self.finished = arrays.get("shaping.finished", self.finished).copy()
+        self.running_returns = arrays.get("shaping.running", unknown).copy()
+        self.finished_returns = arrays.get("shaping.finished", self.finished_returns).copy()
         for name, term in self.terms.items():
             memory = _memory(term)
             memory |= {key: arrays[f"shaping.{name}.{key}"].copy() for key in memory}
 
 
-def build(name: str, cfg: TermConfig, scene: Scene) -> Term:
+def build_term(name: str, cfg: TermConfig, context: TermContext) -> Term:
     """Returns the term of an entry of `shaping`, after a trial call on blank steps.
 
     The trial uses an instance of its own, so that the term's memory starts empty.
     """
-    known = known_term(name, cfg)
+    known = term_spec(name, cfg)
     try:
-        term = imported(known.path)
+        term = import_object(known.path)
     except (ImportError, AttributeError, ValueError) as problem:
         raise ConfigError(f"shaping.{name}: {known.path} cannot be imported: {problem}") from None
     try:
@@ -135,9 +135,9 @@ def build(name: str, cfg: TermConfig, scene: Scene) -> Term:
 
     def make() -> Term:
         is_class = isinstance(term, type)
-        return term(scene, **cfg.kwargs) if is_class else partial(term, **cfg.kwargs)
+        return term(context, **cfg.kwargs) if is_class else partial(term, **cfg.kwargs)
 
-    _naming_term(name, lambda: term_values(name, make(), _blank_steps(scene)))
+    _naming_term(name, lambda: term_values(name, make(), _blank_steps(context)))
     return make()
 
 
@@ -164,10 +164,10 @@ def _naming_term(name: str, work: Callable[[], Any]) -> Any:
         raise ConfigError(what, fix="see docs/shaping.md") from problem
 
 
-def _blank_steps(scene: Scene) -> Steps:
+def _blank_steps(scene: TermContext) -> Steps:
     """Returns two blank steps of three copies, for the trial call of a term."""
-    rows = blank(scene.obs, 6).reshape(2, 3, *scene.obs.shape)
-    obs, none = Seen(rows, scene.names), np.zeros((2, 3), dtype=bool)
+    rows = blank_obs(scene.obs, 6).reshape(2, 3, *scene.obs.shape)
+    obs, none = ObsBatch(rows, scene.names), np.zeros((2, 3), dtype=bool)
     zero = np.zeros((2, 3))
     return Steps(obs, obs, zero, zero, none, none, none, ~none, zero.astype(int), 0.99)
 

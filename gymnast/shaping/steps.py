@@ -10,14 +10,14 @@ import numpy as np
 from gymnast.config.facts import Component
 from gymnast.config.sections.env import EnvConfig
 from gymnast.errors import ConfigError
-from gymnast.shaping.potential import difference
+from gymnast.shaping.potential import potential_difference
 from gymnast.spaces.observations import Observation
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Scene:
+class TermContext:
     """The environment as a term sees it before the first step."""
 
     env: EnvConfig
@@ -33,7 +33,7 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ObsBatch:
     """A batch of observations [T, N, ...]; `seen["pole angle"]` is one component, [T, N]."""
 
     rows: Array
@@ -61,9 +61,9 @@ class Seen:
 class Steps:
     """T steps of N copies; arrays are [T, N, ...]. Entries where `valid` is False may hold anything."""
 
-    before: Seen
+    obs: ObsBatch
     """Observation s_t, from which the action was chosen."""
-    after: Seen
+    next_obs: ObsBatch
     """Next observation s_{t+1}; after a terminated step it is the first one of the next episode."""
     action: Array
     reward: Array
@@ -81,19 +81,19 @@ class Steps:
     info: Array | None = None
     """Structured array of the info values that `info` terms read, by key; NaN where a step lacks the key."""
 
-    def potential(self, phi: Callable[[Seen], Array]) -> Array:
+    def potential(self, phi: Callable[[ObsBatch], Array]) -> Array:
         """Returns the shaping term of a potential. `phi` returns one number per observation, [T, N]."""
-        return difference(phi(self.before), phi(self.after), self.ended, gamma=self.gamma)
+        return potential_difference(phi(self.obs), phi(self.next_obs), self.ended, gamma=self.gamma)
 
 
-def ages(start: Array, carry: Array) -> Array:
+def episode_ages(start: Array, carry: Array) -> Array:
     """Returns the number of steps in the episode before each step, [T, N]. `carry`: that number for the first
     step of the rollout, [N]."""
     t = np.arange(len(start))[:, None]
     return t - np.maximum.accumulate(np.where(start, t, -carry), axis=0)
 
 
-def sums(start: Array, reward: Array, carry: Array) -> Array:
+def episode_returns(start: Array, reward: Array, carry: Array) -> Array:
     """Returns the sum of rewards of the episode up to and including each step, [T, N]. `carry`: the sum
     before the first step of the rollout, [N]."""
     total = np.cumsum(reward, axis=0)

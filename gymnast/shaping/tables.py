@@ -9,7 +9,7 @@ import numpy as np
 
 from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError
-from gymnast.shaping.steps import Scene, Seen, Steps
+from gymnast.shaping.steps import TermContext, ObsBatch, Steps
 from gymnast.spaces.observations import DiscreteObs
 
 Array = np.ndarray
@@ -20,20 +20,20 @@ Table = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
 class Progress:
     """Shaping by a potential: minus the smallest number of steps from a state to a rewarded end."""
 
-    def __init__(self, scene: Scene) -> None:
-        if scene.env.tasks or not isinstance(scene.obs, DiscreteObs):
+    def __init__(self, context: TermContext) -> None:
+        if context.env.tasks or not isinstance(context.obs, DiscreteObs):
             raise ConfigError("progress needs a single environment whose observation is its state")
-        env = make_env(scene.env)
+        env = make_env(context.env)
         table: Table | None = getattr(env.unwrapped, "P", None)
         env.close()
         if table is None:
-            raise ConfigError(f"{scene.env.id} has no transition table (env.unwrapped.P)")
-        self._first, self._steps = scene.obs.first, steps_to_go(table)
+            raise ConfigError(f"{context.env.id} has no transition table (env.unwrapped.P)")
+        self._first, self._steps = context.obs.first, steps_to_go(table)
 
     def __call__(self, steps: Steps) -> Array:
         return steps.potential(self._nearness)
 
-    def _nearness(self, obs: Seen) -> Array:
+    def _nearness(self, obs: ObsBatch) -> Array:
         return -self._steps[obs.rows - self._first]
 
 

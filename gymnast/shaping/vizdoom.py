@@ -10,46 +10,46 @@ import numpy as np
 
 from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError
-from gymnast.shaping.change import change
-from gymnast.shaping.steps import Scene, Steps
+from gymnast.shaping.change import component_change
+from gymnast.shaping.steps import TermContext, Steps
 
 Array = np.ndarray
 ENTRY = "gamevariables"
 
 
-class Missed:
+class MissedShots:
     """Pays -1 for each round that was fired and hit nothing."""
 
-    def __init__(self, scene: Scene, ammunition: str = "AMMO2") -> None:
+    def __init__(self, context: TermContext, ammunition: str = "AMMO2") -> None:
         """`ammunition`: game variable that counts the weapon's rounds; AMMO2 is the pistol's."""
-        self._rounds, self._hits = _indices(scene, ammunition, "HITCOUNT")
+        self._rounds, self._hits = _indices(context, ammunition, "HITCOUNT")
 
     def __call__(self, steps: Steps) -> Array:
-        fired = np.maximum(-change(steps, ENTRY, self._rounds), 0.0)  # an increase is a pickup
-        return -np.maximum(fired - change(steps, ENTRY, self._hits), 0.0)
+        fired = np.maximum(-component_change(steps, ENTRY, self._rounds), 0.0)  # an increase is a pickup
+        return -np.maximum(fired - component_change(steps, ENTRY, self._hits), 0.0)
 
 
 class Kills:
     """Pays 1 for each monster killed."""
 
-    def __init__(self, scene: Scene) -> None:
-        (self._kills,) = _indices(scene, "KILLCOUNT")
+    def __init__(self, context: TermContext) -> None:
+        (self._kills,) = _indices(context, "KILLCOUNT")
 
     def __call__(self, steps: Steps) -> Array:
-        return np.maximum(change(steps, ENTRY, self._kills), 0.0)
+        return np.maximum(component_change(steps, ENTRY, self._kills), 0.0)
 
 
-class Hurt:
+class HealthLoss:
     """Pays minus the health that was lost; regained health pays nothing."""
 
-    def __init__(self, scene: Scene) -> None:
-        (self._health,) = _indices(scene, "HEALTH")
+    def __init__(self, context: TermContext) -> None:
+        (self._health,) = _indices(context, "HEALTH")
 
     def __call__(self, steps: Steps) -> Array:
-        return np.minimum(change(steps, ENTRY, self._health), 0.0)
+        return np.minimum(component_change(steps, ENTRY, self._health), 0.0)
 
 
-def _indices(scene: Scene, *names: str) -> list[int]:
+def _indices(scene: TermContext, *names: str) -> list[int]:
     """Returns the index of each of these variables in the observation."""
     if scene.env.tasks:
         raise ConfigError("this term needs a single task: each may order its variables differently")

@@ -106,23 +106,23 @@ def mask_width(space: Action) -> int:
     return sum(_options(space))
 
 
-def put_mask(space: Action, rows: np.ndarray, i: int, given: Any) -> str | None:
+def put_mask(space: Action, rows: np.ndarray, i: int, mask: Any) -> str | None:
     """Writes an environment's action mask into row i; if it is None, all actions are allowed.
 
     Returns what is wrong with the mask, or None if it is valid.
     """
-    if given is None:
+    if mask is None:
         rows[i] = True
         return None
     options = _options(space)
     if not options:
         return 'info["action_mask"] is not supported for Box actions'
     try:
-        allowed = _as_row(space, given)
+        allowed = _as_row(space, mask)
     except (TypeError, ValueError):  # a ragged array
         allowed = None
     if allowed is None or allowed.dtype.kind not in "biuf" or allowed.shape != (sum(options),):
-        return f'info["action_mask"] is {given!r}, not {_EXPECTED[type(space)]}'
+        return f'info["action_mask"] is {mask!r}, not {_EXPECTED[type(space)]}'
     rows[i] = allowed
     if isinstance(space, DiscreteAction):  # called in every step, so this case has a fast path
         return None if rows[i].any() else 'info["action_mask"] allows no action'

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gymnast.images import Images, Observed
+from gymnast.images import Images, ObsArray
 
 MIN_SHARED_PIXELS = 1024
 """Number of pixels below which sharing equal planes of stacked images does not save enough memory."""
@@ -101,7 +101,7 @@ class MultiDiscreteObs:
     def where_not_finite(self, row: np.ndarray) -> str:
         return ""
 
-    def rows_of_table(self, rows: np.ndarray) -> np.ndarray:
+    def embedding_rows(self, rows: np.ndarray) -> np.ndarray:
         """Returns the rows [B, k] of one embedding table of all elements, for observations [B, ...]."""
         offset = np.cumsum([0, *self.n[:-1]]) - np.array(self.first)
         return rows.reshape(len(rows), -1) + offset
@@ -232,7 +232,7 @@ def as_box(space: Observation) -> BoxObs | None:
     return BoxObs((len(low),), low, high) if found else None
 
 
-def blank(space: Observation, n: int) -> np.ndarray:
+def blank_obs(space: Observation, n: int) -> np.ndarray:
     """Returns an array for n observations, filled with valid ones."""
     rows = np.zeros((n, *space.shape), space.dtype)
     for name, leaf in leaves_of(space).items():
@@ -242,7 +242,7 @@ def blank(space: Observation, n: int) -> np.ndarray:
     return rows
 
 
-def flat_size(rows: Observed) -> dict[str, np.ndarray]:
+def non_image_columns(rows: ObsArray) -> dict[str, np.ndarray]:
     """Returns the columns of observations by name, without images; a plain array has the name ""."""
     if isinstance(rows, Images):
         return {}

@@ -25,7 +25,7 @@ from gymnast.spaces.observations import (
     ImageObs,
     MultiDiscreteObs,
     Observation,
-    blank,
+    blank_obs,
 )
 
 __all__ = [
@@ -40,13 +40,13 @@ __all__ = [
     "MultiDiscreteAction",
     "MultiDiscreteObs",
     "Observation",
-    "action",
+    "convert_action_space",
     "as_masks",
     "as_rows",
-    "blank",
+    "blank_obs",
     "from_json",
     "mask_width",
-    "observation",
+    "convert_obs_space",
     "put_mask",
     "space_text",
     "to_json",
@@ -73,7 +73,7 @@ _OBSERVATIONS = "Box, Discrete, MultiDiscrete, MultiBinary, and Dict and Tuple o
 _ACTIONS = "Discrete, MultiDiscrete, MultiBinary and Box of floats"
 
 
-def observation(space: Any) -> Observation:
+def convert_obs_space(space: Any) -> Observation:
     """Returns the description of an observation space. Raises EnvError if its type is not supported.
 
     A Box of uint8 with two or three axes is an image; any other Box is a vector.
@@ -100,7 +100,7 @@ def observation(space: Any) -> Observation:
     )
 
 
-def action(space: Any) -> Action:
+def convert_action_space(space: Any) -> Action:
     """Returns the description of an action space. Raises EnvError if its type is not supported."""
     kind = type(space).__name__
     if kind == "Discrete":
@@ -181,17 +181,17 @@ def with_image_channels(
     return obs
 
 
-def as_rows(space: Observation, given: Sequence[Any]) -> np.ndarray:
+def as_rows(space: Observation, observations: Sequence[Any]) -> np.ndarray:
     """Returns observations of an environment as one array [B, ...]. Raises EnvError if one is invalid."""
-    rows = blank(space, len(given))
-    _refuse(space.put(rows, i, obs) for i, obs in enumerate(given))
+    rows = blank_obs(space, len(observations))
+    _refuse(space.put(rows, i, obs) for i, obs in enumerate(observations))
     return rows
 
 
-def as_masks(space: Action, given: Sequence[Any]) -> np.ndarray:
+def as_masks(space: Action, masks: Sequence[Any]) -> np.ndarray:
     """Returns the masks of several states (`info["action_mask"]`, or None) as one array [B, options]."""
-    rows = np.ones((len(given), mask_width(space)), dtype=bool)
-    _refuse(put_mask(space, rows, i, mask) for i, mask in enumerate(given))
+    rows = np.ones((len(masks), mask_width(space)), dtype=bool)
+    _refuse(put_mask(space, rows, i, mask) for i, mask in enumerate(masks))
     return rows
 
 
@@ -214,7 +214,7 @@ def _parts(kind: Literal["Dict", "Tuple"], space: Any) -> CompositeObs:
     entries, unfit = dict[str, Observation](), dict[str, EnvError]()
     for name, entry in named.items():
         try:
-            entries[str(name)] = observation(entry)
+            entries[str(name)] = convert_obs_space(entry)
         except EnvError as problem:
             unfit[str(name)] = problem
     for name, problem in unfit.items():

@@ -53,12 +53,12 @@ def line_chart(
     lines = _framed(grid, y_low, y_high)
     left = len(lines[0]) - width
     lines.append(" " * (left - 1) + "└" + "─" * width)
-    lines.append(" " * left + _ends(short(x_low), x_label, short(x_high), width))
+    lines.append(" " * left + _ends(short_number(x_low), x_label, short_number(x_high), width))
     legend = (f"{mark} {name}" for mark, name in zip(_marks(len(points)), points, strict=True))
     return "\n".join([*(line.rstrip() for line in lines), " " * left + "   ".join(legend)])
 
 
-def short(value: float) -> str:
+def short_number(value: float) -> str:
     """Formats a number for an axis: 3 significant digits, with k, M and G."""
     for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= unit * 0.9995:
@@ -112,9 +112,9 @@ def _marks(n: int) -> list[str]:
 
 def _framed(grid: list[list[str]], low: float, high: float) -> list[str]:
     height = len(grid)
-    labels = {0: short(high), height - 1: short(low)}
+    labels = {0: short_number(high), height - 1: short_number(low)}
     if high > low and height >= 5:
-        labels[height // 2] = short(high - (high - low) * (height // 2) / (height - 1))
+        labels[height // 2] = short_number(high - (high - low) * (height // 2) / (height - 1))
     margin = max(len(text) for text in labels.values())
     return [
         f"{labels.get(i, ''):>{margin}} {'┤' if i in labels else '│'}{''.join(row)}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def closest(word: str, known: Iterable[str], n: int = 3) -> str:
+def did_you_mean(word: str, known: Iterable[str], n: int = 3) -> str:
     """Returns `; did you mean A or B?` for an unknown name, or an empty text. Ignores letter case."""
     names = {name.lower(): name for name in known}
     word = word.lower()

@@ -16,10 +16,10 @@ def score(value: Mapping[str, Any] | None) -> str:
     return f"{number(value['mean'])} [{number(value['low'])}, {number(value['high'])}]"
 
 
-def episodes_of(score: Mapping[str, Any]) -> str:
+def episode_count(score: Mapping[str, Any]) -> str:
     """Returns `100 episodes`, or `30 of 100 episodes, because ...` if some planned episodes are missing."""
     if "planned" not in score:
-        return counted(score["episodes"], "episode")
+        return count_noun(score["episodes"], "episode")
     return f"{score['episodes']:,} of {score['planned']:,} episodes, because {score['missing']}"
 
 
@@ -29,12 +29,12 @@ def number(value: float) -> str:
     return f"{value:,.{2 if size < 10 else 1 if size < 1000 else 0}f}"
 
 
-def counted(n: float, noun: str, plural: str = "") -> str:
+def count_noun(n: float, noun: str, plural: str = "") -> str:
     """Returns `1 seed`, `1,000 seeds`; `plural` is for nouns that need more than an s."""
     return f"{n:,.0f} {noun if n == 1 else plural or f'{noun}s'}"
 
 
-def verdict(run: Mapping[str, Any]) -> str:
+def solved_label(run: Mapping[str, Any]) -> str:
     """Returns `solved`, `not solved`, `not confirmed`, or an empty text if there is no threshold.
 
     It depends on `solved`, `score`, `threshold` and `confirmed` of the run. A run that was stopped early has
@@ -53,7 +53,7 @@ def count(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}"
 
 
-def share(value: float | None) -> str:
+def area(value: float | None) -> str:
     """Formats an area under the learning curve; 1 means at the threshold from the first step."""
     return "-" if value is None else f"{value:.2f}"
 

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from gymnast.errors import EnvError
-from gymnast.evaluation.jobs import Scored
+from gymnast.evaluation.jobs import EvaluationResult
 from gymnast.evaluation.shortfall import COMPLETE
 from gymnast.measure.rollout import clock_row
 from gymnast.runs import checkpoint
-from gymnast.training.lifecycle.stop import Reason, after_evaluation, worth_evaluating
+from gymnast.training.lifecycle.stop import StopReason, evaluation_stop_reason, is_worth_evaluating
 from gymnast.training.session import POLICY
 
 if TYPE_CHECKING:
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 Row = dict[str, float]
 
 
-def evaluate(loop: Loop) -> tuple[Reason | None, bool]:
+def evaluate_if_due(loop: Loop) -> tuple[StopReason | None, bool]:
     """Returns (reason to stop or None, True if this rollout is an evaluation point)."""
     s = loop.session
-    if s.evaluates.cadence is not None:  # at least the last version will be evaluated
-        s.scores.evaluating.start()
-    if not s.evaluates.due(s.clock) or not worth_evaluating(s.cfg, s.clock, loop.row):
+    if s.eval_timer.cadence is not None:  # at least the last version will be evaluated
+        s.scores.runner.start()
+    if not s.eval_timer.due(s.clock) or not is_worth_evaluating(s.cfg, s.clock, loop.row):
         return None, False
     return _at_point(loop, loop.row), True
 
 
-def finish_point(loop: Loop) -> Reason | None:
+def complete_open_point(loop: Loop) -> StopReason | None:
     """Completes an evaluation point that an interruption cut short, before anything else is learned;
     returns a reason to stop if the score is one."""
     s = loop.session
@@ -45,42 +45,42 @@ def finish_point(loop: Loop) -> Reason | None:
         return None
     with _late_results(loop) as row:
         reason = _at_point(loop, row) if s.scores.point_open else _receive_score(loop, row)
-    s.ended = reason
+    s.end_reason = reason
     loop.save("evaluation point")
     return reason
 
 
-def evaluate_now(loop: Loop) -> Reason | None:
+def evaluate_now(loop: Loop) -> StopReason | None:
     """Evaluates outside of the cadence, as commanded by a user. Training waits for the score, so that
     a resumed run which repeats this command gets it at the same rollout. A version that has been
     scored already is not scored again."""
     s, reason = loop.session, None
-    if s.scores.newest != s.clock.env_steps:
+    if s.scores.last_submitted != s.clock.env_steps:
         with _late_results(loop) as row:
             reason = _receive_score(loop, row)
         if reason is None and s.scores.pending is None:
             _submit(loop)
     with _late_results(loop) as row:
         reason = reason or _receive_score(loop, row)
-    s.ended = reason
+    s.end_reason = reason
     loop.save("evaluation asked")
     return reason
 
 
-def finish_evaluations(loop: Loop, reason: Reason) -> None:
+def finish_evaluations(loop: Loop, reason: StopReason) -> None:
     """Waits for the pending evaluation at the end of training, then evaluates the last version,
     unless a score is what ended the run."""
     s = loop.session
     with _late_results(loop) as row:
         _receive_score(loop, row)
     ended_by_score = reason.kind in ("solved", "eval_return", "plateau")
-    if not ended_by_score and s.cfg.eval.every is not None and s.scores.newest != s.clock.env_steps:
+    if not ended_by_score and s.cfg.eval.every is not None and s.scores.last_submitted != s.clock.env_steps:
         _submit(loop)
         with _late_results(loop) as row:
             _receive_score(loop, row)
 
 
-def confirm(loop: Loop, version: int) -> Scored | None:
+def confirm_score(loop: Loop, version: int) -> EvaluationResult | None:
     """Returns the score of a version on the held-out seeds; None if a signal asked to stop first, or
     if no episode finished. It takes no longer than training did or than eval.confirm_seconds, whichever
     is more."""
@@ -88,14 +88,14 @@ def confirm(loop: Loop, version: int) -> Scored | None:
     specs, arrays = saved.document("policy"), saved.tensors(POLICY)
     minimum = session.cfg.eval.confirm_seconds
     seconds = None if minimum is None else max(minimum, session.clock.seconds)
-    give_up = loop.interrupts.asked
+    give_up = loop.interrupts.stop_requested
     result = session.scores.confirm(specs, arrays, version, give_up, seconds)
     if result is not None:
         _log_shortfall(loop, result, "confirmation")
     return result if result is not None and result.has_score else None
 
 
-def _at_point(loop: Loop, row: Row) -> Reason | None:
+def _at_point(loop: Loop, row: Row) -> StopReason | None:
     """Waits for the previous evaluation and, unless its score ends the run, submits the current
     policy. This also happens when a signal asked to stop: resume restarts a pending evaluation."""
     s = loop.session
@@ -114,31 +114,31 @@ def _submit(loop: Loop) -> None:
     s.scores.submit(policies, s.clock.env_steps)
 
 
-def _receive_score(loop: Loop, row: Row) -> Reason | None:
+def _receive_score(loop: Loop, row: Row) -> StopReason | None:
     """Waits for the pending evaluation and adds its score to the row; returns a reason to stop if the
     score is one."""
     s, began = loop.session, time.perf_counter()
     try:
-        result = s.scores.take(loop.interrupts.asked)
+        result = s.scores.wait_for_result(loop.interrupts.stop_requested)
     except EnvError:
         loop.save("fault")  # a rollout boundary, so resume can continue exactly from here
         raise
     if result is None:
         return None
     waited = time.perf_counter() - began
-    loop.watch.add("evaluate_wait", waited)
+    loop.stopwatch.add("evaluate_wait", waited)
     _log_shortfall(loop, result, "evaluation")
     if not result.has_score:
         return None
     row |= {**result.row(), "eval:time/wall": result.seconds, "eval:time/wait": waited}
     if s.league is not None:
-        row |= s.league.rated(result)
-    if not result.shortfall.is_sound:  # a biased score is recorded, but decides nothing
+        row |= s.league.add_evaluation(result)
+    if not result.shortfall.is_unbiased:  # a biased score is recorded, but decides nothing
         return None
-    return after_evaluation(s.cfg, result, s.scores.without_gain)
+    return evaluation_stop_reason(s.cfg, result, s.scores.evals_since_best)
 
 
-def _log_shortfall(loop: Loop, result: Scored, what: str) -> None:
+def _log_shortfall(loop: Loop, result: EvaluationResult, what: str) -> None:
     """Records an event if episodes are missing from the score, with their counts and the reason."""
     missing = result.shortfall
     if missing != COMPLETE:

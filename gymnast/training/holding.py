@@ -9,23 +9,23 @@ import numpy as np
 
 from gymnast.config.config import Config
 from gymnast.config.schedule import highest
-from gymnast.memory import refuse_more_than_memory
+from gymnast.memory import check_memory
 from gymnast.spaces.observations import Observation
 
 _BYTES_PER_STEP = 64
 """Bytes of a step without its observation: action, reward, value, flags. A low estimate."""
 
 
-def refuse_too_many_steps(cfg: Config[Any], observed: Sequence[Observation]) -> None:
+def check_memory_fits(cfg: Config[Any], obs_spaces: Sequence[Observation]) -> None:
     """Raises ConfigError if a rollout or the replay buffer does not fit into this machine's memory.
     `observed` has one observation space per role."""
-    sizes = [obs.dtype.itemsize * int(np.prod(obs.shape)) for obs in observed]
+    sizes = [obs.dtype.itemsize * int(np.prod(obs.shape)) for obs in obs_spaces]
     per_step = sum(sizes) + _BYTES_PER_STEP * len(sizes)
     steps = highest(getattr(cfg.algo, "n_steps", None) or 1) * cfg.env.n_envs
     steps = min(steps, cfg.stop.env_steps or steps)  # a rollout never exceeds the budget
     fix = "set a smaller algo.n_steps or env.n_envs"
-    refuse_more_than_memory(steps * per_step, f"a rollout of {steps:,.0f} steps", fix)
+    check_memory(steps * per_step, f"a rollout of {steps:,.0f} steps", fix)
     capacity = getattr(cfg.algo, "replay", 0)
     # each replayed step stores its observation and the next one
     needed = capacity * (2 * sum(sizes) + _BYTES_PER_STEP)
-    refuse_more_than_memory(needed, f"a replay of {capacity:,} steps", "set a smaller algo.replay")
+    check_memory(needed, f"a replay of {capacity:,} steps", "set a smaller algo.replay")

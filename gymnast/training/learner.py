@@ -13,7 +13,7 @@ import numpy as np
 from gymnast.config.config import Config
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
-from gymnast.engine.choice import choose
+from gymnast.engine.choice import choose_engine
 from gymnast.measure.network import network_row
 from gymnast.policy.normalize import RewardScale
 from gymnast.policy.policy import Policy
@@ -23,7 +23,7 @@ from gymnast.shaping.shaping import Shaping
 from gymnast.spaces.actions import highest_masked_entropy, max_entropy
 from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.spaces.spaces import Action, Observation, with_declared_ranges
-from gymnast.steps import Lesson
+from gymnast.steps import StepTargets
 
 Array = np.ndarray
 
@@ -35,12 +35,12 @@ class Algorithm(Protocol):
     def update(
         self,
         rollout: Rollout,
-        values: Any,
+        hparams: Any,
         stream: np.random.Generator,
         *,
         max_gradient_steps: int | None = None,
     ) -> dict[str, float]: ...
-    def credit(self, rollout: Rollout, values: Any) -> Credit | None:
+    def credit(self, rollout: Rollout, hparams: Any) -> Credit | None:
         """Returns the advantages and returns that `update` uses; None for algorithms that do not
         compute them per rollout, such as Q-learning."""
         ...
@@ -77,19 +77,19 @@ class Learner:
         obs: Observation,
         action: Action,
         cfg: Config[Any],
-        columns: int | None = None,
+        n_columns: int | None = None,
     ) -> None:
         """`columns` is the number of columns N of its rollouts [T, N]; `env.n_envs` if None. Roles with
         several agents have more."""
-        self.policy = policy_for(obs, action, cfg)
+        self.policy = build_policy(obs, action, cfg)
         self.policy.initialize(cfg.seed, role)
         self.policy.parameters.device = cfg.device
         self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
-        self.shaping = Shaping(cfg, obs, columns)
-        self.reward_scale = RewardScale(cfg.normalize.reward, columns or cfg.env.n_envs)
+        self.shaping = Shaping(cfg, obs, n_columns)
+        self.reward_scale = RewardScale(cfg.normalize.reward, n_columns or cfg.env.n_envs)
         self._factor = cfg.normalize.reward_scale
 
-    def scaled(self, rollout: Rollout) -> Rollout:
+    def scale_rewards(self, rollout: Rollout) -> Rollout:
         """Returns the rollout with rewards times `normalize.reward_scale`."""
         if self._factor == 1.0:
             return rollout
@@ -98,7 +98,7 @@ class Learner:
     def update(
         self,
         rollout: Rollout,
-        values: Any,
+        hparams: Any,
         stream: np.random.Generator,
         *,
         network_stats: bool = True,
@@ -106,14 +106,14 @@ class Learner:
     ) -> dict[str, float]:
         """Updates the policy with a rollout and returns the metrics of the update; `network_stats`
         adds statistics of activations and outputs, which cost an extra forward pass."""
-        reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=values.gamma)
+        reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=hparams.gamma)
         metrics = self.algorithm.update(
-            replace(rollout, reward=reward), values, stream, max_gradient_steps=max_gradient_steps
+            replace(rollout, reward=reward), hparams, stream, max_gradient_steps=max_gradient_steps
         )
         policy = self.policy
-        highest = max_entropy(policy.action)
+        highest = max_entropy(policy.action_space)
         if rollout.mask is not None:
-            highest = highest_masked_entropy(policy.action, rollout.mask[rollout.valid])
+            highest = highest_masked_entropy(policy.action_space, rollout.mask[rollout.valid])
         if highest and "policy/entropy" in metrics:
             # Clipped: target_kl may skip minibatches, and masks allow more actions in some of them.
             metrics["policy/entropy_share"] = min(metrics["policy/entropy"] / highest, 1.0)
@@ -127,20 +127,20 @@ class Learner:
         if policy.normalizer is not None and policy.normalizer.mode == "running":
             # Only after the update, which must normalize observations as the policy did when acting.
             policy.normalizer.update(
-                policy.features.vectors(np.asarray(rollout.obs[rollout.valid]))
+                policy.features.concat_vectors(np.asarray(rollout.obs[rollout.valid]))
             )
             metrics["normalize/obs_count"] = policy.normalizer.moments.count
         if "actor.log_std" in policy.parameters.views:
             metrics["policy/log_std"] = float(policy.parameters.views["actor.log_std"].mean())
         return metrics
 
-    def lesson(self, rollout: Rollout, values: Any) -> Lesson:
+    def training_targets(self, rollout: Rollout, hparams: Any) -> StepTargets:
         """Returns the rewards, values and advantages that the last update computed for this rollout,
         for the step table. `rollout` must be the one passed to `update`."""
         reward = self.reward_scale.scaled(rollout.reward)
-        credit = self.algorithm.credit(replace(rollout, reward=reward), values)
+        credit = self.algorithm.credit(replace(rollout, reward=reward), hparams)
         value = rollout.value if credit is None else credit.value
-        return Lesson(reward, value, credit, self._raw_units)
+        return StepTargets(reward, value, credit, self._raw_units)
 
     @property
     def _raw_units(self) -> float | None:
@@ -155,7 +155,7 @@ class Learner:
         """Updates only the running reward scale, in rollouts in which another role learns: discounted
         returns must be tracked through every step of the episodes."""
         if self.reward_scale.mode == "running":
-            self.reward_scale.observe(rollout.reward, rollout.done, gamma=gamma)
+            self.reward_scale.accumulate_returns(rollout.reward, rollout.done, gamma=gamma)
 
     def snapshot(self) -> Snapshot:
         """Returns a copy of everything that an update changes. A replay buffer is left out: it may be
@@ -184,7 +184,7 @@ class Learner:
         plain = {name: value for name, value in state if name not in arrays}
         scale = self.reward_scale
         arrays |= {"reward.mean": scale.moments.mean, "reward.var": scale.moments.var}
-        arrays |= {"reward.carry": scale.carry}
+        arrays |= {"reward.carry": scale.running_return}
         return arrays, {"algorithm": plain, "reward_count": scale.moments.count}
 
     def load(self, arrays: dict[str, Array], plain: dict[str, Any], *, optimizer: bool) -> None:
@@ -201,15 +201,15 @@ class Learner:
             mean=arrays["reward.mean"],
             var=arrays["reward.var"],
         )
-        scale.carry = arrays["reward.carry"].copy()
+        scale.running_return = arrays["reward.carry"].copy()
 
 
-def policy_for(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
+def build_policy(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
     """Returns an untrained policy for these spaces. Where the environment's facts declare narrower
     observation ranges than its space, those are used."""
     obs = with_declared_ranges(obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations)
     policy = Policy(obs, action, cfg.policy, cfg.normalize, cfg.algo.action_selection)
-    policy.use_engine(choose(cfg, policy.network).name)
+    policy.use_engine(choose_engine(cfg, policy.network).name)
     return policy
 
 

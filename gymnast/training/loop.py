@@ -16,10 +16,10 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
-from gymnast.collect.collector import Collected
-from gymnast.config.families import has_roles
+from gymnast.collect.collector import CollectResult
+from gymnast.config.families import is_multi_agent
 from gymnast.envs.backends.backend import raise_fault
-from gymnast.measure.rollout import Stopwatch, clock_row, scoped
+from gymnast.measure.rollout import Stopwatch, clock_row, add_role_scope
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
@@ -28,13 +28,13 @@ from gymnast.training import evaluation_points
 from gymnast.training.lifecycle.bundle import write_incident_bundle
 from gymnast.training.lifecycle.ending import Ending, finish_run
 from gymnast.training.lifecycle.saving import save, trim_traces
-from gymnast.training.lifecycle.stop import Reason, after_rollout, is_solved, within_budget
+from gymnast.training.lifecycle.stop import StopReason, rollout_stop_reason, is_solved, limit_to_budget
 from gymnast.training.live.commands import Commands, apply_changes
 from gymnast.training.live.fault_reports import FaultReports
 from gymnast.training.live.interrupts import Interrupts
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
-from gymnast.training.update import LearnerThread, Update, update_roles
+from gymnast.training.update import LearnerThread, AcceptedUpdate, update_roles
 
 Row = dict[str, float]
 REPORT_SECONDS = 2.0
@@ -49,49 +49,49 @@ class Loop:
     store: MetricStore
     interrupts: Interrupts
     commands: Commands
-    watch: Stopwatch = field(default_factory=Stopwatch)
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
     row: Row = field(default_factory=dict[str, float])
     """Metrics of the last rollout."""
-    collected: Collected | None = None
+    collected: CollectResult | None = None
     """The last rollout of every role."""
-    last_updates: dict[str, Update] = field(default_factory=dict[str, Update])
+    last_updates: dict[str, AcceptedUpdate] = field(default_factory=dict[str, AcceptedUpdate])
     """Role -> its update in the last iteration. Roles without one are missing."""
     gradient_steps: int = 0
     """Number of optimizer steps in the last iteration."""
     last_report: float = 0.0
     """Monotonic time at which run.json was last updated."""
     learner_thread: LearnerThread = field(default_factory=LearnerThread)
-    faults: FaultReports = field(init=False)
+    fault_reports: FaultReports = field(init=False)
 
     def __post_init__(self) -> None:
-        self.faults = FaultReports("match" if has_roles(self.session.cfg.env.id) else "copy")
+        self.fault_reports = FaultReports("match" if is_multi_agent(self.session.cfg.env.id) else "copy")
 
     def train(self) -> Summary:
         """Trains until there is a reason to stop and returns a summary of how the run ended."""
         s = self.session
         if s.clock.rollouts == 0:
             self.save("start")  # so that a run killed in its first rollout can be resumed
-        reason = s.ended or evaluation_points.finish_point(self) or self.budget_spent_reason()
+        reason = s.end_reason or evaluation_points.complete_open_point(self) or self.budget_spent_reason()
         reason = reason or self.commands.apply_pending(self)
         while reason is None:
             self.iterate()
-            reason, scored = evaluation_points.evaluate(self)
+            reason, scored = evaluation_points.evaluate_if_due(self)
             self.record()
             self.apply_rules(self.row)
             self.update_league()
             # Saved with the checkpoint: a run killed right after a result that ends it stays ended.
-            s.ended = reason
+            s.end_reason = reason
             reason = reason or self.stop_reason()
             # `due` comes first: asking it uses up the crossing, also where an evaluation saves
-            if s.saves.due(s.clock) or scored:
+            if s.save_timer.due(s.clock) or scored:
                 self.save("cadence")
             self.raise_if_env_failed()
-            self.report()
+            self.update_run_info()
             reason = reason or self.commands.apply_pending(self)  # blocks while the run is paused
         self.log_stop_reason(reason)
-        for fault in self.faults.remaining():
+        for fault in self.fault_reports.remaining():
             self.event("fault", env=s.cfg.env.id, **fault)
-        if reason.is_end:
+        if reason.is_final:
             evaluation_points.finish_evaluations(self, reason)
         self.save("exit")
         return self.finish(reason)
@@ -100,10 +100,10 @@ class Loop:
         """Collects one rollout per role and updates the policies with it. With `overlap`, the update
         uses the previous rollout and runs in a thread while this one is collected."""
         s, clock = self.session, self.session.clock
-        values = {role: s.settings.control_of(role).values(clock) for role in s.learners}
+        values = {role: s.settings.schedules_for(role).values(clock) for role in s.learners}
         if s.cfg.overlap:
-            future = self.learner_thread.submit(partial(update_roles, s, s.waiting, values))
-            collected, s.waiting = self.collect()
+            future = self.learner_thread.submit(partial(update_roles, s, s.waiting_rollouts, values))
+            collected, s.waiting_rollouts = self.collect()
             began = time.perf_counter()
             updated = future.result()
             s.sync_acting_policies()
@@ -111,17 +111,17 @@ class Loop:
             collected, rollouts = self.collect()
             began = time.perf_counter()
             updated = update_roles(s, rollouts, values)
-        self.watch.add("update", time.perf_counter() - began)
+        self.stopwatch.add("update", time.perf_counter() - began)
         self.row, self.last_updates = dict(updated.row), updated.updates
         for role, algo in values.items():
-            self.row |= scoped(role, s.settings.control_of(role).row(algo))
+            self.row |= add_role_scope(role, s.settings.schedules_for(role).row(algo))
         for role, rollout in collected.rollouts.items():
-            s.recent[role].add(rollout.episodes)
-            self.row |= scoped(role, s.recent[role].row())
+            s.recent_episodes[role].add(rollout.episodes)
+            self.row |= add_role_scope(role, s.recent_episodes[role].row())
         for role, incident, rollout in updated.rolled_back:
             self.record_rollback(role, incident, rollout, values[role])
         if s.league is not None:
-            s.league.record_matches(collected.ends)
+            s.league.record_matches(collected.match_ends)
             self.row |= s.league.row()
 
         # The clocks move only now: schedules and random streams above belong to this rollout.
@@ -134,23 +134,23 @@ class Loop:
         clock.episodes += collected.episodes
         s.traces += collected.traces
         s.match_traces += collected.match_traces
-        for fault in self.faults.add(collected.faults, collected.failed):
+        for fault in self.fault_reports.add(collected.faults, collected.fatal_fault):
             self.event("fault", env=s.cfg.env.id, **fault)
         self.row["rollout/faults"] = len(collected.faults)
         if s.curriculum is not None:
             self.row["progress/stage"] = s.curriculum.stage + 1
 
-    def collect(self) -> tuple[Collected, dict[str, Rollout]]:
+    def collect(self) -> tuple[CollectResult, dict[str, Rollout]]:
         """Returns the collected rollouts, and those of them to learn from. The latter are none if the
         budget ended before the episodes of an algorithm that needs whole episodes: only the short
         episodes would be left, a biased sample."""
         s, clock = self.session, self.session.clock
-        full_span = s.control.values(clock).span()
-        span = within_budget(full_span, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
-        collected = s.collector.collect(s.lineup(), span, clock, self.out_of_time)
+        full_span = s.schedules.values(clock).rollout_length()
+        span = limit_to_budget(full_span, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
+        collected = s.collector.collect(s.acting_policies(), span, clock, self.out_of_time)
         learns = collected.complete or (span == full_span and not self.out_of_time())
-        self.watch.add("env", collected.env_seconds)
-        self.watch.add("inference", collected.inference_seconds)
+        self.stopwatch.add("env", collected.env_seconds)
+        self.stopwatch.add("inference", collected.inference_seconds)
         self.collected = collected
         return collected, collected.rollouts if learns else {}
 
@@ -159,27 +159,27 @@ class Loop:
         since an episode may last arbitrarily long."""
         clock = self.session.clock
         total = clock.limits.get("seconds")
-        return total is not None and clock.seconds + self.watch.elapsed >= total
+        return total is not None and clock.seconds + self.stopwatch.elapsed >= total
 
-    def record_rollback(self, role: str, incident: Incident, rollout: Rollout, values: Any) -> None:
+    def record_rollback(self, role: str, incident: Incident, rollout: Rollout, hparams: Any) -> None:
         """Stores what is needed to reproduce a rolled back update, and records an event."""
-        bundle = write_incident_bundle(self.run, self.session, role, incident, rollout, values)
+        bundle = write_incident_bundle(self.run, self.session, role, incident, rollout, hparams)
         self.event("update rolled back", role=role, **asdict(incident), bundle=str(bundle))
 
     def raise_if_env_failed(self) -> None:
         """Raises EnvError if a copy of the environment broke more often than `env.max_faults` allows,
         after saving a checkpoint from which `resume` starts with new copies."""
-        if self.collected is not None and self.collected.failed is not None:
+        if self.collected is not None and self.collected.fatal_fault is not None:
             self.save("fault")
             fix = f"fix the environment, then: gymnast resume {self.run.id}"
-            raise_fault(self.session.cfg.env.id, [self.collected.failed], fix)
+            raise_fault(self.session.cfg.env.id, [self.collected.fatal_fault], fix)
 
     def record(self) -> None:
         """Adds clocks and timings to the row and writes it."""
         clock = self.session.clock
         assert self.collected is not None
-        reading = clock.read(clock.main)  # before clock.seconds moves, which may be the main clock
-        seconds, times = self.watch.lap(self.collected.steps, self.gradient_steps)
+        reading = clock.read(clock.main_clock)  # before clock.seconds moves, which may be the main clock
+        seconds, times = self.stopwatch.lap(self.collected.steps, self.gradient_steps)
         clock.seconds += seconds
         self.row |= times
         self.row |= clock_row(clock, self.budget_rate(reading))
@@ -191,11 +191,11 @@ class Loop:
         """Applies the automatic changes that a row triggers: the stage of the curriculum, which holds
         for episodes that start from now on, and the settings changed by plateau rules."""
         s = self.session
-        moved = None if s.curriculum is None else s.curriculum.watch(row)
+        moved = None if s.curriculum is None else s.curriculum.update(row)
         if moved is not None:
             self.event("stage", **moved)
         for rule in s.rules.values():
-            action = rule.watch(row, s.settings)
+            action = rule.update(row, s.settings)
             if action is not None:
                 apply_changes(self, action.pop("changes"), "rule", **action)
 
@@ -213,19 +213,19 @@ class Loop:
         """Returns how fast the budget is used, in counts of its clock per second, averaged over the
         whole run."""
         clock = self.session.clock
-        return 1.0 if clock.main == "seconds" else reading / max(clock.seconds, 1e-9)
+        return 1.0 if clock.main_clock == "seconds" else reading / max(clock.seconds, 1e-9)
 
-    def stop_reason(self) -> Reason | None:
+    def stop_reason(self) -> StopReason | None:
         if self.interrupts.received is not None:
-            return Reason("interrupted", f"interrupted by {self.interrupts.received}")
-        return after_rollout(self.session.cfg, self.session.clock, self.row)
+            return StopReason("interrupted", f"interrupted by {self.interrupts.received}")
+        return rollout_stop_reason(self.session.cfg, self.session.clock, self.row)
 
-    def budget_spent_reason(self) -> Reason | None:
+    def budget_spent_reason(self) -> StopReason | None:
         """Returns a reason to stop if the budget is spent already, as it may be on resume."""
         clock = self.session.clock
-        return after_rollout(self.session.cfg, clock, {}) if clock.rollouts else None
+        return rollout_stop_reason(self.session.cfg, clock, {}) if clock.rollouts else None
 
-    def log_stop_reason(self, reason: Reason) -> None:
+    def log_stop_reason(self, reason: StopReason) -> None:
         """Records a "stopping" event. If there are several, the last one agrees with run.json."""
         overrun = {}
         if reason.version is not None:
@@ -246,27 +246,27 @@ class Loop:
             updates=self.last_updates,
             reason=reason,
         )
-        self.watch.add("checkpoint", time.perf_counter() - began)
+        self.stopwatch.add("checkpoint", time.perf_counter() - began)
 
-    def report(self) -> None:
+    def update_run_info(self) -> None:
         """Updates the clocks in run.json, at most every REPORT_SECONDS."""
         if time.monotonic() - self.last_report > REPORT_SECONDS:
             self.last_report = time.monotonic()
             self.run.update(clocks=self.session.clock.counters())
 
-    def finish(self, reason: Reason) -> Summary:
+    def finish(self, reason: StopReason) -> Summary:
         """Confirms the best version on held-out seeds and writes the final state to run.json."""
         s = self.session
         best = s.scores.best
         version = best["env_steps"] if best else s.clock.env_steps
-        confirmed = evaluation_points.confirm(self, version) if reason.is_end else None
-        if reason.is_end and confirmed is None:  # resume confirms it and then ends for that reason
+        confirmed = evaluation_points.confirm_score(self, version) if reason.is_final else None
+        if reason.is_final and confirmed is None:  # resume confirms it and then ends for that reason
             when = f"before its score was confirmed ({reason.text})"
-            reason = Reason("interrupted", f"interrupted by {self.interrupts.received} {when}")
+            reason = StopReason("interrupted", f"interrupted by {self.interrupts.received} {when}")
             self.log_stop_reason(reason)
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
-        sound = confirmed is not None and confirmed.shortfall.is_sound
+        sound = confirmed is not None and confirmed.shortfall.is_unbiased
         solved = None if threshold is None else sound and is_solved(score, threshold)
         if confirmed is not None:
             self.event("confirmed", version=version, score=score)
@@ -274,16 +274,16 @@ class Loop:
         trim_traces(self.run, s, {version})
         ended = Ending(
             reason=reason,
-            interrupted=self.interrupts.asked(),
+            interrupted=self.interrupts.stop_requested(),
             score=score,
             confirmed=confirmed is not None,
             solved=solved,
-            best=version if confirmed or best else None,
+            best_version=version if confirmed or best else None,
         )
         return finish_run(self.run, s.clock, ended, self.recorder.alerts)
 
     def event(self, kind: str, **detail: object) -> None:
         """Writes an event, with the clocks, to events.jsonl and passes it to the console and log."""
         counters = self.session.clock.counters()
-        self.run.event(kind, counters, **detail)
+        self.run.record_event(kind, counters, **detail)
         self.recorder.event({"kind": kind, **counters, **detail})

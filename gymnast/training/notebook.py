@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gymnast.collect.collector import ROLE
-from gymnast.evaluation.rescore import find, policy_of, rescore
+from gymnast.evaluation.rescore import find_checkpoint, load_policy, rescore
 from gymnast.metrics.sinks.console import Console
 from gymnast.policy.policy import Policy
 from gymnast.runs import store
@@ -37,7 +37,7 @@ def train(
     settings = dict(overrides or {})
     if seed is not None:
         settings["seed"] = seed
-    parent = find(_ref(source), runs_dir) if source is not None else None
+    parent = find_checkpoint(_ref(source), runs_dir) if source is not None else None
     prepared = prepare(target, settings, algo)
     run, _ = start_run(
         prepared.resolved,
@@ -49,7 +49,7 @@ def train(
             metrics,
             title=prepared.resolved.preset,
             budget=cfg.stop.limits(),
-            ending=end_text,
+            format_summary=end_text,
             quiet=quiet,
         ),
     )
@@ -76,7 +76,7 @@ class Player:
         rows, one = self._rows(obs)
         allowed = None
         if mask is not None:
-            allowed = as_masks(self.policy.action, [mask] if one else mask)
+            allowed = as_masks(self.policy.action_space, [mask] if one else mask)
         action = self.policy.head.for_env(self.policy.act(rows, None, allowed)[0])
         return action[0] if one else action
 
@@ -89,7 +89,7 @@ class Player:
     def _rows(self, obs: Any) -> tuple[np.ndarray, bool]:
         """Returns the observations as a batch [B, ...], and True if `obs` was a single one. A batch of
         dict or tuple observations is a list of them."""
-        space = self.policy.obs
+        space = self.policy.obs_space
         if not isinstance(space, CompositeObs):
             one = np.ndim(obs) == len(space.shape)
             rows = np.asarray(obs, dtype=space.dtype)
@@ -101,7 +101,7 @@ class Player:
 def load(run: Run | str, *, role: str = ROLE, runs_dir: str | Path | None = None) -> Player:
     """Returns the policy of a run's checkpoint: the one named by `RUN:CHECKPOINT`, else the best.
     `role` chooses a policy where the environment has several agents."""
-    return Player(policy_of(find(_ref(run), runs_dir)[1], role))
+    return Player(load_policy(find_checkpoint(_ref(run), runs_dir)[1], role))
 
 
 def _ref(run: Run | str) -> str:

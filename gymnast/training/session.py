@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import Clock
 from gymnast.collect.collector import Collector
-from gymnast.collect.tasks import TaskDraw
+from gymnast.collect.tasks import TaskSampler
 from gymnast.collect.vector import VectorCollector
-from gymnast.config.cadence import Every
+from gymnast.config.cadence import PeriodicTrigger
 from gymnast.config.config import Config
-from gymnast.config.families import has_roles
-from gymnast.config.saved import values
+from gymnast.config.families import is_multi_agent
+from gymnast.config.saved import flat_values
 from gymnast.config.schedule import highest
-from gymnast.config.sections.env import WHOLE
-from gymnast.config.sections.shaping import step_keys
+from gymnast.config.sections.env import VECTOR_BACKENDS
+from gymnast.config.sections.shaping import step_info_keys
 from gymnast.envs.backends.backend import OTHER_BACKEND_FIX
 from gymnast.envs.build.open import open_envs
 from gymnast.envs.build.seeding import check_seeding
@@ -27,25 +27,25 @@ from gymnast.errors import ConfigError
 from gymnast.evaluation.scores import Scores
 from gymnast.measure.recent import RecentEpisodes
 from gymnast.metrics.alerts import Alerts
-from gymnast.metrics.metric import Limits, Part
-from gymnast.metrics.specs import declared
+from gymnast.metrics.metric import Limits, Dimension
+from gymnast.metrics.specs import run_metrics
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Episode, Episodes, Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.match_trace import MatchTrace
-from gymnast.runs.parts import POLICY, of_role, prefixed
+from gymnast.runs.parts import POLICY, arrays_of_role, add_role_prefix
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
-from gymnast.seeds import is_among
+from gymnast.seeds import is_in_subset
 from gymnast.spaces.actions import BoxAction, DiscreteAction, action_bounds, max_entropy
 from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.spaces.observations import BoxObs, as_box
 from gymnast.spaces.spaces import with_declared_ranges
 from gymnast.training.learner import Learner
-from gymnast.training.lifecycle.stop import Reason
-from gymnast.training.live.control import Control, Settings
+from gymnast.training.lifecycle.stop import StopReason
+from gymnast.training.live.control import Schedules, Settings
 from gymnast.training.live.curriculum import Curriculum
-from gymnast.training.live.rules import PlateauRule, rules_of
+from gymnast.training.live.rules import PlateauRule, build_rules
 from gymnast.training.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -64,12 +64,12 @@ class Session:
     learners: dict[str, Learner]
     settings: Settings
     scores: Scores
-    evaluates: Every
-    saves: Every
+    eval_timer: PeriodicTrigger
+    save_timer: PeriodicTrigger
     transactions: dict[str, Transaction]
-    recent: dict[str, RecentEpisodes]
+    recent_episodes: dict[str, RecentEpisodes]
     """The latest finished episodes of each role."""
-    ended: Reason | None = None
+    end_reason: StopReason | None = None
     """The score that ended training. It is saved, so that a run killed right then stays ended."""
     traces: list[Trace] = field(default_factory=list[Trace])
     """Training episodes to be stored with the next checkpoint."""
@@ -77,9 +77,9 @@ class Session:
     """Training matches to be stored with the next checkpoint."""
     league: League | None = None
     """Chooses the opponents of each role, in environments with several agents."""
-    waiting: dict[str, Rollout] = field(default_factory=dict[str, Rollout])
+    waiting_rollouts: dict[str, Rollout] = field(default_factory=dict[str, Rollout])
     """Rollouts that are learned from while the next ones are collected (only with `overlap`)."""
-    acting: dict[str, Policy] = field(default_factory=dict[str, Policy])
+    policy_copies: dict[str, Policy] = field(default_factory=dict[str, Policy])
     """Copies of the policies, which act while the originals are updated (only with `overlap`)."""
     curriculum: Curriculum | None = None
     rules: dict[str, PlateauRule] = field(default_factory=dict[str, PlateauRule])
@@ -89,12 +89,12 @@ class Session:
     """Ids of the commanded live changes that were applied since the last rollout."""
 
     @classmethod
-    def build(cls, cfg: Config[Any], collector: Collector, scores: Scores, run: Path) -> Session:
+    def build(cls, cfg: Config[Any], collector: Collector, scores: Scores, run_dir: Path) -> Session:
         """Returns a session before its first rollout; `run` is the run's directory."""
         clock = Clock(limits=cfg.stop.limits())
         spaces, settings = collector.spaces, Settings(cfg)
         learners = {
-            role: Learner(role, *spaces[role], settings.of(role), len(collector.columns(role)))
+            role: Learner(role, *spaces[role], settings.for_role(role), len(collector.columns(role)))
             for role in spaces
         }
         overlapped = learners if cfg.overlap else {}
@@ -104,58 +104,58 @@ class Session:
             learners=learners,
             acting={r: Policy.from_spec(x.policy.spec()) for r, x in overlapped.items()},
             settings=settings,
-            league=_league(cfg, collector, run),
+            league=_league(cfg, collector, run_dir),
             scores=scores,
-            evaluates=Every(cfg.eval.every, clock),
-            saves=Every(cfg.checkpoint.every, clock),
-            transactions={r: Transaction(settings.of(r).transaction) for r in spaces},
+            evaluates=PeriodicTrigger(cfg.eval.every, clock),
+            saves=PeriodicTrigger(cfg.checkpoint.every, clock),
+            transactions={r: Transaction(settings.for_role(r).transaction) for r in spaces},
             recent={role: RecentEpisodes(tuple(cfg.env.tasks)) for role in spaces},
-            curriculum=Curriculum.of(
-                cfg.env, collector.tasks, declared(cfg, task_limits(collector, cfg))
+            curriculum=Curriculum.from_config(
+                cfg.env, collector.task_sampler, run_metrics(cfg, metric_limits(collector, cfg))
             ),
-            rules=rules_of(cfg),
+            rules=build_rules(cfg),
         )
         session.sync_acting_policies()
         return session
 
-    def lineup(self) -> dict[str, Policy]:
+    def acting_policies(self) -> dict[str, Policy]:
         """Returns role -> the policy that collects its rollouts."""
-        return self.acting or {role: learner.policy for role, learner in self.learners.items()}
+        return self.policy_copies or {role: learner.policy for role, learner in self.learners.items()}
 
     def sync_acting_policies(self) -> None:
         """Copies the learned parameters into the acting policies (only with `overlap`)."""
-        for role, policy in self.acting.items():
+        for role, policy in self.policy_copies.items():
             policy.copy_from(self.learners[role].policy)
 
     @property
     def cfg(self) -> Config[Any]:
         """The settings in use, live changes included."""
-        return self.settings.in_use
+        return self.settings.current
 
     @property
-    def control(self) -> Control:
-        return self.settings.control
+    def schedules(self) -> Schedules:
+        return self.settings.schedules
 
     def adopt_settings(self) -> None:
         """Updates budget and cadences, which were built from the settings, after a live change."""
-        clock, cfg, main = self.clock, self.cfg, self.clock.main
+        clock, cfg, main = self.clock, self.cfg, self.clock.main_clock
         clock.limits = cfg.stop.limits()
-        if clock.main != main or self.evaluates.cadence != cfg.eval.every:
-            self.evaluates = Every(cfg.eval.every, clock)
-        if clock.main != main or self.saves.cadence != cfg.checkpoint.every:
-            self.saves = Every(cfg.checkpoint.every, clock)
+        if clock.main_clock != main or self.eval_timer.cadence != cfg.eval.every:
+            self.eval_timer = PeriodicTrigger(cfg.eval.every, clock)
+        if clock.main_clock != main or self.save_timer.cadence != cfg.checkpoint.every:
+            self.save_timer = PeriodicTrigger(cfg.checkpoint.every, clock)
 
     # ---- saved and restored ------------------------------------------------------------------
 
     def tensors(self) -> dict[str, dict[str, Any]]:
         """Returns file stem -> arrays by name, for a checkpoint."""
         files: dict[str, dict[str, Any]] = {
-            POLICY: prefixed({r: x.policy.arrays() for r, x in self.learners.items()}),
-            LEARNER: prefixed({r: x.state()[0] for r, x in self.learners.items()}),
+            POLICY: add_role_prefix({r: x.policy.arrays() for r, x in self.learners.items()}),
+            LEARNER: add_role_prefix({r: x.state()[0] for r, x in self.learners.items()}),
             COLLECTOR: self.collector.state(),
         }
-        if self.waiting:
-            files[WAITING] = prefixed({r: x.arrays() for r, x in self.waiting.items()})
+        if self.waiting_rollouts:
+            files[WAITING] = add_role_prefix({r: x.arrays() for r, x in self.waiting_rollouts.items()})
         if self.scores.pending is not None:
             files[PENDING] = self.scores.pending.arrays
         return files
@@ -165,15 +165,15 @@ class Session:
         return {
             "clock": self.clock.counters(),
             "learners": {role: learner.state()[1] for role, learner in self.learners.items()},
-            "recent": {role: [e._asdict() for e in r.episodes] for role, r in self.recent.items()},
-            "recent_kl": {role: list(t.recent) for role, t in self.transactions.items()},
+            "recent": {role: [e._asdict() for e in r.episodes] for role, r in self.recent_episodes.items()},
+            "recent_kl": {role: list(t.recent_kl) for role, t in self.transactions.items()},
             "scores": self.scores.state(),
-            "evaluates": self.evaluates.state(),
-            "saves": self.saves.state(),
+            "evaluates": self.eval_timer.state(),
+            "saves": self.save_timer.state(),
             "alerts": alerts.state(),
             "curriculum": self.curriculum.state() if self.curriculum else None,
             "rules": {name: rule.state() for name, rule in self.rules.items()},
-            "ended": asdict(self.ended) if self.ended else None,
+            "ended": asdict(self.end_reason) if self.end_reason else None,
             "live": self.settings.live,
             "late_rows": self.late_rows,
             "applied_commands": self.applied_commands,
@@ -186,32 +186,32 @@ class Session:
         alerts: Alerts,
         *,
         optimizer: bool,
-        overruled: Collection[str] = (),
+        overridden_keys: Collection[str] = (),
     ) -> dict[int, str]:
         """Restores a checkpoint, except for live changes of the keys in `overruled`; returns copy ->
         reason for every copy whose running episode could not be restored."""
         state = checkpoint.document("state")
         policies, learners = checkpoint.tensors(POLICY), checkpoint.tensors(LEARNER)
         for role, learner in self.learners.items():
-            learner.policy.load(of_role(role, policies))
+            learner.policy.load(arrays_of_role(role, policies))
             plain = state["learners"][role]
-            learner.load(of_role(role, learners), plain, optimizer=optimizer)
-            self.recent[role].add(Episodes.of(Episode(**e) for e in state["recent"][role]))
-            self.transactions[role].recent.extend(state["recent_kl"][role])
+            learner.load(arrays_of_role(role, learners), plain, optimizer=optimizer)
+            self.recent_episodes[role].add(Episodes.from_episodes(Episode(**e) for e in state["recent"][role]))
+            self.transactions[role].recent_kl.extend(state["recent_kl"][role])
         self.clock.load(state["clock"])
         if self.cfg.overlap and WAITING in checkpoint.stems:
             stored = checkpoint.tensors(WAITING)
-            self.waiting = {r: Rollout.from_arrays(of_role(r, stored)) for r in self.learners}
+            self.waiting_rollouts = {r: Rollout.from_arrays(arrays_of_role(r, stored)) for r in self.learners}
         self.sync_acting_policies()
         # Settings before cadences: adopt_settings makes new `Every` objects, whose state follows.
         live = state.get("live", {})
-        self.settings.load({key: live[key] for key in live if key not in overruled})
+        self.settings.load({key: live[key] for key in live if key not in overridden_keys})
         self.adopt_settings()
         self.late_rows = state.get("late_rows", 0)
         self.applied_commands = state.get("applied_commands", [])
-        self.evaluates.load(state["evaluates"])
-        self.saves.load(state["saves"])
-        self.ended = Reason(**state["ended"]) if state["ended"] else None
+        self.eval_timer.load(state["evaluates"])
+        self.save_timer.load(state["saves"])
+        self.end_reason = StopReason(**state["ended"]) if state["ended"] else None
         alerts.load(state["alerts"])
         if self.curriculum is not None and state.get("curriculum"):
             self.curriculum.load(state["curriculum"])
@@ -223,7 +223,7 @@ class Session:
         restarted = self.collector.load(checkpoint.tensors(COLLECTOR))
         for role, learner in self.learners.items():
             # a restarted episode has no discounted return to carry on
-            learner.reward_scale.carry[self.collector.columns(role, list(restarted))] = 0.0
+            learner.reward_scale.running_return[self.collector.columns(role, list(restarted))] = 0.0
         return restarted
 
     def policy_specs(self) -> dict[str, Any]:
@@ -232,12 +232,12 @@ class Session:
 
 def open_collector(cfg: Config[Any]) -> Collector:
     """Returns a collector with the training environments opened."""
-    return _open_matches(cfg) if has_roles(cfg.env.id) else open_vector(cfg)
+    return _open_matches(cfg) if is_multi_agent(cfg.env.id) else open_vector_collector(cfg)
 
 
 def _league(cfg: Config[Any], collector: Collector, run: Path) -> League | None:
     """Returns the league of an environment with several agents, else None."""
-    if not has_roles(cfg.env.id):
+    if not is_multi_agent(cfg.env.id):
         return None
     # imported here: training a single agent must not pay for loading the self-play modules
     from gymnast.collect.matches import MatchCollector
@@ -245,7 +245,7 @@ def _league(cfg: Config[Any], collector: Collector, run: Path) -> League | None:
 
     assert isinstance(collector, MatchCollector)
     league = League(cfg, collector.matches, list(collector.spaces), run)
-    collector.casting = league
+    collector.matchmaker = league
     return league
 
 
@@ -254,7 +254,7 @@ def _open_matches(cfg: Config[Any]) -> MatchCollector:
     from gymnast.envs.matches.open import open_matches
     from gymnast.selfplay.evaluation import learning_roles
 
-    if cfg.starting_values().span().episodes or cfg.algo.action_selection != "sample":
+    if cfg.initial_algo().span().episodes or cfg.algo.action_selection != "sample":
         what = f"{cfg.algo.name} cannot learn roles of several agents"
         raise ConfigError(what, fix="use ppo or a2c")
     matches = open_matches(cfg, cfg.env.n_envs)
@@ -268,23 +268,23 @@ def _open_matches(cfg: Config[Any]) -> MatchCollector:
         matches,
         seed=cfg.seed,
         learners=learners,
-        traced=partial(is_among, cfg.traces.train),
+        should_trace=partial(is_in_subset, cfg.traces.train),
         on_fault=cfg.env.on_fault,
         max_faults=cfg.env.max_faults,
     )
 
 
-def open_vector(cfg: Config[Any]) -> VectorCollector:
+def open_vector_collector(cfg: Config[Any]) -> VectorCollector:
     """Returns a collector for an environment with one agent. Whether seeds make its episodes
     reproducible is declared in the facts, or tried out."""
     env = cfg.env
-    if env.backend in WHOLE and cfg.starting_values().span().episodes:
+    if env.backend in VECTOR_BACKENDS and cfg.initial_algo().span().episodes:
         what = (
             f"{cfg.algo.name} collects whole episodes, but env.backend={env.backend} cannot step "
             "single copies"
         )
         raise ConfigError(what, fix=OTHER_BACKEND_FIX)
-    numbers, keys = cfg.numbers(), step_keys(cfg.shaping)
+    numbers, keys = cfg.info_keys(), step_info_keys(cfg.shaping)
     envs = open_envs(
         env,
         limit=cfg.training_limit(),
@@ -297,30 +297,30 @@ def open_vector(cfg: Config[Any]) -> VectorCollector:
     except BaseException:
         envs.close()
         raise
-    if not seeding.replays and (env.backend not in WHOLE or cfg.facts.deterministic == "no"):
+    if not seeding.is_replayable and (env.backend not in VECTOR_BACKENDS or cfg.facts.deterministic == "no"):
         # a vector backend without a declaration finds out when it first restores an episode
-        envs.restore = "none"
+        envs.restore_mode = "none"
     return VectorCollector(
         envs,
         seed=cfg.seed,
-        numbers=numbers,
+        metric_keys=numbers,
         step_keys=keys,
-        traced=partial(is_among, cfg.traces.train),
-        keep_obs=not seeding.replays and cfg.traces.train > 0,
+        should_trace=partial(is_in_subset, cfg.traces.train),
+        keep_obs=not seeding.is_replayable and cfg.traces.train > 0,
         on_fault=env.on_fault,
         max_faults=env.max_faults,
-        tasks=TaskDraw.of(env),
-        doubts=seeding.warnings,
+        task_sampler=TaskSampler.from_config(env),
+        seeding_warnings=seeding.warnings,
     )
 
 
 def alert_settings(cfg: Config[Any], run: Run) -> dict[str, Any]:
     """Returns the values that alerts and their advice depend on: every setting by dotted key, and the
     parent run."""
-    return {**values(cfg), "run.parent": run.info["parent"]}
+    return {**flat_values(cfg), "run.parent": run.info["parent"]}
 
 
-def task_limits(collector: Collector, cfg: Config[Any]) -> Limits:
+def metric_limits(collector: Collector, cfg: Config[Any]) -> Limits:
     """Returns the bounds of this task's metrics; with several roles, bounds that hold for all."""
     limits = [_limits_of(obs, action, collector, cfg) for obs, action in collector.spaces.values()]
     return reduce(Limits.joined, limits)
@@ -329,7 +329,7 @@ def task_limits(collector: Collector, cfg: Config[Any]) -> Limits:
 def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) -> Limits:
     facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)
     # Ranges are declared for the unmodified environment: noise or another task may leave them.
-    unmodified = not (cfg.env.tasks or cfg.env.has_luck)
+    unmodified = not (cfg.env.tasks or cfg.env.adds_randomness)
     obs = with_declared_ranges(obs, facts.observations) if unmodified else obs
     box, (low, high) = as_box(obs), action_bounds(action)
     own_limit = cfg.training_limit().steps is None and cfg.evaluation_limit().steps is None
@@ -344,13 +344,13 @@ def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) ->
         returns=facts.returns,
         episode_steps=collector.time_limit if own_limit else None,
         epochs=int(highest(getattr(cfg.algo, "epochs", 0))) or None,
-        options=_labels(facts.actions, action.n) if isinstance(action, DiscreteAction) else (),
-        amounts=_parts(facts.actions, action) if isinstance(action, BoxAction) else (),
-        components=_parts([part.name for part in facts.observations], obs)
+        action_labels=_labels(facts.actions, action.n) if isinstance(action, DiscreteAction) else (),
+        action_dims=_parts(facts.actions, action) if isinstance(action, BoxAction) else (),
+        obs_dims=_parts([part.name for part in facts.observations], obs)
         if isinstance(obs, BoxObs)
         else (),
         outcomes=tuple(collector.outcomes),
-        band=cfg.league.balance.band if len(collector.spaces) > 1 else None,
+        win_rate_range=cfg.league.balance.band if len(collector.spaces) > 1 else None,
     )
 
 
@@ -359,5 +359,5 @@ def _labels(names: Sequence[str], count: int) -> tuple[str, ...]:
     return tuple(names) if len(names) == count else ("",) * count
 
 
-def _parts(names: Sequence[str], space: BoxAction | BoxObs) -> tuple[Part, ...]:
-    return tuple(map(Part, _labels(names, space.size), space.low, space.high))
+def _parts(names: Sequence[str], space: BoxAction | BoxObs) -> tuple[Dimension, ...]:
+    return tuple(map(Dimension, _labels(names, space.size), space.low, space.high))

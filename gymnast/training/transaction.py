@@ -36,15 +36,15 @@ class Transaction:
 
     def __init__(self, cfg: TransactionConfig) -> None:
         self.cfg = cfg
-        self.recent: deque[float] = deque(maxlen=cfg.window)
+        self.recent_kl: deque[float] = deque(maxlen=cfg.window)
         """KL of the last accepted updates, in nats, oldest first."""
 
     def update(
         self,
         learner: Learner,
         rollout: Rollout,
-        values: Any,
-        stream: Callable[[], np.random.Generator],
+        hparams: Any,
+        make_stream: Callable[[], np.random.Generator],
         *,
         network_stats: bool = True,
         max_gradient_steps: int | None = None,
@@ -54,24 +54,24 @@ class Transaction:
         with the same seed for each attempt, so that both draw the same minibatches."""
         before = learner.snapshot()
         incidents: list[Incident] = []
-        for attempt in (values, values.with_smaller_step()):
+        for attempt in (hparams, hparams.with_smaller_step()):
             metrics = learner.update(
                 rollout,
                 attempt,
-                stream(),
+                make_stream(),
                 network_stats=network_stats,
                 max_gradient_steps=max_gradient_steps,
             )
-            problem = self.problem(learner, metrics)
+            problem = self.find_problem(learner, metrics)
             if problem is None:
-                self.recent.append(metrics.get(KL, 0.0))
+                self.recent_kl.append(metrics.get(KL, 0.0))
                 metrics["optim/rollbacks"] = len(incidents)
                 return metrics, incidents
             learner.roll_back(before)
             incidents.append(Incident(problem, dropped=bool(incidents)))
         return {"optim/rollbacks": len(incidents), "optim/steps": 0}, incidents
 
-    def problem(self, learner: Learner, metrics: dict[str, float]) -> str | None:
+    def find_problem(self, learner: Learner, metrics: dict[str, float]) -> str | None:
         """Returns why this update must be rolled back, or None if it is fine: metrics or parameters
         that are not finite, or a KL above both `max_kl` and `kl_factor` times the recent median."""
         if not all(map(math.isfinite, metrics.values())):
@@ -81,6 +81,6 @@ class Transaction:
             return "parameters are not finite"
         if self.cfg.max_kl is None or KL not in metrics:
             return None
-        usual = median(self.recent) if self.recent else 0.0
+        usual = median(self.recent_kl) if self.recent_kl else 0.0
         limit = max(self.cfg.max_kl, self.cfg.kl_factor * usual)
         return f"KL {metrics[KL]:.3g} is above {limit:.3g} nats" if metrics[KL] > limit else None

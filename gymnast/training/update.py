@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from gymnast.measure.rollout import effect_row, rollout_row, scoped
+from gymnast.measure.rollout import effect_row, rollout_row, add_role_scope
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.lifecycle.stop import updates_left
@@ -28,14 +28,14 @@ def is_due(number: int, every: tuple[int, int]) -> bool:
 
 
 @dataclass(frozen=True)
-class Update:
+class AcceptedUpdate:
     """The input of an update that was accepted."""
 
-    collected: Rollout
+    raw_rollout: Rollout
     """The rollout with the rewards of the environment."""
-    shaped: Rollout
+    shaped_rollout: Rollout
     """The same rollout with shaping terms added, times `normalize.reward_scale`."""
-    values: Any
+    hparams: Any
     """The algorithm's hyperparameters at this rollout."""
 
 
@@ -44,7 +44,7 @@ class UpdatedRoles:
     """The results of updating every role once."""
 
     row: dict[str, float] = field(default_factory=dict[str, float])
-    updates: dict[str, Update] = field(default_factory=dict[str, Update])
+    updates: dict[str, AcceptedUpdate] = field(default_factory=dict[str, AcceptedUpdate])
     """Role -> its update. Roles that did not learn, or whose batch was dropped, are missing."""
     gradient_steps: int = 0
     """Number of optimizer steps of all roles together."""
@@ -55,15 +55,15 @@ class UpdatedRoles:
 
 
 def update_roles(
-    session: Session, rollouts: Mapping[str, Rollout], values_by_role: Mapping[str, Any]
+    session: Session, rollouts: Mapping[str, Rollout], hparams_by_role: Mapping[str, Any]
 ) -> UpdatedRoles:
     """Updates every role that has a rollout, with the hyperparameters in `values_by_role`."""
     done, number, league = UpdatedRoles(), session.clock.rollouts, session.league
     for role, rollout in rollouts.items():
         if not rollout.valid.any():
             continue  # every episode broke, or no episode is complete yet
-        learner, values = session.learners[role], values_by_role[role]
-        weights = session.settings.control_of(role).weights(session.clock)
+        learner, values = session.learners[role], hparams_by_role[role]
+        weights = session.settings.schedules_for(role).weights(session.clock)
         if league is not None:
             weights = {name: w * league.reward_factor(role) for name, w in weights.items()}
         # the stream depends on the rollout alone, so a retried or resumed update draws the same
@@ -71,7 +71,7 @@ def update_roles(
         # Outside of the transaction: shaping terms remember what the episodes reached (such as the
         # farthest position), also if the update is rolled back.
         shaped, added = learner.shaping(rollout, weights, values.gamma)
-        shaped = learner.scaled(shaped)
+        shaped = learner.scale_rewards(shaped)
         if is_due(number, EFFECT_EVERY):
             added |= effect_row(rollout, learner.policy)
         metrics: dict[str, float] = {}
@@ -88,13 +88,13 @@ def update_roles(
             done.rolled_back += [(role, incident, shaped) for incident in rollbacks]
             done.gradient_steps += int(metrics.pop("optim/steps"))
             if not any(incident.dropped for incident in rollbacks):
-                done.updates[role] = Update(rollout, shaped, values)
+                done.updates[role] = AcceptedUpdate(rollout, shaped, values)
         else:
             learner.observe_without_update(shaped, values.gamma)
         row = rollout_row(rollout, shaped, learner.policy)
         row |= added
         row |= metrics
-        done.row |= scoped(role, row)
+        done.row |= add_role_scope(role, row)
     return done
 
 

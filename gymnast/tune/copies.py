@@ -16,7 +16,7 @@ from typing import Any, get_args
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.config.resolve import revise
+from gymnast.config.resolve import apply_overrides
 from gymnast.config.sections.env import Backend
 from gymnast.envs.backends.backend import raise_fault, random_actions
 from gymnast.envs.build.open import open_envs
@@ -24,7 +24,7 @@ from gymnast.errors import ConfigError
 from gymnast.rl.diversity import diversity
 from gymnast.runs.machine import usable_cores
 from gymnast.seeds import episode_seed, stream
-from gymnast.tune.sampling import Sample, sample
+from gymnast.tune.sampling import SpeedSample, measure_speed
 
 Array = np.ndarray
 COPIES = (4, 8, 16, 32)
@@ -42,7 +42,7 @@ _ALIKE = 0.2
 
 
 @dataclass(frozen=True)
-class Signal:
+class ProbeResult:
     """Rewards and observations under random actions."""
 
     between: float | None
@@ -54,14 +54,14 @@ class Signal:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningResult:
     """The measurements, the best of them, and the advice that follows."""
 
     target: str
     cores: int
-    samples: tuple[Sample, ...]
-    best: Sample | None
-    signal: Signal
+    samples: tuple[SpeedSample, ...]
+    best: SpeedSample | None
+    signal: ProbeResult
     patch: dict[str, Any]
     advice: tuple[str, ...]
 
@@ -81,34 +81,34 @@ def tune_copies(
     backends: Sequence[str] = BACKENDS,
     copies: Sequence[int] = COPIES,
     seconds: float = SECONDS,
-    beat: Callable[[int, int], None] = lambda *_: None,
-) -> Tuned:
+    on_progress: Callable[[int, int], None] = lambda *_: None,
+) -> TuningResult:
     """Measures every backend with every number of copies, including the configured number."""
     counts = sorted({*copies, cfg.env.n_envs})
     cells = [(backend, n) for backend in backends for n in counts]
-    samples: list[Sample] = []
-    refused: dict[str, Sample] = {}
+    samples: list[SpeedSample] = []
+    refused: dict[str, SpeedSample] = {}
     for backend, n in cells:
         if backend not in refused:
-            one = sample(cfg, backend, n, seconds)
+            one = measure_speed(cfg, backend, n, seconds)
             samples.append(one)
             if one.refused:  # the reason does not depend on the number of copies
                 refused[backend] = one
-        beat(cells.index((backend, n)) + 1, len(cells))
-    dividing = [one for one in samples if per_copy(cfg, one.n_envs) is not None]
-    signal, best = look(cfg), best_of(dividing, (cfg.env.backend, cfg.env.n_envs))
+        on_progress(cells.index((backend, n)) + 1, len(cells))
+    dividing = [one for one in samples if amount_per_copy(cfg, one.n_envs) is not None]
+    signal, best = probe_env(cfg), best_sample(dividing, (cfg.env.backend, cfg.env.n_envs))
     patch = _patch(cfg, best)
     advice = [
         *_speed_advice(cfg, samples, best),
         *_rollout_advice(cfg, patch),
-        _signal_text(signal, cfg.starting_values().span().steps),
+        _signal_text(signal, cfg.initial_algo().span().steps),
         _diversity_text(signal.diversity),
     ]
     cores = usable_cores()
-    return Tuned(target, cores, tuple(samples), best, signal, patch, tuple(advice))
+    return TuningResult(target, cores, tuple(samples), best, signal, patch, tuple(advice))
 
 
-def best_of(samples: Sequence[Sample], used: tuple[str, int] = ("", 0)) -> Sample | None:
+def best_sample(samples: Sequence[SpeedSample], configured: tuple[str, int] = ("", 0)) -> SpeedSample | None:
     """Returns the sample that is `used` now (backend, copies) if none is clearly faster; else, of the
     fastest, the one with the fewest copies and the least CPU time. A sample that cannot restore unfinished
     episodes is returned only if there is no other."""
@@ -119,11 +119,11 @@ def best_of(samples: Sequence[Sample], used: tuple[str, int] = ("", 0)) -> Sampl
     fast_enough = _CLOSE * max(one.per_second for one in usable)
     close = [one for one in usable if one.per_second >= fast_enough]
     return min(
-        close, key=lambda one: ((one.backend, one.n_envs) != used, one.n_envs, -one.per_cpu_second)
+        close, key=lambda one: ((one.backend, one.n_envs) != configured, one.n_envs, -one.per_cpu_second)
     )
 
 
-def look(cfg: Config[Any]) -> Signal:
+def probe_env(cfg: Config[Any]) -> ProbeResult:
     """Probes rewards and observations with random actions, in this process."""
     few = cfg.env.model_copy(update={"backend": "inprocess", "n_envs": _PROBE_COPIES})
     rng, seeds = stream(0, "tune"), (episode_seed(0, "tune", number) for number in count())
@@ -146,7 +146,7 @@ def look(cfg: Config[Any]) -> Signal:
             ended = np.flatnonzero(step.terminated | step.truncated).tolist()
             raise_fault(envs.name, envs.reset(ended, [next(seeds) for _ in ended]))
     between = steps_between_rewards(np.array(reward), np.array(terminated))
-    return Signal(between, len(reward) * _PROBE_COPIES, diversity(np.stack(observed)) or 0.0)
+    return ProbeResult(between, len(reward) * _PROBE_COPIES, diversity(np.stack(observed)) or 0.0)
 
 
 def steps_between_rewards(reward: Array, terminated: Array) -> float | None:
@@ -158,27 +158,27 @@ def steps_between_rewards(reward: Array, terminated: Array) -> float | None:
     return float(reward.size / informative.sum()) if informative.any() else None
 
 
-def per_copy(cfg: Config[Any], n_envs: int) -> tuple[str, int] | None:
+def amount_per_copy(cfg: Config[Any], n_envs: int) -> tuple[str, int] | None:
     """Returns the setting for the amount that each copy collects per update (`n_steps` or `episodes`), and
     its value with `n_envs` copies that keeps the total; None if the total is not divisible."""
-    span = cfg.starting_values().span()
+    span = cfg.initial_algo().span()
     name, amount = ("episodes", span.episodes) if span.episodes else ("n_steps", span.steps)
     total = cfg.env.n_envs * (amount or 0)
     return (name, total // n_envs) if total and total % n_envs == 0 else None
 
 
-def _patch(cfg: Config[Any], best: Sample | None) -> dict[str, Any]:
+def _patch(cfg: Config[Any], best: SpeedSample | None) -> dict[str, Any]:
     if best is None:
         return {}
     patch: dict[str, Any] = {"env": {"n_envs": best.n_envs, "backend": best.backend}}
-    share = per_copy(cfg, best.n_envs)
+    share = amount_per_copy(cfg, best.n_envs)
     if best.n_envs != cfg.env.n_envs and share is not None:
         patch["algo"] = dict([share])
     return patch
 
 
 def _speed_advice(
-    cfg: Config[Any], samples: Sequence[Sample], best: Sample | None
+    cfg: Config[Any], samples: Sequence[SpeedSample], best: SpeedSample | None
 ) -> Iterator[str]:
     if best is None:
         return
@@ -204,12 +204,12 @@ def _rollout_advice(cfg: Config[Any], patch: dict[str, Any]) -> Iterator[str]:
         total = f"{n_envs * value:,} {unit}"
         yield f"an update still learns from {total}: {n_envs} copies x algo.{name}={value}"
     try:
-        revise(cfg, patch)
+        apply_overrides(cfg, patch)
     except ConfigError as problem:
         yield f"the other settings conflict with it: {problem.message}"
 
 
-def _signal_text(signal: Signal, steps: int | None) -> str:
+def _signal_text(signal: ProbeResult, steps: int | None) -> str:
     """Says how often rewards are informative. This alone does not determine a good rollout length."""
     how = f"random actions, {signal.env_steps:,} steps"
     if signal.between is None:

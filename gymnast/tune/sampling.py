@@ -16,13 +16,13 @@ from gymnast.clock import Clock
 from gymnast.collect.collector import ROLE
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
-from gymnast.config.section import Span
+from gymnast.config.section import RolloutLength
 from gymnast.engine.choice import splits_batch_over_threads
-from gymnast.engine.threads import fix_threads
+from gymnast.engine.threads import set_num_threads
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import GymnastError
-from gymnast.training.learner import policy_for
-from gymnast.training.session import open_vector
+from gymnast.training.learner import build_policy
+from gymnast.training.session import open_vector_collector
 
 SLICE_SECONDS = 0.1
 """Minimum duration of one timed slice."""
@@ -35,7 +35,7 @@ TARGET_ERROR = 0.02
 
 
 @dataclass(frozen=True)
-class Sample:
+class SpeedSample:
     backend: str
     n_envs: int
     per_second: float = 0.0
@@ -64,14 +64,14 @@ class _Slice:
     env_seconds: float
 
 
-def sample(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -> Sample:
+def measure_speed(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -> SpeedSample:
     """Collects as training does, with an untrained policy, for up to `seconds`, or less once the slices
     agree. Startup and warmup are not timed."""
     env = cfg.env.model_copy(update={"backend": backend, "n_envs": n_envs})
     try:
-        collector = open_vector(cfg.model_copy(update={"env": env}))
+        collector = open_vector_collector(cfg.model_copy(update={"env": env}))
     except GymnastError as problem:
-        return Sample(backend, n_envs, refused=problem.message)
+        return SpeedSample(backend, n_envs, refused=problem.message)
     with closing(collector):
         collect = _slice_collector(cfg, collector)
         slices: list[_Slice] = []
@@ -80,9 +80,9 @@ def sample(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -> Sampl
             slices.append(collect())
         cpu = cpu_seconds() - cpu
         # "history" does not count: it restores only for a limited number of steps after seeding.
-        restores = collector.envs.restore in ("replay", "together")
+        restores = collector.envs.restore_mode in ("replay", "together")
     steps, wall = sum(one.env_steps for one in slices), sum(one.seconds for one in slices)
-    return Sample(
+    return SpeedSample(
         backend,
         n_envs,
         per_second=steps / wall,
@@ -104,19 +104,19 @@ def cpu_seconds() -> float:
 def _slice_collector(cfg: Config[Any], collector: VectorCollector) -> Callable[[], _Slice]:
     """Returns a function that collects one slice. The rollout length that takes SLICE_SECONDS is found
     first, which is also the warmup."""
-    policy = policy_for(*collector.spaces[ROLE], cfg)
+    policy = build_policy(*collector.spaces[ROLE], cfg)
     policy.initialize(cfg.seed, ROLE)
     policy.act(collector.envs.obs, None)  # loads the inference engine before anything is timed
-    fix_threads(cfg.threads, in_shares=splits_batch_over_threads(cfg, policy.network))
+    set_num_threads(cfg.threads, split_batch=splits_batch_over_threads(cfg, policy.network))
     clock = Clock()
     collector.start_episodes()
 
     def collect(vec_steps: int) -> _Slice:
         started = perf_counter()
-        done = collector.collect({ROLE: policy}, Span(vec_steps), clock)
+        done = collector.collect({ROLE: policy}, RolloutLength(vec_steps), clock)
         clock.rollouts += 1
-        if done.failed is not None:
-            raise_fault(collector.envs.name, [done.failed])
+        if done.fatal_fault is not None:
+            raise_fault(collector.envs.name, [done.fatal_fault])
         return _Slice(done.steps, perf_counter() - started, done.env_seconds)
 
     vec_steps = MIN_VEC_STEPS

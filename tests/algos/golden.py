@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.algos.practice import Practice
+from tests.algos.practice import LearnerHarness
 
 FILE = Path(__file__).with_name("golden.json")
 UPDATES = 3
@@ -89,11 +89,11 @@ CASES = [
 ]
 
 
-def numbers(case: str, engine: str = "torch") -> list[dict[str, float]]:
+def golden_metrics(case: str, engine: str = "torch") -> list[dict[str, float]]:
     """Returns the metrics of each update, and a few sums over the weights after it."""
     algo, kind = case.split("/")
     settings = SETTINGS | ALGORITHMS[algo] | KINDS[kind] | {"engine": engine}
-    practice = Practice.on("Script", settings, algo=algo)
+    practice = LearnerHarness.make("Script", settings, algo=algo)
     found = []
     for _ in range(UPDATES):
         rollout = practice.collect()
@@ -108,5 +108,5 @@ def numbers(case: str, engine: str = "torch") -> list[dict[str, float]]:
 
 
 if __name__ == "__main__":
-    FILE.write_text(json.dumps({case: numbers(case) for case in CASES}, indent=1) + "\n")
+    FILE.write_text(json.dumps({case: golden_metrics(case) for case in CASES}, indent=1) + "\n")
     print(f"wrote {FILE}")

@@ -14,7 +14,7 @@ from gymnast.config.resolve import resolve
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.learner import Learner
-from gymnast.training.live.control import Control
+from gymnast.training.live.control import Schedules
 from gymnast.training.session import open_collector
 
 IDENTITY = "tests.identity:Identity"
@@ -41,14 +41,14 @@ OBSERVATION_SPACES = [
 
 
 @dataclass
-class Practice:
+class LearnerHarness:
     cfg: Config[Any]
     collector: VectorCollector
     learner: Learner
     clock: Clock = field(default_factory=Clock)
 
     @classmethod
-    def on(cls, env: str, overrides: dict[str, Any], algo: str | None = None) -> Practice:
+    def make(cls, env: str, overrides: dict[str, Any], algo: str | None = None) -> LearnerHarness:
         """`env` is a name in `tests.scripted`, or `module:Name`."""
         given = {"stop.env_steps": 1_000_000} | overrides
         path = env if ":" in env else f"tests.scripted:{env}"
@@ -64,7 +64,7 @@ class Practice:
         return found.rollouts["agent"]
 
     def learn(self, rollout: Rollout) -> dict[str, float]:
-        values = Control(self.cfg.algo).values(self.clock)
+        values = Schedules(self.cfg.algo).values(self.clock)
         order = stream(self.cfg.seed, "batch", "agent", self.clock.rollouts)
         metrics = self.learner.update(rollout, values, order)
         self.clock.rollouts += 1
@@ -74,7 +74,7 @@ class Practice:
     def repeat(self, rollouts: int) -> list[dict[str, float]]:
         return [self.learn(self.collect()) for _ in range(rollouts)]
 
-    def mastery(self, episodes: int = 40) -> float:
+    def greedy_reward(self, episodes: int = 40) -> float:
         """Returns the mean reward per step of the greedy policy, at most 1 in an identity
         environment."""
         envs, policy = self.collector.envs, self.learner.policy

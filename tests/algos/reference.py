@@ -11,11 +11,11 @@ from torch.distributions import Categorical, Independent, Normal, kl_divergence
 
 from gymnast.policy.actions import Gaussian
 from gymnast.rollout import Rollout
-from gymnast.training.live.control import Control
-from tests.algos.practice import Practice
+from gymnast.training.live.control import Schedules
+from tests.algos.practice import LearnerHarness
 
 T, N = 24, 4
-STILL = {"algo.lr": 0.0, "algo.epochs": 1, "algo.max_grad_norm": "off"}
+ZERO_LR = {"algo.lr": 0.0, "algo.epochs": 1, "algo.max_grad_norm": "off"}
 """Takes an update with a learning rate of 0, which leaves the gradient at the unchanged weights."""
 BASE = {
     "env.n_envs": N,
@@ -36,7 +36,7 @@ _PPO_ONLY = {
 }
 
 
-class Recorded(np.random.Generator):
+class RecordingGenerator(np.random.Generator):
     """A random generator that records the permutations it returned."""
 
     def __init__(self, seed: int = 0) -> None:
@@ -48,11 +48,11 @@ class Recorded(np.random.Generator):
         return self.orders[-1]
 
 
-def practised(box: bool, overrides: dict[str, Any], algo: str = "ppo") -> tuple[Practice, Rollout]:
+def stale_rollout(box: bool, overrides: dict[str, Any], algo: str = "ppo") -> tuple[LearnerHarness, Rollout]:
     """Changes the policy after it collected the rollout, so that the ratios are not 1."""
     base = BASE if algo == "ppo" else {k: v for k, v in BASE.items() if k not in _PPO_ONLY[algo]}
     given = base | {"env.kwargs": {"box": box}} | overrides
-    practice = Practice.on("Script", given, algo=algo)
+    practice = LearnerHarness.make("Script", given, algo=algo)
     rng = np.random.default_rng(1)
     flat = practice.learner.policy.parameters
     for view in flat.views.values():
@@ -63,8 +63,8 @@ def practised(box: bool, overrides: dict[str, Any], algo: str = "ppo") -> tuple[
     return practice, rollout
 
 
-def updated(practice: Practice, rollout: Rollout, order: np.random.Generator) -> dict[str, float]:
-    values = Control(practice.cfg.algo).values(practice.clock)
+def update_once(practice: LearnerHarness, rollout: Rollout, order: np.random.Generator) -> dict[str, float]:
+    values = Schedules(practice.cfg.algo).values(practice.clock)
     return practice.learner.algorithm.update(rollout, values, order)
 
 
@@ -86,11 +86,11 @@ def slow_advantages(rollout: Rollout, gamma: float, lam: float) -> np.ndarray:
     return advantage
 
 
-def normal(x: np.ndarray) -> np.ndarray:
+def standardize(x: np.ndarray) -> np.ndarray:
     return (x - x.mean()) / x.std()
 
 
-def forward(practice: Practice, weights: dict[str, torch.Tensor], obs: np.ndarray):
+def forward(practice: LearnerHarness, weights: dict[str, torch.Tensor], obs: np.ndarray):
     def stack(part: str, depth: int) -> torch.Tensor:
         x = torch.from_numpy(obs.astype(np.float64))
         for i in range(0, 2 * depth, 2):
@@ -101,7 +101,7 @@ def forward(practice: Practice, weights: dict[str, torch.Tensor], obs: np.ndarra
     return stack("actor", depth), stack("critic", depth)[:, 0]
 
 
-def torch_distribution(practice: Practice, dist: torch.Tensor, mask: np.ndarray | None):
+def torch_distribution(practice: LearnerHarness, dist: torch.Tensor, mask: np.ndarray | None):
     if isinstance(practice.learner.policy.head, Gaussian):
         mean, log_std = dist.chunk(2, -1)
         return Independent(Normal(mean, log_std.exp()), 1)
@@ -112,10 +112,10 @@ def torch_distribution(practice: Practice, dist: torch.Tensor, mask: np.ndarray 
     return Categorical(logits=dist)
 
 
-def slow_loss(practice: Practice, rollout: Rollout, chosen: np.ndarray) -> tuple[Any, dict, dict]:
+def slow_loss(practice: LearnerHarness, rollout: Rollout, chosen: np.ndarray) -> tuple[Any, dict, dict]:
     """Returns the loss over the chosen steps, its terms, and the weights to differentiate it by."""
     algo, policy = practice.cfg.algo, practice.learner.policy
-    value_of = Control(algo).values(practice.clock)
+    value_of = Schedules(algo).values(practice.clock)
     weights = {
         name: torch.from_numpy(view.astype(np.float64)).requires_grad_()
         for name, view in policy.parameters.views.items()
@@ -127,7 +127,7 @@ def slow_loss(practice: Practice, rollout: Rollout, chosen: np.ndarray) -> tuple
         mean, std = target.mean(), target.std()
         old_value, target = (old_value - mean) / std, (target - mean) / std
     if algo.advantage_norm == "rollout":
-        advantage = normal(advantage)
+        advantage = standardize(advantage)
     keep = rollout.valid.ravel()
     flat = {
         "obs": rollout.obs.reshape(T * N, -1),
@@ -139,7 +139,7 @@ def slow_loss(practice: Practice, rollout: Rollout, chosen: np.ndarray) -> tuple
     }
     flat = {name: column[keep][chosen] for name, column in flat.items()}
     mask = None if rollout.mask is None else rollout.mask.reshape(T * N, -1)[keep][chosen]
-    gain = normal(flat["advantage"]) if algo.advantage_norm == "minibatch" else flat["advantage"]
+    gain = standardize(flat["advantage"]) if algo.advantage_norm == "minibatch" else flat["advantage"]
 
     output, value = forward(practice, weights, flat["obs"])
     if "actor.log_std" in weights:
@@ -173,14 +173,14 @@ def slow_loss(practice: Practice, rollout: Rollout, chosen: np.ndarray) -> tuple
 
 
 def slow_policy_gradient(
-    practice: Practice, rollout: Rollout, advantage: np.ndarray, target: np.ndarray | None
+    practice: LearnerHarness, rollout: Rollout, advantage: np.ndarray, target: np.ndarray | None
 ) -> tuple[Any, dict[str, torch.Tensor]]:
     """Returns the loss over valid steps, and the weights to differentiate it by.
 
     The loss is -mean(log pi(a|s) A), plus the critic's squared error if there are targets, minus the
     entropy bonus.
     """
-    algo, keep = Control(practice.cfg.algo).values(practice.clock), rollout.valid
+    algo, keep = Schedules(practice.cfg.algo).values(practice.clock), rollout.valid
     weights = {
         name: torch.from_numpy(view.astype(np.float64)).requires_grad_()
         for name, view in practice.learner.policy.parameters.views.items()
@@ -196,7 +196,7 @@ def slow_policy_gradient(
     return loss - algo.entropy_coef * dist.entropy().mean(), weights
 
 
-def same_gradient(practice: Practice, weights: dict[str, torch.Tensor]) -> None:
+def assert_same_gradient(practice: LearnerHarness, weights: dict[str, torch.Tensor]) -> None:
     parameters = practice.learner.policy.parameters
     gradient = parameters.views_of(practice.learner.algorithm.gradient_step.engine.gradient)
     expected = {name: _grad(w) for name, w in weights.items()}

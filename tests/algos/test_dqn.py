@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import gymnast
-from gymnast.algos.dqn import Replay
+from gymnast.algos.dqn import ReplayBuffer
 from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.errors import ConfigError
 from gymnast.training.lifecycle.prepare import prepare
-from gymnast.training.live.control import Control
+from gymnast.training.live.control import Schedules
 from gymnast.training.transaction import Transaction
-from tests.algos.practice import Practice
-from tests.small_runs import gone_back, resumed, same_run, trained
+from tests.algos.practice import LearnerHarness
+from tests.small_runs import copy_killed_at, resume_run, assert_same_run, train_small
 
 QUICK = {
     "env.n_envs": 4,
@@ -35,13 +35,13 @@ QUICK = {
 @pytest.mark.parametrize("double", [True, False])
 def test_the_td_error_uses_one_step_targets_of_the_target_network(double: bool):
     settings = QUICK | {"algo.double": double, "algo.gamma": 0.9}
-    practice = Practice.on("Script", settings, algo="dqn")
+    practice = LearnerHarness.make("Script", settings, algo="dqn")
     algorithm, policy = practice.learner.algorithm, practice.learner.policy
     practice.learn(practice.collect())
     rng = np.random.default_rng(0)
     algorithm.target[:] += rng.normal(0, 0.3, algorithm.target.shape).astype(np.float32)
     batch = algorithm.replay.sample(32, rng)
-    loss, parts = algorithm.loss(batch, Control(practice.cfg.algo).values(practice.clock))
+    loss, parts = algorithm.loss(batch, Schedules(practice.cfg.algo).values(practice.clock))
 
     def q(weights: dict[str, np.ndarray], obs: np.ndarray) -> np.ndarray:
         hidden = np.tanh(
@@ -65,22 +65,22 @@ def test_the_td_error_uses_one_step_targets_of_the_target_network(double: bool):
 
 def test_a_time_limit_is_bootstrapped_so_q_values_reach_the_infinite_horizon_value():
     settings = QUICK | {"algo.gamma": 0.8, "algo.lr": 3e-3, "algo.target_every": 32}
-    practice = Practice.on("Forever", settings, algo="dqn")
+    practice = LearnerHarness.make("Forever", settings, algo="dqn")
     practice.repeat(8)
     assert practice.learner.policy.value(np.zeros(1, int)) == pytest.approx(5.0, abs=0.1)
 
 
 def test_q_values_reach_the_discounted_reward_at_the_end_of_a_chain():
     settings = QUICK | {"algo.gamma": 0.8, "algo.lr": 3e-3, "algo.target_every": 32}
-    practice = Practice.on("Chain", settings, algo="dqn")
+    practice = LearnerHarness.make("Chain", settings, algo="dqn")
     practice.repeat(12)
     found = practice.learner.policy.value(np.arange(5))
     assert np.allclose(found, 0.8 ** np.arange(4, -1, -1), atol=0.05)
 
 
 def test_the_replay_buffer_overwrites_the_oldest_transitions_first():
-    practice = Practice.on("Script", QUICK, algo="dqn")
-    replay = Replay(100)
+    practice = LearnerHarness.make("Script", QUICK, algo="dqn")
+    replay = ReplayBuffer(100)
     seen = []
     for _ in range(3):
         rollout = practice.collect()
@@ -89,20 +89,20 @@ def test_the_replay_buffer_overwrites_the_oldest_transitions_first():
         seen += rollout.reward[rollout.valid].tolist()
     assert len(replay) == 100
     assert sorted(replay.columns["reward"].tolist()) == sorted(np.float32(seen[-100:]).tolist())
-    again = Replay(100)
+    again = ReplayBuffer(100)
     again.load(replay.state())
     one, two = (r.sample(40, np.random.default_rng(1)) for r in (replay, again))
     assert all(np.array_equal(one[name], two[name]) for name in one)
 
 
 def test_a_replay_buffer_restored_with_another_size_keeps_the_newest_transitions():
-    practice = Practice.on("Script", QUICK, algo="dqn")
-    replay, smaller = Replay(100), Replay(40)
+    practice = LearnerHarness.make("Script", QUICK, algo="dqn")
+    replay, smaller = ReplayBuffer(100), ReplayBuffer(40)
     for _ in range(3):
         replay.add(practice.collect())
         practice.clock.rollouts += 1
     smaller.load(replay.state())
-    oldest = replay.seen % 100
+    oldest = replay.n_added % 100
     in_order = np.roll(replay.columns["reward"], -oldest)
     assert np.array_equal(smaller.columns["reward"], in_order[-40:])
     assert len(smaller) == 40
@@ -110,7 +110,7 @@ def test_a_replay_buffer_restored_with_another_size_keeps_the_newest_transitions
 
 def test_running_reward_normalization_is_rejected():
     with pytest.raises(ConfigError, match=r"normalize\.reward.*replays old rewards"):
-        Practice.on("Script", QUICK | {"normalize.reward": "running"}, algo="dqn")
+        LearnerHarness.make("Script", QUICK | {"normalize.reward": "running"}, algo="dqn")
     plain = {k: v for k, v in QUICK.items() if not k.startswith("normalize")}
     prepared = prepare("py:tests.scripted:Script:dqn", plain | {"stop.rollouts": 1})
     assert prepared.resolved.config.normalize.reward == "off"
@@ -128,13 +128,13 @@ def test_a_resumed_run_restores_the_replay_buffer_and_ends_with_the_same_weights
     settings |= {"algo.gradient_steps": 5, "algo.replay": 300, "checkpoint.every": "2 rollouts"}
     settings |= {"algo.epsilon": "1 -> 0.1", "eval.every": "4 rollouts", "traces.train": "100%"}
     settings["checkpoint.keep"] = 9
-    run = trained("CartPole-v1", settings, algo="dqn")
-    again = resumed(gone_back(run, 256))
-    same_run(run, again)
+    run = train_small("CartPole-v1", settings, algo="dqn")
+    again = resume_run(copy_killed_at(run, 256))
+    assert_same_run(run, again)
 
 
 def test_a_rolled_back_update_restores_the_replay_buffer_also_where_it_wraps_around():
-    practice = Practice.on("Script", QUICK | {"algo.replay": 150, "algo.warmup": 1}, algo="dqn")
+    practice = LearnerHarness.make("Script", QUICK | {"algo.replay": 150, "algo.warmup": 1}, algo="dqn")
     for _ in range(2):
         practice.learn(practice.collect())
     learner, rollout = practice.learner, practice.collect()
@@ -144,7 +144,7 @@ def test_a_rolled_back_update_restores_the_replay_buffer_also_where_it_wraps_aro
     )  # overwrites old rows and fills unused ones
     arrays, plain = learner.state()
     before = {name: array.copy() for name, array in (arrays | learner.policy.arrays()).items()}
-    values = Control(practice.cfg.algo).values(practice.clock).model_copy(update={"lr": 1e30})
+    values = Schedules(practice.cfg.algo).values(practice.clock).model_copy(update={"lr": 1e30})
     order = partial(np.random.default_rng, 0)
     _, incidents = Transaction(TransactionConfig()).update(learner, rollout, values, order)
     assert [incident.dropped for incident in incidents] == [False, True]
@@ -160,11 +160,11 @@ def test_a_rolled_back_update_restores_the_replay_buffer_also_where_it_wraps_aro
 
 def test_a_transaction_does_not_copy_the_replay_buffer():
     size = 100_000
-    practice = Practice.on("Script", QUICK | {"algo.replay": size}, algo="dqn")
+    practice = LearnerHarness.make("Script", QUICK | {"algo.replay": size}, algo="dqn")
     practice.learn(practice.collect())
     learner, rollout = practice.learner, practice.collect()
     learner.algorithm.replay.seen += size  # as if the buffer were full
-    values = Control(practice.cfg.algo).values(practice.clock)
+    values = Schedules(practice.cfg.algo).values(practice.clock)
     tracemalloc.start()
     try:
         order = partial(np.random.default_rng, 0)

@@ -8,7 +8,7 @@ import pytest
 
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
-from tests.algos.practice import ACTION_SPACES, ENGINES, IDENTITY, OBSERVATION_SPACES, Practice
+from tests.algos.practice import ACTION_SPACES, ENGINES, IDENTITY, OBSERVATION_SPACES, LearnerHarness
 
 QUICK: dict[str, Any] = {
     "env.n_envs": 8,
@@ -39,9 +39,9 @@ LEARNERS = [
 REINFORCE use."""
 
 
-def practised(settings: dict[str, Any], rollouts: int, algo: str = "ppo") -> Practice:
+def practised(settings: dict[str, Any], rollouts: int, algo: str = "ppo") -> LearnerHarness:
     budget = {"stop.env_steps": rollouts * 128}
-    practice = Practice.on(IDENTITY, QUICK | LEARNS[algo][1] | budget | settings, algo=algo)
+    practice = LearnerHarness.make(IDENTITY, QUICK | LEARNS[algo][1] | budget | settings, algo=algo)
     practice.repeat(rollouts)
     return practice
 
@@ -62,7 +62,7 @@ def test_the_correct_action_is_learned_in_every_action_space(algo: str, engine: 
         return
     amounts = space.endswith("amounts")
     practice = practised(settings, rollouts * 5 // 2 if amounts else rollouts, algo)
-    assert practice.mastery() > (0.95 if amounts else 0.999)
+    assert practice.greedy_reward() > (0.95 if amounts else 0.999)
 
 
 @pytest.mark.parametrize("space", OBSERVATION_SPACES)
@@ -73,4 +73,4 @@ def test_the_correct_action_is_learned_from_every_kind_of_observation(space: str
         settings |= {"policy.hidden": [], "algo.lr": "2e-3 -> 0", "algo.epochs": 3}
     if space == "parts":
         settings |= {"normalize.obs": "running", "policy.embedding": 32}
-    assert practised(settings, 15 if images else 25).mastery() > 0.999
+    assert practised(settings, 15 if images else 25).greedy_reward() > 0.999

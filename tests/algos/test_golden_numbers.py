@@ -23,7 +23,7 @@ RUNS = [
 
 @pytest.mark.parametrize(("case", "engine"), RUNS)
 def test_three_updates_give_the_golden_numbers(case: str, engine: str):
-    found = golden.numbers(case, engine)
+    found = golden.golden_metrics(case, engine)
     assert len(found) == golden.UPDATES
     for k, (now, then) in enumerate(zip(found, STORED[case], strict=True)):
         assert now.keys() == then.keys()

@@ -12,12 +12,12 @@ from gymnast.seeds import stream
 from tests.algos.practice import BOTH_ENGINES
 from tests.algos.reference import (
     N,
-    normal,
-    practised,
-    same_gradient,
+    standardize,
+    stale_rollout,
+    assert_same_gradient,
     slow_advantages,
     slow_policy_gradient,
-    updated,
+    update_once,
 )
 
 STILL = {"algo.lr": 0.0, "algo.max_grad_norm": "off"}
@@ -29,15 +29,15 @@ BOX = pytest.mark.parametrize("box", [False, True], ids=["choice", "amounts"])
 @pytest.mark.parametrize("norm", ["off", "rollout"])
 def test_a2c_follows_the_gradient_of_its_loss(box: bool, norm: str, engine: str):
     settings = STILL | {"algo.advantage_norm": norm, "algo.entropy_coef": 0.3}
-    practice, rollout = practised(box, settings | {"engine": engine}, "a2c")
-    metrics = updated(practice, rollout, stream(0, "order"))
+    practice, rollout = stale_rollout(box, settings | {"engine": engine}, "a2c")
+    metrics = update_once(practice, rollout, stream(0, "order"))
     advantage = slow_advantages(rollout, 0.9, 0.8)
     target = advantage + rollout.value
     loss, weights = slow_policy_gradient(
-        practice, rollout, normal(advantage) if norm == "rollout" else advantage, target
+        practice, rollout, standardize(advantage) if norm == "rollout" else advantage, target
     )
     loss.backward()
-    same_gradient(practice, weights)
+    assert_same_gradient(practice, weights)
     assert metrics["loss/total"] == pytest.approx(float(loss.detach()), rel=1e-4, abs=1e-5)
     assert metrics["optim/steps"] == 1
 
@@ -74,9 +74,9 @@ def test_reinforce_follows_the_gradient_of_its_loss(
     box: bool, settings: dict[str, Any], engine: str
 ):
     given = STILL | {"algo.episodes": 4, "algo.entropy_coef": 0.3, "engine": engine} | settings
-    practice, rollout = practised(box, given, "reinforce")
+    practice, rollout = stale_rollout(box, given, "reinforce")
     assert not rollout.valid.all()  # copies with shorter episodes have fewer steps
-    metrics = updated(practice, rollout, stream(0, "order"))
+    metrics = update_once(practice, rollout, stream(0, "order"))
     algo, keep = practice.cfg.algo, rollout.valid
     credit = slow_credit(rollout, 0.9, algo.returns)
     baseline = {"none": 0.0, "batch": credit[keep].mean(), "learned": rollout.value}
@@ -88,10 +88,10 @@ def test_reinforce_follows_the_gradient_of_its_loss(
     target = credit if algo.baseline == "learned" else None
     loss, weights = slow_policy_gradient(practice, rollout, advantage, target)
     loss.backward()
-    same_gradient(practice, weights)
+    assert_same_gradient(practice, weights)
     assert metrics["loss/total"] == pytest.approx(float(loss.detach()), rel=1e-4, abs=1e-5)
     if target is None:  # a critic that is not the baseline is not trained
-        spans = practice.learner.policy.parameters.part("critic.")
+        spans = practice.learner.policy.parameters.prefix_slice("critic.")
         assert not practice.learner.algorithm.gradient_step.engine.gradient[spans].any()
 
 
@@ -99,13 +99,13 @@ def test_no_baseline_gives_another_update_than_the_batch_mean():
     moved: dict[str, np.ndarray] = {}
     for baseline in ("none", "batch"):
         settings = STILL | {"algo.episodes": 4, "algo.baseline": baseline}
-        practice, rollout = practised(False, settings, "reinforce")
+        practice, rollout = stale_rollout(False, settings, "reinforce")
         assert practice.cfg.algo.advantage_norm == "rollout"
-        updated(practice, rollout, stream(0, "order"))
+        update_once(practice, rollout, stream(0, "order"))
         moved[baseline] = practice.learner.algorithm.gradient_step.engine.gradient.copy()
     assert not np.allclose(moved["none"], moved["batch"])
 
 
 def test_a_learned_baseline_is_rejected_for_returns_of_whole_episodes():
     with pytest.raises(Exception, match=r"algo\.baseline.*to_go"):
-        practised(False, {"algo.returns": "episode", "algo.baseline": "learned"}, "reinforce")
+        stale_rollout(False, {"algo.returns": "episode", "algo.baseline": "learned"}, "reinforce")

@@ -11,14 +11,14 @@ import pytest
 
 from tests.algos.practice import BOTH_ENGINES
 from tests.algos.reference import (
-    STILL,
+    ZERO_LR,
     N,
-    Recorded,
+    RecordingGenerator,
     T,
-    practised,
-    same_gradient,
+    stale_rollout,
+    assert_same_gradient,
     slow_loss,
-    updated,
+    update_once,
 )
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -42,13 +42,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def test_the_gradient_matches_an_independent_implementation_of_the_loss(
     box: bool, settings: dict[str, Any], engine: str
 ):
-    practice, rollout = practised(box, STILL | settings | {"engine": engine})
-    order = Recorded()
-    metrics = updated(practice, rollout, order)
+    practice, rollout = stale_rollout(box, ZERO_LR | settings | {"engine": engine})
+    order = RecordingGenerator()
+    metrics = update_once(practice, rollout, order)
     halves = np.array_split(order.orders[0], 2)
     loss, _, weights = slow_loss(practice, rollout, halves[-1])
     loss.backward()
-    same_gradient(practice, weights)
+    assert_same_gradient(practice, weights)
 
     reported = [slow_loss(practice, rollout, half)[1] for half in halves]
     for name in reported[0]:
@@ -59,33 +59,33 @@ def test_the_gradient_matches_an_independent_implementation_of_the_loss(
 @BOTH_ENGINES
 def test_masked_actions_do_not_contribute_to_the_gradient(engine: str):
     settings = {"algo.entropy_coef": 0.3, "algo.kl_coef": 0.7, "engine": engine}
-    practice, rollout = practised(False, STILL | settings)
+    practice, rollout = stale_rollout(False, ZERO_LR | settings)
     head = practice.learner.policy.head
     mask = np.random.default_rng(2).random(rollout.dist.shape) < 0.6
     np.put_along_axis(mask, rollout.action[..., None], True, -1)
-    dist = head.parameters(rollout.dist, None, mask)
+    dist = head.dist_parameters(rollout.dist, None, mask)
     logprob = head.logprob(dist, rollout.action)
     rollout = replace(rollout, mask=mask, dist=dist, logprob=logprob)
-    order = Recorded()
-    metrics = updated(practice, rollout, order)
+    order = RecordingGenerator()
+    metrics = update_once(practice, rollout, order)
     loss, _, weights = slow_loss(practice, rollout, np.array_split(order.orders[0], 2)[-1])
     loss.backward()
-    same_gradient(practice, weights)
+    assert_same_gradient(practice, weights)
     assert metrics["policy/entropy"] < math.log(3)
 
 
 @BOTH_ENGINES
 def test_invalid_steps_are_not_learned_from(engine: str):
     settings = {"algo.advantage_norm": "off", "engine": engine}
-    practice, rollout = practised(False, STILL | settings)
+    practice, rollout = stale_rollout(False, ZERO_LR | settings)
     valid = np.random.default_rng(3).random((T, N)) < 0.5
     rollout = replace(rollout, valid=valid)
-    order = Recorded()
-    updated(practice, rollout, order)
+    order = RecordingGenerator()
+    update_once(practice, rollout, order)
     size = practice.cfg.algo.minibatch(int(valid.sum()))
     (n_batches,) = {-(-int(valid.sum()) // size)}
     last = np.array_split(order.orders[0], n_batches)[-1]
     assert sum(map(len, order.orders)) == valid.sum()
     loss, _, weights = slow_loss(practice, rollout, last)
     loss.backward()
-    same_gradient(practice, weights)
+    assert_same_gradient(practice, weights)

@@ -12,24 +12,24 @@ from torch.distributions import kl_divergence
 from gymnast.config.resolve import resolve
 from gymnast.engine.batch import MinibatchPlan
 from gymnast.seeds import stream
-from gymnast.training.live.control import Control
+from gymnast.training.live.control import Schedules
 from tests.algos.practice import BOTH_ENGINES
 from tests.algos.reference import (
-    STILL,
+    ZERO_LR,
     N,
-    Recorded,
+    RecordingGenerator,
     T,
-    practised,
+    stale_rollout,
     slow_advantages,
     slow_loss,
     torch_distribution,
-    updated,
+    update_once,
 )
 
 
 @BOTH_ENGINES
 def test_one_step_changes_the_weights_as_adam_does(engine: str):
-    practice, rollout = practised(
+    practice, rollout = stale_rollout(
         False,
         {
             "algo.epochs": 1,
@@ -40,11 +40,11 @@ def test_one_step_changes_the_weights_as_adam_does(engine: str):
         },
     )
     before = {n: v.copy() for n, v in practice.learner.policy.parameters.views.items()}
-    order = Recorded()
+    order = RecordingGenerator()
     loss, _, weights = slow_loss(practice, rollout, np.arange(T * N))
     loss.backward()
     norm = math.sqrt(sum(float((w.grad**2).sum()) for w in weights.values()))
-    metrics = updated(practice, rollout, order)
+    metrics = update_once(practice, rollout, order)
     assert metrics["optim/grad_norm"] == pytest.approx(norm, rel=1e-4)
     shorten = min(1.0, 0.5 / norm)
     moved = 0.0
@@ -61,10 +61,10 @@ def test_one_step_changes_the_weights_as_adam_does(engine: str):
 
 def test_gradient_norms_of_actor_and_critic_are_measured_before_clipping():
     settings = {"algo.epochs": 1, "algo.batch_size": "100%", "algo.max_grad_norm": 1e-3}
-    practice, rollout = practised(True, settings)
+    practice, rollout = stale_rollout(True, settings)
     loss, _, weights = slow_loss(practice, rollout, np.arange(T * N))
     loss.backward()
-    metrics = updated(practice, rollout, Recorded())
+    metrics = update_once(practice, rollout, RecordingGenerator())
     for part in ("actor", "critic"):
         every = [float((w.grad**2).sum()) for name, w in weights.items() if name.startswith(part)]
         found = metrics[f"optim/grad_norm_{part}"]
@@ -77,8 +77,8 @@ def test_gradient_norms_of_actor_and_critic_are_measured_before_clipping():
 def test_gradients_are_clipped_only_if_max_grad_norm_is_set(engine: str):
     for limit, share in (("off", 0.0), (1e-3, 1.0), (1e6, 0.0)):
         settings = {"algo.max_grad_norm": limit, "engine": engine}
-        practice, rollout = practised(False, STILL | settings)
-        metrics = updated(practice, rollout, Recorded())
+        practice, rollout = stale_rollout(False, ZERO_LR | settings)
+        metrics = update_once(practice, rollout, RecordingGenerator())
         assert metrics["optim/clipped_share"] == share
         applied = np.linalg.norm(practice.learner.algorithm.gradient_step.engine.gradient)
         if limit == 1e-3:
@@ -89,9 +89,9 @@ def test_gradients_are_clipped_only_if_max_grad_norm_is_set(engine: str):
 
 
 def test_minibatches_are_reshuffled_in_every_epoch():
-    practice, rollout = practised(False, {"algo.epochs": 5})
-    order = Recorded()
-    updated(practice, rollout, order)
+    practice, rollout = stale_rollout(False, {"algo.epochs": 5})
+    order = RecordingGenerator()
+    update_once(practice, rollout, order)
     assert len(order.orders) == 5
     assert len({tuple(o) for o in order.orders}) == 5
     assert all(sorted(o) == list(range(T * N)) for o in order.orders)
@@ -111,25 +111,25 @@ def test_minibatches_contain_every_step_once_and_differ_in_size_by_at_most_one(n
 @BOTH_ENGINES
 def test_target_kl_stops_one_update_early_and_not_the_next(engine: str):
     settings = {"algo.epochs": 6, "algo.lr": 0.05, "engine": engine}
-    practice, rollout = practised(False, settings)
-    free = Control(practice.cfg.algo).values(practice.clock)
+    practice, rollout = stale_rollout(False, settings)
+    free = Schedules(practice.cfg.algo).values(practice.clock)
     strict = free.model_copy(update={"target_kl": 1e-6})
     loose = free.model_copy(update={"target_kl": 1e6})
     learn = practice.learner.algorithm.update
-    metrics = [learn(rollout, values, Recorded()) for values in (strict, loose, strict, free)]
+    metrics = [learn(rollout, values, RecordingGenerator()) for values in (strict, loose, strict, free)]
     assert [m["optim/epochs"] for m in metrics] == [1, 6, 1, 6]
     assert [m["optim/kl_stop"] for m in metrics] == [1.0, 0.0, 1.0, 0.0]
     assert metrics[0]["policy/kl"] > 1e-6
 
 
 def test_the_optimizer_is_reset_only_if_the_learning_rate_jumps_by_more_than_the_factor():
-    practice, rollout = practised(False, {"algo.epochs": 1, "algo.batch_size": "100%"})
-    base = Control(practice.cfg.algo).values(practice.clock)
+    practice, rollout = stale_rollout(False, {"algo.epochs": 1, "algo.batch_size": "100%"})
+    base = Schedules(practice.cfg.algo).values(practice.clock)
     algorithm = practice.learner.algorithm
 
     def steps_after(lr: float, factor: float | None) -> int:
         values = base.model_copy(update={"lr": lr, "reset_optimizer_on_lr_jump": factor})
-        algorithm.update(rollout, values, Recorded())
+        algorithm.update(rollout, values, RecordingGenerator())
         return algorithm.gradient_step.adam.steps
 
     assert [steps_after(1e-3, 3.0), steps_after(5e-4, 3.0), steps_after(1e-3, 3.0)] == [1, 2, 3]
@@ -142,14 +142,14 @@ def test_the_optimizer_is_reset_only_if_the_learning_rate_jumps_by_more_than_the
 
 def test_the_optimizer_and_its_last_learning_rate_are_restored_from_their_state():
     settings = {"algo.epochs": 2, "algo.reset_optimizer_on_lr_jump": 3}
-    first, rollout = practised(False, settings)
-    second, _ = practised(False, settings)
-    updated(first, rollout, Recorded())
+    first, rollout = stale_rollout(False, settings)
+    second, _ = stale_rollout(False, settings)
+    update_once(first, rollout, RecordingGenerator())
     second.learner.policy.load(first.learner.policy.arrays())
     arrays, plain = first.learner.state()
     second.learner.load(arrays, plain, optimizer=True)
     for practice in (first, second):
-        updated(practice, rollout, Recorded(5))
+        update_once(practice, rollout, RecordingGenerator(5))
     flats = [p.learner.policy.parameters.flat for p in (first, second)]
     assert np.array_equal(*flats)
     assert (
@@ -161,8 +161,8 @@ def test_the_optimizer_and_its_last_learning_rate_are_restored_from_their_state(
 @BOTH_ENGINES
 @pytest.mark.parametrize("box", [False, True], ids=["choice", "amounts"])
 def test_kl_and_ratios_are_measured_against_the_collecting_policy(box: bool, engine: str):
-    practice, rollout = practised(box, {"algo.epochs": 3, "algo.lr": 0.01, "engine": engine})
-    metrics = updated(practice, rollout, Recorded())
+    practice, rollout = stale_rollout(box, {"algo.epochs": 3, "algo.lr": 0.01, "engine": engine})
+    metrics = update_once(practice, rollout, RecordingGenerator())
     policy = practice.learner.policy
     new_dist = torch.from_numpy(policy.dist(rollout.obs.reshape(T * N, -1))).double()
     old_dist = torch.from_numpy(rollout.dist.reshape(T * N, -1)).double()
@@ -181,8 +181,8 @@ def test_kl_and_ratios_are_measured_against_the_collecting_policy(box: bool, eng
 
 
 def test_value_metrics_describe_the_rollout_before_the_update():
-    practice, rollout = practised(False, {"algo.epochs": 4, "algo.lr": 0.05})
-    metrics = updated(practice, rollout, Recorded())
+    practice, rollout = stale_rollout(False, {"algo.epochs": 4, "algo.lr": 0.05})
+    metrics = update_once(practice, rollout, RecordingGenerator())
     advantage = slow_advantages(rollout, 0.9, 0.8)
     target = advantage + rollout.value
     expected = {
@@ -204,8 +204,8 @@ def test_value_metrics_describe_the_rollout_before_the_update():
 def test_an_update_is_a_pure_function_of_its_inputs(engine: str):
     results = []
     for _ in range(2):
-        practice, rollout = practised(True, {"algo.epochs": 3, "engine": engine})
-        results.append((updated(practice, rollout, Recorded(3)), practice))
+        practice, rollout = stale_rollout(True, {"algo.epochs": 3, "engine": engine})
+        results.append((update_once(practice, rollout, RecordingGenerator(3)), practice))
     assert results[0][0] == results[1][0]
     flats = [p.learner.policy.parameters.flat for _, p in results]
     assert np.array_equal(*flats)
@@ -214,15 +214,15 @@ def test_an_update_is_a_pure_function_of_its_inputs(engine: str):
 def test_a_batch_size_in_percent_scales_with_the_rollout_and_a_count_does_not():
     for batch_size, steps in (("25%", 4), ("100%", 1), (24, 4), (1, 96), (50, 2)):
         settings = {"algo.epochs": 1, "algo.batch_size": batch_size}
-        practice, rollout = practised(False, settings | {"algo.advantage_norm": "rollout"})
-        assert updated(practice, rollout, Recorded())["optim/steps"] == steps
+        practice, rollout = stale_rollout(False, settings | {"algo.advantage_norm": "rollout"})
+        assert update_once(practice, rollout, RecordingGenerator())["optim/steps"] == steps
 
 
 def test_every_metric_of_an_update_is_declared():
-    from gymnast.metrics.specs import declared
+    from gymnast.metrics.specs import run_metrics
 
     cfg = resolve("CartPole-v1").config
-    practice, rollout = practised(True, {"normalize.value": "popart", "normalize.obs": "running"})
+    practice, rollout = stale_rollout(True, {"normalize.value": "popart", "normalize.obs": "running"})
     metrics = practice.learn(rollout)
     metrics.pop("optim/steps")  # counted on the clock
-    assert set(metrics) <= set(declared(cfg))
+    assert set(metrics) <= set(run_metrics(cfg))

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.algos.practice import BOTH_ENGINES
-from tests.algos.reference import STILL, Recorded, practised, updated
+from tests.algos.reference import ZERO_LR, RecordingGenerator, stale_rollout, update_once
 
 WEIGHTS = {"algo.entropy_coef": 0.3, "algo.kl_coef": 0.2, "algo.value_coef": 0.7}
 TERMS = ("loss/policy", "loss/value", "loss/entropy", "loss/kl")
@@ -18,8 +18,8 @@ TERMS = ("loss/policy", "loss/value", "loss/entropy", "loss/kl")
 @BOTH_ENGINES
 @pytest.mark.parametrize("box", [False, True])
 def test_weighted_terms_add_up_to_the_total_loss(engine: str, box: bool):
-    practice, rollout = practised(box, WEIGHTS | {"engine": engine})
-    row = updated(practice, rollout, Recorded())
+    practice, rollout = stale_rollout(box, WEIGHTS | {"engine": engine})
+    row = update_once(practice, rollout, RecordingGenerator())
     assert sum(row[name] for name in TERMS) == pytest.approx(row["loss/total"], rel=1e-5)
     assert row["loss/value"] == pytest.approx(0.7 * row["value/loss"])
     assert row["loss/kl"] == pytest.approx(0.2 * row["policy/kl_penalty"])
@@ -28,26 +28,26 @@ def test_weighted_terms_add_up_to_the_total_loss(engine: str, box: bool):
 
 @BOTH_ENGINES
 def test_the_entropy_term_is_minus_the_weighted_entropy(engine: str):
-    practice, rollout = practised(False, WEIGHTS | STILL | {"engine": engine})
+    practice, rollout = stale_rollout(False, WEIGHTS | ZERO_LR | {"engine": engine})
     policy = practice.learner.policy
     dist = policy.dist(rollout.obs.reshape(-1, 3)).astype(np.float64)
     entropy = float(torch.distributions.Categorical(logits=torch.from_numpy(dist)).entropy().mean())
-    row = updated(practice, rollout, Recorded())
+    row = update_once(practice, rollout, RecordingGenerator())
     assert row["loss/entropy"] == pytest.approx(-0.3 * entropy, rel=1e-5)
 
 
 @BOTH_ENGINES
 def test_a_term_with_zero_weight_is_exactly_zero(engine: str):
-    practice, rollout = practised(False, {"algo.entropy_coef": 0.0, "engine": engine})
-    row = updated(practice, rollout, Recorded())
+    practice, rollout = stale_rollout(False, {"algo.entropy_coef": 0.0, "engine": engine})
+    row = update_once(practice, rollout, RecordingGenerator())
     assert row["loss/entropy"] == row["loss/kl"] == 0.0
 
 
 @BOTH_ENGINES
 @pytest.mark.parametrize("box", [False, True])
 def test_approx_kl_is_the_k3_estimator_over_the_sampled_actions(engine: str, box: bool):
-    practice, rollout = practised(box, {"algo.lr": 0.01, "engine": engine})
-    row = updated(practice, rollout, Recorded())
+    practice, rollout = stale_rollout(box, {"algo.lr": 0.01, "engine": engine})
+    row = update_once(practice, rollout, RecordingGenerator())
     policy = practice.learner.policy
     dist = policy.dist(rollout.obs.reshape(-1, 3)).astype(np.float64)
     action = torch.from_numpy(rollout.action.reshape(-1, *rollout.action.shape[2:]))
@@ -67,8 +67,8 @@ def test_approx_kl_is_the_k3_estimator_over_the_sampled_actions(engine: str, box
 @BOTH_ENGINES
 @pytest.mark.parametrize("shared", ["on", "off"])
 def test_squared_norms_of_the_parts_add_up_to_the_total(engine: str, shared: str):
-    practice, rollout = practised(False, {"policy.shared": shared, "engine": engine})
-    row = updated(practice, rollout, Recorded())
+    practice, rollout = stale_rollout(False, {"policy.shared": shared, "engine": engine})
+    row = update_once(practice, rollout, RecordingGenerator())
     parts = ("actor", "critic", *(["shared"] if shared == "on" else []))
     views = practice.learner.policy.parameters.views
     for part in parts:
@@ -88,8 +88,8 @@ def test_gradient_norms_per_part_are_of_the_last_step_and_the_maximum_is_over_al
     engine: str,
 ):
     settings = {"policy.shared": "on", "algo.epochs": 3, "algo.lr": 0.02, "engine": engine}
-    practice, rollout = practised(False, settings)
-    row = updated(practice, rollout, Recorded())
+    practice, rollout = stale_rollout(False, settings)
+    row = update_once(practice, rollout, RecordingGenerator())
     norms = practice.learner.algorithm.gradient_step._losses[:, -1]  # type: ignore[attr-defined]
     last = _whole(row, "grad_norm", ("actor", "critic", "shared"))
     assert last == pytest.approx(norms[-1], rel=1e-4)
@@ -97,8 +97,8 @@ def test_gradient_norms_per_part_are_of_the_last_step_and_the_maximum_is_over_al
 
 
 def test_value_errors_are_those_of_the_collected_values():
-    practice, rollout = practised(False, STILL)
-    row = updated(practice, rollout, Recorded())
+    practice, rollout = stale_rollout(False, ZERO_LR)
+    row = update_once(practice, rollout, RecordingGenerator())
     _, target = rollout.advantages(0.9, 0.8)
     missed = target - rollout.value.astype(np.float64)
     assert row["value/bias"] == pytest.approx(missed.mean())

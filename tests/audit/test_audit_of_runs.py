@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from gymnast.audit.audit import audit
 from gymnast.audit.shaping import ShapingTotal, shaping_totals
-from gymnast.audit.totals import totals
+from gymnast.audit.totals import term_totals
 from gymnast.cli import cli
 from gymnast.collect.casting import scripted_player
 from gymnast.config.sections.shaping import TermConfig
@@ -19,7 +19,7 @@ from gymnast.envs.matches.tag.arena import TagMatches
 from gymnast.envs.matches.tag.rules import ROLES, SEEKER
 from gymnast.selfplay.play import play_matches
 from gymnast.training.notebook import train
-from tests.small_runs import SMALL, rows, trained
+from tests.small_runs import SMALL, rows, train_small
 
 TAG = {
     "env.n_envs": 4,
@@ -48,13 +48,13 @@ def test_totals_are_sums_of_term_rewards_split_by_winner():
     players = {role: scripted_player(matches.scripted[role]["medium"]) for role in ROLES}
     played = play_matches(matches, players, dict.fromkeys(ROLES, "medium"), range(8))
     for role in ROLES:
-        found = {total.term: total for total in totals(played, role)}
+        found = {total.term: total for total in term_totals(played, role)}
         returns = np.array([np.mean(match.returns[role]) for match in played])
         assert sum(t.mean for t in found.values()) == pytest.approx(returns.mean())
         assert sum(t.share for t in found.values()) == pytest.approx(1)
         seats = matches.roles[role].seats
         for term, total in found.items():
-            each = [match.terms[role][term] / seats for match in played]
+            each = [match.term_totals[role][term] / seats for match in played]
             won = [x for x, m in zip(each, played, strict=True) if m.end.winner == role]
             lost = [x for x, m in zip(each, played, strict=True) if m.end.winner != role]
             assert won
@@ -89,7 +89,7 @@ def test_a_multi_role_run_is_audited_with_matches():
 
 def test_a_cost_per_step_sums_to_the_episode_length():
     settings = {"shaping.late": {"kwargs": {"after": 0}, "weight": 2}, "stop.env_steps": 2048}
-    run = trained("CartPole-v1", settings)
+    run = train_small("CartPole-v1", settings)
     code, output = audited(run, "--json")
     (line,) = json.loads(output)["shaping"]
     recorded = [row for row in rows(run) if "episode/length" in row]
@@ -104,14 +104,14 @@ def test_a_cost_per_step_sums_to_the_episode_length():
 
 def test_a_term_larger_than_the_range_of_raw_returns_is_flagged():
     settings = {"shaping.late": {"kwargs": {"after": 0}, "weight": 100}, "stop.env_steps": 1024}
-    code, output = audited(trained("CartPole-v1", settings))
+    code, output = audited(train_small("CartPole-v1", settings))
     assert code == 1
     assert "OUTWEIGHS" in output
     assert "lower its weight" in output
 
 
 def test_the_audit_of_a_run_without_shaping_says_so():
-    code, output = audited(trained("CartPole-v1", {"stop.env_steps": 512}))
+    code, output = audited(train_small("CartPole-v1", {"stop.env_steps": 512}))
     assert code == 0
     assert "no shaping terms" in output
 
@@ -152,7 +152,7 @@ def test_equal_raw_returns_are_compared_by_their_size():
 
 def test_a_large_count_bonus_is_flagged_if_all_raw_returns_are_equal():
     settings = {"shaping.count.weight": 50, "stop.env_steps": 4096, "eval.every": "off"}
-    code, output = audited(trained("MountainCar-v0", settings))
+    code, output = audited(train_small("MountainCar-v0", settings))
     assert code == 1
     assert "OUTWEIGHS" in output
     assert "count outweighs the raw returns" in output

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from gymnast.audit.farming import (
-    EVEN,
+    FARMABLE_SHARE,
     FEWEST,
     HONEST,
-    TOGETHER,
+    ALL_TERMS,
     TermVerdict,
     Trial,
-    difference,
-    farm,
-    judge,
+    welch_interval,
+    audit_terms,
+    judge_trials,
     play_trials,
 )
 from gymnast.collect.casting import scripted_player
@@ -40,7 +40,7 @@ def played(role: str) -> list[Trial]:
     terms = {role: dict.fromkeys(PLANTED, 0.05)}
     farmers = {name: scripted_player(rules) for name, rules in EXPLOITERS[role].items()}
     return play_trials(
-        lambda n: TagMatches(n, terms=terms), role, farmers, discount=GAMMA, seed=SEED, n=N
+        lambda n: TagMatches(n, terms=terms), role, farmers, discount=GAMMA, seed=SEED, n_matches=N
     )
 
 
@@ -56,7 +56,7 @@ def found(role: str, weights: Mapping[str, float] = {}, **factors: float) -> dic
     ]
     honest = [one for one in weighed if one.player in HONEST]
     farmers = [one for one in weighed if one.player not in HONEST]
-    return {one.term: one for one in judge(role, "goal", farmers, honest)}
+    return {one.term: one for one in judge_trials(role, "goal", farmers, honest)}
 
 
 @pytest.mark.parametrize("term", PLANTED)
@@ -66,11 +66,11 @@ def test_a_farmable_bonus_per_step_is_found(term: str):
         "time": "sound",
         "closing": "sound",
         term: "farmable",
-        TOGETHER: "farmable",
+        ALL_TERMS: "farmable",
     }
-    farmed = verdicts[term].farmed
+    farmed = verdicts[term].evidence
     assert farmed is not None
-    assert farmed.low > 1, "not even certain victory is worth as much"
+    assert farmed.share_low > 1, "not even certain victory is worth as much"
 
 
 def test_a_bonus_for_seeing_is_farmable_for_hiders_too():
@@ -80,11 +80,11 @@ def test_a_bonus_for_seeing_is_farmable_for_hiders_too():
 @pytest.mark.parametrize("role", ROLES)
 def test_the_default_rewards_cannot_be_farmed(role: str):
     verdicts = found(role)
-    assert set(verdicts) == {"time", "closing", TOGETHER}
+    assert set(verdicts) == {"time", "closing", ALL_TERMS}
     for one in verdicts.values():
         assert one.verdict == "sound", one
-        assert one.farmed is not None
-        assert one.farmed.share < 0.5 * EVEN, "far below the threshold"
+        assert one.evidence is not None
+        assert one.evidence.share < 0.5 * FARMABLE_SHARE, "far below the threshold"
 
 
 def test_a_time_cost_that_rewards_losing_early_is_found():
@@ -95,7 +95,7 @@ def test_a_time_cost_that_rewards_losing_early_is_found():
 def test_terms_may_be_farmable_only_in_sum():
     verdicts = found(SEEKER, dict.fromkeys(PLANTED, 0.006))
     assert {verdicts[term].verdict for term in PLANTED} == {"sound"}
-    assert verdicts[TOGETHER].verdict == "farmable"
+    assert verdicts[ALL_TERMS].verdict == "farmable"
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -116,12 +116,12 @@ def test_farm_includes_the_policy_of_the_run():
         return circle(obs, uniform)
 
     open_ = partial(TagMatches, **settings)
-    verdicts = farm(open_, SEEKER, discount=GAMMA, seed=SEED, own={"mine": mine}, n=8)
+    verdicts = audit_terms(open_, SEEKER, discount=GAMMA, seed=SEED, own_players={"mine": mine}, n_matches=8)
     assert {one.term: one.verdict for one in verdicts} == {
         "time": "sound",
         "closing": "sound",
         "moving": "farmable",
-        TOGETHER: "farmable",
+        ALL_TERMS: "farmable",
     }
     assert set(batch_sizes) == {8}
     data = verdicts[2].to_json()
@@ -154,7 +154,7 @@ def trial(player: str, won: float, *, term: tuple[float, float], n: int = 20) ->
 
 
 def verdict(farmer: Trial, *honest: Trial) -> TermVerdict:
-    (one, _) = judge("seeker", "goal", [farmer], honest)
+    (one, _) = judge_trials("seeker", "goal", [farmer], honest)
     return one
 
 
@@ -162,10 +162,10 @@ def test_a_term_worth_half_a_win_without_winning_is_farmable():
     winner = trial("honest", 0.5, term=(0.2, 0.2))
     assert verdict(trial("farmer", 0.0, term=(0.0, 1.3)), winner).verdict == "farmable"
     assert verdict(trial("farmer", 0.0, term=(0.0, 1.1)), winner).verdict == "sound"
-    share = verdict(trial("farmer", 0.0, term=(0.0, 1.3)), winner).farmed
+    share = verdict(trial("farmer", 0.0, term=(0.0, 1.3)), winner).evidence
     assert share is not None
     assert share.share == pytest.approx((1.3 - 0.2) / 2)
-    assert share.low < share.share
+    assert share.share_low < share.share
 
 
 def test_a_term_that_winners_collect_as_well_is_not_farmable():
@@ -174,8 +174,8 @@ def test_a_term_that_winners_collect_as_well_is_not_farmable():
     assert verdict(farmer, poor).verdict == "farmable"
     both = verdict(farmer, poor, rich)
     assert both.verdict == "sound"
-    assert both.farmed is not None
-    assert both.farmed.honest == "rich"
+    assert both.evidence is not None
+    assert both.evidence.honest == "rich"
 
 
 def test_a_player_that_wins_half_of_its_matches_is_not_farming():
@@ -199,8 +199,8 @@ def test_any_gain_outweighs_a_goal_that_is_worth_nothing():
     farmer, winner = trial("f", 0.0, term=(0.0, 0.1)), trial("h", 1.0, term=(0.0, 0.0))
     one = verdict(worthless(farmer), worthless(winner))
     assert one.verdict == "farmable"
-    assert one.farmed is not None
-    assert one.farmed.low == math.inf
+    assert one.evidence is not None
+    assert one.evidence.share_low == math.inf
 
 
 def test_a_gain_within_chance_is_not_farmable():
@@ -209,14 +209,14 @@ def test_a_gain_within_chance_is_not_farmable():
     lucky = {**farmer.totals, "term": np.array([30.0] + [0.0] * 19)}
     one = verdict(Trial("farmer", "medium", farmer.won, lucky), winner)
     assert one.verdict == "sound"
-    assert one.farmed is not None
-    assert one.farmed.share > EVEN
+    assert one.evidence is not None
+    assert one.evidence.share > FARMABLE_SHARE
 
 
 def test_95_percent_of_the_difference_intervals_contain_the_truth():
     draws = np.random.default_rng(0)
     inside = 0
     for _ in range(400):
-        interval = difference(draws.normal(1.0, 2.0, 12), draws.normal(0.0, 0.5, 30))
+        interval = welch_interval(draws.normal(1.0, 2.0, 12), draws.normal(0.0, 0.5, 30))
         inside += interval.low <= 1.0 <= interval.high
     assert 0.93 <= inside / 400 <= 0.99

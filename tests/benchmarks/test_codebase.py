@@ -39,7 +39,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_sizes_are_those_of_the_files(tree: Path):
-    found = size.measured(tree)
+    found = size.measure_size(tree)
     assert (found["files"], found["folders"]) == (3, {"gymnast": 2, "gymnast/deep": 1})
     assert found["lines"] == 1 + 11 + 12
     assert found["longest"] == {
@@ -49,13 +49,13 @@ def test_sizes_are_those_of_the_files(tree: Path):
 
 
 def test_the_listed_files_are_those_of_the_table(tree: Path):
-    found = size.listed(tree)
+    found = size.listed_files(tree)
     assert found["names"] == ["gymnast/deep/two.py", "gymnast/one.py"]
     assert (found["lines"], found["missing"]) == (23, ["gone.py"])
 
 
 def test_reading_counts_comments_fragments_words_and_types(tree: Path):
-    found = reading.measured(tree)
+    found = reading.measure_readability(tree)
     assert found["comment share"] == found["whole comment share"] == 1 / 24
     assert (found["docstrings"], found["docstring fragments"]) == (2, 1)
     assert (found["banned words"], found["british spellings"]) == (1, 0)
@@ -71,7 +71,7 @@ def test_code_that_was_copied_and_renamed_is_repeated_and_other_code_is_not(tree
 
 
 def test_a_rollout_executes_a_part_of_what_a_training_does():
-    found = report.executed(ROOT)
+    found = report.trace_training(ROOT)
     rollout, training = found["rollout"], found["training"]
     assert 20 < rollout["files"] < training["files"]
     assert rollout["executed"] < rollout["lines"] < training["lines"]

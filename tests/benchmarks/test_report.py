@@ -90,7 +90,7 @@ def test_goals_are_met_or_not_by_the_numbers_and_left_out_where_nothing_was_meas
     samples = {"ours": [{**sample, "cpu": 1.0}], "alone": [{**sample, "cpu": 0.1}]}
     for seconds, met in ((8.1, True), (7.9, False)):
         found = {"tasks": {"a": {"samples": samples | {"sb3": [{**sample, "cpu": seconds}]}}}}
-        told = {goal.wanted: goal.met for goal in goals.goals(found)}
+        told = {goal.target: goal.met for goal in goals.goals(found)}
         assert told["8 times SB3"] is met
         assert not any("PufferLib" in wanted or "solved" in wanted for wanted in told)
 
@@ -107,7 +107,7 @@ def test_what_the_record_costs_is_told_of_both_engines_by_stopwatch_and_in_turns
     assert "| b | native | 1 | 3 | **2.0%** (2.0% to 2.0%) | **3.0%** (3.0% to 3.0%) |" in told
     assert "| b | torch | 1 | 3 | **2.0%** (2.0% to 2.0%) | **7.0%** (7.0% to 7.0%) |" in told
     found = goals.goals({"tasks": {}, "recording": {"tasks": tasks}})
-    _, native, torch = (goal for goal in found if "5%" in goal.wanted)
+    _, native, torch = (goal for goal in found if "5%" in goal.target)
     assert (native.met, native.reached) == (True, "2.0% by stopwatch, 3.0% by alternation")
     assert (torch.met, torch.reached) == (False, "2.0% by stopwatch, 7.0% by alternation")
 

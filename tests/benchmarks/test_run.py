@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import results
 from benchmarks.contenders import Peer
-from benchmarks.sample import Failed
+from benchmarks.sample import CommandFailed
 from benchmarks.tasks import TASKS
 from benchmarks.timed import ROOT
 
@@ -43,7 +43,7 @@ def test_a_run_replaces_the_tasks_that_it_measured_and_keeps_the_others(measured
 
 def test_a_sample_of_ours_says_its_work_its_time_and_where_that_went(measured: Path):
     (one,) = json.loads(measured.read_text())["tasks"]["b"]["samples"]["ours"]
-    assert one["env_steps"] == TASKS["b"].scaled(0.01 * TASKS["b"].ours) > 1024
+    assert one["env_steps"] == TASKS["b"].scaled_budget(0.01 * TASKS["b"].budget_factor) > 1024
     assert one["updates"] == one["env_steps"] // 1024 * 16
     assert 0 < one["cpu"] < one["whole"]
     assert one["split"]["time/update"] > 0
@@ -52,8 +52,8 @@ def test_a_sample_of_ours_says_its_work_its_time_and_where_that_went(measured: P
 def test_an_entry_is_put_beside_the_others_in_order(tmp_path: Path):
     path = tmp_path / "new" / "found.json"
     for letter in ("b", "a"):
-        results.put(path, "tasks", letter, {"samples": {}})
-    results.put(path, "first_step", None, {"samples": {}})
+        results.replace_entry(path, "tasks", letter, {"samples": {}})
+    results.replace_entry(path, "first_step", None, {"samples": {}})
     found = json.loads(path.read_text())
     assert list(found["tasks"]) == ["a", "b"]
     assert "first_step" in found
@@ -61,11 +61,11 @@ def test_an_entry_is_put_beside_the_others_in_order(tmp_path: Path):
 
 def test_a_peer_that_is_not_installed_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("benchmarks.contenders.HERE", tmp_path)
-    peer = Peer("Some", "some", "a", place=".venv-some")
+    peer = Peer("Some", "some", "a", venv=".venv-some")
     assert peer.why_missing() == "not installed: run benchmarks/setup"
     (tmp_path / ".venv-some.failed").write_text("error: no compiler\n")
     assert peer.why_missing() == "error: no compiler"
 
 
 def test_the_reason_of_a_failure_is_the_last_line_that_was_printed():
-    assert Failed("it", "Traceback\n  line\nValueError: no\n\n").reason == "ValueError: no"
+    assert CommandFailed("it", "Traceback\n  line\nValueError: no\n\n").reason == "ValueError: no"

@@ -81,10 +81,10 @@ def test_a_healthy_environment_passes_every_check():
 def test_a_planted_mistake_is_found_by_exactly_the_check_for_it(name: str):
     check, words = PLANTED[name]
     report = checked(name)
-    assert [finding.check for finding in report.wrong] == [check]
-    (found,) = report.wrong
+    assert [finding.check for finding in report.errors] == [check]
+    (found,) = report.errors
     assert words in found.what
-    assert found.means == CHECKS[check]
+    assert found.consequence == CHECKS[check]
     raised = "raised" in words or name in ("CannotBeMade", "OnlyOnce", "CannotDraw")
     if raised:
         assert "planted.py" in found.traceback
@@ -94,14 +94,14 @@ def test_a_planted_mistake_is_found_by_exactly_the_check_for_it(name: str):
 @pytest.mark.parametrize("fact", FALSE_FACTS)
 def test_a_false_fact_is_found_by_exactly_the_check_for_it(fact: str):
     declared, words = FALSE_FACTS[fact]
-    (found,) = checked("Healthy", **{fact: declared}).wrong
+    (found,) = checked("Healthy", **{fact: declared}).errors
     assert found.check == fact
     assert words in found.what
 
 
 def test_frames_per_second_that_differ_from_the_metadata_are_noted():
     report = checked("Healthy", **{"facts.fps": 30})
-    assert report.wrong == []
+    assert report.errors == []
     finding = next(f for f in report.findings if f.check == "facts.fps")
     assert finding.verdict == "note"
     assert "30 declared and used" in finding.what
@@ -109,7 +109,7 @@ def test_frames_per_second_that_differ_from_the_metadata_are_noted():
 
 def test_an_observation_component_outside_its_declared_range_is_named():
     parts = [{"name": "place", "low": -1, "high": 1}, {"name": "wind", "low": -1, "high": 1}]
-    (found,) = checked("Healthy", **{"facts.observations": parts}).wrong
+    (found,) = checked("Healthy", **{"facts.observations": parts}).errors
     assert found.check == "facts.observations"
     assert found.what.startswith("place is ")
     assert "episode" in found.where
@@ -117,14 +117,14 @@ def test_an_observation_component_outside_its_declared_range_is_named():
 
 def test_an_environment_that_is_declared_nondeterministic_may_be_so():
     report = checked("GlobalGenerator", **{"facts.deterministic": "no"})
-    assert report.wrong == []
+    assert report.errors == []
     finding = next(f for f in report.findings if f.check == "deterministic")
     assert finding.verdict == "note"
 
 
 def test_a_metric_whose_key_is_in_no_info_is_found():
     metric = {"metrics.env/success": {"source": "success", "description": "Reached."}}
-    (found,) = checked("Healthy", **metric).wrong
+    (found,) = checked("Healthy", **metric).errors
     assert found.check == "metrics"
     assert "success" in found.what
 

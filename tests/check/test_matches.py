@@ -17,7 +17,7 @@ from gymnast.check.matches.matches import check_matches
 from gymnast.cli.check import check
 from gymnast.config.resolve import resolve
 from gymnast.errors import EnvError
-from tests.match_games import LIMIT, Careless, Coop
+from tests.match_games import LIMIT, RewardsInactive, Coop
 
 STEPS = 150
 
@@ -124,7 +124,7 @@ class Undrawn(Coop):
 
 
 PLANTED: dict[type[Coop], tuple[str, str]] = {
-    Careless: ("ends", "is done and receives the reward 1e+06"),
+    RewardsInactive: ("ends", "is done and receives the reward 1e+06"),
     EndsTwice: ("ends", "is done and ends again"),
     NeverOver: ("ends", "all agents are done, but the match is not over"),
     OverTooSoon: ("ends", "the match is over, but fox 0 is not done"),
@@ -154,10 +154,10 @@ def test_correct_matches_pass_every_check():
 @pytest.mark.parametrize("game", PLANTED, ids=lambda game: getattr(game, "__name__", "Faulty"))
 def test_a_planted_mistake_is_found_by_exactly_the_check_for_it(game: Any):
     check_name, words = PLANTED[game]
-    (found,) = checked(game).wrong
+    (found,) = checked(game).errors
     assert found.check == check_name
     assert words in found.what
-    assert found.means == CHECKS[check_name]
+    assert found.consequence == CHECKS[check_name]
 
 
 def test_matches_that_cannot_be_reset_are_reported_and_not_played():
@@ -167,7 +167,7 @@ def test_matches_that_cannot_be_reset_are_reported_and_not_played():
 
             return (Fault(matches[0], 0, "no hens"),)
 
-    (found,) = checked(Stillborn).wrong
+    (found,) = checked(Stillborn).errors
     assert (found.check, found.what) == ("reset", "no hens")
 
 
@@ -175,17 +175,17 @@ def test_an_environment_that_cannot_be_created_is_reported_with_the_cause():
     def unmade(_: int) -> Coop:
         raise EnvError("the coop is locked") from RuntimeError("no key")
 
-    (found,) = checked(unmade).wrong
+    (found,) = checked(unmade).errors
     assert (found.check, found.what) == ("made", "the coop is locked")
     assert "no key" in found.traceback
 
 
 def test_declared_facts_and_metrics_are_checked_against_the_matches():
-    (found,) = checked(Coop, **{"facts.reward": [-5, 5]}).wrong
+    (found,) = checked(Coop, **{"facts.reward": [-5, 5]}).errors
     assert found.check == "facts.reward"
     metric = {"metrics.env/speed": {"source": "speed", "description": "Mean."}}
     cfg = resolve("tag", metric | {"env.kwargs": {"time_limit": 9}}).config
-    (found,) = check_matches("tag", cfg, steps=60).wrong
+    (found,) = check_matches("tag", cfg, steps=60).errors
     assert found.check == "metrics"
     assert "distance, duration, seen, but not speed" in found.what
 

@@ -12,11 +12,11 @@ import gymnasium as gym
 import pytest
 from click.testing import CliRunner
 
-from gymnast.check.presets import Failed, check_presets, chosen, replay
+from gymnast.check.presets import PresetFailure, check_presets, preset_targets, replay
 from gymnast.cli.check import SKIPPED, check
-from gymnast.config.presets import SHIPPED, Preset
+from gymnast.config.presets import BUILTIN_DIR, Preset
 from gymnast.config.resolve import load
-from tests.small_runs import traces, trained
+from tests.small_runs import traces, train_small
 
 FACTS = """
 facts: {reward: [-1, 1], deterministic: yes}
@@ -49,11 +49,11 @@ def invoke(*words: str) -> Any:
 def test_every_variant_of_every_shipped_preset_is_tested():
     defined = {
         f"{preset.name}:{variant}"
-        for preset in (Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml"))
-        for variant in preset.own
+        for preset in (Preset(p.stem.replace("__", "/"), p) for p in BUILTIN_DIR.glob("*.yaml"))
+        for variant in preset.own_variants
     }
     assert defined
-    assert defined == set(chosen())
+    assert defined == set(preset_targets())
 
 
 def test_one_preset_per_algorithm_passes_and_leaves_no_files(runs_dir: Path):
@@ -75,7 +75,7 @@ def test_wrong_facts_fail_with_the_reason(presets: Path):
 
 def test_an_evaluation_that_is_not_reproducible_fails(presets: Path):
     (presets / "mine.yaml").write_text(FACTS % "GlobalGeneratorReward")
-    (found,) = check_presets(chosen(["mine"]), allow=["deterministic"])
+    (found,) = check_presets(preset_targets(["mine"]), allow=["deterministic"])
     assert found.verdict == "failed"
     assert "from the stored policy" in found.reason
 
@@ -101,16 +101,16 @@ def test_skips_are_failures_with_no_skips(absent: str, monkeypatch: pytest.Monke
 
 
 def test_a_replay_that_differs_from_the_recorded_episode_fails():
-    run = trained("CartPole-v1", {"stop.rollouts": 1, "algo.n_steps": 8})
+    run = train_small("CartPole-v1", {"stop.rollouts": 1, "algo.n_steps": 8})
     cfg = load(run.config())
     (trace, *_) = next(iter(traces(run, "confirm").values()))
     replay(cfg, trace)
     changed = trace.reward.copy()
     changed[3] += 1
-    with pytest.raises(Failed, match="at step 4"):
+    with pytest.raises(PresetFailure, match="at step 4"):
         replay(cfg, replace(trace, reward=changed))
     shortened = {name: getattr(trace, name)[:-1] for name in ("action", "reward", "value", "dist")}
-    with pytest.raises(Failed, match=f"at step {len(trace) - 1}"):
+    with pytest.raises(PresetFailure, match=f"at step {len(trace) - 1}"):
         replay(cfg, replace(trace, **shortened))
 
 

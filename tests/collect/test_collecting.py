@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from gymnast.clock import Clock
-from gymnast.collect.collector import Collected
+from gymnast.collect.collector import CollectResult
 from gymnast.collect.vector import VectorCollector
-from gymnast.config.section import Span
+from gymnast.config.section import RolloutLength
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.envs.backends.inprocess import InProcessBackend
@@ -26,7 +26,7 @@ from tests.scripted import (
     length_of,
     obs_of,
     reward_of,
-    seed_in,
+    seed_from_obs,
 )
 
 N = 3
@@ -56,7 +56,7 @@ def collect(collector: VectorCollector, policy: Policy, lengths: list[int], done
     clock = Clock(rollouts=done)
     found = []
     for n_steps in lengths:
-        found.append(collector.collect({"agent": policy}, Span(n_steps), clock))
+        found.append(collector.collect({"agent": policy}, RolloutLength(n_steps), clock))
         clock.rollouts += 1
         clock.env_steps += n_steps * collector.envs.n_envs
     return found
@@ -72,7 +72,7 @@ def expected_steps(obs: np.ndarray, start: np.ndarray, *, length=None, end=None)
     """Returns the steps of one copy according to the script, given the seeds in its observations."""
     steps = []
     for t in range(len(obs)):
-        seed = seed_in(obs[t])
+        seed = seed_from_obs(obs[t])
         at = 1 if start[t] else steps[-1]["at"] + 1 if steps else None
         assert at is not None, "the first rollout starts with an episode"
         over = at == (length or length_of(seed))
@@ -109,7 +109,7 @@ def test_the_next_value_is_that_of_the_final_observation_and_not_of_the_reset(en
     rollout = found.rollouts["agent"]
     advantage, _ = rollout.advantages(0.9, 0.0)
     for t, n in np.ndindex(rollout.reward.shape):
-        seed, at = seed_in(rollout.obs[t, n]), t % 5 + 1
+        seed, at = seed_from_obs(rollout.obs[t, n]), t % 5 + 1
         reached = float(policy.value(obs_of(seed, at)[None])[0])
         value = float(policy.value(obs_of(seed, at - 1)[None])[0])
         ended = at == 5 and end != "truncated"
@@ -187,7 +187,7 @@ def test_a_trace_contains_actions_in_the_format_of_the_environment():
     env_action = policy.head.for_env(rollout.action)
     assert (np.abs(env_action) <= 2).all()
     for trace in found.traces:
-        first = next(t for t in range(8) if seed_in(rollout.obs[t, trace.env]) == trace.seed)
+        first = next(t for t in range(8) if seed_from_obs(rollout.obs[t, trace.env]) == trace.seed)
         assert np.array_equal(trace.action, env_action[first : first + 4, trace.env])
 
 
@@ -263,7 +263,7 @@ def test_episodes_that_cannot_be_replayed_are_restarted_and_reported(declared: b
     collect(collector, policy, [8])
     again = collector_of(lambda: Forgetful(length=50))
     if declared:
-        again.envs.restore = "none"
+        again.envs.restore_mode = "none"
     number = collector.running.number.copy()
     assert list(again.load(collector.state())) == list(range(N))
     assert again.start.all()
@@ -274,12 +274,12 @@ def test_episodes_that_cannot_be_replayed_are_restarted_and_reported(declared: b
     assert all(len(t.reward) == 50 for t in found.traces)
 
 
-def _episodes(collected: list[Collected]) -> list[tuple]:
+def _episodes(collected: list[CollectResult]) -> list[tuple]:
     every = [e for c in collected for e in c.rollouts["agent"].episodes]
     return [(e.env, e.seed, e.length, e.raw_return) for e in every]
 
 
-def _same(a: Collected, b: Collected) -> None:
+def _same(a: CollectResult, b: CollectResult) -> None:
     for name, column in vars(a.rollouts["agent"]).items():
         other = getattr(b.rollouts["agent"], name)
         if isinstance(column, np.ndarray) or name == "cut_at":

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.engine.torch.rows import ready
+from gymnast.engine.torch.rows import row_reader
 from gymnast.images import ImageRecorder, Images, as_arrays, concatenate, from_arrays
 from gymnast.policy.architecture import network_for
 from gymnast.rollout import Episodes, Rollout
@@ -112,8 +112,8 @@ def test_a_minibatch_has_the_same_pixels_and_memory_layout_as_plain_arrays(chann
         ImageObs(shape, 255, channels), 2, PolicyConfig(), extra_parameters=(), critic=True
     )
     index = torch.tensor([3, 3, 19, 0, 7])
-    plain = ready(network, rows)(index)
-    once = ready(network, Images.of(rows, channels))(index)
+    plain = row_reader(network, rows)(index)
+    once = row_reader(network, Images.from_array(rows, channels))(index)
     assert torch.equal(plain, once)
     assert plain.stride() == once.stride()
     assert np.array_equal(once.numpy(), rows[index.numpy()])
@@ -161,7 +161,7 @@ def test_traces_store_each_frame_once(tmp_path):
 
 
 def test_invalid_reshapes_and_views_are_rejected():
-    images = Images.of(np.zeros((6, 4, *SIZE), np.uint8), "first")
+    images = Images.from_array(np.zeros((6, 4, *SIZE), np.uint8), "first")
     with pytest.raises(ValueError, match="cannot be reshaped"):
         images.reshape(2, 3, 2, 8, 6)
     with pytest.raises(ValueError, match="copied"):
@@ -180,5 +180,5 @@ def _rollout(obs, last_obs, cut_obs, cut_at) -> Rollout:
         **dict.fromkeys(names, numbers),
         mask=None,
         memory=None,
-        episodes=Episodes.none(),
+        episodes=Episodes.empty(),
     )

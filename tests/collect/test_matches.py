@@ -10,9 +10,9 @@ import pytest
 
 from gymnast.clock import Clock
 from gymnast.collect.casting import LEARNER
-from gymnast.collect.collector import Collected
+from gymnast.collect.collector import CollectResult
 from gymnast.collect.matches import MatchCollector
-from gymnast.config.section import Span
+from gymnast.config.section import RolloutLength
 from gymnast.envs.backends.backend import Fault
 from gymnast.errors import EnvError
 from gymnast.rollout import Rollout
@@ -24,17 +24,17 @@ from tests.match_games import (
     OUTCOMES,
     ROLES,
     SEATS,
-    Careless,
-    Casts,
+    RewardsInactive,
+    ScriptedCasting,
     Coop,
     Seat,
-    breaks,
-    by_luck,
-    by_rules,
+    has_fault,
+    random_hen,
+    scripted_fox,
     end_of,
     first_memory,
     length_of,
-    lineup,
+    make_policies,
     next_memory,
     obs_of,
     outcome_of,
@@ -49,17 +49,17 @@ Array = np.ndarray
 def collector_of(matches: Coop, learners: tuple[str, ...] = (FOX, HEN), **more: Any):
     settings = {"traced": lambda _seed: True} | more
     collector = MatchCollector(matches, seed=SEED, learners=learners, **settings)
-    collector.casting = Casts()
+    collector.matchmaker = ScriptedCasting()
     return collector
 
 
 def collect(
     collector: MatchCollector, policies: dict, lengths: list[int], done: int = 0, env_steps: int = 0
-) -> list[Collected]:
+) -> list[CollectResult]:
     """Collects rollouts of these lengths one after the other, starting with rollout number `done`."""
-    clock, found = Clock(rollouts=done, env_steps=env_steps), list[Collected]()
+    clock, found = Clock(rollouts=done, env_steps=env_steps), list[CollectResult]()
     for steps in lengths:
-        found.append(collector.collect(policies, Span(steps), clock))
+        found.append(collector.collect(policies, RolloutLength(steps), clock))
         clock.rollouts += 1
         clock.env_steps += found[-1].steps
     return found
@@ -84,7 +84,7 @@ class Place:
         self.number += 1
         self.seed = episode_seed(SEED, "episode", "match", self.index, self.number)
         self.memory, self.t = first_memory(self.seed), 0
-        self.cast = Casts().cast(self.index, self.number)
+        self.cast = ScriptedCasting().cast(self.index, self.number)
         self.returns = dict.fromkeys(SEATS, 0.0)
 
     def plays(self, seat: Seat) -> bool:
@@ -140,7 +140,7 @@ def played(policies: dict, lengths: list[int], *, faulty: bool = False):
                     action = policy.head.sample(dist, noise[role][t, at : at + 1])
                     actions[seat] = policy.head.for_env(action)[0]
                     if place.cast[role] != LEARNER:
-                        other = by_rules if role == FOX else by_luck
+                        other = scripted_fox if role == FOX else random_hen
                         drawn = opponent_noise[role][t, at : at + 1], uniform[role][t, at : at + 1]
                         actions[seat] = other(obs[None], *drawn)[0]
                     opens, learned = place.t == 0, place.cast[role] == LEARNER
@@ -151,7 +151,7 @@ def played(policies: dict, lengths: list[int], *, faulty: bool = False):
                     place.memory, {s: float(np.ravel(a)[0]) for s, a in actions.items()}
                 )
                 place.t += 1
-                broke = faulty and breaks(place.seed) and place.t == BREAKS_AT
+                broke = faulty and has_fault(place.seed) and place.t == BREAKS_AT
                 for seat in actions:
                     step = row[place.index, seat]
                     step.reward = reward_of(seat, place.memory, place.t)
@@ -209,12 +209,12 @@ def same(rollout: Rollout, role: str, expected: list[dict], policy: Any) -> int:
 
 @pytest.mark.parametrize("faulty", [False, True])
 def test_every_step_of_every_agent_agrees_with_the_rules_of_the_game(faulty: bool):
-    policies, lengths = lineup(), [11, 1, 30, 17]
-    collector = collector_of(Careless(N, faulty=faulty), max_faults=99)
+    policies, lengths = make_policies(), [11, 1, 30, 17]
+    collector = collector_of(RewardsInactive(N, faulty=faulty), max_faults=99)
     collector.start_episodes()
     found = collect(collector, policies, lengths)
     steps, ends, episodes = played(policies, lengths, faulty=faulty)
-    assert any(breaks(end[0]) for rollout in ends for end in rollout) != faulty
+    assert any(has_fault(end[0]) for rollout in ends for end in rollout) != faulty
     for collected, rows, over, parts in zip(found, steps, ends, episodes, strict=True):
         assert collected.steps == N * len(rows)
         assert collected.episodes == len(over)
@@ -230,21 +230,21 @@ def test_every_step_of_every_agent_agrees_with_the_rules_of_the_game(faulty: boo
             assert returns == pytest.approx([part[1] for part in mine])
         traces = [(trace.seed, trace.outcome, len(trace)) for trace in collected.match_traces]
         assert traces == over
-        assert [(end.outcome, end.length) for end in collected.ends] == [end[1:] for end in over]
+        assert [(end.outcome, end.length) for end in collected.match_ends] == [end[1:] for end in over]
         assert bool(collected.faults) <= faulty
     assert faulty == any(collected.faults for collected in found)
     assert sum(len(over) for over in ends) > 10
 
 
 def test_valid_steps_pair_each_action_with_the_observation_of_the_same_agent():
-    game, policies = Coop(N), lineup()
+    game, policies = Coop(N), make_policies()
     collector = collector_of(game)
     collector.start_episodes()
     for collected in collect(collector, policies, [40]):
         for role, rollout in collected.rollouts.items():
             pairs = {
                 (obs.tobytes(), np.asarray(action).tobytes())
-                for (_, _, seat), (obs, action) in game.noted.items()
+                for (_, _, seat), (obs, action) in game.recorded_steps.items()
                 if seat[0] == role
             }
             actions = policies[role].head.for_env(rollout.action)
@@ -253,16 +253,16 @@ def test_valid_steps_pair_each_action_with_the_observation_of_the_same_agent():
 
 
 def test_a_trace_contains_the_actions_and_rewards_of_the_whole_match():
-    game = Careless(N)
+    game = RewardsInactive(N)
     collector = collector_of(game)
     collector.start_episodes()
     longest = 0
-    for collected in collect(collector, lineup(), [7, 7, 7, 7]):
+    for collected in collect(collector, make_policies(), [7, 7, 7, 7]):
         for trace in collected.match_traces:
             longest = max(longest, len(trace))
             for role, seat in SEATS:
                 for t in range(1, end_of((role, seat), trace.seed)[0] + 1):
-                    _, action = game.noted[trace.seed, t, (role, seat)]
+                    _, action = game.recorded_steps[trace.seed, t, (role, seat)]
                     assert np.array_equal(trace.actions[role][t - 1, seat], action)
                 rewards = trace.rewards[role][end_of((role, seat), trace.seed)[0] :, seat]
                 assert not rewards.any()
@@ -270,33 +270,33 @@ def test_a_trace_contains_the_actions_and_rewards_of_the_whole_match():
 
 
 def test_roles_that_do_not_learn_have_no_rollout_but_play():
-    class Given(Casts):
+    class Given(ScriptedCasting):
         def cast(self, match: int, number: int) -> dict[str, str]:
             return {FOX: LEARNER, HEN: "luck"}
 
     collector = collector_of(Coop(N), (FOX,))
-    collector.casting = Given()
+    collector.matchmaker = Given()
     collector.start_episodes()
     assert collector.spaces.keys() == {FOX}
-    (collected,) = collect(collector, lineup(roles=[FOX]), [20])
+    (collected,) = collect(collector, make_policies(roles=[FOX]), [20])
     assert collected.rollouts.keys() == {FOX}
-    assert collected.ends
-    assert {end.cast[HEN] for end in collected.ends} == {"luck"}
+    assert collected.match_ends
+    assert {end.cast[HEN] for end in collected.match_ends} == {"luck"}
 
 
 def test_episodes_counts_matches_and_not_agents():
     collector = collector_of(Coop(N))
     collector.start_episodes()
-    first, rest = collect(collector, lineup(), [2, 3])
+    first, rest = collect(collector, make_policies(), [2, 3])
     parts = sum(len(rollout.episodes) for rollout in first.rollouts.values())
     assert parts > 0  # some agents finished early
-    assert (first.episodes, len(first.ends)) == (0, 0)
-    assert rest.episodes == len(rest.ends)
+    assert (first.episodes, len(first.match_ends)) == (0, 0)
+    assert rest.episodes == len(rest.match_ends)
 
 
 @pytest.mark.parametrize("restore", ["state", "replay"])
 def test_a_restored_collector_continues_running_matches_exactly(restore):
-    policies = lineup()
+    policies = make_policies()
     whole = collector_of(Coop(N, restore, faulty=True), max_faults=99)
     whole.start_episodes()
     expected = collect(whole, policies, LENGTHS)
@@ -321,8 +321,8 @@ def test_a_restored_collector_continues_running_matches_exactly(restore):
             assert np.array_equal(last[0][name], last[1][name]), name
 
 
-def same_collected(one: Collected, other: Collected) -> None:
-    assert one.ends == other.ends
+def same_collected(one: CollectResult, other: CollectResult) -> None:
+    assert one.match_ends == other.match_ends
     assert one.rollouts.keys() == other.rollouts.keys()
     for role, rollout in one.rollouts.items():
         arrays, others = rollout.arrays(), other.rollouts[role].arrays()
@@ -341,7 +341,7 @@ def same_collected(one: Collected, other: Collected) -> None:
 
 
 def test_a_match_that_replays_differently_is_restarted_and_reported():
-    policies = lineup()
+    policies = make_policies()
     first = collector_of(Coop(N, "replay"))
     first.start_episodes()
     collect(first, policies, [5])
@@ -362,7 +362,7 @@ def test_a_match_that_replays_differently_is_restarted_and_reported():
 def test_matches_that_cannot_be_restored_are_restarted():
     first = collector_of(Coop(N, "none"))
     first.start_episodes()
-    collect(first, lineup(), [5])
+    collect(first, make_policies(), [5])
     second = collector_of(Coop(N, "none"))
     assert not second.resumes_exactly
     assert list(second.load(first.state())) == list(range(N))
@@ -375,8 +375,8 @@ def test_repeated_faults_of_a_match_end_the_rollout():
 
     collector = collector_of(Rotten(N, faulty=True), max_faults=2)
     collector.start_episodes()
-    (collected,) = collect(collector, lineup(), [20])
-    assert collected.failed is not None
+    (collected,) = collect(collector, make_policies(), [20])
+    assert collected.fatal_fault is not None
     assert collected.vec_steps == 2 * BREAKS_AT
     assert not any(rollout.valid.any() for rollout in collected.rollouts.values())
     assert len(collected.faults) == 2 * N

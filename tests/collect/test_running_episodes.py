@@ -59,7 +59,7 @@ def test_the_state_contains_the_running_episodes_of_all_copies():
 def test_episodes_that_cannot_be_replayed_are_not_stored():
     collector, policy = begun(Script)
     collect(collector, policy, [4])
-    collector.envs.restore = "none"
+    collector.envs.restore_mode = "none"
     state = collector.state()
     assert not [name for name in state if name.startswith("past.")]
     restarted = collector_of(Script).load(state)  # although this collector could replay

@@ -12,9 +12,9 @@ import pytest
 from gymnast.config.facts import Facts
 from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
-from gymnast.steps import Lesson, step_table, to_csv
-from tests.algos.practice import Practice
-from tests.scripted import reward_of, seed_in
+from gymnast.steps import StepTargets, step_table, to_csv
+from tests.algos.practice import LearnerHarness
+from tests.scripted import reward_of, seed_from_obs
 
 N, T = 3, 10
 FACTS = Facts(
@@ -29,10 +29,10 @@ def credit(rollout: Rollout) -> Credit:
 
 def lines(box: bool, facts: Facts) -> tuple[list[dict[str, str]], object, object]:
     settings = {"env.n_envs": N, "algo.n_steps": T, "env.kwargs": {"box": box}}
-    practice = Practice.on("Script", settings)
+    practice = LearnerHarness.make("Script", settings)
     rollout = practice.collect()
     policy = practice.learner.policy
-    lesson = Lesson(rollout.reward, rollout.value, credit(rollout), raw_units=1.0)
+    lesson = StepTargets(rollout.reward, rollout.value, credit(rollout), raw_per_unit=1.0)
     text = to_csv(step_table(rollout, policy.head, facts, lesson), max_rows=10_000)
     return list(csv.DictReader(io.StringIO(text))), rollout, policy
 
@@ -60,7 +60,7 @@ def test_cumulative_rewards_restart_with_each_episode():
     table, rollout, _ = lines(False, FACTS)
     for line in table:
         t, n = int(line["step"]), int(line["env"])
-        seed = seed_in(rollout.obs[t, n])
+        seed = seed_from_obs(rollout.obs[t, n])
         at = round(float(rollout.obs[t, n, 0]) * 8)
         expected = math.fsum(reward_of(seed, k) for k in range(1, at + 2))
         assert float(line["reward_so_far_raw"]) == expected
@@ -88,7 +88,7 @@ def test_without_facts_indices_replace_names():
 
 
 def test_only_valid_steps_have_a_line():
-    practice = Practice.on("Script", {"env.n_envs": N, "algo.episodes": 4}, algo="reinforce")
+    practice = LearnerHarness.make("Script", {"env.n_envs": N, "algo.episodes": 4}, algo="reinforce")
     rollout, policy = practice.collect(), practice.learner.policy
     assert not rollout.valid.all()
     table = step_table(rollout, policy.head, FACTS, None)

@@ -10,21 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast.clock import Clock
-from gymnast.config.section import Span
+from gymnast.config.section import RolloutLength
 from gymnast.rl.returns import episode_return, reward_to_go
 from gymnast.rollout import Rollout
 from tests.collect.test_collecting import begun, collector_of, policy_for
-from tests.scripted import Script, end_of, length_of, obs_of, reward_of, seed_in
+from tests.scripted import Script, end_of, length_of, obs_of, reward_of, seed_from_obs
 
 N = 3
 
 
-def collected(spans: list[Span], **more: Any) -> list[Any]:
+def collected(spans: list[RolloutLength], **more: Any) -> list[Any]:
     collector, policy = begun(**more)
     return rollouts_of(collector, policy, spans)
 
 
-def rollouts_of(collector: Any, policy: Any, spans: list[Span], done: int = 0) -> list[Any]:
+def rollouts_of(collector: Any, policy: Any, spans: list[RolloutLength], done: int = 0) -> list[Any]:
     found = []
     for k, span in enumerate(spans):
         clock = Clock(rollouts=done + k)
@@ -38,14 +38,14 @@ def columns(rollout: Rollout, n: int) -> list[list[int]]:
     for t in np.flatnonzero(rollout.valid[:, n]):
         if rollout.start[t, n]:
             episodes.append([])
-        episodes[-1].append(seed_in(rollout.obs[t, n]))
+        episodes[-1].append(seed_from_obs(rollout.obs[t, n]))
     return episodes
 
 
 @settings(max_examples=15)
 @given(quota=st.integers(1, 4), rollouts=st.integers(1, 3), seed=st.integers(0, 5))
 def test_every_copy_plays_exactly_its_quota_of_whole_episodes(quota, rollouts, seed):
-    for found in collected([Span(None, quota)] * rollouts, seed=seed):
+    for found in collected([RolloutLength(None, quota)] * rollouts, seed=seed):
         rollout = found.rollouts["agent"]
         assert found.steps == rollout.steps == sum(e.length for e in rollout.episodes)
         for n in range(N):
@@ -58,7 +58,7 @@ def test_every_copy_plays_exactly_its_quota_of_whole_episodes(quota, rollouts, s
 
 
 def test_each_step_agrees_with_the_script_and_padding_is_not_valid():
-    (found,) = collected([Span(None, 5)])
+    (found,) = collected([RolloutLength(None, 5)])
     rollout = found.rollouts["agent"]
     assert not rollout.valid.all()
     at = np.zeros(N, dtype=int)
@@ -68,7 +68,7 @@ def test_each_step_agrees_with_the_script_and_padding_is_not_valid():
             assert not rollout.done[t, n]
             continue
         at[n] = 1 if rollout.start[t, n] else at[n] + 1
-        seed = seed_in(rollout.obs[t, n])
+        seed = seed_from_obs(rollout.obs[t, n])
         assert np.array_equal(rollout.obs[t, n], obs_of(seed, at[n] - 1))
         assert rollout.reward[t, n] == reward_of(seed, at[n])
         assert rollout.done[t, n] == (at[n] == length_of(seed))
@@ -77,21 +77,21 @@ def test_each_step_agrees_with_the_script_and_padding_is_not_valid():
 
 def test_long_episodes_are_not_left_out():
     """Every copy plays its own seeds in order, so short episodes are not overrepresented."""
-    found = collected([Span(None, 2)] * 6)
+    found = collected([RolloutLength(None, 2)] * 6)
     first, second, third = [], [], []
     for n, seeds in enumerate((first, second, third)):
         for c in found:
             seeds += [e.seed for e in c.rollouts["agent"].episodes if e.env == n]
     plain, policy = begun()
-    steps = plain.collect({"agent": policy}, Span(200), Clock()).rollouts["agent"]
+    steps = plain.collect({"agent": policy}, RolloutLength(200), Clock()).rollouts["agent"]
     for n, seeds in enumerate((first, second, third)):
         assert seeds == [e.seed for e in steps.episodes if e.env == n][: len(seeds)]
 
 
 def test_unfinished_episodes_continue_in_the_next_rollout():
     """A limit of steps per rollout does not change which episodes are learned from."""
-    free = collected([Span(None, 4)])[0].rollouts["agent"]
-    cut = collected([Span(3, 4)] * 12)
+    free = collected([RolloutLength(None, 4)])[0].rollouts["agent"]
+    cut = collected([RolloutLength(3, 4)] * 12)
     for n in range(N):
         episodes = [e for c in cut for e in columns(c.rollouts["agent"], n)]
         expected = columns(free, n)
@@ -106,7 +106,7 @@ def test_unfinished_episodes_continue_in_the_next_rollout():
 
 
 def test_a_restored_collector_continues_unfinished_whole_episodes():
-    spans = [Span(3, 2)] * 6
+    spans = [RolloutLength(3, 2)] * 6
     whole, policy = begun()
     expected = rollouts_of(whole, policy, spans)
     first, policy = begun()
@@ -123,7 +123,7 @@ def test_a_restored_collector_continues_unfinished_whole_episodes():
 
 
 def test_traces_contain_the_same_whole_episodes():
-    (found,) = collected([Span(None, 3)])
+    (found,) = collected([RolloutLength(None, 3)])
     assert len(found.traces) == 3 * N
     for trace in found.traces:
         assert trace.reward.tolist() == [
@@ -134,13 +134,13 @@ def test_traces_contain_the_same_whole_episodes():
 @pytest.mark.parametrize("end", ["terminated", "truncated"])
 def test_next_observations_are_the_true_successors_at_truncations(end):
     collector, policy = begun(lambda: Script(4, end))
-    rollout = collector.collect({"agent": policy}, Span(10), Clock()).rollouts["agent"]
+    rollout = collector.collect({"agent": policy}, RolloutLength(10), Clock()).rollouts["agent"]
     following = rollout.next_obs()
     for steps in (1, 3, len(following), 99):
         assert np.array_equal(rollout.newest_next_obs(steps), following[-steps:])
     for t, n in np.ndindex(rollout.reward.shape):
         if not rollout.terminated[t, n]:
-            seed = seed_in(rollout.obs[t, n])
+            seed = seed_from_obs(rollout.obs[t, n])
             assert np.array_equal(following[t, n], obs_of(seed, t % 4 + 1))
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gymnast.config.presets import split
-from gymnast.config.problems import Refused
+from gymnast.config.presets import split_target
+from gymnast.config.problems import InvalidConfig
 from gymnast.config.resolve import resolve
 
 BAD = {
@@ -41,7 +41,7 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_each_mistake_gives_one_clear_error(case: str):
     settings, words = BAD[case]
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(InvalidConfig) as refused:
         resolve("tag", settings)
     (problem,) = refused.value.problems
     assert words in problem
@@ -50,14 +50,14 @@ def test_each_mistake_gives_one_clear_error(case: str):
 
 def test_single_agent_environments_reject_roles():
     settings: dict[str, Any] = {"roles.seeker.plays": "random"}
-    with pytest.raises(Refused, match="CartPole-v1 has no roles"):
+    with pytest.raises(InvalidConfig, match="CartPole-v1 has no roles"):
         resolve("CartPole-v1", settings)
 
 
 def test_a_single_player_needs_no_list():
     role = resolve("tag", {"roles.hider.plays": "random"}).config.roles["hider"]
     assert role.plays == ("random",)
-    assert not role.learns
+    assert not role.is_learner
 
 
 def test_settings_of_a_role_may_be_nested():
@@ -74,4 +74,4 @@ def test_multi_agent_environments_may_be_user_classes():
         "pettingzoo/simple_spread_v3:a2c": ("pettingzoo/simple_spread_v3", "a2c"),
         "py:my.env:Mine:a2c": ("py:my.env:Mine", "a2c"),
     }.items():
-        assert split(target) == expected
+        assert split_target(target) == expected

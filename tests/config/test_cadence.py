@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from strategies import cadences
 
 from gymnast.clock import Clock
-from gymnast.config.cadence import Cadence, Every
+from gymnast.config.cadence import Cadence, PeriodicTrigger
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_cadence_survives_a_round_trip_through_text(cadence):
 @given(st.lists(st.integers(1, 70), max_size=30), st.integers(1, 100))
 def test_every_fires_once_per_jump_that_crosses_a_multiple(jumps, period):
     clock = Clock()
-    every = Every(Cadence(period, "env_steps"), clock)
+    every = PeriodicTrigger(Cadence(period, "env_steps"), clock)
     for jump in jumps:
         before = clock.env_steps
         clock.env_steps += jump
@@ -63,15 +63,15 @@ def test_every_fires_once_per_jump_that_crosses_a_multiple(jumps, period):
 
 def test_every_resumes_from_its_saved_state():
     clock = Clock(env_steps=95)
-    every = Every(Cadence.parse("100 env_steps"), clock)
-    resumed = Every(Cadence.parse("100 env_steps"), Clock(env_steps=150))
+    every = PeriodicTrigger(Cadence.parse("100 env_steps"), clock)
+    resumed = PeriodicTrigger(Cadence.parse("100 env_steps"), Clock(env_steps=150))
     resumed.load(every.state())
     assert resumed.due(Clock(env_steps=101))
 
 
 def test_a_percentage_is_due_at_exactly_its_share_of_the_budget():
     clock = Clock(limits={"env_steps": 100_000})
-    every = Every(Cadence.parse("7%"), clock)
+    every = PeriodicTrigger(Cadence.parse("7%"), clock)
     due = []
     for _ in range(100):
         clock.env_steps += 1000
@@ -81,4 +81,4 @@ def test_a_percentage_is_due_at_exactly_its_share_of_the_budget():
 
 
 def test_off_is_never_due():
-    assert not Every(None, Clock()).due(Clock(env_steps=10**9))
+    assert not PeriodicTrigger(None, Clock()).due(Clock(env_steps=10**9))

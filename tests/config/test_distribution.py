@@ -17,7 +17,7 @@ DRAWS = 20_000
 
 def drawn(text: str, seed: int = 0) -> np.ndarray:
     distribution, rng = Distribution.parse(text), np.random.default_rng(seed)
-    return np.array([distribution.draw(rng) for _ in range(DRAWS)])
+    return np.array([distribution.sample(rng) for _ in range(DRAWS)])
 
 
 def truncated_normal(mean: float, deviation: float, low: float, high: float) -> tuple[float, float]:
@@ -48,7 +48,7 @@ def test_samples_have_the_expected_mean_and_standard_deviation(text, mean, devia
     assert numbers.mean() == pytest.approx(mean, abs=0.04 * (numbers.std() + 1e-9))
     if deviation is not None:
         assert numbers.std() == pytest.approx(deviation, rel=0.03)
-    low, high = Distribution.parse(text).ends()
+    low, high = Distribution.parse(text).bounds()
     assert low <= numbers.min()
     assert numbers.max() <= high
     assert np.array_equal(drawn(text), numbers)

@@ -11,14 +11,14 @@ import pygame
 import pytest
 
 from gymnast.config.config import Config
-from gymnast.config.families import family_of, has_roles
-from gymnast.config.presets import SHIPPED, Preset
+from gymnast.config.families import family_of, is_multi_agent
+from gymnast.config.presets import BUILTIN_DIR, Preset
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import is_atari
 from gymnast.envs.build.make import make_env
-from gymnast.play.keys import Keys
+from gymnast.play.keys import KeyBindings
 from gymnast.spaces.declared import facts_for_policy_obs
-from gymnast.spaces.spaces import observation
+from gymnast.spaces.spaces import convert_obs_space
 
 ROOT = Path(__file__).parents[2]
 DESCRIBED = 30
@@ -28,11 +28,11 @@ DESCRIBED = 30
 def targets() -> dict[str, str]:
     """Returns environment and facts -> the first variant that has them."""
     found: dict[str, str] = {}
-    for path in sorted(SHIPPED.glob("*.yaml")):
+    for path in sorted(BUILTIN_DIR.glob("*.yaml")):
         preset = Preset(path.stem.replace("__", "/"), path)
         for variant in preset.variants:
             config = resolve(f"{preset.name}:{variant}").config
-            if has_roles(config.env.id):  # these facts are about a single agent
+            if is_multi_agent(config.env.id):  # these facts are about a single agent
                 continue
             env = config.env.model_copy(update={"n_envs": 1, "backend": "inprocess"})
             found.setdefault(repr((env, config.facts)), f"{preset.name}:{variant}")
@@ -46,7 +46,7 @@ def config(request: pytest.FixtureRequest) -> Config:
 
 def made(config: Config, **more: object) -> gym.Env:
     """Creates the environment as in evaluation; of several tasks, one."""
-    whole = config.env.scored()
+    whole = config.env.for_evaluation()
     kwargs = whole.kwargs | more
     alone = whole.model_copy(update={"kwargs": kwargs, "tasks": {}})
     return make_env(alone, limit=config.evaluation_limit())
@@ -87,7 +87,7 @@ def test_keyboard_keys_reach_every_action(config, env):
     if not config.facts.keys:  # nobody can play three torques by hand, or see a bandit
         assert not env.metadata.get("render_modes") or env.action_space.shape[0] > 2
         return
-    keys = Keys(env.action_space, config.facts)  # raises for actions outside of the space
+    keys = KeyBindings(env.action_space, config.facts)  # raises for actions outside of the space
     for key in config.facts.keys:
         assert hasattr(pygame, f"K_{key.upper() if len(key) > 1 else key}")
     if isinstance(env.action_space, gym.spaces.Discrete):
@@ -99,7 +99,7 @@ def test_keyboard_keys_reach_every_action(config, env):
 
 def test_observation_ranges_match_the_environment(config, env):
     space = env.observation_space
-    facts = facts_for_policy_obs(config.facts, config.env, observation(space))
+    facts = facts_for_policy_obs(config.facts, config.env, convert_obs_space(space))
     components = facts.observations
     if space.dtype == np.uint8 and not components:
         return  # images or RAM have no named components

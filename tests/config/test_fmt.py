@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from gymnast.config.fmt import fmt
+from gymnast.config.fmt import format_config
 from gymnast.config.source import Source
 from gymnast.errors import ConfigError
 
@@ -68,29 +68,29 @@ TIDY = dedent(
 
 
 def test_keys_are_sorted_by_the_schema_and_comments_move_with_them():
-    assert fmt(MESSY) == TIDY
+    assert format_config(MESSY) == TIDY
 
 
 def test_formatting_changes_no_value_and_is_stable():
-    assert Source.read(fmt(MESSY)).data == Source.read(MESSY).data
-    assert fmt(fmt(MESSY)) == fmt(MESSY)
-    assert sorted(fmt(MESSY).split()) == sorted(MESSY.split())
+    assert Source.parse(format_config(MESSY)).data == Source.parse(MESSY).data
+    assert format_config(format_config(MESSY)) == format_config(MESSY)
+    assert sorted(format_config(MESSY).split()) == sorted(MESSY.split())
 
 
 @pytest.mark.parametrize("text", ["a: 1\na: 2\n", "a: [\n"])
 def test_a_broken_file_is_rejected_and_not_formatted(text):
     with pytest.raises(ConfigError):
-        fmt(text, "x.yaml")
+        format_config(text, "x.yaml")
 
 
 def test_a_file_whose_values_would_change_is_rejected():
     with pytest.raises(ConfigError, match="anchor"):
-        fmt("stop: &same {env_steps: 1k}\nenv: *same\n")
+        format_config("stop: &same {env_steps: 1k}\nenv: *same\n")
 
 
 @pytest.mark.parametrize("text", ["", "# only a comment\n", "{stop: {env_steps: 1}}\n", "\n"])
 def test_text_without_block_mappings_is_left_unchanged(text):
-    assert fmt(text) == text
+    assert format_config(text) == text
 
 
 def test_comments_at_the_end_of_a_section_or_of_the_file_stay_there():
@@ -125,15 +125,15 @@ def test_comments_at_the_end_of_a_section_or_of_the_file_stay_there():
         # at the end of the file
         """
     )
-    assert fmt(text) == tidy
-    assert fmt(tidy) == tidy
+    assert format_config(text) == tidy
+    assert format_config(tidy) == tidy
 
 
 def test_a_comment_below_a_key_never_ends_up_above_another_key():
     text = "stop:\n  env_steps: 1k\n  eval_return: 3\n  # of the goal\n\n  solved: off\n"
     tidy = "stop:\n  env_steps: 1k\n\n  solved: off\n  eval_return: 3\n  # of the goal\n"
-    assert fmt(text) == tidy
+    assert format_config(text) == tidy
     reverse = "stop:\n  env_steps: 1k\n  # of the budget\n\n  eval_return: 3\n  solved: off\n"
     sorted_ = "stop:\n  env_steps: 1k\n  # of the budget\n\n  solved: off\n\n  eval_return: 3\n"
-    assert fmt(reverse) == sorted_
-    assert fmt(sorted_) == sorted_
+    assert format_config(reverse) == sorted_
+    assert format_config(sorted_) == sorted_

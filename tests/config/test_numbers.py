@@ -12,8 +12,8 @@ from gymnast.config.numbers import (
     Number,
     Share,
     Switch,
-    count_text,
-    number_text,
+    format_count,
+    format_number,
     parse_number,
 )
 
@@ -103,9 +103,9 @@ def test_a_share_survives_a_round_trip_through_text(share):
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_survives_a_round_trip_through_text(number):
-    assert parse_number(number_text(number)) == number
+    assert parse_number(format_number(number)) == number
 
 
 @given(st.integers(1, 10**15) | st.floats(0.001, 1e12))
 def test_a_count_survives_a_round_trip_through_text(number):
-    assert parse_number(count_text(number)) == number
+    assert parse_number(format_count(number)) == number

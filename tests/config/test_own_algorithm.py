@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from gymnast.config.algorithms import METHODS, config_type
+from gymnast.config.algorithms import REQUIRED_METHODS, config_type
 from gymnast.config.config import CONFIGS
-from gymnast.config.presets import split
+from gymnast.config.presets import split_target
 from gymnast.config.resolve import load, resolve, save
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
 from gymnast.training.learner import Algorithm
-from tests.small_runs import arrays, resumed, same_arrays, trained
+from tests.small_runs import checkpoint_arrays, resume_run, same_arrays, train_small
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
 NAME = "py:my_awr:AWR"
@@ -52,7 +52,7 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_the_required_methods_match_the_protocol():
     declared = [n for n, _ in inspect.getmembers(Algorithm, inspect.isfunction) if n[0] != "_"]
-    assert sorted(METHODS) == sorted(declared)
+    assert sorted(REQUIRED_METHODS) == sorted(declared)
 
 
 def test_its_settings_are_validated_stored_and_loaded_like_those_of_built_in_algorithms():
@@ -78,19 +78,19 @@ def test_a_preset_may_extend_it(tmp_path: Path):
 
 
 def test_it_can_be_requested_as_a_variant():
-    assert split(f"CartPole-v1:{NAME}") == ("CartPole-v1", NAME)
-    assert split(f"py:my_env.env:MyEnv:{NAME}") == ("py:my_env.env:MyEnv", NAME)
-    assert split("py:my_env.env:MyEnv:ppo") == ("py:my_env.env:MyEnv", "ppo")
+    assert split_target(f"CartPole-v1:{NAME}") == ("CartPole-v1", NAME)
+    assert split_target(f"py:my_env.env:MyEnv:{NAME}") == ("py:my_env.env:MyEnv", NAME)
+    assert split_target("py:my_env.env:MyEnv:ppo") == ("py:my_env.env:MyEnv", "ppo")
     assert resolve(f"CartPole-v1:{NAME}").config.algo.name == NAME
 
 
 def test_a_run_with_it_resumes_exactly():
-    whole = trained("CartPole-v1", {**TINY, "stop.env_steps": 1024}, algo=NAME)
-    stopped = trained("CartPole-v1", {**TINY, "stop.env_steps": 512}, algo=NAME)
-    continued = resumed(stopped, {"stop.env_steps": 1024})
+    whole = train_small("CartPole-v1", {**TINY, "stop.env_steps": 1024}, algo=NAME)
+    stopped = train_small("CartPole-v1", {**TINY, "stop.env_steps": 512}, algo=NAME)
+    continued = resume_run(stopped, {"stop.env_steps": 1024})
     assert "policy/awr_weight_max" in whole.rows()
-    assert same_arrays(arrays(whole), arrays(continued))
-    assert same_arrays(arrays(whole, "learner"), arrays(continued, "learner"))
+    assert same_arrays(checkpoint_arrays(whole), checkpoint_arrays(continued))
+    assert same_arrays(checkpoint_arrays(whole, "learner"), checkpoint_arrays(continued, "learner"))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from gymnast.errors import ConfigError
 
 def test_a_user_preset_hides_the_shipped_one(preset):
     path = preset("stop: {env_steps: 1k}", name="CartPole-v1")
-    assert presets.find("CartPole-v1").path == path
+    assert presets.find_preset("CartPole-v1").path == path
     assert presets.all_presets()["CartPole-v1"].path == path
     assert resolve("CartPole-v1").config.stop.env_steps == 1000
 
@@ -38,13 +38,13 @@ def test_presets_in_the_working_directory_are_found(tmp_path: Path, monkeypatch)
 def test_a_name_without_a_version_means_the_highest_version_that_has_a_preset(asked, found):
     resolved = resolve(asked)
     assert resolved.preset.rpartition(":")[0] == resolved.config.env.id == found
-    assert resolved.asked == asked
+    assert resolved.requested_env == asked
 
 
 def test_the_highest_version_is_the_largest_number(preset):
     for version in (2, 10, 9):
         preset("seed: 1", name=f"Thing-v{version}")
-    assert presets.find("Thing").name == "Thing-v10"
+    assert presets.find_preset("Thing").name == "Thing-v10"
     assert resolve("Thing:a2c").preset == "Thing-v10:a2c"
 
 
@@ -59,12 +59,12 @@ def test_the_highest_version_is_the_largest_number(preset):
     ],
 )
 def test_search_finds_presets_by_part_of_the_name_by_variant_and_by_similarity(text, first):
-    assert presets.search(text)[0].name == first
+    assert presets.search_presets(text)[0].name == first
 
 
 def test_search_finds_nothing_for_nonsense_and_everything_for_an_empty_text():
-    assert not presets.search("zzzzzz")
-    assert [p.name for p in presets.search("")] == list(presets.all_presets())
+    assert not presets.search_presets("zzzzzz")
+    assert [p.name for p in presets.search_presets("")] == list(presets.all_presets())
 
 
 def test_an_unknown_variant_is_reported_with_the_known_ones(problems):
@@ -143,11 +143,11 @@ def test_a_variant_may_use_another_environment(preset):
 
 
 def test_every_shipped_preset_is_valid_complete_and_in_canonical_order():
-    from gymnast.config.fmt import fmt
+    from gymnast.config.fmt import format_config
 
     assert check() == {name: [] for name in presets.all_presets()}
-    for path in presets.SHIPPED.glob("*.yaml"):
-        assert fmt(path.read_text()) == path.read_text(), path.name
+    for path in presets.BUILTIN_DIR.glob("*.yaml"):
+        assert format_config(path.read_text()) == path.read_text(), path.name
 
 
 def test_a_threshold_above_the_optimum_is_rejected(preset):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gymnast.config.numbers import Share
-from gymnast.config.resolve import load, parse_assignment, resolve, revise, save
+from gymnast.config.resolve import load, parse_assignment, resolve, apply_overrides, save
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
 
@@ -274,7 +274,7 @@ def test_dotted_keys_and_nested_mappings_are_equivalent_and_the_callers_dict_is_
 
 def test_a_revision_keeps_all_other_values_and_their_origins():
     before = resolve("CartPole-v1")
-    after, origins = revise(
+    after, origins = apply_overrides(
         before.config,
         {"stop.env_steps": "200k", "algo.epochs": 3},
         provenance=before.provenance,

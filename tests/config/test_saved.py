@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from strategies import configs
 
 from gymnast.config.config import CONFIGS
-from gymnast.config.fmt import fmt
+from gymnast.config.fmt import format_config
 from gymnast.config.numbers import Share
 from gymnast.config.resolve import diff, load, resolve, save
 from gymnast.errors import ConfigError
@@ -20,7 +20,7 @@ def test_a_config_survives_a_round_trip_through_the_stored_yaml(data):
     text = save(config)
     assert load(text) == config
     assert save(load(text)) == text
-    assert fmt(text) == text
+    assert format_config(text) == text
 
 
 def test_a_config_survives_pickling_into_another_process():

@@ -113,10 +113,10 @@ def test_an_invalid_schedule_is_rejected_with_the_reason(written, problem):
 
 
 def test_percentages_need_a_budget_and_absolute_positions_do_not():
-    assert Schedule.parse("1 -> 0").needs_budget("env_steps") == "env_steps"
-    assert Schedule.parse("1 -> 0 clock updates").needs_budget("env_steps") == "updates"
-    assert Schedule.parse("1 warmup 5%").needs_budget("env_steps") == "env_steps"
+    assert Schedule.parse("1 -> 0").required_budget("env_steps") == "env_steps"
+    assert Schedule.parse("1 -> 0 clock updates").required_budget("env_steps") == "updates"
+    assert Schedule.parse("1 warmup 5%").required_budget("env_steps") == "env_steps"
     for free in ("1", "1 -> 0 @ 0..20k", "1 clock updates"):
-        assert not Schedule.parse(free).needs_budget("env_steps")
+        assert not Schedule.parse(free).required_budget("env_steps")
     with pytest.raises(ConfigError, match="budget"):
         Schedule.parse("1 -> 0")(Clock())

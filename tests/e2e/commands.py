@@ -19,7 +19,7 @@ SMALL = (
 """Settings with which training is cheap."""
 
 
-def gymnast(runs: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_gymnast(runs: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "gymnast", *words, "--runs", str(runs)],
         capture_output=True,
@@ -29,15 +29,15 @@ def gymnast(runs: Path, *words: str, cwd: Path | None = None) -> subprocess.Comp
     )
 
 
-def succeed(runs: Path, *words: str) -> str:
-    done = gymnast(runs, *words)
+def run_checked(runs: Path, *words: str) -> str:
+    done = run_gymnast(runs, *words)
     assert done.returncode == 0, f"gymnast {' '.join(words)}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
-def answer(runs: Path, *words: str) -> Any:
-    return json.loads(succeed(runs, *words, "--json"))
+def run_json(runs: Path, *words: str) -> Any:
+    return json.loads(run_checked(runs, *words, "--json"))
 
 
-def small(*more: str) -> list[str]:
+def small_settings(*more: str) -> list[str]:
     return [word for setting in (*SMALL, *more) for word in ("--set", setting)]

@@ -38,7 +38,7 @@ class Training:
             command, stdout=subprocess.DEVNULL, stderr=self._words, env=env
         )
 
-    def run(self) -> Run | None:
+    def find_run(self) -> Run | None:
         named = store.list_runs(self.runs_dir, f"name={self.name}")
         found = [info for info in named if info.get("name") == self.name]
         return Run(Path(found[0]["path"])) if found else None
@@ -67,7 +67,7 @@ class Training:
         self.child.wait()
         return True
 
-    def leaked(self, grace: float = GRACE) -> list[str]:
+    def leaked_processes(self, grace: float = GRACE) -> list[str]:
         """Returns the command lines of its processes that still exist after `grace` seconds; kills them."""
         deadline = time.monotonic() + grace
         while (left := self._left()) and time.monotonic() < deadline:
@@ -79,7 +79,7 @@ class Training:
         return command_lines
 
     def _attempts_so_far(self) -> int:
-        run = self.run()
+        run = self.find_run()
         return run.info["attempts"] if run else 0
 
     def _left(self) -> list[psutil.Process]:

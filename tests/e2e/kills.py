@@ -64,7 +64,7 @@ class Case:
 
 
 @dataclass
-class Found:
+class CaseResult:
     """The results of the kills of one case."""
 
     backend: str
@@ -87,7 +87,7 @@ class Found:
     """Processes of a training that outlived its kill."""
 
     @property
-    def good(self) -> bool:
+    def is_clean(self) -> bool:
         return not (self.unloadable or self.false_claims or self.leaked)
 
 
@@ -116,7 +116,7 @@ def main() -> None:
     if not chosen:
         parser.error(f"no such case (known: {', '.join(case.name for case in cases())})")
     share, rest = divmod(options.kills, len(chosen))
-    found: list[Found] = []
+    found: list[CaseResult] = []
     for number, case in enumerate(chosen):
         kills = share + (number < rest)
         with tempfile.TemporaryDirectory() as folder:
@@ -126,10 +126,10 @@ def main() -> None:
     print(text)
     if options.store:
         STORED.write_text(text + "\n")
-    sys.exit(0 if all(one.good for one in found) else 1)
+    sys.exit(0 if all(one.is_clean for one in found) else 1)
 
 
-def report(found: Sequence[Found], command: str) -> dict[str, Any]:
+def report(found: Sequence[CaseResult], command: str) -> dict[str, Any]:
     totals = ("kills", "while_saving", "runs", "resumes", "exact_claims", "exact_runs")
     lists = ("unloadable", "false_claims", "understated", "leaked")
     about = {"command": command, "revision": revision(), "date": date.today().isoformat()}
@@ -138,24 +138,24 @@ def report(found: Sequence[Found], command: str) -> dict[str, Any]:
     return {**about, **sums, **counts, "cases": [asdict(one) for one in found]}
 
 
-def kill_and_compare(runs_dir: Path, case: Case, kills: int, seed: int) -> Found:
+def kill_and_compare(runs_dir: Path, case: Case, kills: int, seed: int) -> CaseResult:
     """Kills runs until `kills` are used up, and compares each with a run that was never killed."""
     train = ["train", case.target, "--env-steps", case.env_steps, "--quiet"]
     train += [word for setting in (*SETTINGS, *case.settings) for word in ("--set", setting)]
     Training(runs_dir, "untouched", *train, "--name", "untouched").finish()
     untouched, _ = store.resolve("untouched", runs_dir)
-    chance, found = random.Random(seed), Found(case.backend, case.engine, seed)
+    chance, found = random.Random(seed), CaseResult(case.backend, case.engine, seed)
     while found.kills < kills:
         name = f"killed-{found.runs}"
         most = min(PER_RUN, kills - found.kills)
         run = _killed(runs_dir, train, name, most, chance, found)
         found.runs += 1
-        judge(found, name, claims(run), differences(untouched, run))
+        check_claims(found, name, claims_exact(run), differences(untouched, run))
     return found
 
 
 def _killed(
-    runs_dir: Path, train: Sequence[str], name: str, most: int, chance: random.Random, found: Found
+    runs_dir: Path, train: Sequence[str], name: str, most: int, chance: random.Random, found: CaseResult
 ) -> Run:
     """Returns a finished run that was killed up to `most` times on the way."""
     training = Training(runs_dir, name, *train, "--name", name)
@@ -164,28 +164,28 @@ def _killed(
         if not training.kill(moment):
             break
         found.kills += 1
-        found.leaked += training.leaked()
-        run = training.run()
+        found.leaked += training.leaked_processes()
+        run = training.find_run()
         progress = f"{found.backend}/{found.engine}: kill {found.kills}, {name}"
         print(f"{progress}, {moment:.2f} s after its start", flush=True)
         if run is None:  # killed before it had a directory: start it again
             training = Training(runs_dir, name, *train, "--name", name)
             continue
         found.while_saving += any(run.checkpoints.glob(".draft-*"))
-        found.unloadable += unloadable(run)
+        found.unloadable += checkpoint_errors(run)
         if run.info["status"] == "finished":  # killed after it had recorded its end
             return run
         found.resumes += 1
         training = Training(runs_dir, name, "resume", name, "--quiet")
     training.finish()
-    found.leaked += training.leaked()
-    run = training.run()
+    found.leaked += training.leaked_processes()
+    run = training.find_run()
     assert run is not None
-    found.unloadable += unloadable(run)
+    found.unloadable += checkpoint_errors(run)
     return run
 
 
-def judge(found: Found, name: str, claimed: bool, differs: Sequence[str]) -> None:
+def check_claims(found: CaseResult, name: str, claimed: bool, differs: Sequence[str]) -> None:
     """Compares the claims of a run's resumes to be exact with the actual differences."""
     found.exact_claims += claimed
     found.exact_runs += not differs
@@ -195,15 +195,15 @@ def judge(found: Found, name: str, claimed: bool, differs: Sequence[str]) -> Non
         found.understated.append(name)
 
 
-def claims(run: Run) -> bool:
+def claims_exact(run: Run) -> bool:
     """True if every resume of a run claimed to be exact."""
     return all(event["bit_exact"] for event in run.recorded_events() if "bit_exact" in event)
 
 
-def unloadable(run: Run) -> list[str]:
+def checkpoint_errors(run: Run) -> list[str]:
     """Returns the errors of all checkpoints that do not load."""
     found: list[str] = []
-    for path in checkpoint.steps(run.path).values():
+    for path in checkpoint.list_checkpoints(run.path).values():
         try:
             checkpoint.read(path)
         except CheckpointError as error:

@@ -86,7 +86,7 @@ class Training:
         training.wait_until_running()
         return training
 
-    def act(self, chance: random.Random) -> None:
+    def take_action(self, chance: random.Random) -> None:
         action = chance.choices(list(ACTIONS), weights=list(ACTIONS.values()))[0]
         self.actions[action] += 1
         match action:
@@ -211,7 +211,7 @@ def soak(runs_dir: Path, minutes: float, seed: int) -> dict[str, Any]:
                 if sample is not None:
                     training.samples.append(sample)
             if time.monotonic() >= next_act:
-                chance.choice(trainings).act(chance)
+                chance.choice(trainings).take_action(chance)
                 next_act = time.monotonic() + chance.uniform(*ACT_SECONDS)
             time.sleep(SAMPLE_SECONDS)
             if sys.stderr.isatty():

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import answer, gymnast, small, succeed
+from tests.e2e.commands import run_json, run_gymnast, small_settings, run_checked
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A runs directory with one finished CartPole run named `first`."""
     runs = tmp_path_factory.mktemp("trained") / "runs"
-    succeed(runs, "train", "CartPole-v1", "--env-steps", "2k", "--name", "first", *small())
+    run_checked(runs, "train", "CartPole-v1", "--env-steps", "2k", "--name", "first", *small_settings())
     return runs
 
 
 def test_show_prints_every_documented_key(trained: Path):
-    shown = answer(trained, "show", "first")
+    shown = run_json(trained, "show", "first")
     documented = {
         *("id", "preset", "status", "reason", "solved", "score", "env_steps", "vec_steps"),
         *("updates", "seconds", "seed", "config", "parent", "alerts", "events", "checkpoints"),
@@ -34,38 +34,38 @@ def test_show_prints_every_documented_key(trained: Path):
 
 
 def test_eval_prints_every_documented_key_and_is_reproducible(trained: Path):
-    first = answer(trained, "eval", "first:best", "--episodes", "5")
+    first = run_json(trained, "eval", "first:best", "--episodes", "5")
     documented = {"mean", "low", "high", "iqm", "episodes", "returns", "seeds", "checkpoint"}
     assert documented <= set(first)
     assert len(first["returns"]) == len(set(first["seeds"])) == 5
-    assert answer(trained, "eval", "first:best", "--episodes", "5") == first
+    assert run_json(trained, "eval", "first:best", "--episodes", "5") == first
 
 
 def test_eval_reproduces_the_score_that_training_confirmed(trained: Path):
-    score = answer(trained, "show", "first")["score"]
-    again = answer(trained, "eval", "first")
+    score = run_json(trained, "show", "first")["score"]
+    again = run_json(trained, "eval", "first")
     assert [again[key] for key in ("mean", "low", "high")] == [
         score[key] for key in ("mean", "low", "high")
     ]
 
 
 def test_a_finished_run_resumes_only_with_a_larger_budget(trained: Path):
-    refused = gymnast(trained, "resume", "first")
+    refused = run_gymnast(trained, "resume", "first")
     assert refused.returncode == 1
     assert "finished" in refused.stderr
     assert "--env-steps" in refused.stderr
-    succeed(trained, "train", "CartPole-v1", "--env-steps", "1k", "--name", "more", *small())
-    succeed(trained, "resume", "more", "--env-steps", "2k", "--quiet")
-    shown = answer(trained, "show", "more")
+    run_checked(trained, "train", "CartPole-v1", "--env-steps", "1k", "--name", "more", *small_settings())
+    run_checked(trained, "resume", "more", "--env-steps", "2k", "--quiet")
+    shown = run_json(trained, "show", "more")
     assert shown["env_steps"] >= 2000
     assert {"resumed", "budget changed"} <= {event["kind"] for event in shown["events"]}
 
 
 def test_training_from_another_run_copies_its_weights_and_records_the_parent(trained: Path):
     words = ["train", "CartPole-v1", "--env-steps", "512", "--name", "child", "--from", "first"]
-    succeed(trained, *words, *small())
-    shown = answer(trained, "show", "child")
-    assert shown["parent"] == answer(trained, "show", "first")["id"]
+    run_checked(trained, *words, *small_settings())
+    shown = run_json(trained, "show", "child")
+    assert shown["parent"] == run_json(trained, "show", "first")["id"]
     (taken,) = [e for e in shown["events"] if e["kind"] == "weights loaded"]
     assert "actor.0.weight" in taken["taken"]
     assert not taken["fresh"]
@@ -73,34 +73,34 @@ def test_training_from_another_run_copies_its_weights_and_records_the_parent(tra
 
 def test_a_group_of_seeds_has_a_result_with_a_confidence_interval(trained: Path):
     words = ["train", "CartPole-v1", "--seeds", "2", "--jobs", "2", "--env-steps", "512"]
-    words += ["--name", "pair", *small()]
-    assert "as pair-s0 to pair-s1" in succeed(trained, *words, "--dry-run")
-    assert answer(trained, *words, "--dry-run")["names"] == ["pair-s0", "pair-s1"]
-    assert not answer(trained, "runs", "group=pair")
-    group = answer(trained, *words)
+    words += ["--name", "pair", *small_settings()]
+    assert "as pair-s0 to pair-s1" in run_checked(trained, *words, "--dry-run")
+    assert run_json(trained, *words, "--dry-run")["names"] == ["pair-s0", "pair-s1"]
+    assert not run_json(trained, "runs", "group=pair")
+    group = run_json(trained, *words)
     assert group["group"] == "pair"
-    assert [run["name"] for run in answer(trained, "runs", "group=pair")] != []
-    assert answer(trained, "show", "pair-s1")["seed"] == 1
-    again = gymnast(trained, *words)
+    assert [run["name"] for run in run_json(trained, "runs", "group=pair")] != []
+    assert run_json(trained, "show", "pair-s1")["seed"] == 1
+    again = run_gymnast(trained, *words)
     assert again.returncode != 0
     assert "is taken by" in again.stderr
-    assert "pair" in succeed(trained, "compare", "pair", "pair-s0")
+    assert "pair" in run_checked(trained, "compare", "pair", "pair-s0")
     assert [entry["seed"] for entry in group["scores"]] == [0, 1]
     assert group["low"] <= group["mean"] <= group["high"]
-    listed = answer(trained, "runs", f"group={group['group']}")
+    listed = run_json(trained, "runs", f"group={group['group']}")
     assert len(listed) == 2
 
 
 def test_an_environment_without_a_preset_trains_with_defaults_and_a_message(tmp_path: Path):
-    words = ["train", "MountainCarContinuous-v0", "--env-steps", "256", *small()]
-    printed = succeed(tmp_path, *words, "--set", "eval.max_episode_steps=50")
+    words = ["train", "MountainCarContinuous-v0", "--env-steps", "256", *small_settings()]
+    printed = run_checked(tmp_path, *words, "--set", "eval.max_episode_steps=50")
     assert "no preset" in printed
-    config = answer(tmp_path, "show", "@last")["config"]
+    config = run_json(tmp_path, "show", "@last")["config"]
     assert config["normalize"]["obs"] == "running"
 
 
 def test_a_dry_run_shows_the_plan_and_writes_nothing(tmp_path: Path):
-    printed = succeed(tmp_path / "runs", "train", "CartPole-v1", "--dry-run")
+    printed = run_checked(tmp_path / "runs", "train", "CartPole-v1", "--dry-run")
     assert "9,155 parameters" in printed
     assert "100,000 env steps" in printed
     assert not (tmp_path / "runs").exists()
@@ -131,7 +131,7 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(tmp_path: Path):
 def test_invalid_arguments_raise_a_clear_error_and_leave_no_files(
     words: list[str], code: int, message: str, tmp_path: Path
 ):
-    done = gymnast(tmp_path / "runs", *words)
+    done = run_gymnast(tmp_path / "runs", *words)
     assert done.returncode == code, done.stderr
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -142,14 +142,14 @@ def test_seed_zero_is_used_and_reproducible_to_the_last_bit(trained: Path):
     hashes = set()
     for name in ("zero-a", "zero-b"):
         words = ["train", "CartPole-v1", "--seed", "0", "--env-steps", "512", "--name", name]
-        succeed(trained, *words, *small())
-        hashes.add(answer(trained, "show", name)["checkpoints"]["latest"]["sha256"])
+        run_checked(trained, *words, *small_settings())
+        hashes.add(run_json(trained, "show", name)["checkpoints"]["latest"]["sha256"])
     assert len(hashes) == 1
-    succeed(trained, "train", "CartPole-v1", "--seed", "1", "--env-steps", "512", *small())
-    assert answer(trained, "show", "@last")["checkpoints"]["latest"]["sha256"] not in hashes
+    run_checked(trained, "train", "CartPole-v1", "--seed", "1", "--env-steps", "512", *small_settings())
+    assert run_json(trained, "show", "@last")["checkpoints"]["latest"]["sha256"] not in hashes
 
 
 def test_train_prints_json(trained: Path):
-    result = answer(trained, "train", "CartPole-v1", "--env-steps", "512", *small())
+    result = run_json(trained, "train", "CartPole-v1", "--env-steps", "512", *small_settings())
     assert result["env_steps"] == 512
     assert json.dumps(result)

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from gymnast.cli import cli
 from gymnast.runs.run import Run
-from tests.e2e.commands import gymnast, small
+from tests.e2e.commands import run_gymnast, small_settings
 from tests.scripted import Script
-from tests.small_runs import arrays, exact, rows, same_arrays
+from tests.small_runs import checkpoint_arrays, exact_metrics, rows, same_arrays
 
 BUDGET = ("--env-steps", "1024", "--quiet")
 
@@ -42,7 +42,7 @@ class Hopeless(Script):
 
 
 def trained(runs: Path, name: str, *words: str) -> Run:
-    arguments = ["train", "CartPole-v1", *BUDGET, "--name", name, *small(), *words]
+    arguments = ["train", "CartPole-v1", *BUDGET, "--name", name, *small_settings(), *words]
     done = CliRunner().invoke(cli, [*arguments, "--runs", str(runs)])
     assert done.exit_code == 0, done.output
     (found,) = (Run(path) for path in runs.iterdir() if path.is_dir() and _name(path) == name)
@@ -61,8 +61,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
 
 
 def same(a: Run, b: Run) -> bool:
-    return [exact(row) for row in rows(a)] == [exact(row) for row in rows(b)] and all(
-        same_arrays(arrays(a, stem), arrays(b, stem)) for stem in ("policy", "learner", "collector")
+    return [exact_metrics(row) for row in rows(a)] == [exact_metrics(row) for row in rows(b)] and all(
+        same_arrays(checkpoint_arrays(a, stem), checkpoint_arrays(b, stem)) for stem in ("policy", "learner", "collector")
     )
 
 
@@ -104,7 +104,7 @@ def test_debug_uses_one_process_and_thread_and_shows_anomalies_and_warnings(
         target,
         "--debug",
         *BUDGET,
-        *small("threads=2", "engine=torch"),
+        *small_settings("threads=2", "engine=torch"),
         "--runs",
         str(runs_dir),
     ]
@@ -126,8 +126,8 @@ def test_debug_uses_one_process_and_thread_and_shows_anomalies_and_warnings(
 def test_the_traceback_of_an_environment_error_is_printed_only_when_debugging(
     tmp_path: Path, debug: bool
 ):
-    words = ["train", f"py:{__name__}:Hopeless", *BUDGET, *small(), *(["--debug"] * debug)]
-    done = gymnast(tmp_path / "runs", *words)
+    words = ["train", f"py:{__name__}:Hopeless", *BUDGET, *small_settings(), *(["--debug"] * debug)]
+    done = run_gymnast(tmp_path / "runs", *words)
     assert done.returncode == 1
     assert f"error: py:{__name__}:Hopeless" in done.stderr
     assert ("# in the physics" in done.stderr) == ("Traceback" in done.stderr) == debug

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import small
+from tests.e2e.commands import small_settings
 
 TRAIN = [
     *("train", "CartPole-v1", "--name", "full", "--env-steps", "20k"),
-    *small("checkpoint.every=1k env_steps", "checkpoint.keep=50", "traces.train=100%"),
+    *small_settings("checkpoint.every=1k env_steps", "checkpoint.keep=50", "traces.train=100%"),
     *("--set", "stop.solved=off", "--set", "eval.every=off", "--quiet"),
 ]
 

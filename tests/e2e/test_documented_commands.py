@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gymnast.jobs.status import living_jobs
+from gymnast.jobs.status import live_jobs
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -66,7 +66,7 @@ def affordable(command: str) -> str:
 @pytest.fixture(autouse=True)
 def end_jobs(tmp_path: Path) -> Iterator[None]:
     yield
-    for job in living_jobs(tmp_path / "runs"):
+    for job in live_jobs(tmp_path / "runs"):
         os.kill(job["pid"], signal.SIGKILL)
 
 
@@ -94,7 +94,7 @@ def test_every_documented_command_runs(page: Path, tmp_path: Path):
             text=True,
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    assert not living_jobs(tmp_path / "runs"), "a page must stop the jobs that it starts"
+    assert not live_jobs(tmp_path / "runs"), "a page must stop the jobs that it starts"
 
 
 def test_the_python_example_runs(tmp_path: Path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import small
+from tests.e2e.commands import small_settings
 
 POISON = """
 import os, traceback
@@ -46,14 +46,14 @@ class WithoutTorch:
 def place(tmp_path_factory: pytest.TempPathFactory) -> WithoutTorch:
     """Returns such an environment with a trained run, which was evaluated in its own process."""
     place = WithoutTorch(tmp_path_factory.mktemp("place"))
-    printed = place.succeed("train", "CartPole-v1", "--env-steps", "512", *small())
+    printed = place.succeed("train", "CartPole-v1", "--env-steps", "512", *small_settings())
     assert "native: compiled kernels" in printed
     return place
 
 
 def test_if_torch_is_needed_but_cannot_be_imported_no_run_is_created(place: WithoutTorch):
     tried = place.log.with_name("tried.txt")
-    words = ("train", "CartPole-v1", "--set", "engine=torch", "--env-steps", "512", *small())
+    words = ("train", "CartPole-v1", "--set", "engine=torch", "--env-steps", "512", *small_settings())
     runs = place.runs.with_name("no-runs")
     done = place.type(*words, "--runs", str(runs), TORCH_IMPORTED=str(tried))
     assert done.returncode != 0

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.e2e.commands import gymnast, small
+from tests.e2e.commands import run_gymnast, small_settings
 
 ENV = "py:tests.scripted:Prints"
 WAYS = ("by Python", "by a system call", "by C")
 
 
 def test_json_output_is_valid_whatever_an_environment_prints(tmp_path: Path):
-    words = ["train", ENV, "--env-steps", "512", "--name", "noisy", *small("env.backend=inprocess")]
-    trained = gymnast(tmp_path, *words, "--json")
+    words = ["train", ENV, "--env-steps", "512", "--name", "noisy", *small_settings("env.backend=inprocess")]
+    trained = run_gymnast(tmp_path, *words, "--json")
     assert json.loads(trained.stdout)["env_steps"] == 512, trained.stderr
     log = (next(tmp_path.glob("*/log.txt"))).read_text()
     assert all(f"reset: {way}" in log for way in WAYS)
@@ -27,14 +27,14 @@ def test_json_output_is_valid_whatever_an_environment_prints(tmp_path: Path):
         ["config", "show", ENV],
         ["tune", "envs", ENV, "--backends", "inprocess", "--copies", "2", "--seconds", "0.1"],
     ):
-        done = gymnast(tmp_path, *verb, "--json")
+        done = run_gymnast(tmp_path, *verb, "--json")
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout), verb
         assert all(way in done.stderr for way in WAYS), verb
 
 
 def test_tables_do_not_contain_the_output_of_an_environment(tmp_path: Path):
-    done = gymnast(tmp_path, "net", ENV)
+    done = run_gymnast(tmp_path, "net", ENV)
     assert "initial policy" in done.stdout
     assert not any(way in done.stdout for way in WAYS)
     assert done.stderr.count("made: a warning of Gymnasium") == 1

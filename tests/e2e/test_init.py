@@ -14,13 +14,13 @@ from gymnast import scaffold
 from gymnast.cli import cli
 from gymnast.config import presets
 from gymnast.errors import UsageError
-from tests.e2e.commands import answer, gymnast
+from tests.e2e.commands import run_json, run_gymnast
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("project")
-    done = gymnast(place / "runs", "init", "line_walk", cwd=place)
+    done = run_gymnast(place / "runs", "init", "line_walk", cwd=place)
     assert done.returncode == 0, done.stderr
     for file in ("line_walk/env.py", "line_walk/test_env.py", "presets/line_walk.yaml"):
         assert f"wrote {file}" in done.stdout
@@ -45,39 +45,39 @@ def test_the_tests_of_the_template_pass(project: Path):
 def test_the_preset_of_the_template_is_valid_and_found_by_both_names(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    done = gymnast(project / "runs", "config", "check", "presets/line_walk.yaml", cwd=project)
+    done = run_gymnast(project / "runs", "config", "check", "presets/line_walk.yaml", cwd=project)
     assert (done.returncode, done.stdout) == (0, "1 checked, 0 with errors\n")
     words = ["config", "fmt", "--check", "presets/line_walk.yaml"]
-    assert gymnast(project / "runs", *words, cwd=project).returncode == 0
+    assert run_gymnast(project / "runs", *words, cwd=project).returncode == 0
     monkeypatch.chdir(project)
-    by_class, by_name = presets.find("py:line_walk.env:LineWalk"), presets.find("line_walk")
+    by_class, by_name = presets.find_preset("py:line_walk.env:LineWalk"), presets.find_preset("line_walk")
     assert by_class == by_name
     assert by_name.path == Path("presets/line_walk.yaml")
-    assert presets.find("py:line_walk.env:Other").path is None
+    assert presets.find_preset("py:line_walk.env:Other").path is None
 
 
 def test_the_template_environment_is_solved_in_seconds(project: Path):
     runs = project / "runs"
     words = ["train", "py:line_walk.env:LineWalk", "--quiet"]
-    done = gymnast(runs, *words, cwd=project)
+    done = run_gymnast(runs, *words, cwd=project)
     assert done.returncode == 0, done.stderr
-    shown = answer(runs, "show", "@best:line_walk")
+    shown = run_json(runs, "show", "@best:line_walk")
     assert shown["solved"] is True
     assert shown["preset"] == "line_walk:ppo"
     assert shown["env_steps"] < 30_000
-    success = [row["env/success"] for row in answer(runs, "rows", "@last") if "env/success" in row]
+    success = [row["env/success"] for row in run_json(runs, "rows", "@last") if "env/success" in row]
     assert success[-1] > 0.9 > success[0]
 
 
 def test_init_overwrites_no_file_and_leaves_no_partial_package(project: Path):
     files = {path: path.read_bytes() for path in project.rglob("*.py")}
-    done = gymnast(project / "runs", "init", "line_walk", cwd=project)
+    done = run_gymnast(project / "runs", "init", "line_walk", cwd=project)
     assert done.returncode == 2
     assert "line_walk: already exists" in done.stderr
     assert {path: path.read_bytes() for path in files} == files
     (project / "presets" / "other.yaml").write_text("mine")
     with pytest.raises(UsageError, match="already exists"):
-        scaffold.write("other", project)
+        scaffold.write_project("other", project)
     assert not (project / "other").exists()
 
 
@@ -97,7 +97,7 @@ def test_init_overwrites_no_file_and_leaves_no_partial_package(project: Path):
 )
 def test_a_name_that_cannot_be_imported_is_rejected(name: str, message: str, tmp_path: Path):
     with pytest.raises(UsageError, match=message):
-        scaffold.write(name, tmp_path)
+        scaffold.write_project(name, tmp_path)
     assert not list(tmp_path.iterdir())
 
 

@@ -13,15 +13,15 @@ from typing import IO
 
 import pytest
 
-from tests.e2e.commands import answer, small, succeed
+from tests.e2e.commands import run_json, small_settings, run_checked
 from tests.e2e.killed_process import MARK, Training
-from tests.e2e.kills import Found, cases, judge, kill_and_compare
+from tests.e2e.kills import CaseResult, cases, check_claims, kill_and_compare
 
 
 @contextmanager
 def training(runs: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
     """Starts a long CartPole training and waits until it has printed its first lines."""
-    words = ["train", "CartPole-v1", "--env-steps", "50M", "--name", "long", *small(*more)]
+    words = ["train", "CartPole-v1", "--env-steps", "50M", "--name", "long", *small_settings(*more)]
     process = subprocess.Popen(
         [sys.executable, "-m", "gymnast", *words, "--runs", str(runs)],
         stdout=subprocess.PIPE,
@@ -46,13 +46,13 @@ def test_a_signal_saves_a_checkpoint_from_which_the_run_resumes(
         process.send_signal(number)
         printed, wrong = process.communicate(timeout=60)
         assert process.returncode == 130, wrong
-    shown = answer(tmp_path, "show", "long")
+    shown = run_json(tmp_path, "show", "long")
     assert shown["status"] == "stopped"
     assert number.name in shown["reason"]
     assert shown["checkpoints"]["latest"]["step"] == shown["env_steps"]
     assert "gymnast resume" in printed
-    succeed(tmp_path, "resume", "long", "--rollouts", str(shown["rollouts"] + 2), "--quiet")
-    assert answer(tmp_path, "show", "long")["rollouts"] == shown["rollouts"] + 2
+    run_checked(tmp_path, "resume", "long", "--rollouts", str(shown["rollouts"] + 2), "--quiet")
+    assert run_json(tmp_path, "show", "long")["rollouts"] == shown["rollouts"] + 2
 
 
 def test_a_second_ctrl_c_exits_at_once(tmp_path: Path):
@@ -64,14 +64,14 @@ def test_a_second_ctrl_c_exits_at_once(tmp_path: Path):
         process.send_signal(signal.SIGCONT)
         process.communicate(timeout=60)
         assert process.returncode == 130
-    assert answer(tmp_path, "show", "long")["status"] in ("stopped", "lost")
+    assert run_json(tmp_path, "show", "long")["status"] in ("stopped", "lost")
 
 
 def test_ctrl_c_responds_at_once_while_an_environment_hangs_in_c_code(tmp_path: Path):
     words = ["train", "py:tests.scripted:Stuck", "--env-steps", "50M", "--name", "stuck"]
     settings = ("env.kwargs={where: C code}", "facts.deterministic=yes", "env.timeout=0.2")
     process = subprocess.Popen(
-        [sys.executable, "-m", "gymnast", *words, *small(*settings), "--runs", str(tmp_path)],
+        [sys.executable, "-m", "gymnast", *words, *small_settings(*settings), "--runs", str(tmp_path)],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -85,7 +85,7 @@ def test_ctrl_c_responds_at_once_while_an_environment_hangs_in_c_code(tmp_path: 
     finally:
         process.kill()
         process.communicate()
-    shown = answer(tmp_path, "show", "stuck")
+    shown = run_json(tmp_path, "show", "stuck")
     assert (shown["status"], shown["reason"]) == ("stopped", "second SIGINT: exited at once")
 
 
@@ -96,10 +96,10 @@ def wait_for(words: str, printed: IO[str]) -> None:
 
 def test_a_killed_training_is_lost_until_it_is_resumed(tmp_path: Path):
     with training(tmp_path) as process:
-        assert answer(tmp_path, "show", "long")["status"] == "running"
+        assert run_json(tmp_path, "show", "long")["status"] == "running"
         process.kill()
         process.wait()
-        assert answer(tmp_path, "show", "long")["status"] == "lost"
+        assert run_json(tmp_path, "show", "long")["status"] == "lost"
 
 
 def test_a_second_process_cannot_write_the_same_run(tmp_path: Path):
@@ -122,21 +122,21 @@ def test_kills_at_random_moments_lose_nothing_and_every_claim_of_exactness_is_tr
     """A short version of `make kill200`, which covers every backend with both engines."""
     case = next(case for case in cases() if case.name == name)
     found = kill_and_compare(tmp_path, case, kills=4, seed=0)
-    assert found.good, found
+    assert found.is_clean, found
     assert found.kills >= 1
     assert found.exact_runs == found.runs
 
 
 def test_claims_of_exactness_are_compared_with_the_differences():
-    found = Found("vector", "native", 0)
-    judge(found, "honest", claimed=True, differs=[])
-    judge(found, "modest", claimed=False, differs=[])
-    judge(found, "frank", claimed=False, differs=["policy.safetensors differs"])
-    assert found.good
+    found = CaseResult("vector", "native", 0)
+    check_claims(found, "honest", claimed=True, differs=[])
+    check_claims(found, "modest", claimed=False, differs=[])
+    check_claims(found, "frank", claimed=False, differs=["policy.safetensors differs"])
+    assert found.is_clean
     assert found.understated == ["modest"]
-    judge(found, "liar", claimed=True, differs=["policy.safetensors differs"])
+    check_claims(found, "liar", claimed=True, differs=["policy.safetensors differs"])
     assert found.false_claims == ["liar: policy.safetensors differs"]
-    assert not found.good
+    assert not found.is_clean
     assert (found.exact_claims, found.exact_runs) == (2, 2)
 
 
@@ -147,5 +147,5 @@ def test_a_process_that_outlives_its_training_is_found_and_ended(tmp_path: Path)
     mark = os.environ | {MARK: ended.mark}
     waits = [sys.executable, "-c", "import time; time.sleep(60)"]
     left = subprocess.Popen(waits, env=mark, start_new_session=True)
-    assert [words.partition(":")[0] for words in ended.leaked(grace=0.1)] == [str(left.pid)]
+    assert [words.partition(":")[0] for words in ended.leaked_processes(grace=0.1)] == [str(left.pid)]
     assert left.wait(5) == -signal.SIGKILL

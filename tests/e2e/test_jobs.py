@@ -23,11 +23,11 @@ from gymnast.cli import main
 from gymnast.jobs import status
 from gymnast.runs import checkpoint, lock
 from gymnast.runs.run import Run
-from tests.e2e.commands import small
-from tests.small_runs import trained
+from tests.e2e.commands import small_settings
+from tests.small_runs import train_small
 
 PATIENCE = 60.0
-CHEAP = small("eval.mode=inline", "stop.solved=off")
+CHEAP = small_settings("eval.mode=inline", "stop.solved=off")
 
 
 def typed(runs: Path, *words: str) -> tuple[int, str, str]:
@@ -69,7 +69,7 @@ def wait_for(found: Callable[[], Any]) -> Any:
 def runs(tmp_path: Path) -> Iterator[Path]:
     """Returns a runs directory; its jobs are killed after the test."""
     yield tmp_path
-    for job in status.living_jobs(tmp_path):
+    for job in status.live_jobs(tmp_path):
         os.kill(job["pid"], signal.SIGKILL)
 
 
@@ -80,7 +80,7 @@ def detach(runs: Path, steps: str, *more: str) -> Any:
 
 
 def status_of(job: dict[str, Any]) -> str:
-    return status.of_path(Path(job["path"]))["status"]
+    return status.read_status(Path(job["path"]))["status"]
 
 
 def test_jobs_are_queued_controlled_killed_and_waited_for(runs: Path):
@@ -101,7 +101,7 @@ def test_jobs_are_queued_controlled_killed_and_waited_for(runs: Path):
     wait_for(lambda: status_of(long) == "running")
     _send_every_command(runs)
     assert answer(runs, "stop", "long")["status"] == "stopped"
-    assert not lock.is_held(Path(long["path"])), "it can be resumed at once"
+    assert not lock.has_writer(Path(long["path"])), "it can be resumed at once"
     refused(runs, 1, "is stopped (stopped by command)", "stop", "long")
 
     wait_for(lambda: status_of(victim) == "running")
@@ -201,7 +201,7 @@ def test_a_job_that_fails_before_it_has_a_run_keeps_its_error_message(
 
 
 def test_a_name_cannot_be_used_twice(runs_dir: Path):
-    run = trained("CartPole-v1", {"stop.rollouts": 1}, name="mine")
+    run = train_small("CartPole-v1", {"stop.rollouts": 1}, name="mine")
     for taken in ("mine", run.id):
         refused(runs_dir, 1, "gymnast resume", "train", "CartPole-v1", "--name", taken)
     assert [info["id"] for info in answer(runs_dir, "runs")] == [run.id]

@@ -74,8 +74,8 @@ def test_a_stored_policy_is_loaded_by_its_role(tag: Run):
     with pytest.raises(GymnastError, match="no policy of 'agent'") as refused:
         gymnast.load(tag)
     assert refused.value.fix == "name its role: seeker, hider"
-    obs = gymnast.load(tag, role="hider").policy.obs
-    assert obs.shape == gymnast.load(tag, role="seeker").policy.obs.shape
+    obs = gymnast.load(tag, role="hider").policy.obs_space
+    assert obs.shape == gymnast.load(tag, role="seeker").policy.obs_space.shape
 
 
 def test_net_shows_a_network_per_learned_role(tag: Run):

@@ -9,15 +9,15 @@ import sys
 from pathlib import Path
 
 from gymnast.runs.run import Run
-from tests.e2e.commands import answer, small
+from tests.e2e.commands import run_json, small_settings
 from tests.small_runs import rows
-from tests.tracked import bits, exit_codes, wandb_files, wandb_rows
+from tests.tracked import rows_as_bits, exit_codes, wandb_files, wandb_rows
 
 
 def test_ctrl_c_in_a_terminal_finishes_the_tracker_and_its_link_is_printed_once(tmp_path: Path):
     words = ["train", "CartPole-v1", "--track", "wandb", "--name", "long", "--env-steps", "50M"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "gymnast", *words, *small(), "--runs", str(tmp_path)],
+        [sys.executable, "-m", "gymnast", *words, *small_settings(), "--runs", str(tmp_path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -36,12 +36,12 @@ def test_ctrl_c_in_a_terminal_finishes_the_tracker_and_its_link_is_printed_once(
         process.kill()
     assert process.returncode == 130
     assert not wrong
-    shown = answer(tmp_path, "show", "long")
+    shown = run_json(tmp_path, "show", "long")
     (file,) = wandb_files(Path(shown["path"]) / "wandb")
     assert "".join([*lines, printed]).count(str(file.parent)) == 1
     assert exit_codes(file) == [130]
     recorded = rows(Run(shown["path"]))
     assert len(recorded) > 1
-    assert bits(wandb_rows(file)) == bits(recorded)
-    done = answer(tmp_path, "export", "long", "--to", "csv", "--out", str(tmp_path / "rows.csv"))
+    assert rows_as_bits(wandb_rows(file)) == rows_as_bits(recorded)
+    done = run_json(tmp_path, "export", "long", "--to", "csv", "--out", str(tmp_path / "rows.csv"))
     assert done["rows"] == len(recorded)

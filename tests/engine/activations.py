@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 
-def exact(kind: str, x: np.ndarray) -> np.ndarray:
+def float64_activation(kind: str, x: np.ndarray) -> np.ndarray:
     """Returns the activation in float64."""
     x = x.astype(np.float64)
     match kind:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from gymnast.engine.threads import refuse_missing_device
+from gymnast.engine.threads import require_device
 from gymnast.engine.torch.network import TorchNetwork
 from gymnast.errors import ConfigError
-from tests.algos.practice import IDENTITY, Practice
-from tests.small_runs import trained
+from tests.algos.practice import IDENTITY, LearnerHarness
+from tests.small_runs import train_small
 
 SETTINGS = {
     "engine": "torch",
@@ -22,7 +22,7 @@ SETTINGS = {
 
 
 def test_a_network_on_a_device_gives_the_same_outputs_and_gradients():
-    practice = Practice.on(IDENTITY, SETTINGS | {"env.kwargs": {"action": "amounts"}})
+    practice = LearnerHarness.make(IDENTITY, SETTINGS | {"env.kwargs": {"action": "amounts"}})
     policy = practice.learner.policy
     shared = TorchNetwork(policy.network, policy.parameters)
     policy.parameters.device = "cpu:0"  # any name except "cpu" uses the code for other devices
@@ -40,7 +40,7 @@ def test_a_network_on_a_device_gives_the_same_outputs_and_gradients():
 def test_training_on_a_device_learns_the_same_weights(action: str):
     learned = []
     for device in ("cpu", "cpu:0"):
-        practice = Practice.on(IDENTITY, SETTINGS | {"env.kwargs": {"action": action}})
+        practice = LearnerHarness.make(IDENTITY, SETTINGS | {"env.kwargs": {"action": action}})
         practice.learner.algorithm.gradient_step.engine.network.device = device
         practice.repeat(3)
         learned.append(practice.learner.policy.parameters.flat)
@@ -50,6 +50,6 @@ def test_training_on_a_device_learns_the_same_weights(action: str):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_a_missing_device_is_rejected_before_a_run_is_created(runs_dir):
     with pytest.raises(ConfigError, match="device: cuda is not available here"):
-        trained("Script", SETTINGS | {"device": "cuda", "stop.env_steps": 64})
+        train_small("Script", SETTINGS | {"device": "cuda", "stop.env_steps": 64})
     assert not runs_dir.exists() or not any(runs_dir.iterdir())
-    refuse_missing_device("cpu")
+    require_device("cpu")

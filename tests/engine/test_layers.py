@@ -11,9 +11,9 @@ import torch
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import ActivationName, PolicyConfig
 from gymnast.engine.torch.inference import MAX_IMAGES
-from gymnast.engine.torch.layers import channels_last, run
+from gymnast.engine.torch.layers import channels_last, run_stack
 from gymnast.engine.torch.network import TorchNetwork
-from gymnast.engine.torch.rows import ready
+from gymnast.engine.torch.rows import row_reader
 from gymnast.errors import ConfigError
 from gymnast.policy.architecture import cnn
 from gymnast.policy.layers import (
@@ -29,7 +29,7 @@ from gymnast.policy.layers import (
     Residual,
     Stack,
     parameter_shapes,
-    walk,
+    iter_layers,
 )
 from gymnast.policy.layers import Network as NetworkData
 from gymnast.policy.policy import Policy
@@ -41,7 +41,7 @@ from gymnast.spaces.spaces import (
     ImageObs,
     MultiDiscreteObs,
 )
-from tests.engine.activations import TORCH, exact
+from tests.engine.activations import TORCH, float64_activation
 
 RNG = np.random.default_rng(11)
 
@@ -129,7 +129,7 @@ def slow(name: str, stack: Stack, weights: dict[str, np.ndarray], x: Any) -> Any
             case Residual(inner):
                 x = x + slow(at, inner, weights, x)
             case Activation(kind):
-                x = exact(kind, x)
+                x = float64_activation(kind, x)
             case Flatten():
                 x = x.reshape(len(x), -1)
             case Linear():
@@ -203,7 +203,7 @@ def test_gradients_match_finite_differences(kind: str):
     x = torch.from_numpy(RNG.normal(size=shape)).requires_grad_()
 
     def output(x: torch.Tensor, *weights: torch.Tensor) -> torch.Tensor:
-        return run("shared", stack, dict(zip(shapes, weights, strict=True)), x)
+        return run_stack("shared", stack, dict(zip(shapes, weights, strict=True)), x)
 
     assert torch.autograd.gradcheck(output, (x, *values))
 
@@ -242,7 +242,7 @@ def test_gradients_of_layers_with_integer_inputs_match_finite_differences(
         x = torch.from_numpy(RNG.integers(5, size=rows))
 
     def output(*weights: torch.Tensor) -> torch.Tensor:
-        return run("shared", stack, dict(zip(shapes, weights, strict=True)), x)
+        return run_stack("shared", stack, dict(zip(shapes, weights, strict=True)), x)
 
     assert torch.autograd.gradcheck(output, tuple(values))
 
@@ -318,17 +318,17 @@ def test_in_place_operations_do_not_overwrite_values_that_are_still_needed():
     weights = {k: torch.from_numpy(RNG.normal(size=s)) for k, s in shapes.items()}
     x = torch.from_numpy(RNG.normal(size=(2, 2, 4, 4)))
     before = x.clone()
-    run("shared", stack, weights, x)
+    run_stack("shared", stack, weights, x)
     assert torch.equal(x, before)
 
 
 def test_pixels_are_scaled_without_a_convolution_after_them():
     layer = Pixels((2, 3, 4), "first", 15)
     x = torch.from_numpy(RNG.integers(16, size=(5, 2, 3, 4)).astype(np.uint8))
-    found = run("shared", (layer,), {"any": torch.zeros(1)}, x)
+    found = run_stack("shared", (layer,), {"any": torch.zeros(1)}, x)
     assert torch.allclose(found, x.float() / 15)
     assert torch.equal(
-        run("shared", (layer, Flatten()), {"any": torch.zeros(1)}, x), found.flatten(1)
+        run_stack("shared", (layer, Flatten()), {"any": torch.zeros(1)}, x), found.flatten(1)
     )
 
 
@@ -338,7 +338,7 @@ def test_prepared_rows_give_the_same_network_outputs(case: str):
     policy = policy_of(obs, **settings)
     features = policy.features(seen_by(obs, 7))
     index = torch.tensor([6, 0, 3, 3])
-    some = ready(policy.network, features)(index)
+    some = row_reader(policy.network, features)(index)
     assert np.array_equal(some.numpy(), features[index.numpy()])
     network = TorchNetwork(policy.network, policy.parameters)
     for one, other in zip(network(some), network(torch.from_numpy(features)[index]), strict=True):
@@ -348,7 +348,7 @@ def test_prepared_rows_give_the_same_network_outputs(case: str):
 def test_channels_first_images_are_read_in_channels_last_format():
     obs = ImageObs((4, 40, 36), 255, "first")
     policy = policy_of(obs)
-    rows = ready(policy.network, policy.features(seen_by(obs, 3)))(torch.tensor([2, 0]))
+    rows = row_reader(policy.network, policy.features(seen_by(obs, 3)))(torch.tensor([2, 0]))
     layer = policy.network.shared[0]
     assert isinstance(layer, Pixels)
     assert channels_last(layer, rows).data_ptr() == rows.data_ptr()
@@ -359,8 +359,8 @@ def test_actor_and_critic_in_one_pass_match_separate_passes_for_any_number_of_ro
     obs = ImageObs((4, 40, 36), 255, "first")
     policy = policy_of(obs)
     features = policy.features(seen_by(obs, MAX_IMAGES + 3))
-    assert policy.inference.both is not None
-    output, value = policy.inference.both(features)
+    assert policy.inference.actor_and_critic is not None
+    output, value = policy.inference.actor_and_critic(features)
     assert np.array_equal(output, policy.inference.actor(features))
     assert np.array_equal(value, policy.inference.critic(features))
     for i in (0, MAX_IMAGES - 1, MAX_IMAGES + 2):
@@ -374,7 +374,7 @@ def test_nature_and_impala_have_the_layer_sizes_of_their_papers():
     assert width == 512
     assert sum(np.prod(s) for s in shapes.values()) == 1_684_128  # Mnih et al. without the heads
     stack, width = cnn(ImageObs((64, 64, 3), 255, "last"), PolicyConfig(cnn="impala"))
-    convolutions = [layer for _, layer in walk("", stack) if isinstance(layer, Conv)]
+    convolutions = [layer for _, layer in iter_layers("", stack) if isinstance(layer, Conv)]
     assert (width, len(convolutions)) == (256, 15)
     assert [c.n_out for c in convolutions[::5]] == [16, 32, 32]
 

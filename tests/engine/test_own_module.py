@@ -21,10 +21,10 @@ from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
 from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction
-from tests.algos.practice import IDENTITY, Practice
+from tests.algos.practice import IDENTITY, LearnerHarness
 from tests.engine.own_nets import Right
 from tests.identity import OBSERVATIONS, Identity
-from tests.small_runs import arrays, exact, gone_back, resumed, rows, same_arrays, traces, trained
+from tests.small_runs import checkpoint_arrays, exact_metrics, copy_killed_at, resume_run, rows, same_arrays, traces, train_small
 
 VECTOR = BoxObs((3,), (-1.0,) * 3, (1.0,) * 3)
 ROOT = Path(__file__).parents[2]
@@ -76,9 +76,9 @@ def test_initial_weights_are_the_modules_own_and_a_function_of_seed_and_role():
 
 @pytest.mark.parametrize("name", OBSERVATIONS)
 def test_a_module_reads_every_kind_of_observation(name: str):
-    obs = spaces.observation(OBSERVATIONS[name]())
+    obs = spaces.convert_obs_space(OBSERVATIONS[name]())
     policy = policy_of("Right", obs, normalize={"obs": "running"})
-    rows_ = spaces.blank(obs, 2)
+    rows_ = spaces.blank_obs(obs, 2)
     for i in range(2):
         obs.put(rows_, i, Identity(obs=name).reset(seed=i)[0])
     again = Policy.from_spec(policy.spec())
@@ -119,9 +119,9 @@ def test_a_module_learns():
     settings = {"env.n_envs": 8, "algo.n_steps": 16, "algo.epochs": 6, "algo.batch_size": 32}
     settings |= {"algo.lr": 1e-2, "algo.gamma": 0.0, "normalize.obs": "off"}
     module = {"policy.module": "tests.engine.own_nets:Right", "policy.module_kwargs": {"width": 16}}
-    practice = Practice.on(IDENTITY, settings | module)
+    practice = LearnerHarness.make(IDENTITY, settings | module)
     practice.repeat(25)
-    assert practice.mastery() > 0.999
+    assert practice.greedy_reward() > 0.999
 
 
 def test_a_run_with_a_module_is_evaluated_saved_and_resumed_bit_for_bit():
@@ -135,12 +135,12 @@ def test_a_run_with_a_module_is_evaluated_saved_and_resumed_bit_for_bit():
         "eval.every": "3 rollouts",
         "eval.mode": "process",
     }
-    run = trained("CartPole-v1", settings)
+    run = train_small("CartPole-v1", settings)
     middle = 2 * 64
-    again = resumed(gone_back(run, middle))
-    assert same_arrays(arrays(again), arrays(run))
-    assert same_arrays(arrays(again, "learner"), arrays(run, "learner"))
-    assert [exact(row) for row in rows(again)] == [exact(row) for row in rows(run)]
+    again = resume_run(copy_killed_at(run, middle))
+    assert same_arrays(checkpoint_arrays(again), checkpoint_arrays(run))
+    assert same_arrays(checkpoint_arrays(again, "learner"), checkpoint_arrays(run, "learner"))
+    assert [exact_metrics(row) for row in rows(again)] == [exact_metrics(row) for row in rows(run)]
     player = gymnast.load(run)
     assert player.policy.network.module is not None
     assert gymnast.evaluate(run)["mean"] == run.info["score"]["mean"]

@@ -14,14 +14,14 @@ OBJECTIVE = Objective(clip=0.2, value_coef=0.5, entropy_coef=0.1, standardize=Tr
 
 
 def problem(precision: str) -> Problem:
-    return Problem.of("image", rows=64, activation="relu", moved=0.03, precision=precision)
+    return Problem.make("image", rows=64, activation="relu", weight_noise=0.03, precision=precision)
 
 
 def test_the_bfloat16_gradient_matches_float64_within_eight_bits():
     """The error must also exceed that of float32, or nothing would have been computed in bfloat16."""
     short = problem("bfloat16")
     expected, _ = gradient_of(short.policy, short.batch, OBJECTIVE)
-    found, _ = short.improve(OBJECTIVE, engine="torch")
+    found, _ = short.run_update(OBJECTIVE, engine="torch")
     apart = np.linalg.norm(found - expected) / np.linalg.norm(expected)
     assert 1e-4 < apart < 0.15
     along = found @ expected / (np.linalg.norm(found) * np.linalg.norm(expected))
@@ -31,14 +31,14 @@ def test_the_bfloat16_gradient_matches_float64_within_eight_bits():
 def test_weights_gradients_and_head_inputs_stay_float32():
     short = problem("bfloat16")
     engine = short.engine("torch")
-    (gradient, _) = short.improve(OBJECTIVE, engine="torch")
+    (gradient, _) = short.run_update(OBJECTIVE, engine="torch")
     assert short.policy.parameters.flat.dtype == gradient.dtype == np.float32
     pixels, *_, last = short.policy.network.shared
     assert isinstance(pixels, Pixels)
     assert pixels.precision == "bfloat16"
     assert isinstance(last, Float32)
     assert all(t.dtype == torch.float32 for t in engine.network.tensors.values())  # type: ignore[attr-defined]
-    output, value = short.policy.inference.both(short.batch.features)
+    output, value = short.policy.inference.actor_and_critic(short.batch.features)
     assert output.dtype == value.dtype == np.float32
 
 
@@ -46,7 +46,7 @@ def test_acting_and_learning_round_in_the_same_way():
     """Otherwise the ratio of the first minibatch would not be 1."""
     short = problem("bfloat16")
     engine = short.engine("torch")
-    acted, value = short.policy.inference.both(short.batch.features)
+    acted, value = short.policy.inference.actor_and_critic(short.batch.features)
     with torch.no_grad():
         learned, critic = engine.network(torch.from_numpy(short.batch.features))  # type: ignore[attr-defined]
     assert np.allclose(acted, learned.numpy(), atol=1e-6)

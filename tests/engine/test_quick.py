@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from gymnast import compiled
 from gymnast.engine.torch import quick
-from gymnast.engine.torch.layers import run
+from gymnast.engine.torch.layers import run_stack
 from gymnast.policy.layers import Activation, Conv, Flatten, Linear, Residual, Stack
 
 RNG = np.random.default_rng(5)
@@ -21,7 +21,7 @@ def each_way(request: pytest.FixtureRequest):
     if request.param == "torch":
         request.getfixturevalue("without_kernels")
     elif compiled.kernels() is None:
-        pytest.skip(compiled.why_absent())
+        pytest.skip(compiled.missing_reason())
 
 
 @pytest.mark.parametrize("channels", [1, 2, 4, 5, 12])
@@ -30,7 +30,7 @@ def test_planes_are_gathered_to_channels_last_images(channels: int, size: tuple[
     planes = RNG.integers(0, 256, (30, *size), dtype=np.uint8)
     index = RNG.integers(0, 30, (17, channels), dtype=np.int32)
     rows = RNG.integers(0, 17, 9)
-    found = quick.side_by_side(*map(torch.from_numpy, (planes, index, rows)))
+    found = quick.gather_images(*map(torch.from_numpy, (planes, index, rows)))
     assert np.array_equal(found.numpy(), np.moveaxis(planes[index[rows]], 1, -1))
     assert found.is_contiguous()
 
@@ -41,7 +41,7 @@ def test_invalid_plane_indices_are_rejected():
     planes, rows = torch.zeros((3, 2, 2), dtype=torch.uint8), torch.tensor([0])
     for index, which in (([[0, 3]], rows), ([[-1, 0]], rows), ([[0, 1]], rows + 1)):
         with pytest.raises(IndexError):
-            quick.side_by_side(planes, torch.tensor(index, dtype=torch.int32), which)
+            quick.gather_images(planes, torch.tensor(index, dtype=torch.int32), which)
 
 
 @pytest.mark.parametrize("n", [1, 3, 8, 16, 17, 65])
@@ -70,7 +70,7 @@ def test_a_dense_layer_is_correct_for_any_number_of_rows(n: int, n_in: int, n_ou
 def test_a_row_of_a_dense_layer_does_not_depend_on_the_other_rows(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.delenv(compiled.HIDDEN, raising=False)
+    monkeypatch.delenv(compiled.NATIVE_VAR, raising=False)
     compiled.kernels.cache_clear()
     x, weight = torch.randn(16, 1024), torch.randn(1024, 256)
     with torch.no_grad():
@@ -114,7 +114,7 @@ def test_gradients_match_plain_autograd(stack: Stack):
     torch.manual_seed(1)
     tensors = {name: torch.randn(shape, requires_grad=True) for name, shape in shapes.items()}
     x = torch.randn(5, 4, 20, 20).to(memory_format=torch.channels_last)
-    ours = run("it", stack, tensors, x)
+    ours = run_stack("it", stack, tensors, x)
     theirs = plain("it", stack, tensors, x)
     assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-5)
     weight = torch.randn_like(ours)

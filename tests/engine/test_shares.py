@@ -15,16 +15,16 @@ from gymnast.engine.adam import Adam
 from gymnast.engine.batch import MinibatchPlan
 from gymnast.engine.choice import splits_batch_over_threads
 from gymnast.engine.objective import LOSSES, Objective
-from gymnast.engine.threads import fix_threads
+from gymnast.engine.threads import set_num_threads
 from gymnast.engine.torch import shares
 from gymnast.engine.torch.inference import MAX_IMAGES
 from gymnast.policy.policy import Policy
-from gymnast.training.learner import policy_for
+from gymnast.training.learner import build_policy
 from gymnast.training.notebook import train
 from gymnast.training.session import open_collector
 from tests.engine.native.problems import Problem
 from tests.engine.native.reference import gradient_of
-from tests.small_runs import SMALL, arrays
+from tests.small_runs import SMALL, checkpoint_arrays
 
 EVERYTHING = Objective(
     clip=0.2, value_coef=0.5, entropy_coef=0.1, kl_coef=0.3, value_clip=0.3, standardize=True
@@ -36,7 +36,7 @@ THREADS = [1, 2, 3]
 def _as_before() -> Iterator[None]:
     before = torch.get_num_threads()
     yield
-    fix_threads(1, in_shares=False)
+    set_num_threads(1, split_batch=False)
     torch.set_num_threads(before)
     assert not helpers()
 
@@ -46,7 +46,7 @@ def helpers() -> list[threading.Thread]:
 
 
 def images(rows: int = 20) -> Problem:
-    return Problem.of("image", rows=rows, activation="relu", moved=0.03)
+    return Problem.make("image", rows=rows, activation="relu", weight_noise=0.03)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 20])
@@ -55,8 +55,8 @@ def test_gradient_and_losses_in_shares_match_float64_without_shares(threads: int
     problem = images(rows)
     objective = EVERYTHING if rows > 1 else replace(EVERYTHING, standardize=False)
     expected, parts = gradient_of(problem.policy, problem.batch, objective)
-    fix_threads(threads, in_shares=True)
-    gradient, result = problem.improve(objective, engine="torch")
+    set_num_threads(threads, split_batch=True)
+    gradient, result = problem.run_update(objective, engine="torch")
     size = float(np.linalg.norm(expected))
     assert np.linalg.norm(gradient - expected) < 1e-5 * size
     line = dict(zip(LOSSES, result.losses[0], strict=True))
@@ -72,7 +72,7 @@ def test_gradient_and_losses_in_shares_match_float64_without_shares(threads: int
 def test_each_thread_gets_rows_and_uses_one_torch_thread(monkeypatch: pytest.MonkeyPatch):
     seen: list[tuple[str, int]] = []
     problem, apart = images(), threading.Barrier(2, timeout=60)
-    fix_threads(2, in_shares=True)
+    set_num_threads(2, split_batch=True)
     engine = problem.engine("torch")
     losses = engine.losses  # type: ignore[attr-defined]
 
@@ -94,10 +94,10 @@ def test_updates_with_two_threads_are_bit_for_bit_reproducible():
     def improved() -> tuple[np.ndarray, np.ndarray]:
         problem = images(24)
         order = np.stack([np.random.default_rng(k).permutation(24) for k in range(2)])
-        _, result = problem.improve(EVERYTHING, MinibatchPlan(order, 12), engine="torch", lr=1e-3)
+        _, result = problem.run_update(EVERYTHING, MinibatchPlan(order, 12), engine="torch", lr=1e-3)
         return problem.policy.parameters.flat.copy(), result.losses
 
-    fix_threads(2, in_shares=True)
+    set_num_threads(2, split_batch=True)
     for one, again in zip(improved(), improved(), strict=True):
         assert np.array_equal(one, again)
 
@@ -107,10 +107,10 @@ def test_outputs_for_many_rows_do_not_depend_on_the_number_of_threads(threads: i
     rows = 4 * MAX_IMAGES + 5
     policy: Policy = images().policy
     seen = np.random.default_rng(0).integers(256, size=(rows, 2, 36, 36)).astype(np.uint8)
-    fix_threads(1, in_shares=False)
-    expected = *policy.inference.both(seen), policy.inference.critic(seen)  # type: ignore[misc]
-    fix_threads(threads, in_shares=True)
-    found = *policy.inference.both(seen), policy.inference.critic(seen)  # type: ignore[misc]
+    set_num_threads(1, split_batch=False)
+    expected = *policy.inference.actor_and_critic(seen), policy.inference.critic(seen)  # type: ignore[misc]
+    set_num_threads(threads, split_batch=True)
+    found = *policy.inference.actor_and_critic(seen), policy.inference.critic(seen)  # type: ignore[misc]
     assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
 
 
@@ -123,11 +123,11 @@ def test_an_error_in_a_share_is_raised_after_all_shares_have_finished():
         ended.set()
         return share
 
-    fix_threads(3, in_shares=True)
+    set_num_threads(3, split_batch=True)
     with pytest.raises(ValueError, match="of a helper"):
-        shares.at_once(work, [0, 1, 2])
+        shares.run_parallel(work, [0, 1, 2])
     assert ended.is_set()
-    assert shares.at_once(lambda share: share, [0, 1, 2]) == [0, 1, 2]
+    assert shares.run_parallel(lambda share: share, [0, 1, 2]) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_an_error_in_a_share_is_raised_after_all_shares_have_finished():
 def test_image_networks_of_our_own_layers_are_computed_in_shares(settings, algo, expected):
     cfg = resolve("py:tests.identity:Identity", {"stop.env_steps": 10} | settings, algo=algo).config
     collector = open_collector(cfg)
-    policy = policy_for(*collector.spaces["agent"], cfg)
+    policy = build_policy(*collector.spaces["agent"], cfg)
     collector.close()
     assert splits_batch_over_threads(cfg, policy.network) == expected
 
@@ -161,5 +161,5 @@ def test_a_run_with_two_threads_is_bit_for_bit_reproducible():
         train("py:tests.identity:Identity", overrides=SMALL | settings, quiet=True) for _ in "ab"
     ]
     assert len(helpers()) == 1
-    one, again = (arrays(run) for run in runs)
+    one, again = (checkpoint_arrays(run) for run in runs)
     assert all(np.array_equal(one[name], again[name]) for name in one)

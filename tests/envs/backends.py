@@ -18,11 +18,11 @@ N = 4
 NAME = "Shaky-v0"
 
 
-def in_process() -> InProcessBackend:
+def inprocess_backend() -> InProcessBackend:
     return InProcessBackend(Shaky, N, NAME)
 
 
-def in_workers(id: str = "py:tests.scripted:Shaky", **more: Any) -> ProcessBackend:
+def process_backend(id: str = "py:tests.scripted:Shaky", **more: Any) -> ProcessBackend:
     """Returns a process backend with copies 0 and 1 in one worker, 2 and 3 in another."""
     defaults = {"info_keys": ["steps"], "on_output": print}
     own = {name: more.pop(name) for name in ("info_keys", "on_output", "limit") if name in more}
@@ -30,7 +30,7 @@ def in_workers(id: str = "py:tests.scripted:Shaky", **more: Any) -> ProcessBacke
     return ProcessBackend(EnvConfig(id=id, **settings), **defaults | own)
 
 
-def vectorized(mode: AutoresetMode, kind: type[SyncVectorEnv] = SyncVectorEnv) -> VectorBackend:
+def vector_backend(mode: AutoresetMode, kind: type[SyncVectorEnv] = SyncVectorEnv) -> VectorBackend:
     """Returns a backend for Gymnasium's own vector, which supports all three autoreset modes."""
     return VectorBackend(lambda: kind([Shaky] * N, autoreset_mode=mode), NAME, info_keys=["steps"])
 
@@ -44,17 +44,17 @@ def no_action(envs: Any) -> np.ndarray:
     return np.zeros(envs.n_envs, dtype=np.int64)
 
 
-def begin(envs: Any, seeds: list[int]) -> tuple[Fault, ...]:
+def reset_all(envs: Any, seeds: list[int]) -> tuple[Fault, ...]:
     return envs.reset(range(envs.n_envs), seeds)
 
 
-def stepped(envs: Any, times: int) -> Step:
+def step_repeatedly(envs: Any, times: int) -> Step:
     """Steps several times without a fault, then once more, and returns that step."""
     for _ in range(times - 1):
         assert envs.step(no_action(envs)).faults == ()
     return envs.step(no_action(envs))
 
 
-def goes_as_written(step: Step, copy: int, seed: int, t: int) -> bool:
+def follows_script(step: Step, copy: int, seed: int, t: int) -> bool:
     same = np.array_equal(step.obs[copy], obs_of(seed, t))
     return same and step.reward[copy] == reward_of(seed, t)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.envs.backends import OURS, VECTORS, in_process, in_workers, vectorized
+from tests.envs.backends import OURS, VECTORS, inprocess_backend, process_backend, vector_backend
 
 
 @pytest.fixture(scope="session")
 def workers() -> Iterator[Any]:
-    opened = in_workers()
+    opened = process_backend()
     yield opened
     opened.close()
 
@@ -22,6 +22,6 @@ def envs(request: pytest.FixtureRequest) -> Iterator[Any]:
     if request.param == "in workers":
         yield request.getfixturevalue("workers")
         return
-    opened = in_process() if request.param == "in process" else vectorized(VECTORS[request.param])
+    opened = inprocess_backend() if request.param == "in process" else vector_backend(VECTORS[request.param])
     yield opened
     opened.close()

@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple
 
-SHOWN: dict[str, tuple[gym.Space[Any], Any]] = {
+OBSERVATIONS: dict[str, tuple[gym.Space[Any], Any]] = {
     "numbers": (
         Box(np.float32([-1, -np.inf, 0]), np.float32([1, np.inf, 8])),
         np.array([0, 5, 4], np.float32),
@@ -28,7 +28,7 @@ SHOWN: dict[str, tuple[gym.Space[Any], Any]] = {
     ),
     "indices": (Dict({"a": Discrete(3), "b": MultiBinary(2)}), {"a": 1, "b": np.zeros(2, np.int8)}),
 }
-TAKEN: dict[str, gym.Space[Any]] = {
+ACTION_SPACES: dict[str, gym.Space[Any]] = {
     "choice": Discrete(4, start=1),
     "choices": MultiDiscrete([3, 2], start=[1, 0]),
     "switches": MultiBinary(3),
@@ -46,8 +46,8 @@ class Echo(gym.Env[Any, Any]):
         masked: bool = False,
         counts: bool = False,
     ) -> None:
-        self.observation_space, self.shown = SHOWN[shows]
-        self.action_space, self.masked, self.counts = TAKEN[takes], masked, counts
+        self.observation_space, self.shown = OBSERVATIONS[shows]
+        self.action_space, self.masked, self.counts = ACTION_SPACES[takes], masked, counts
         self.done: list[Any] = []
         self.luck: list[float] = []
 

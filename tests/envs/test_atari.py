@@ -116,7 +116,7 @@ def test_episodes_start_after_one_to_thirty_noop_frames():
 def test_a_lost_life_ends_only_training_episodes_and_fire_serves_the_next_ball():
     idle, cfg = 0, config("Breakout", kwargs=SURE, atari={"life_loss_ends": True, "fire": "life"})
     lengths = {}
-    for name, shown in (("training", cfg), ("scored", cfg.scored())):
+    for name, shown in (("training", cfg), ("scored", cfg.for_evaluation())):
         env = make_env(shown)
         env.reset(seed=3)
         ends = (env.step(idle)[2] for _ in range(1000))

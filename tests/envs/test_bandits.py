@@ -10,7 +10,7 @@ import pytest
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
-from gymnast.envs.suites.bandits import FORGET, Bandit, DriftingBandit
+from gymnast.envs.suites.bandits import DECAY, Bandit, DriftingBandit
 
 IDS = ("Bandit-v0", "Bandit-contextual-v0", "Bandit-drifting-v0")
 
@@ -84,12 +84,12 @@ def test_statistics_are_decayed_shares_of_pulls_and_payouts():
     for arm in arms:
         obs, reward, *_ = env.step(arm)
         rewards.append(reward)
-    weight = FORGET ** np.arange(3, -1, -1)
+    weight = DECAY ** np.arange(3, -1, -1)
     for arm in range(3):
         here = np.array(arms) == arm
         pulled, paid = weight[here].sum(), (weight * rewards)[here].sum()
         assert obs[arm] == pytest.approx((paid + 0.5) / (pulled + 1))
-        assert obs[3 + arm] == pytest.approx(pulled * (1 - FORGET))
+        assert obs[3 + arm] == pytest.approx(pulled * (1 - DECAY))
 
 
 @pytest.mark.parametrize("id", IDS[:2])

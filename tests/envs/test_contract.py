@@ -22,7 +22,7 @@ from gymnast.envs.build.open import open_envs
 from gymnast.envs.build.seeding import replays_exactly
 from gymnast.errors import EnvError
 from gymnast.seeds import stream
-from tests.envs.backends import OURS, VECTORS, N, begin, goes_as_written, no_action, stepped
+from tests.envs.backends import OURS, VECTORS, N, reset_all, follows_script, no_action, step_repeatedly
 from tests.scripted import (
     ENDS,
     Choose,
@@ -33,7 +33,7 @@ from tests.scripted import (
     length_of,
     mask_of,
     obs_of,
-    seed_in,
+    seed_from_obs,
 )
 
 ours = pytest.mark.parametrize("envs", OURS, indirect=True)
@@ -45,7 +45,7 @@ def test_every_step_returns_the_true_next_observation_and_separate_end_flags(
     envs: Any,
 ):
     """Plays like a collector: ended copies are reset, and steps that only start an episode do not count."""
-    assert begin(envs, [10, 11, 12, 13]) == ()
+    assert reset_all(envs, [10, 11, 12, 13]) == ()
     seeds, t, given = [10, 11, 12, 13], [0] * N, iter(range(100, 900))
     assert np.array_equal(envs.obs, [obs_of(seed, 0) for seed in seeds])
     endings = {(end, length == 1): 0 for end in ENDS for length in (1, 2)}
@@ -56,14 +56,14 @@ def test_every_step_returns_the_true_next_observation_and_separate_end_flags(
         counts = np.ones(N, dtype=bool) if step.stepped is None else step.stepped
         for i in range(N):
             if not counts[i]:
-                seeds[i], t[i] = seed_in(step.obs[i]), 0
+                seeds[i], t[i] = seed_from_obs(step.obs[i]), 0
                 assert np.array_equal(step.obs[i], obs_of(seeds[i], 0))
                 continue
             if t[i] == 0:
-                seeds[i] = seed_in(shown[i])  # with autoreset the vector chooses the seed
+                seeds[i] = seed_from_obs(shown[i])  # with autoreset the vector chooses the seed
             assert np.array_equal(shown[i], obs_of(seeds[i], t[i]))
             t[i] += 1
-            assert goes_as_written(step, i, seeds[i], t[i])
+            assert follows_script(step, i, seeds[i], t[i])
             end = end_of(seeds[i]) if t[i] == length_of(seeds[i]) else None
             assert step.terminated[i] == (end in ("terminated", "both"))
             assert step.truncated[i] == (end in ("truncated", "both"))
@@ -78,7 +78,7 @@ def test_every_step_returns_the_true_next_observation_and_separate_end_flags(
 
 @ours
 def test_no_copy_resets_by_itself(envs: Any):
-    begin(envs, [1, 8, 15, 22])  # episodes of two steps
+    reset_all(envs, [1, 8, 15, 22])  # episodes of two steps
     for t in (1, 2, 3, 4):
         envs.step(no_action(envs))
         assert np.array_equal(envs.obs, [obs_of(seed, t) for seed in (1, 8, 15, 22)])
@@ -86,7 +86,7 @@ def test_no_copy_resets_by_itself(envs: Any):
 
 @ours
 def test_only_the_given_copies_are_reset_or_stepped(envs: Any):
-    begin(envs, [70, 71, 72, 73])
+    reset_all(envs, [70, 71, 72, 73])
     envs.step(no_action(envs), [1, 3])
     shown = [obs_of(70, 0), obs_of(71, 1), obs_of(72, 0), obs_of(73, 1)]
     assert np.array_equal(envs.obs, shown)
@@ -98,13 +98,13 @@ def test_only_the_given_copies_are_reset_or_stepped(envs: Any):
 @ours
 def test_seeds_reach_the_environment_including_zero(envs: Any):
     seeds = [0, 1, 999, 16_000]
-    begin(envs, seeds)
-    assert [seed_in(o) for o in envs.obs] == seeds
+    reset_all(envs, seeds)
+    assert [seed_from_obs(o) for o in envs.obs] == seeds
 
 
 @pytest.mark.parametrize("envs", VECTORS, indirect=True)
 def test_a_vector_refuses_to_step_single_copies(envs: Any):
-    begin(envs, [1, 2, 3, 4])
+    reset_all(envs, [1, 2, 3, 4])
     with pytest.raises(EnvError, match="cannot step single copies"):
         envs.step(no_action(envs), [0])
     assert envs.restore != "replay"
@@ -209,10 +209,10 @@ class Unreasonable(Reasonable):
 @pytest.mark.parametrize("mode", VECTORS.values(), ids=VECTORS)
 def test_masks_of_a_vector_belong_to_the_current_observations(mode: AutoresetMode):
     envs = VectorBackend(lambda: SyncVectorEnv([Reasonable] * N, autoreset_mode=mode), "Masked")
-    begin(envs, [3, 4, 5, 6])
+    reset_all(envs, [3, 4, 5, 6])
     fresh = iter(range(20, 900))
     for _ in range(30):
-        shown = [(seed_in(o), round(float(o[0]) * 8)) for o in envs.obs]
+        shown = [(seed_from_obs(o), round(float(o[0]) * 8)) for o in envs.obs]
         over = np.array([t == length_of(seed) for seed, t in shown])
         assert envs.mask is not None
         for i in np.flatnonzero(~over):
@@ -226,6 +226,6 @@ def test_masks_of_a_vector_belong_to_the_current_observations(mode: AutoresetMod
 @pytest.mark.parametrize("mode", VECTORS.values(), ids=VECTORS)
 def test_a_copy_of_a_vector_that_allows_no_action_is_named(mode: AutoresetMode):
     envs = VectorBackend(lambda: SyncVectorEnv([Unreasonable] * N, autoreset_mode=mode), "Masked")
-    begin(envs, [9, 10, 11, 13])  # episodes of 3, 4, 5 and 7 steps
-    faults = stepped(envs, 3).faults
-    assert [f.copy for f in faults if "allows no action" in f.what] == [1, 2, 3]
+    reset_all(envs, [9, 10, 11, 13])  # episodes of 3, 4, 5 and 7 steps
+    faults = step_repeatedly(envs, 3).faults
+    assert [f.copy for f in faults if "allows no action" in f.message] == [1, 2, 3]

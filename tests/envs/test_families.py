@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gymnast.config.families import FAMILIES, family_of
-from gymnast.config.presets import SHIPPED, Preset
+from gymnast.config.presets import BUILTIN_DIR, Preset
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
@@ -69,7 +69,7 @@ def test_every_extra_of_a_family_exists_in_pyproject():
 def test_the_environments_page_lists_every_family_with_its_extra_and_presets():
     page = (ROOT / "docs" / "environments.md").read_text()
     rows = dict(re.findall(r"^\| ([A-Za-z0-9 -]+) \| (`.*) \|$", page, re.M))
-    presets = [Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml")]
+    presets = [Preset(p.stem.replace("__", "/"), p) for p in BUILTIN_DIR.glob("*.yaml")]
     assert rows.keys() == {family.name for family in FAMILIES}
     for family in FAMILIES:
         examples, needs, shipped = (cell.strip() for cell in rows[family.name].split(" | "))
@@ -95,7 +95,7 @@ def test_every_gymnasium_environment_belongs_to_a_family():
 
 
 def test_every_shipped_preset_belongs_to_a_family():
-    for path in SHIPPED.glob("*.yaml"):
+    for path in BUILTIN_DIR.glob("*.yaml"):
         assert family_of(Preset(path.stem.replace("__", "/"), path).env_id), path.name
 
 

@@ -15,13 +15,13 @@ from tests.envs.backends import (
     OURS,
     VECTORS,
     N,
-    begin,
-    goes_as_written,
+    reset_all,
+    follows_script,
     no_action,
-    stepped,
-    vectorized,
+    step_repeatedly,
+    vector_backend,
 )
-from tests.scripted import Broken, seed_in, trouble
+from tests.scripted import Broken, seed_from_obs, faulty_seeds
 
 ours = pytest.mark.parametrize("envs", OURS, indirect=True)
 
@@ -46,23 +46,23 @@ BREAKAGES = {
 def test_a_failure_of_one_copy_is_a_fault_of_that_copy_only(envs: Any, how: str, at: int):
     if at == 0 and ("reward" in how or how == "ends"):
         return  # a reset has no reward and no end flags
-    seeds = trouble(how, at)
-    faults = begin(envs, seeds)
+    seeds = faulty_seeds(how, at)
+    faults = reset_all(envs, seeds)
     if at:
         assert faults == ()
-        step = stepped(envs, at)
+        step = step_repeatedly(envs, at)
         faults = step.faults
         assert (step.reward[2], step.terminated[2], step.truncated[2]) == (0.0, False, False)
-        assert all(goes_as_written(step, i, seeds[i], at) for i in (0, 1, 3))
+        assert all(follows_script(step, i, seeds[i], at) for i in (0, 1, 3))
     assert [(fault.copy, fault.step) for fault in faults] == [(2, at)]
-    assert BREAKAGES[how] in faults[0].what
-    assert ("scripted.py" in faults[0].traceback) == ("raise" in faults[0].what)
+    assert BREAKAGES[how] in faults[0].message
+    assert ("scripted.py" in faults[0].traceback) == ("raise" in faults[0].message)
     assert np.isfinite(envs.obs).all()
     assert envs.reset([2], [44]) == ()
     step = envs.step(no_action(envs))
     assert step.faults == ()
-    assert goes_as_written(step, 2, 44, 1)
-    assert all(goes_as_written(step, i, seeds[i], at + 1) for i in (0, 1, 3))
+    assert follows_script(step, 2, 44, 1)
+    assert all(follows_script(step, i, seeds[i], at + 1) for i in (0, 1, 3))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_failure_of_one_copy_is_a_fault_of_that_copy_only(envs: Any, how: str,
 def test_an_invalid_discrete_observation_is_a_fault(how: str, cause: str):
     envs = InProcessBackend(lambda: Broken(how), 2, "Shaky-v0")
     envs.reset([0, 1], [1, 2])
-    (fault,) = stepped(envs, 3).faults
+    (fault,) = step_repeatedly(envs, 3).faults
     with pytest.raises(EnvError, match=f"Shaky-v0, copy 1, step 3 of its episode: {cause}"):
         raise_fault(envs.name, [fault])
 
@@ -88,15 +88,15 @@ def test_an_invalid_discrete_observation_is_a_fault(how: str, cause: str):
 @pytest.mark.parametrize("how", ["nan reward", "nan obs"])
 def test_a_number_that_is_not_finite_is_a_fault_in_a_vector(mode: AutoresetMode, how: str):
     """All copies are restarted where single copies cannot be reset."""
-    envs = vectorized(mode)
-    assert begin(envs, trouble(how, 3)) == ()
-    faults = stepped(envs, 3).faults
+    envs = vector_backend(mode)
+    assert reset_all(envs, faulty_seeds(how, 3)) == ()
+    faults = step_repeatedly(envs, 3).faults
     alone = mode is AutoresetMode.DISABLED
     assert [fault.copy for fault in faults] == ([2] if alone else [0, 1, 2, 3])
     guilty, others = faults[len(faults) // 2], [f for f in faults if f.copy != 2]
     assert (guilty.copy, guilty.step) == (2, 3)
-    assert ("not finite" if how == "nan obs" else "the reward is nan") in guilty.what
-    assert all("created again because of copy 2" in fault.what for fault in others)
+    assert ("not finite" if how == "nan obs" else "the reward is nan") in guilty.message
+    assert all("created again because of copy 2" in fault.message for fault in others)
     works_again(envs, [fault.copy for fault in faults])
 
 
@@ -138,22 +138,22 @@ def test_a_failure_of_the_whole_vector_is_a_fault_of_every_copy(
 ):
     monkeypatch.setattr(Reshaped, "how", how)
     monkeypatch.setattr(Reshaped, "count", 0)
-    envs = vectorized(mode, Reshaped)
-    begin(envs, trouble("slow", 40))
-    faults = stepped(envs, 3).faults
+    envs = vector_backend(mode, Reshaped)
+    reset_all(envs, faulty_seeds("slow", 40))
+    faults = step_repeatedly(envs, 3).faults
     assert [(fault.copy, fault.step) for fault in faults] == [(i, 3) for i in range(N)]
-    assert all(cause in fault.what for fault in faults)
+    assert all(cause in fault.message for fault in faults)
     assert all(("ZeroDivision" in fault.traceback) == (how == "raises") for fault in faults)
     works_again(envs, range(N))
 
 
 def test_a_failed_reset_of_one_copy_ends_all_episodes_with_a_fault_each():
-    envs = vectorized(AutoresetMode.DISABLED)
-    begin(envs, [13, 20, 27, 34])
+    envs = vector_backend(AutoresetMode.DISABLED)
+    reset_all(envs, [13, 20, 27, 34])
     envs.step(no_action(envs))
-    (fault,) = envs.reset([2], [trouble("raises", 0)[2]])
+    (fault,) = envs.reset([2], [faulty_seeds("raises", 0)[2]])
     assert (fault.copy, fault.step) == (2, 0)
-    assert "reset of the whole vector raised ZeroDivisionError" in fault.what
+    assert "reset of the whole vector raised ZeroDivisionError" in fault.message
     assert envs.reset([2], [22]) == ()
     step = envs.step(no_action(envs))
     assert [fault.copy for fault in step.faults] == [0, 1, 3]
@@ -162,13 +162,13 @@ def test_a_failed_reset_of_one_copy_ends_all_episodes_with_a_fault_each():
     assert envs.reset([0, 1, 3], [20, 21, 23]) == ()
     step = envs.step(no_action(envs))
     assert step.faults == ()
-    assert all(goes_as_written(step, copy, 20 + copy, 1) for copy in range(N))
+    assert all(follows_script(step, copy, 20 + copy, 1) for copy in range(N))
 
 
 def works_again(envs: Any, copies: Any) -> None:
     assert np.isfinite(envs.obs).all()
     assert envs.reset(copies, [20 + copy for copy in copies]) == ()
-    assert [seed_in(envs.obs[copy]) for copy in copies] == [20 + copy for copy in copies]
+    assert [seed_from_obs(envs.obs[copy]) for copy in copies] == [20 + copy for copy in copies]
     step = envs.step(no_action(envs))
     assert step.faults == ()
-    assert all(goes_as_written(step, copy, 20 + copy, 1) for copy in copies)
+    assert all(follows_script(step, copy, 20 + copy, 1) for copy in copies)

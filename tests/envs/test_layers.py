@@ -13,7 +13,7 @@ from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.open import open_envs
 from gymnast.errors import EnvError
-from gymnast.spaces.spaces import observation
+from gymnast.spaces.spaces import convert_obs_space
 
 
 class Shown(gym.Env[Any, Any]):
@@ -145,7 +145,7 @@ def test_a_native_vector_refuses_wrappers_with_their_key():
 
 def test_an_unreadable_entry_is_named_with_the_entries_to_keep():
     with pytest.raises(EnvError) as refused:
-        observation(Shown().observation_space)
+        convert_obs_space(Shown().observation_space)
     assert "entry word: Text observations" in str(refused.value)
     assert "fix: leave it out: --set 'env.keep=[camera, grey, screen, speed, things]'" in str(
         refused.value

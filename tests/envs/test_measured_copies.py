@@ -9,14 +9,14 @@ import gymnasium as gym
 import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
-from gymnast.config.measured import MEASURED, UNKNOWN, measured
-from gymnast.config.presets import SHIPPED, Preset
-from gymnast.config.resolve import resolve, revise
+from gymnast.config.measured import MEASURED, FALLBACK, vec_env_defaults
+from gymnast.config.presets import BUILTIN_DIR, Preset
+from gymnast.config.resolve import resolve, apply_overrides
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.backends.process import ProcessBackend
 from gymnast.envs.backends.vector import VectorBackend
-from gymnast.training.session import open_vector
+from gymnast.training.session import open_vector_collector
 
 BACKENDS = {"inprocess": InProcessBackend, "process": ProcessBackend}
 
@@ -35,29 +35,29 @@ def test_every_table_entry_names_existing_environments_and_a_backend_that_restor
 
 
 def test_the_longest_matching_prefix_wins():
-    assert measured("MountainCarContinuous-v0") == MEASURED["MountainCarContinuous-"]
-    assert measured("MountainCar-v0") == MEASURED["MountainCar-"]
-    assert measured("py:my.module:Env") == UNKNOWN
+    assert vec_env_defaults("MountainCarContinuous-v0") == MEASURED["MountainCarContinuous-"]
+    assert vec_env_defaults("MountainCar-v0") == MEASURED["MountainCar-"]
+    assert vec_env_defaults("py:my.module:Env") == FALLBACK
     overlapping = [a for a in MEASURED for b in MEASURED if a != b and a.startswith(b)]
-    assert all(measured(f"{begin}v0") == MEASURED[begin] for begin in overlapping)
+    assert all(vec_env_defaults(f"{begin}v0") == MEASURED[begin] for begin in overlapping)
 
 
 def test_every_backend_of_the_table_opens_and_can_restore_episodes():
     from gymnast.envs.build.open import open_envs
 
-    for backend in {copies.backend for copies in (UNKNOWN, *MEASURED.values())}:
+    for backend in {copies.backend for copies in (FALLBACK, *MEASURED.values())}:
         cfg = EnvConfig(id="CartPole-v1", n_envs=2, backend=backend, workers=1)
         envs = open_envs(cfg, limit=EpisodeLimit(), on_output=print)
-        assert envs.restore == "replay"
+        assert envs.restore_mode == "replay"
         envs.close()
 
 
 def test_presets_state_the_number_of_copies_they_were_tuned_for():
     """A new entry of the table must not change stored results."""
-    for preset in (Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml")):
+    for preset in (Preset(p.stem.replace("__", "/"), p) for p in BUILTIN_DIR.glob("*.yaml")):
         shared = preset.source.data.get("env", {})
-        for name in preset.own:
-            chain = [preset.own.get(one, {}) for one in preset.chain(name)]
+        for name in preset.own_variants:
+            chain = [preset.own_variants.get(one, {}) for one in preset.extends_chain(name)]
             layers = [shared, *(layer.get("env", {}) for layer in chain)]
             assert any("n_envs" in env for env in layers), f"{preset.name}:{name}"
 
@@ -91,13 +91,13 @@ def test_auto_uses_the_native_vector_where_it_is_fastest_and_supported(
     target, settings, backend = FASTEST[case]
     config = resolve(target, settings).config
     assert config.env.backend == backend
-    assert revise(config, {"seed": 1})[0].env.backend == backend
+    assert apply_overrides(config, {"seed": 1})[0].env.backend == backend
 
 
 def test_no_shipped_preset_uses_a_native_vector_without_naming_it():
     """Its stored result must stay valid."""
-    for preset in (Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml")):
-        for name in preset.own:
+    for preset in (Preset(p.stem.replace("__", "/"), p) for p in BUILTIN_DIR.glob("*.yaml")):
+        for name in preset.own_variants:
             found = resolve(f"{preset.name}:{name}")
             if found.config.env.backend == "vector":
                 assert "variant" in found.provenance["env.backend"], f"{preset.name}:{name}"
@@ -106,6 +106,6 @@ def test_no_shipped_preset_uses_a_native_vector_without_naming_it():
 @pytest.mark.parametrize("case", ["pixels", "many copies"])
 def test_a_vector_chosen_by_auto_can_be_opened(case: str):
     target, settings, _ = FASTEST[case]
-    with closing(open_vector(resolve(target, settings).config)) as collector:
+    with closing(open_vector_collector(resolve(target, settings).config)) as collector:
         collector.start_episodes()
         assert isinstance(collector.envs, VectorBackend)

@@ -57,7 +57,7 @@ def test_an_unknown_id_names_no_successor(name: str):
 def test_an_id_without_version_or_preset_is_stored_with_the_highest_version(name: str):
     resolved = resolve_for_spaces(name)
     assert resolved.config.env.id == "MountainCarContinuous-v0"
-    assert resolved.asked == "MountainCarContinuous"
+    assert resolved.requested_env == "MountainCarContinuous"
     assert resolved.config.algo.name == ("a2c" if name.endswith("a2c") else "ppo")
 
 

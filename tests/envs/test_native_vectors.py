@@ -16,7 +16,7 @@ from gymnast.envs.build.make import make_env
 from gymnast.envs.build.open import open_envs
 from gymnast.errors import EnvError
 from gymnast.seeds import stream
-from tests.envs.backends import begin
+from tests.envs.backends import reset_all
 
 N = 4
 POOLED = ["CartPole-v1", "Pendulum-v1", "LunarLander-v3", "HalfCheetah-v5"]
@@ -29,7 +29,7 @@ def opened(env_id: str, limit: int | None = None, backend: str = "envpool", **mo
 
 def played(envs: Any, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
     """Yields (observations, actions, step) like a collector: ended copies are reset."""
-    begin(envs, list(range(N)))
+    reset_all(envs, list(range(N)))
     rng, seeds = stream(0, "test"), iter(range(100, 100_000))
     for _ in range(steps):
         shown, action = envs.obs.copy(), random_actions(envs.action_space, (N,), rng)

@@ -12,9 +12,9 @@ from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.open import open_envs
-from gymnast.envs.wrappers import LAYERS, wanted
+from gymnast.envs.wrappers import LAYERS, enabled_wrappers
 from gymnast.errors import EnvError
-from tests.envs.echo import SHOWN, TAKEN
+from tests.envs.echo import OBSERVATIONS, ACTION_SPACES
 
 ALL = {"obs": 0.1, "action": "20%", "sticky": "20%", "delay": 2, "drop": "20%"}
 """Every kind of noise."""
@@ -91,7 +91,7 @@ def test_noisy_values_stay_inside_the_space():
 def test_noisy_images_and_integers_keep_their_dtype():
     for shows, deviation in (("image", 10.0), ("whole", 1.5)):
         rows = np.array(played(noisy({"obs": deviation}, shows=shows), 1, [np.int64(1)] * 300)[0])
-        assert rows.dtype == SHOWN[shows][0].dtype
+        assert rows.dtype == OBSERVATIONS[shows][0].dtype
         assert rows.std(0).mean() == pytest.approx(deviation, rel=0.1)
 
 
@@ -136,7 +136,7 @@ def test_impossible_noise_settings_are_refused_with_their_key(
 
 
 def test_frames_of_every_observation_space_can_be_dropped():
-    for shows, (space, shown) in SHOWN.items():
+    for shows, (space, shown) in OBSERVATIONS.items():
         seen, _, _ = played(noisy({"drop": "50%"}, shows=shows), 1, [np.int64(1)] * 5)
         assert all(space.contains(obs) for obs in seen)
         assert str(seen[-1]) == str(shown)
@@ -171,7 +171,7 @@ def test_continuous_action_noise_has_the_configured_standard_deviation():
     assert done[0].dtype == np.float32
 
 
-@pytest.mark.parametrize("takes", TAKEN)
+@pytest.mark.parametrize("takes", ACTION_SPACES)
 def test_a_sticky_action_repeats_the_last_applied_action(takes: str):
     env = noisy({"sticky": "25%"}, takes=takes)
     asked = chosen(env.action_space, STEPS)
@@ -184,7 +184,7 @@ def test_a_sticky_action_repeats_the_last_applied_action(takes: str):
         assert share([not as_asked for as_asked, _ in kept]) == close_to(0.25)
 
 
-@pytest.mark.parametrize("takes", TAKEN)
+@pytest.mark.parametrize("takes", ACTION_SPACES)
 def test_a_delayed_action_is_applied_after_the_configured_number_of_steps(takes: str):
     env = noisy({"delay": 3}, takes=takes)
     asked = chosen(env.action_space, 20)
@@ -245,7 +245,7 @@ def test_every_kind_of_noise_has_a_random_stream_of_its_own():
 def test_no_wrapper_is_added_when_all_noise_is_off(off: dict[str, Any]):
     for id in ("CartPole-v1", "LunarLander-v3"):
         cfg = config(off, id)
-        assert wanted(cfg) == []
+        assert enabled_wrappers(cfg) == []
         here, plain = make_env(cfg), make_env(EnvConfig(id=id))
         assert [type(e) for e in _around(here)] == [type(e) for e in _around(plain)]
 

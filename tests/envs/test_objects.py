@@ -12,7 +12,7 @@ from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
 from gymnast.envs.suites import ram
-from gymnast.envs.wrappers.objects import Objects, components
+from gymnast.envs.wrappers.objects import ObjectFeatures, object_components
 from gymnast.errors import EnvError
 from tests.envs import locator
 
@@ -38,7 +38,7 @@ def follow(game: str, seen: dict[str, float], aim: float) -> int:
 def played(game: str, frames: int, **more: Any) -> Any:
     """Yields each frame with the features of the same step by name."""
     env, rng = objects(game, frames_per_step=1, **more), np.random.default_rng(0)
-    names = [name for name, *_ in components(ram.LAYOUTS[game.lower()])]
+    names = [name for name, *_ in object_components(ram.LAYOUTS[game.lower()])]
     obs, _ = env.reset(seed=1)
     aim = 0.0
     for frame in range(frames):
@@ -65,7 +65,7 @@ def test_object_positions_match_the_drawn_frame(game: str):
             assert seen.get(f"{name} is there", 1.0)
         for name in absent:
             absent[name] += name not in found and bool(seen.get(f"{name} is there"))
-    assert len(errors) == len(ram.LAYOUTS[game.lower()].moving)
+    assert len(errors) == len(ram.LAYOUTS[game.lower()].objects)
     for away in errors.values():
         assert len(away) > 0.85 * FRAMES
         assert np.median(away) <= 1
@@ -126,7 +126,7 @@ class Memory:
 def test_an_absent_object_keeps_its_last_position_with_zero_velocity():
     ball = [(100, 100), (104, 102), None, None, (60, 180), (56, 176)]
     moments = [{51: 100, 50: 100} | ({49: at[0], 54: at[1]} if at else {}) for at in ball]
-    env = Objects(Memory(moments).env, ram.PONG, 4)
+    env = ObjectFeatures(Memory(moments).env, ram.PONG, 4)
     seen = [env.reset(seed=0)[0]] + [env.step(0)[0] for _ in ball[1:]]
     rows = np.array([row[:5] for row in seen]).tolist()
     assert rows == [
@@ -144,7 +144,7 @@ def test_an_absent_object_keeps_its_last_position_with_zero_velocity():
 def test_presets_declare_every_object_feature(game: str):
     declared = resolve(f"ALE/{game}-v5:objects").config.facts.observations
     expected = [(c.name, c.low, c.high) for c in declared]
-    assert expected == components(ram.LAYOUTS[game.lower()])
+    assert expected == object_components(ram.LAYOUTS[game.lower()])
 
 
 def test_the_object_view_of_an_unknown_game_is_refused_with_its_key():

@@ -190,6 +190,6 @@ def test_each_task_is_randomized_when_it_is_played():
     together = make_env(cfg)
     for seed in (10, 11, 12, 13):
         name = list(tasks)[seed % 2]
-        alone = make_env(cfg.of_task(name))
+        alone = make_env(cfg.for_task(name))
         assert episode(together, seed) == episode(alone, seed)
         assert together.unwrapped.gravity == (-4 if name == "light" else -10)

@@ -13,7 +13,7 @@ from gymnasium.spaces import Box, Discrete
 from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.build.seeding import check_seeding
 from tests.scripted import Chain, Choose, Forgetful, Match
-from tests.small_runs import trained
+from tests.small_runs import train_small
 
 
 class Late(gym.Env[np.ndarray, int]):
@@ -82,7 +82,7 @@ class Counting(gym.Env[np.ndarray, int]):
 )
 def test_seeding_problems_are_reported_and_nothing_else(make, declared, n, replays, message):
     found = check_seeding(InProcessBackend(make, n, "Test-v0"), declared)
-    assert found.replays is replays
+    assert found.is_replayable is replays
     assert bool(found.warnings) is bool(message)
     assert not message or message in found.warnings[0]
 
@@ -102,7 +102,7 @@ def test_declared_determinism_costs_only_three_resets():
     [("Chain", "different seeds"), ("Forgetful", "the same seed"), ("Choose", "")],
 )
 def test_a_run_records_the_seeding_warning_as_an_event(env: str, message: str):
-    run = trained(
+    run = train_small(
         env, {"env.n_envs": 2, "algo.n_steps": 8, "stop.env_steps": 32, "eval.every": "off"}
     )
     events = [event for event in run.events() if event["kind"] == "seeding warning"]

@@ -21,8 +21,8 @@ from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.backends.process import ProcessBackend
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
-from tests.envs.backends import begin, goes_as_written, in_workers, no_action, stepped
-from tests.scripted import trouble
+from tests.envs.backends import reset_all, follows_script, process_backend, no_action, step_repeatedly
+from tests.scripted import faulty_seeds
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Hasty:
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hasty]:
     trap, printed = tmp_path_factory.mktemp("trap") / "trap", list[str]()
-    envs = in_workers(kwargs={"trap": str(trap)}, timeout=1.5, on_output=printed.append)
+    envs = process_backend(kwargs={"trap": str(trap)}, timeout=1.5, on_output=printed.append)
     yield Hasty(envs, printed, trap)
     envs.close()
 
@@ -54,7 +54,7 @@ def works_again(envs: Any, copies: list[int]) -> None:
     assert envs.reset(copies, [30 + copy for copy in copies]) == ()
     step = envs.step(no_action(envs))
     assert step.faults == ()
-    assert all(goes_as_written(step, copy, 30 + copy, 1) for copy in copies)
+    assert all(follows_script(step, copy, 30 + copy, 1) for copy in copies)
 
 
 # ---- crashes ---------------------------------------------------------------------------------
@@ -72,14 +72,14 @@ def works_again(envs: Any, copies: list[int]) -> None:
 def test_a_worker_that_dies_is_a_fault_of_each_copy_and_is_restarted(
     workers: Any, how: str, cause: str
 ):
-    seeds = trouble(how, 3)
-    assert begin(workers, seeds) == ()
-    step = stepped(workers, 3)
-    assert all(goes_as_written(step, i, seeds[i], 3) for i in (0, 1))
+    seeds = faulty_seeds(how, 3)
+    assert reset_all(workers, seeds) == ()
+    step = step_repeatedly(workers, 3)
+    assert all(follows_script(step, i, seeds[i], 3) for i in (0, 1))
     guilty, other = step.faults
-    assert (guilty.copy, guilty.step, guilty.what) == (2, 3, cause)
-    assert (guilty.bystander, other.bystander) == (False, True)
-    assert (other.copy, other.what) == (3, f"{cause}; it was running copy 2")
+    assert (guilty.copy, guilty.step, guilty.message) == (2, 3, cause)
+    assert (guilty.is_bystander, other.is_bystander) == (False, True)
+    assert (other.copy, other.message) == (3, f"{cause}; it was running copy 2")
     assert ("scripted.py" in guilty.traceback) == (how == "segfault")
     assert not (step.terminated | step.truncated).any()
     works_again(workers, [2, 3])
@@ -87,7 +87,7 @@ def test_a_worker_that_dies_is_a_fault_of_each_copy_and_is_restarted(
 
 
 def test_a_worker_killed_while_idle_is_noticed_by_the_next_step(workers: Any):
-    begin(workers, trouble("slow", 40))
+    reset_all(workers, faulty_seeds("slow", 40))
     os.kill(workers.workers[1].pid, signal.SIGKILL)
     faults = workers.step(no_action(workers)).faults
     assert [fault.copy for fault in faults] == [2, 3]
@@ -96,70 +96,70 @@ def test_a_worker_killed_while_idle_is_noticed_by_the_next_step(workers: Any):
 
 
 def test_a_copy_lost_in_the_reset_of_another_is_reported_by_its_next_step(workers: Any):
-    begin(workers, [10, 11, 12, 13])
-    (guilty,) = workers.reset([2], [trouble("killed", 0)[2]])
+    reset_all(workers, [10, 11, 12, 13])
+    (guilty,) = workers.reset([2], [faulty_seeds("killed", 0)[2]])
     assert (guilty.copy, guilty.step) == (2, 0)
     assert workers.reset([2], [44]) == ()
     step = workers.step(no_action(workers))
     (other,) = step.faults
     assert (other.copy, other.step) == (3, 0)
     assert "; it was running copy 2" in other.what
-    assert goes_as_written(step, 0, 10, 1)
-    assert goes_as_written(step, 2, 44, 1)
+    assert follows_script(step, 0, 10, 1)
+    assert follows_script(step, 2, 44, 1)
     works_again(workers, [3])
 
 
 def test_signals_to_the_trainer_do_not_reach_workers(workers: Any):
-    seeds = trouble("slow", 40)
-    begin(workers, seeds)
+    seeds = faulty_seeds("slow", 40)
+    reset_all(workers, seeds)
     for worker in workers.workers:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
             os.kill(worker.pid, number)
     step = workers.step(no_action(workers))
     assert step.faults == ()
-    assert all(goes_as_written(step, i, seeds[i], 1) for i in range(4))
+    assert all(follows_script(step, i, seeds[i], 1) for i in range(4))
 
 
 # ---- hangs -----------------------------------------------------------------------------------
 
 
 def test_a_worker_that_hangs_is_killed_and_its_stack_reported(hasty: Hasty):
-    seeds = trouble("hangs", 2)
-    begin(hasty.envs, seeds)
-    step = stepped(hasty.envs, 2)
+    seeds = faulty_seeds("hangs", 2)
+    reset_all(hasty.envs, seeds)
+    step = step_repeatedly(hasty.envs, 2)
     cause = "its worker process took longer than env.timeout (1.5 s) and was killed"
     assert [(fault.copy, fault.step) for fault in step.faults] == [(2, 2), (3, 2)]
-    assert step.faults[0].what == cause
+    assert step.faults[0].message == cause
     assert "in _happen" in step.faults[0].traceback
-    assert all(goes_as_written(step, i, seeds[i], 2) for i in (0, 1))
+    assert all(follows_script(step, i, seeds[i], 2) for i in (0, 1))
     works_again(hasty.envs, [2, 3])
 
 
 def test_workers_that_hang_together_are_all_named_and_get_their_full_timeout_afterwards(
     hasty: Hasty,
 ):
-    hangs, slow = trouble("hangs", 1)[2], trouble("slow", 1)[2]
-    begin(hasty.envs, [hangs, 11, hangs, 13])
+    hangs, slow = faulty_seeds("hangs", 1)[2], faulty_seeds("slow", 1)[2]
+    reset_all(hasty.envs, [hangs, 11, hangs, 13])
     assert len(hasty.envs.step(no_action(hasty.envs)).faults) == 4
-    begin(hasty.envs, [slow, 11, slow, 13])
+    reset_all(hasty.envs, [slow, 11, slow, 13])
     assert hasty.envs.step(no_action(hasty.envs)).faults == ()
 
 
 def test_a_worker_that_dies_does_not_shorten_the_timeout_of_another(workers: Any):
-    dies, slow = trouble("os._exit", 1)[2], trouble("slow", 1)[2]
-    begin(workers, [dies, 11, slow, 13])
+    dies, slow = faulty_seeds("os._exit", 1)[2], faulty_seeds("slow", 1)[2]
+    reset_all(workers, [dies, 11, slow, 13])
     step = workers.step(no_action(workers))
     assert [fault.copy for fault in step.faults] == [0, 1]
-    assert goes_as_written(step, 2, slow, 1)
+    assert follows_script(step, 2, slow, 1)
     works_again(workers, [0, 1])
 
 
 def test_a_slow_copy_is_not_a_fault(hasty: Hasty):
-    seeds = trouble("slow", 2)
-    begin(hasty.envs, seeds)
-    step = stepped(hasty.envs, 2)
+    seeds = faulty_seeds("slow", 2)
+    reset_all(hasty.envs, seeds)
+    step = step_repeatedly(hasty.envs, 2)
     assert step.faults == ()
-    assert all(goes_as_written(step, i, seeds[i], 2) for i in range(4))
+    assert all(follows_script(step, i, seeds[i], 2) for i in range(4))
 
 
 # ---- creation --------------------------------------------------------------------------------
@@ -167,24 +167,24 @@ def test_a_slow_copy_is_not_a_fault(hasty: Hasty):
 
 def test_a_copy_that_cannot_be_recreated_stays_broken_until_it_can(hasty: Hasty):
     envs = hasty.envs
-    begin(envs, trouble("raises", 1))
-    assert [fault.copy for fault in stepped(envs, 1).faults] == [2]
+    reset_all(envs, faulty_seeds("raises", 1))
+    assert [fault.copy for fault in step_repeatedly(envs, 1).faults] == [2]
     hasty.trap.touch()
     (fault,) = envs.reset([2], [50])
     assert (fault.copy, fault.step) == (2, 0)
-    assert "cannot be created: RuntimeError: no room for another" in fault.what
+    assert "cannot be created: RuntimeError: no room for another" in fault.message
     hasty.trap.unlink()
     works_again(envs, [2])
 
 
 def test_a_worker_that_cannot_be_restarted_is_a_fault_until_it_can(hasty: Hasty):
     envs = hasty.envs
-    begin(envs, trouble("os._exit", 1))
-    assert len(stepped(envs, 1).faults) == 2
+    reset_all(envs, faulty_seeds("os._exit", 1))
+    assert len(step_repeatedly(envs, 1).faults) == 2
     hasty.trap.touch()
     faults = envs.reset([2, 3], [50, 51])
     assert [fault.copy for fault in faults] == [2, 3]
-    assert all("RuntimeError: no room for another" in fault.what for fault in faults)
+    assert all("RuntimeError: no room for another" in fault.message for fault in faults)
     assert "scripted.py" in faults[0].traceback
     hasty.trap.unlink()
     works_again(envs, [2, 3])
@@ -215,13 +215,13 @@ def test_a_worker_that_dies_while_creating_copies_is_named():
 
 
 def test_the_output_of_an_environment_is_passed_on(hasty: Hasty):
-    begin(hasty.envs, trouble("prints", 0))
+    reset_all(hasty.envs, faulty_seeds("prints", 0))
     wait_for(lambda: any("the pole is loose" in line for line in list(hasty.printed)))
     assert "environment worker 1: hello from the environment" in hasty.printed
 
 
 def test_an_environment_may_keep_its_action_array():
-    envs = in_workers("py:tests.scripted:Remembers", n_envs=2, workers=1)
+    envs = process_backend("py:tests.scripted:Remembers", n_envs=2, workers=1)
     envs.reset([0, 1], [1, 2])
     given = np.arange(20, dtype=np.float32).reshape(5, 2, 2) / 10
     for t, action in enumerate(given):

@@ -11,7 +11,7 @@ import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.envs.backends.backend import random_actions
-from gymnast.envs.matches.matches import UNKNOWN
+from gymnast.envs.matches.matches import UNKNOWN_OUTCOME
 from gymnast.envs.matches.pettingzoo import PettingZooMatches
 from gymnast.errors import EnvError, NotInstalled
 from gymnast.spaces.spaces import BoxObs, DiscreteAction
@@ -48,7 +48,7 @@ def check_step(step: Any, i: int, seed: int, t: int, actions: Any) -> None:
             terminated = t == last and games.is_terminated(seed, agent)
             assert ends == [terminated, t == last and not terminated]
     assert step.over[i] == (t == length(seed))
-    assert step.outcome[i] == UNKNOWN
+    assert step.outcome[i] == UNKNOWN_OUTCOME
     assert not step.over[i] or step.numbers["duration"][i] == t
 
 
@@ -66,7 +66,7 @@ def test_each_agent_observes_earns_and_ends_as_the_environment_returns():
     assert matches.roles["cat"].action == DiscreteAction(4, 0)
     assert isinstance(matches.roles["mouse"].obs, BoxObs)
     assert matches.roles["mouse"].obs.shape == (2,)
-    assert (matches.outcomes, matches.time_limit, matches.restore) == ({}, 8, "replay")
+    assert (matches.outcomes, matches.time_limit, matches.restore_mode) == ({}, 8, "replay")
     seeds, age, over = [10, 11, 12], [0, 0, 0], 0
     assert matches.reset([0, 1, 2], seeds) == ()
     for i, seed in enumerate(seeds):
@@ -104,10 +104,10 @@ def test_draw_renders_the_current_state_of_a_match():
     matches = own("Fading")
     matches.reset([0, 1], [10, 11])
     matches.step(drawn(matches, np.random.default_rng(0)), [1])
-    assert [int(matches.draw(i).max()) for i in (0, 1)] == [0, 1]
+    assert [int(matches.render(i).max()) for i in (0, 1)] == [0, 1]
     blind = own("Blind")
     with pytest.raises(EnvError, match="cannot render images"):
-        blind.draw(0)
+        blind.render(0)
 
 
 def test_saving_a_running_match_is_rejected_because_it_is_replayed():
@@ -123,7 +123,7 @@ def test_saving_a_running_match_is_rejected_because_it_is_replayed():
 )
 def test_a_match_is_replayable_if_its_seed_determines_it(name: str, restore: str):
     matches = own(name)
-    assert matches.restore == restore
+    assert matches.restore_mode == restore
     seen = []
     for _ in range(2):
         matches.reset([0], [10])
@@ -187,8 +187,8 @@ def test_a_faulty_match_is_reported_and_restarted_and_the_others_continue(how: s
         assert bool(step.faults) == (t == FAULTY_STEP)
     (fault,) = step.faults
     assert (fault.copy, fault.step) == (1, FAULTY_STEP)
-    assert BREAKAGES[how] in fault.what
-    assert ("zoo" in fault.traceback) == ("raised" in fault.what)
+    assert BREAKAGES[how] in fault.message
+    assert ("zoo" in fault.traceback) == ("raised" in fault.message)
     for role in SEATS:
         assert np.isfinite(step.obs[role]).all()
         assert not step.reward[role][1].any()
@@ -211,7 +211,7 @@ def test_stepping_a_finished_match_is_a_fault():
         step = matches.step(actions)
     assert step.over[0]
     (fault,) = matches.step(actions).faults
-    assert "although no match is running" in fault.what
+    assert "although no match is running" in fault.message
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_knights_archers_zombies_runs_for_200_steps_in_4_matches():
     matches = PettingZooMatches(
         KAZ, 4, {"max_cycles": 60}, {"bow": "archer_*", "sword": "knight_*"}
     )
-    assert (matches.restore, matches.time_limit) == ("replay", 60)
+    assert (matches.restore_mode, matches.time_limit) == ("replay", 60)
     assert {n: (r.seats, r.obs.shape) for n, r in matches.roles.items()} == {
         "bow": (2, (27, 5)),
         "sword": (2, (27, 5)),
@@ -291,11 +291,11 @@ def test_knights_archers_zombies_runs_for_200_steps_in_4_matches():
         step = matches.step(drawn(matches, rng))
         assert step.faults == ()
         over = np.flatnonzero(step.over).tolist()
-        durations += step.numbers["duration"][over].tolist()
+        durations += step.metrics["duration"][over].tolist()
         assert all(step.truncated[role][over].all() for role in matches.roles)
         matches.reset(over, [4 * number + i for i in over])
     assert durations == [60] * 12
-    assert matches.draw(0).shape == (720, 1280, 3)
+    assert matches.render(0).shape == (720, 1280, 3)
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,13 @@ def last_step(seed: int, agent: str) -> int:
     return 2 + (seed + 3 * AGENTS.index(agent)) % 7
 
 
-def is_cut(seed: int, agent: str) -> bool:
+def is_truncated(seed: int, agent: str) -> bool:
     return (seed + AGENTS.index(agent)) % 3 == 0
 
 
 def is_terminated(seed: int, agent: str) -> bool:
     """Some are both."""
-    return not is_cut(seed, agent) or (seed + AGENTS.index(agent)) % 2 == 0
+    return not is_truncated(seed, agent) or (seed + AGENTS.index(agent)) % 2 == 0
 
 
 def obs_of(seed: int, t: int, agent: str) -> np.ndarray:
@@ -79,7 +79,7 @@ class Fading(ParallelEnv):
             {a: obs_of(seed, t, a) for a in playing},
             {a: reward_of(seed, t, a, int(actions[a])) for a in playing},
             {a: a in ends and is_terminated(seed, a) for a in playing},
-            {a: a in ends and is_cut(seed, a) for a in playing},
+            {a: a in ends and is_truncated(seed, a) for a in playing},
             {a: {} for a in playing},
         )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gymnast.runs.run import Run
-from tests.small_runs import trained
+from tests.small_runs import train_small
 
 
 @pytest.fixture(autouse=True)
@@ -27,4 +27,4 @@ def cartpole(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "eval.seed": 11,
         "traces.train": "100%",
     }
-    return trained("CartPole-v1", settings, runs_dir=Path(tmp_path_factory.mktemp("film")) / "runs")
+    return train_small("CartPole-v1", settings, runs_dir=Path(tmp_path_factory.mktemp("film")) / "runs")

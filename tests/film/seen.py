@@ -13,7 +13,7 @@ from gymnasium.spaces import Box, Discrete
 from gymnast.runs.trace import Trace
 
 
-def decoded(film: Path) -> tuple[np.ndarray, Any]:
+def decode_film(film: Path) -> tuple[np.ndarray, Any]:
     """Returns the frames of a film [T, H, W, 3] and the properties of its stream."""
     with av.open(str(film)) as file:
         stream = file.streams.video[0]
@@ -27,7 +27,7 @@ def decoded(film: Path) -> tuple[np.ndarray, Any]:
     return frames, about
 
 
-def recorded(env: gym.Env, seed: int, actions: np.ndarray) -> Trace:
+def record_episode(env: gym.Env, seed: int, actions: np.ndarray) -> Trace:
     """Returns the trace of an episode with these actions, as evaluation would store it."""
     env.reset(seed=seed)
     rewards, terminated, truncated = [], False, False
@@ -79,10 +79,10 @@ class Swatch(gym.Env[np.ndarray, int]):
 
     def render(self) -> Any:
         assert self.render_mode == "rgb_array"
-        return np.full((self.size, self.size, 3), swatch(self.t), np.uint8)
+        return np.full((self.size, self.size, 3), swatch_color(self.t), np.uint8)
 
 
-def swatch(t: int) -> tuple[int, int, int]:
+def swatch_color(t: int) -> tuple[int, int, int]:
     return (30 * t % 200, 90, 250 - 20 * t % 200)
 
 

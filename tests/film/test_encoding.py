@@ -14,7 +14,7 @@ import pytest
 
 from gymnast.errors import EnvError, UsageError
 from gymnast.film.encode import FilmWriter
-from tests.film.seen import decoded
+from tests.film.seen import decode_film
 
 
 def gradient(i: int, height: int = 48, width: int = 64) -> np.ndarray:
@@ -28,7 +28,7 @@ def test_a_film_has_every_frame_at_its_time_in_its_colors(tmp_path: Path):
     with FilmWriter(tmp_path / "a.mp4", fps=25) as film:
         for i in range(10):
             film.add(gradient(i))
-    frames, about = decoded(tmp_path / "a.mp4")
+    frames, about = decode_film(tmp_path / "a.mp4")
     assert frames.shape == (10, 48, 64, 3)
     assert (about["codec"], about["format"], about["fps"]) == ("h264", "yuv420p", 25)
     assert about["seconds"] == pytest.approx(10 / 25)
@@ -47,7 +47,7 @@ def test_the_frame_rate_is_kept(tmp_path: Path, fps: float):
     with FilmWriter(tmp_path / "a.mp4", fps) as film:
         for i in range(8):
             film.add(gradient(i))
-    frames, about = decoded(tmp_path / "a.mp4")
+    frames, about = decode_film(tmp_path / "a.mp4")
     assert len(frames) == 8
     assert about["fps"] == pytest.approx(fps, rel=1e-3)
 
@@ -55,7 +55,7 @@ def test_the_frame_rate_is_kept(tmp_path: Path, fps: float):
 def test_odd_sizes_are_made_even_without_losing_a_pixel(tmp_path: Path):
     with FilmWriter(tmp_path / "a.mp4", 10) as film:
         film.add(gradient(0, 47, 63))
-    frames, _ = decoded(tmp_path / "a.mp4")
+    frames, _ = decode_film(tmp_path / "a.mp4")
     assert frames.shape == (1, 48, 64, 3)
     assert np.abs(frames[0, :47, :63].astype(int) - gradient(0, 47, 63)).mean() < 4
 

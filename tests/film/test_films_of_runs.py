@@ -19,9 +19,9 @@ from gymnast.config.resolve import resolve
 from gymnast.film.background import film_in_background
 from gymnast.runs import films
 from gymnast.runs.run import Run
-from tests.e2e.commands import answer, gymnast, small, succeed
-from tests.film.seen import decoded
-from tests.small_runs import traces, trained
+from tests.e2e.commands import run_json, run_gymnast, small_settings, run_checked
+from tests.film.seen import decode_film
+from tests.small_runs import traces, train_small
 
 
 def until(true: Callable[[], object], what: str) -> None:
@@ -32,7 +32,7 @@ def until(true: Callable[[], object], what: str) -> None:
 
 
 def typed(run: Run, *words: str):
-    return answer(run.path.parent, "video", run.id, *words)
+    return run_json(run.path.parent, "video", run.id, *words)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_film_of_the_best_episode_is_stored_described_and_listed(copy: Run):
     assert film == copy.path / "videos" / f"eval-{best:012d}-best.mp4"
     episode = max(traces(copy, "eval")[best], key=lambda trace: trace.raw_return)
     assert (about["seed"], about["return"]) == (episode.seed, episode.raw_return)
-    frames, stream = decoded(film)
+    frames, stream = decode_film(film)
     assert stream["fps"] == about["fps"] == 50  # from the preset
     assert len(frames) == about["frames"] == len(episode) + 1 + 50
     assert frames.shape[1:] == (484, 600, 3)
@@ -58,17 +58,17 @@ def test_a_film_of_the_best_episode_is_stored_described_and_listed(copy: Run):
     assert frames[:, :300].mean() > 200
     assert about["exact"]
 
-    info = answer(copy.path.parent, "show", copy.id)
+    info = run_json(copy.path.parent, "show", copy.id)
     (listed,) = info["videos"]
     assert listed["path"] == str(film)
     assert listed["is_best"]
-    page = succeed(copy.path.parent, "show", copy.id)
+    page = run_checked(copy.path.parent, "show", copy.id)
     assert f"best    {film}" in page
 
 
 def test_frame_rate_file_and_episode_follow_the_options(copy: Run, tmp_path: Path):
     about = typed(copy, "--episode", "2", "--fps", "5", "--out", str(tmp_path / "x.mp4"))
-    frames, stream = decoded(tmp_path / "x.mp4")
+    frames, stream = decode_film(tmp_path / "x.mp4")
     assert stream["fps"] == 5
     assert len(frames) == about["length"] + 1 + 5
     assert not (tmp_path / "x.json").exists()
@@ -76,19 +76,19 @@ def test_frame_rate_file_and_episode_follow_the_options(copy: Run, tmp_path: Pat
 
 
 def test_a_grid_shows_eight_frames(copy: Run, tmp_path: Path):
-    succeed(copy.path.parent, "video", copy.id, "--grid", str(tmp_path / "grid.png"))
+    run_checked(copy.path.parent, "video", copy.id, "--grid", str(tmp_path / "grid.png"))
     picture = pygame.surfarray.array3d(pygame.image.load(tmp_path / "grid.png")).swapaxes(0, 1)
     height, width = picture.shape[:2]
     assert width == 4 * 320 + 3 * 6
     tiles = [picture[: height // 2 - 3, 326 * i : 326 * i + 320] for i in range(4)]
     assert all(not np.array_equal(a, b) for a, b in pairwise(tiles))
-    refused = gymnast(copy.path.parent, "video", copy.id, "--grid", str(tmp_path / "grid.gif"))
+    refused = run_gymnast(copy.path.parent, "video", copy.id, "--grid", str(tmp_path / "grid.gif"))
     assert refused.returncode == 2
 
 
 def test_a_film_of_learning_shows_each_evaluation_in_1080p(copy: Run):
     about = typed(copy, "--learning", "--fps", "2")
-    frames, stream = decoded(Path(about["path"]))
+    frames, stream = decode_film(Path(about["path"]))
     assert stream["codec"] == "h264"
     assert frames.shape[1:] == (1080, 1920, 3)
     lengths = {
@@ -102,8 +102,8 @@ def test_a_film_of_learning_shows_each_evaluation_in_1080p(copy: Run):
 
 
 def test_an_environment_without_a_renderer_raises_a_clear_error(runs_dir: Path):
-    run = trained("Script", {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16})
-    refused = gymnast(runs_dir, "video", run.id)
+    run = train_small("Script", {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16})
+    refused = run_gymnast(runs_dir, "video", run.id)
     assert refused.returncode == 1
     assert "has no render mode that gives pictures" in refused.stderr
     assert "Traceback" not in refused.stderr
@@ -112,7 +112,7 @@ def test_an_environment_without_a_renderer_raises_a_clear_error(runs_dir: Path):
 
 def filmed_training(runs: Path, *words: str) -> Run:
     """Trains with automatic films enabled; returns when training has ended."""
-    command = [sys.executable, "-m", "gymnast", "train", *words, *small(), "--runs", str(runs)]
+    command = [sys.executable, "-m", "gymnast", "train", *words, *small_settings(), "--runs", str(runs)]
     done = subprocess.run(
         [*command, "--quiet", "--env-steps", "512"],
         env={k: v for k, v in os.environ.items() if k != "GYMNAST_FILM"},
@@ -132,8 +132,8 @@ def test_best_and_last_episodes_are_filmed_automatically_after_training(tmp_path
     expected = [f"eval-{best:012d}-best", f"eval-{last:012d}-last"]
     until(lambda: all((videos / f"{n}.json").exists() for n in expected), "filming")
     for name in expected:
-        about = films.read(videos / f"{name}.mp4")
-        frames, _ = decoded(videos / f"{name}.mp4")
+        about = films.read_description(videos / f"{name}.mp4")
+        frames, _ = decode_film(videos / f"{name}.mp4")
         assert about["exact"]
         assert len(frames) == about["length"] + 1 + 10
     until(lambda: f"{expected[1]}.mp4" in (videos / "film.log").read_text(), "the line in the log")
@@ -150,7 +150,7 @@ def test_the_film_log_has_the_reason_why_there_is_no_film(tmp_path: Path):
 def test_filming_can_be_switched_off(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("GYMNAST_FILM")
     settings = {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16, "traces.film": "off"}
-    run = trained("Script", settings)
+    run = train_small("Script", settings)
     assert not (run.path / "videos").exists()
 
 
@@ -159,7 +159,7 @@ def test_if_filming_cannot_start_only_a_warning_is_logged(
 ):
     monkeypatch.delenv("GYMNAST_FILM")
     monkeypatch.setattr(sys, "executable", "/no/such/python")
-    run = trained("Script", {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16})
+    run = train_small("Script", {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16})
     assert run.info["status"] == "finished"
     assert (
         "the process that makes videos could not be started" in (run.path / "log.txt").read_text()
@@ -181,10 +181,10 @@ def test_existing_films_are_made_again_only_if_they_show_another_episode(copy: R
     assert worker(copy.path).stdout.count("frames, return") == 2
     assert worker(copy.path).stdout == ""
     best = copy.path / "videos" / f"eval-{copy.info['checkpoints']['best']:012d}-best.mp4"
-    about = films.read(best)
-    films.describe(best, about | {"return": about["return"] + 1})
+    about = films.read_description(best)
+    films.write_description(best, about | {"return": about["return"] + 1})
     assert worker(copy.path).stdout.count("frames, return") == 1
-    assert films.read(best)["return"] == about["return"]
+    assert films.read_description(best)["return"] == about["return"]
 
 
 def test_without_traces_there_is_nothing_to_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -23,16 +23,16 @@ from gymnast.config.resolve import resolve, save
 from gymnast.envs.matches.open import open_matches
 from gymnast.errors import RunError, UsageError
 from gymnast.film import worker
-from gymnast.film.frames import Differs
-from gymnast.film.make import Order
+from gymnast.film.frames import ReplayMismatch
+from gymnast.film.make import FilmOptions
 from gymnast.film.matches.band import MatchBand
 from gymnast.film.matches.choose import ChosenMatch, choose_matches
 from gymnast.film.matches.films import film_match
-from gymnast.film.matches.frames import MatchShot, MatchStage, match_shots, replay_match
+from gymnast.film.matches.frames import MatchFrame, MatchRenderer, match_frames, replay_match
 from gymnast.runs import films
 from gymnast.runs.match_trace import MatchTrace, read_matches, write_matches
 from gymnast.runs.run import Run
-from tests.film.seen import decoded
+from tests.film.seen import decode_film
 
 SHORT = {"env.kwargs": {"time_limit": 9}}
 TAG = {"tag": "seeker", "timeout": "hider", "truce": ""}
@@ -119,12 +119,12 @@ def test_every_pairing_is_filmed_described_and_listed(run: Run):
     pairs = ("seeker-a-lost", "seeker-b-lost", "hider-a-won", "hider-b-won")
     assert names == [f"eval-{STEP:012d}-{pair}" for pair in pairs]
     for film in made:
-        frames, stream = decoded(Path(film["path"]))
+        frames, stream = decode_film(Path(film["path"]))
         assert stream["fps"] == 5
         assert len(frames) == film["frames"] == 9 + 1 + 5
         assert film["exact"]
-        assert films.read(Path(film["path"]))["cast"] == film["cast"]
-    frames, _ = decoded(Path(made[0]["path"]))
+        assert films.read_description(Path(film["path"]))["cast"] == film["cast"]
+    frames, _ = decode_film(Path(made[0]["path"]))
     assert np.abs(frames[0].astype(int) - frames[9]).max() > 100
     (first, *_) = read_matches(run.matches / f"eval-{STEP:012d}.safetensors")
     assert made[0]["returns"] == {role: got.sum() for role, got in first.rewards.items()}
@@ -137,7 +137,7 @@ def test_every_pairing_is_filmed_described_and_listed(run: Run):
 def test_a_number_selects_one_match_with_its_own_file_and_frame_rate(run: Run, tmp_path: Path):
     (film,) = typed(run, "--episode", "3", "--fps", "2", "--out", str(tmp_path / "x.mp4"))
     assert (film["episode"], film["seed"], film["cast"]) == (3, 2, against("seeker", "scripted:b"))
-    assert len(decoded(tmp_path / "x.mp4")[0]) == 9 + 1 + 2
+    assert len(decode_film(tmp_path / "x.mp4")[0]) == 9 + 1 + 2
     assert not (run.path / "videos").exists()
 
 
@@ -176,9 +176,9 @@ def test_a_modified_match_is_filmed_with_a_note(run: Run):
     assert wrong["note"] == "this replay differs from the recorded match, from step 3"
     assert not wrong["exact"]
     assert all(film["exact"] for film in right)
-    frames, _ = decoded(Path(wrong["path"]))
+    frames, _ = decode_film(Path(wrong["path"]))
     assert len(frames) == 9 + 1 + 5
-    assert frames.shape[1] > decoded(Path(right[0]["path"]))[0].shape[1]  # a line more
+    assert frames.shape[1] > decode_film(Path(right[0]["path"]))[0].shape[1]  # a line more
 
 
 @pytest.mark.parametrize("change", ["length", "outcome"])
@@ -191,18 +191,18 @@ def test_a_match_that_ends_differently_is_detected(change: str):
         others = [replace(trace, actions=cut), replace(trace, actions=longer, rewards=paid)]
     else:
         others = [replace(trace, outcome="tag")]
-    with closing(MatchStage(cfg)) as stage:
+    with closing(MatchRenderer(cfg)) as stage:
         replay_match(stage, trace)
         for other in others:
-            with pytest.raises(Differs):
+            with pytest.raises(ReplayMismatch):
                 replay_match(stage, other)
-            *_, last = match_shots(stage, other, strict=False)
+            *_, last = match_frames(stage, other, strict=False)
             assert last.ending
             assert last.step <= 9
 
 
 def stored(run: Run, **more: Any) -> list[str]:
-    return [one.which for one in choose_matches(run, TAG, **more)]
+    return [one.label for one in choose_matches(run, TAG, **more)]
 
 
 def test_the_first_match_of_each_pairing_and_result_is_selected(runs_dir: Path):
@@ -228,7 +228,7 @@ def test_the_first_match_of_each_pairing_and_result_is_selected(runs_dir: Path):
         ],
     )
     chosen = choose_matches(run, TAG)
-    assert {one.which: one.index for one in chosen} == {
+    assert {one.label: one.index for one in chosen} == {
         "seeker-weak-lost": 0,
         "seeker-weak-won": 2,
         "seeker-weak-drawn": 3,
@@ -247,24 +247,24 @@ def test_versions_of_matches_are_selected_like_those_of_episodes(runs_dir: Path)
     write_matches(newer, [played(config(), 2)], {})
     versions = {word: choose_matches(run, TAG, word)[0].version for word in ("best", "last", "0")}
     assert versions == {"best": STEP, "last": 2 * STEP, "0": STEP}
-    assert choose_matches(run, TAG, at="latest")[0].version == 2 * STEP
+    assert choose_matches(run, TAG, checkpoint="latest")[0].version == 2 * STEP
     with pytest.raises(RunError, match="no train matches are stored"):
         choose_matches(run, TAG, kind="train")
 
 
 @pytest.fixture
-def slowed() -> Iterator[MatchStage]:
+def slowed() -> Iterator[MatchRenderer]:
     remedies = {"league.balance.remedies": ["handicap"], "league.balance.handicap": 0.5}
-    with closing(MatchStage(config(**remedies), training=True)) as stage:
+    with closing(MatchRenderer(config(**remedies), training=True)) as stage:
         yield stage
 
 
-def filmed(stage: MatchStage, trace: MatchTrace, at: Path) -> dict[str, Any]:
-    return film_match(stage, ChosenMatch("train", STEP, "x", 0, trace), Order(at / "x.mp4"))
+def filmed(stage: MatchRenderer, trace: MatchTrace, at: Path) -> dict[str, Any]:
+    return film_match(stage, ChosenMatch("train", STEP, "x", 0, trace), FilmOptions(at / "x.mp4"))
 
 
 def test_the_handicap_of_a_training_match_is_found_by_its_replay(
-    slowed: MatchStage, tmp_path: Path
+    slowed: MatchRenderer, tmp_path: Path
 ):
     for role in ("hider", "seeker", ""):
         slow = {role: 0.5} if role else {}
@@ -273,13 +273,13 @@ def test_the_handicap_of_a_training_match_is_found_by_its_replay(
 
 
 def test_if_no_known_handicap_replays_the_match_the_note_mentions_it(
-    slowed: MatchStage, tmp_path: Path
+    slowed: MatchRenderer, tmp_path: Path
 ):
     strange = played(config(), 3, slow={"hider": 0.7})
     about = filmed(slowed, strange, tmp_path)
     assert about["note"].endswith("the match may have had another handicap")
     assert not about["exact"]
-    with closing(MatchStage(config())) as plain:
+    with closing(MatchRenderer(config())) as plain:
         about = filmed(plain, strange, tmp_path)
     assert "handicap" not in about["note"]
     assert not about["exact"]
@@ -288,14 +288,14 @@ def test_if_no_known_handicap_replays_the_match_the_note_mentions_it(
 def test_the_return_of_a_role_is_the_mean_over_its_agents():
     cfg = config(**{"env.kwargs": {"time_limit": 9, "hiders": 3, "seekers": 2}})
     trace = played(cfg, 1)
-    with closing(MatchStage(cfg)) as stage:
-        *_, last = match_shots(stage, trace, strict=True)
+    with closing(MatchRenderer(cfg)) as stage:
+        *_, last = match_frames(stage, trace, strict=True)
     for role, got in trace.rewards.items():
         assert last.returns[role] == pytest.approx(got.sum(0).mean())
 
 
 PICTURE = np.zeros((40, 480, 3), np.uint8)
-SHOT = MatchShot(PICTURE, 3, {"seeker": 0.5, "hider": -0.5})
+SHOT = MatchFrame(PICTURE, 3, {"seeker": 0.5, "hider": -0.5})
 
 
 @pytest.mark.parametrize(
@@ -332,9 +332,9 @@ def test_any_number_of_roles_fits_any_width(width: int):
 
 
 def test_the_background_worker_films_matches_once(run: Run, capsys: pytest.CaptureFixture[str]):
-    worker.film(run)
+    worker.film_run(run)
     assert capsys.readouterr().out.count("frames") == 4
-    worker.film(run)
+    worker.film_run(run)
     assert capsys.readouterr().out == ""
     assert len(list((run.path / "videos").glob("*.mp4"))) == 4
 
@@ -344,5 +344,5 @@ def test_the_background_worker_prints_that_no_match_is_stored(
 ):
     for file in run.matches.iterdir():
         file.unlink()
-    worker.film(run)
+    worker.film_run(run)
     assert "no eval matches are stored" in capsys.readouterr().out

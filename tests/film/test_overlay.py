@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
 
-from gymnast.film.actions import Actions
+from gymnast.film.actions import ActionLabels
 from gymnast.film.overlay import Band
-from gymnast.film.sheet import CHOSEN
-from gymnast.film.shot import Shot
+from gymnast.film.sheet import HIGHLIGHT
+from gymnast.film.shot import EpisodeFrame
 
 PICTURE = np.random.default_rng(0).integers(0, 255, (400, 600, 3), np.uint8)
-SHOT = Shot(PICTURE, 3, 12.5, 1.0, action=1, value=4.0, action_probs=np.array([0.2, 0.7, 0.1]))
-THREE = Actions(Discrete(3), ("left", "stay", "right"))
+SHOT = EpisodeFrame(PICTURE, 3, 12.5, 1.0, action=1, value=4.0, action_probs=np.array([0.2, 0.7, 0.1]))
+THREE = ActionLabels(Discrete(3), ("left", "stay", "right"))
 
 
 def test_the_picture_above_the_band_is_unchanged():
     band = Band(600, THREE, length=10)
-    frame = band.below(SHOT)
+    frame = band.attach_below(SHOT)
     assert frame.shape == (400 + band.height, 600, 3)
     assert np.array_equal(frame[:400], PICTURE)
 
@@ -47,21 +47,21 @@ def test_bars_are_as_long_as_their_probability_and_the_chosen_one_is_marked():
     band = Band(600, THREE)
     drawn = band.draw(SHOT)
     row = drawn[band.height - 13]  # through the bars
-    marked = (row == CHOSEN).all(-1)
+    marked = (row == HIGHLIGHT).all(-1)
     columns = np.flatnonzero(marked)
     assert len(columns) == pytest.approx(0.7 * 186, abs=2)
     assert 200 < columns.min() < columns.max() < 400  # the middle one of three
 
 
 def test_actions_are_named_by_facts_or_by_number():
-    assert THREE.name(1) == "stay"
-    assert Actions(Discrete(3, start=5), ("a", "b", "c")).name(6) == "b"
-    assert Actions(Discrete(3)).name(2) == "2"
-    assert Actions(Box(-1, 1, (2,)), ("main", "side")).name([0.5, -1.0]) == "main +0.50, side -1.00"
+    assert THREE.action_text(1) == "stay"
+    assert ActionLabels(Discrete(3, start=5), ("a", "b", "c")).action_text(6) == "b"
+    assert ActionLabels(Discrete(3)).action_text(2) == "2"
+    assert ActionLabels(Box(-1, 1, (2,)), ("main", "side")).action_text([0.5, -1.0]) == "main +0.50, side -1.00"
 
 
 def test_bars_of_continuous_actions_start_at_zero_within_their_range():
-    bars = Actions(Box(np.array([-2, 0, -np.inf]), np.array([2, 1, np.inf]))).bars(
+    bars = ActionLabels(Box(np.array([-2, 0, -np.inf]), np.array([2, 1, np.inf]))).bars(
         replace(SHOT, action=np.array([1.0, 0.25, 0.0]), action_probs=None)
     )
     assert [(bar.low, bar.high) for bar in bars] == [(0.5, 0.75), (0.0, 0.25), (0.5, 0.5)]
@@ -70,6 +70,6 @@ def test_bars_of_continuous_actions_start_at_zero_within_their_range():
 @pytest.mark.parametrize("n", [1, 8, 9, 200])
 @pytest.mark.parametrize("width", [400, 600, 1920])
 def test_any_number_of_actions_fits_any_width(n: int, width: int):
-    band = Band(width, Actions(Discrete(n), tuple(f"a rather long name {i}" for i in range(n))))
+    band = Band(width, ActionLabels(Discrete(n), tuple(f"a rather long name {i}" for i in range(n))))
     shot = replace(SHOT, action=0, action_probs=np.full(n, 1 / n))
     assert band.draw(shot).shape == (band.height, width, 3)

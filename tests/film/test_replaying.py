@@ -12,14 +12,14 @@ import pytest
 
 from gymnast.config.resolve import resolve
 from gymnast.errors import EnvError
-from gymnast.film.choose import Chosen
-from gymnast.film.frames import Differs, exact_or_noted, shots
-from gymnast.film.make import Order, film_episode
-from gymnast.film.shot import Shot
-from gymnast.film.stage import Stage
+from gymnast.film.choose import ChosenEpisode
+from gymnast.film.frames import ReplayMismatch, retry_with_note, episode_frames
+from gymnast.film.make import FilmOptions, film_episode
+from gymnast.film.shot import EpisodeFrame
+from gymnast.film.stage import EnvRenderer
 from gymnast.runs import films
 from gymnast.runs.trace import Trace
-from tests.film.seen import Camera, Swatch, decoded, recorded, swatch
+from tests.film.seen import Camera, Swatch, decode_film, record_episode, swatch_color
 
 CASES = {
     "CartPole-v1": np.random.default_rng(1).integers(0, 2, 30),
@@ -33,15 +33,15 @@ def config(name: str = "Swatch", **kwargs):
     return resolve(f"py:tests.film.seen:{name}", {"env.kwargs": kwargs} if kwargs else {}).config
 
 
-def episode(stage: Stage, trace: Trace) -> list[Shot]:
-    return list(shots(stage, trace, strict=True))
+def episode(stage: EnvRenderer, trace: Trace) -> list[EpisodeFrame]:
+    return list(episode_frames(stage, trace, strict=True))
 
 
 @pytest.mark.parametrize("target", CASES)
 def test_every_frame_is_the_one_the_environment_renders_at_that_step(target: str):
     cfg, actions = resolve(target).config, CASES[target]
     plain = gym.make(cfg.env.id, **cfg.env.kwargs)
-    trace = recorded(plain, 7, actions)
+    trace = record_episode(plain, 7, actions)
     assert len(trace) > 5
     shown = gym.make(cfg.env.id, render_mode="rgb_array", **cfg.env.kwargs)
     shown.reset(seed=7)
@@ -49,7 +49,7 @@ def test_every_frame_is_the_one_the_environment_renders_at_that_step(target: str
     for action in trace.action:
         shown.step(action)
         pictures.append(shown.render())
-    with closing(Stage(cfg)) as stage:
+    with closing(EnvRenderer(cfg)) as stage:
         drawn = episode(stage, trace)
     assert len(drawn) == len(trace) + 1
     assert all(np.array_equal(shot.picture, p) for shot, p in zip(drawn, pictures, strict=True))
@@ -59,34 +59,34 @@ def test_every_frame_is_the_one_the_environment_renders_at_that_step(target: str
 
 
 def test_a_reward_that_differs_from_the_stored_one_is_found_at_its_step():
-    trace = recorded(Swatch(), 3, np.zeros(6, int))
+    trace = record_episode(Swatch(), 3, np.zeros(6, int))
     changed = trace.reward.copy()
     changed[2] += 1e-12
-    with closing(Stage(config())) as stage:
+    with closing(EnvRenderer(config())) as stage:
         assert len(episode(stage, trace)) == 7
-        with pytest.raises(Differs, match="from step 3"):
+        with pytest.raises(ReplayMismatch, match="from step 3"):
             episode(stage, replace(trace, reward=changed))
-        with pytest.raises(Differs, match="from step 6"):
+        with pytest.raises(ReplayMismatch, match="from step 6"):
             episode(stage, replace(trace, terminated=False, truncated=True))
         shorter = replace(trace, action=trace.action[:4], reward=trace.reward[:4])
-        with pytest.raises(Differs, match="from step 4"):
+        with pytest.raises(ReplayMismatch, match="from step 4"):
             episode(stage, shorter)
 
 
 def test_an_episode_that_does_not_replay_is_filmed_with_a_note_and_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
-    trace = recorded(Swatch(luck=True), 3, np.zeros(6, int))
-    chosen = Chosen("eval", 0, "best", 0, trace)
-    about = film_episode(config(luck=True), chosen, Order(tmp_path / "luck.mp4"))
+    trace = record_episode(Swatch(luck=True), 3, np.zeros(6, int))
+    chosen = ChosenEpisode("eval", 0, "best", 0, trace)
+    about = film_episode(config(luck=True), chosen, FilmOptions(tmp_path / "luck.mp4"))
     assert not about["exact"]
     assert "differs from the recorded episode, from step 1" in about["note"]
     assert about["note"] in caplog.text
-    assert films.read(tmp_path / "luck.mp4")["exact"] is False
-    noted, _ = decoded(tmp_path / "luck.mp4")
-    exact = recorded(Swatch(), 3, np.zeros(6, int))
-    film_episode(config(), Chosen("eval", 0, "best", 0, exact), Order(tmp_path / "exact.mp4"))
-    plain, _ = decoded(tmp_path / "exact.mp4")
+    assert films.read_description(tmp_path / "luck.mp4")["exact"] is False
+    noted, _ = decode_film(tmp_path / "luck.mp4")
+    exact = record_episode(Swatch(), 3, np.zeros(6, int))
+    film_episode(config(), ChosenEpisode("eval", 0, "best", 0, exact), FilmOptions(tmp_path / "exact.mp4"))
+    plain, _ = decode_film(tmp_path / "exact.mp4")
     assert len(noted) == len(plain)
     assert noted.shape[1] > plain.shape[1]  # a line for the note, on every picture
     assert (noted[0, 420:445] > 180).any()
@@ -98,18 +98,18 @@ def test_a_film_that_is_not_exact_is_made_again_with_a_note_from_its_first_frame
     def make(note: str) -> int:
         notes.append(note)
         if not note:
-            raise Differs(9)
+            raise ReplayMismatch(9)
         return 5
 
-    made, note = exact_or_noted(make)
+    made, note = retry_with_note(make)
     assert made == 5
     assert notes == ["", note]
 
 
 def test_episodes_with_image_observations_show_these_images(tmp_path: Path):
-    trace = recorded(Camera(), 0, np.zeros(6, int))
+    trace = record_episode(Camera(), 0, np.zeros(6, int))
     seen = np.random.default_rng(0).integers(0, 255, (7, 12, 16, 3), np.uint8)
-    with closing(Stage(config("Camera"), draws=False)) as stage:
+    with closing(EnvRenderer(config("Camera"), render=False)) as stage:
         drawn = episode(stage, replace(trace, obs=seen))
         first = episode(stage, replace(trace, obs=seen.transpose(0, 3, 1, 2)))
         grey = episode(stage, replace(trace, obs=seen[..., :1]))
@@ -119,25 +119,25 @@ def test_episodes_with_image_observations_show_these_images(tmp_path: Path):
     assert drawn[-1].total == pytest.approx(trace.raw_return)
     assert np.array_equal(first[3].picture, drawn[3].picture)
     assert np.array_equal(grey[3].picture[..., 2], drawn[3].picture[..., 0])
-    chosen = Chosen("eval", 0, "0", 0, replace(trace, obs=seen))
-    assert film_episode(config("Camera"), chosen, Order(tmp_path / "a.mp4"))["exact"]
+    chosen = ChosenEpisode("eval", 0, "0", 0, replace(trace, obs=seen))
+    assert film_episode(config("Camera"), chosen, FilmOptions(tmp_path / "a.mp4"))["exact"]
 
 
 def test_an_environment_without_a_renderer_is_rejected():
     with pytest.raises(
         EnvError, match=r"no render mode that gives pictures \(render_modes: none\)"
     ):
-        Stage(config("Camera"))
+        EnvRenderer(config("Camera"))
     with pytest.raises(EnvError, match="no render mode"):
-        Stage(resolve("py:tests.scripted:Script").config)
+        EnvRenderer(resolve("py:tests.scripted:Script").config)
 
 
 def test_the_output_of_a_text_renderer_is_drawn_as_a_picture():
-    with closing(Stage(config("Letterbox"))) as stage:
+    with closing(EnvRenderer(config("Letterbox"))) as stage:
         stage.env.reset(seed=0)
-        first = stage.picture()
+        first = stage.render()
         stage.step(0)
-        later = stage.picture()
+        later = stage.render()
     assert first.dtype == np.uint8
     assert first.shape == later.shape
     assert (first > 200).any()
@@ -145,13 +145,13 @@ def test_the_output_of_a_text_renderer_is_drawn_as_a_picture():
 
 
 def test_small_pictures_are_enlarged_by_an_integer_factor_and_large_ones_are_not():
-    with closing(Stage(config(size=96))) as stage:
+    with closing(EnvRenderer(config(size=96))) as stage:
         stage.env.reset(seed=0)
-        assert stage.picture().shape == (480, 480, 3)
-        assert (stage.picture() == swatch(0)).all()
-    with closing(Stage(config(size=600))) as stage:
+        assert stage.render().shape == (480, 480, 3)
+        assert (stage.render() == swatch_color(0)).all()
+    with closing(EnvRenderer(config(size=600))) as stage:
         stage.env.reset(seed=0)
-        assert stage.picture().shape == (600, 600, 3)
+        assert stage.render().shape == (600, 600, 3)
 
 
 def test_the_frame_rate_is_that_of_the_preset_or_the_environment_or_the_default():
@@ -160,5 +160,5 @@ def test_the_frame_rate_is_that_of_the_preset_or_the_environment_or_the_default(
         (config(), 10),
         (config("Letterbox"), 30),
     ):
-        with closing(Stage(cfg)) as stage:
+        with closing(EnvRenderer(cfg)) as stage:
             assert stage.fps == fps

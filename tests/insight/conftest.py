@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gymnast.config.resolve import Resolved, resolve, save
+from gymnast.config.resolve import ResolvedConfig, resolve, save
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 
@@ -20,7 +20,7 @@ ROLLOUT = 32
 
 
 @cache
-def _resolved(overrides: str) -> Resolved:
+def _resolved(overrides: str) -> ResolvedConfig:
     return resolve("CartPole-v1:ppo", json.loads(overrides))
 
 

@@ -13,9 +13,9 @@ import pytest
 from gymnast import api
 from gymnast.errors import UsageError
 from gymnast.insight.chart_data import POINTS, charts
-from gymnast.insight.charts import ABOUT, CHARTS, FAMILIES, PAGE, family_of, page_of
+from gymnast.insight.charts import METRIC_FAMILIES, CHARTS, FAMILIES, PAGE, chart_family, docs_section
 from gymnast.metrics.checks import CHECKS, REMEDIES
-from gymnast.metrics.explain import catalogue
+from gymnast.metrics.explain import catalog
 from gymnast.metrics.metric import ANY
 from gymnast.metrics.specs import METRICS, SECTIONS
 from gymnast.metrics.store import MetricStore
@@ -168,15 +168,15 @@ def test_every_metric_that_can_raise_an_alert_has_a_section_on_the_page():
     known = headings()
     assert known >= set(FAMILIES)
     keys = [id.rpartition(":")[0] for id in (*CHECKS, *REMEDIES)]
-    keys += [name for name, metric in catalogue().items() if metric.healthy != ANY]
-    assert {page_of(key).partition("#")[2] for key in keys} <= known
-    assert set(SECTIONS) <= set(ABOUT), "any metric may become NaN"
+    keys += [name for name, metric in catalog().items() if metric.healthy != ANY]
+    assert {docs_section(key).partition("#")[2] for key in keys} <= known
+    assert set(SECTIONS) <= set(METRIC_FAMILIES), "any metric may become NaN"
 
 
 def test_the_page_lists_every_check_and_no_alert_that_does_not_exist():
     text = (Path(__file__).parents[2] / PAGE).read_text()
     named = set(re.findall(r"`((?:eval:)?[a-z]+/\w+:[a-z]+)`", text))
-    ranges = {n for n, metric in catalogue().items() if metric.healthy != ANY}
+    ranges = {n for n, metric in catalog().items() if metric.healthy != ANY}
     assert named >= set(CHECKS)
     assert {id for id in named - set(CHECKS) if id.rpartition(":")[0] not in ranges} == set()
 
@@ -190,8 +190,8 @@ def test_every_picture_of_the_page_exists_and_is_small():
 
 def test_every_chart_has_the_family_of_its_metrics():
     for each in CHARTS:
-        for key in (*each.keys, *each.instead):
-            assert family_of(key.removesuffix("*")) == each.family, (each.name, key)
-    plain = [key for c in CHARTS for key in (*c.keys, *c.instead) if not key.endswith("*")]
+        for key in (*each.keys, *each.fallback_keys):
+            assert chart_family(key.removesuffix("*")) == each.family, (each.name, key)
+    plain = [key for c in CHARTS for key in (*c.keys, *c.fallback_keys) if not key.endswith("*")]
     assert {key.rpartition(":")[2] for key in plain} <= set(METRICS), "all metrics are declared"
     assert {c.family for c in CHARTS} == set(FAMILIES)

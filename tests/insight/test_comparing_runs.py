@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gymnast.errors import UsageError
-from gymnast.insight.compare import AXES, chart, compare, shared_range
+from gymnast.insight.compare import AXES, comparison_chart, compare, shared_range
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.curve import area, evaluation_curve
 from gymnast.runs.run import Run
@@ -45,7 +45,7 @@ def test_without_evaluations_there_is_no_area(record: Record):
     assert found["range"] is None
     assert [run["area"] for run in found["runs"]] == [None, None]
     assert json.loads(json.dumps(found)) is not None
-    assert "●" in chart(found)
+    assert "●" in comparison_chart(found)
 
 
 def test_area_is_the_integral_of_the_interpolated_curve_over_the_shared_range():

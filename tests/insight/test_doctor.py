@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from docs.studies.health import FAULTS, HEALTHY, judged
-from gymnast.config.resolve import resolve, revise
+from docs.studies.health import FAULTS, HEALTHY, alerts_for_rows
+from gymnast.config.resolve import resolve, apply_overrides
 from gymnast.insight import envelope
 from gymnast.insight.causes import CAUSES, SYMPTOMS
-from gymnast.insight.doctor import Diagnosis, diagnosis
+from gymnast.insight.doctor import Diagnosis, diagnose_rows
 from gymnast.insight.reference import Reference
 from gymnast.metrics.checks import CHECKS, REMEDIES
 from tests.metrics.test_checks import record
@@ -24,7 +24,7 @@ def diagnosed(
 ) -> Diagnosis:
     """Diagnoses a stored run from its rows alone, unless a reference is given."""
     rows, settings = record(name)
-    alerts = [asdict(alert) for alert in judged(rows, settings)]
+    alerts = [asdict(alert) for alert in alerts_for_rows(rows, settings)]
     score = {"mean": 1.0, "low": 1.0, "high": 1.0} if solved else {"mean": -1e9} | LOW
     info: dict[str, Any] = {
         "id": name,
@@ -37,7 +37,7 @@ def diagnosed(
         "score": score,
         "threshold": 0.0,
     }
-    return diagnosis(info, rows, settings, envelope.stored(target), reference)
+    return diagnose_rows(info, rows, settings, envelope.load_envelope(target), reference)
 
 
 def test_the_planted_cause_is_among_the_first_two_findings():
@@ -56,7 +56,7 @@ def test_every_patch_gives_a_valid_and_different_config(name: str):
     patch = diagnosed(name, fault.target).changes
     config = resolve(fault.target, fault.base | fault.planted).config
     if patch:
-        changed, _ = revise(config, patch)
+        changed, _ = apply_overrides(config, patch)
         assert changed != config
 
 
@@ -81,7 +81,7 @@ def test_a_nan_is_the_first_finding():
     high = {**alert, "id": "policy/kl:high", "level": "warning", "message": "high", "count": 9}
     info = {"id": "x", "preset": "CartPole-v1:ppo", "alerts": [high, alert]}
     info |= {"status": "running", "reason": ""}
-    found = diagnosis(info, [], {"algo.lr": 1e-3}, None)
+    found = diagnose_rows(info, [], {"algo.lr": 1e-3}, None)
     assert [f.alerts for f in found.findings] == [["policy/kl:nan"], ["policy/kl:high"]]
 
 
@@ -92,16 +92,16 @@ class TestEnvelope:
     ]
 
     def test_a_run_like_the_others_is_inside_the_envelope(self):
-        band = envelope.of_runs("x", [self.ROWS, self.ROWS])
-        assert envelope.departures(band, self.ROWS) == []
+        band = envelope.build_envelope("x", [self.ROWS, self.ROWS])
+        assert envelope.find_violations(band, self.ROWS) == []
 
     def test_a_run_with_updates_a_hundred_times_as_large_is_outside_by_that_factor(self):
-        band = envelope.of_runs("x", [self.ROWS, self.ROWS])
+        band = envelope.build_envelope("x", [self.ROWS, self.ROWS])
         fast = [row | {"optim/update_norm": 100 * row["optim/update_norm"]} for row in self.ROWS]
-        (departure,) = envelope.departures(band, fast)
+        (departure,) = envelope.find_violations(band, fast)
         assert (departure.key, departure.side, departure.share) == ("optim/update_norm", "high", 1)
         assert departure.factor == pytest.approx(100, rel=0.05)
 
     def test_a_metric_that_one_seed_lacks_is_not_in_the_envelope(self):
         other = [{k: v for k, v in row.items() if k != "policy/kl"} for row in self.ROWS]
-        assert set(envelope.of_runs("x", [self.ROWS, other])["bands"]) == {"optim/update_norm"}
+        assert set(envelope.build_envelope("x", [self.ROWS, other])["bands"]) == {"optim/update_norm"}

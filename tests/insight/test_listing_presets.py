@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from gymnast import api
 from gymnast.cli import cli
 from gymnast.config.families import FAMILIES
-from gymnast.config.presets import find
+from gymnast.config.presets import find_preset
 from gymnast.insight import results
 
 
@@ -40,7 +40,7 @@ def test_every_preset_is_listed_under_its_family_in_the_order_of_families():
 
 def test_a_line_has_threshold_best_published_score_and_stored_result():
     (line,) = (x for x in listed("LunarLander").splitlines() if x.startswith("  Lunar"))
-    stored = results.stored("LunarLander-v3:ppo")
+    stored = results.load_result("LunarLander-v3:ppo")
     assert "  200 " in line
     assert "242 ppo, rl-zoo" in line  # the better of two published scores
     assert f"{stored['mean']:.4g}, {stored['solved']}/{len(stored['seeds'])} seeds" in line
@@ -51,7 +51,7 @@ def test_only_variants_that_the_preset_file_defines_are_listed():
     assert variants["Pendulum-v1"] == ["ppo"], "dqn cannot learn continuous actions"
     assert not {"dqn", "reinforce"} & set(variants["tag"]), "they do not support roles"
     for name, listed_ones in variants.items():
-        assert set(listed_ones) == {*find(name).own, find(name).default}
+        assert set(listed_ones) == {*find_preset(name).own_variants, find_preset(name).default_variant}
 
 
 def test_json_output_has_every_stored_result_at_its_preset():
@@ -61,8 +61,8 @@ def test_json_output_has_every_stored_result_at_its_preset():
         for preset in found
         for variant, result in preset["results"].items()
     }
-    assert by_variant.keys() == {result["preset"] for result in results.every()}
-    for result in results.every():
+    assert by_variant.keys() == {result["preset"] for result in results.all_results()}
+    for result in results.all_results():
         assert by_variant[result["preset"]]["mean"] == result["mean"]
 
 

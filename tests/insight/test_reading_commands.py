@@ -57,7 +57,7 @@ def run(record: Record) -> Run:
     made.update(
         reason="solved", solved=True, checkpoints={"best": 512, "latest": 1024}, alerts=[alert]
     )
-    made.event("confirmed", {"env_steps": 1024, "rollouts": 4}, score=SCORE)
+    made.record_event("confirmed", {"env_steps": 1024, "rollouts": 4}, score=SCORE)
     return made
 
 

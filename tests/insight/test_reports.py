@@ -44,7 +44,7 @@ def run(record: Callable[..., Run]) -> Run:
     live = {"algo.lr": 0.0001}
     made.update(alerts=[ALERT], solved=True, score=score, reason="solved", live=live)
     changes = [{"key": "algo.lr", "from": "0.001 -> 0", "to": 0.0001}]
-    made.event("live change", {"env_steps": 512, "rollouts": 2}, changes=changes, id="x")
+    made.record_event("live change", {"env_steps": 512, "rollouts": 2}, changes=changes, id="x")
     return made
 
 

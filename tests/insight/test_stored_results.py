@@ -36,7 +36,7 @@ def run(seed: int, mean: float, low: float, *, solved: bool = True) -> dict[str,
 
 @pytest.fixture
 def before() -> dict[str, Any]:
-    return results.of_group("Some-v0:ppo", [run(0, 490, 480), run(1, 500, 500)], 475)
+    return results.build_result("Some-v0:ppo", [run(0, 490, 480), run(1, 500, 500)], 475)
 
 
 def test_the_same_scores_confirm_the_result_and_are_identical(before: dict[str, Any]):
@@ -82,7 +82,7 @@ def test_a_learning_curve_is_downsampled_and_keeps_its_first_and_last_point(
             record.append(row | {"eval:clock/env_steps": env_steps, "eval:episode/return": mean})
             late = {"clock/rollouts": 2.0 * rollout + 1, "clock/env_steps": env_steps + 150.0}
             record.append(late | ({"episode/return": 7.0} if rollout in (3, 5) else {}))
-    curves = results.curves(tmp_path)
+    curves = results.learning_curves(tmp_path)
     assert curves["training"] == {"env_steps": [550, 750], "return": [7.0, 7.0]}
     found = curves["evaluation"]
     kept = list(zip(found["env_steps"], found["return"], strict=True))
@@ -93,27 +93,27 @@ def test_a_learning_curve_is_downsampled_and_keeps_its_first_and_last_point(
 
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
     one = run(0, 490, 480) | {"path": str(tmp_path)}
-    path = results.store(results.of_group("Some-v0:ppo", [one], 475))
-    assert results.stored("Some-v0:ppo")["seeds"][0]["curves"] == curves
+    path = results.save_result(results.build_result("Some-v0:ppo", [one], 475))
+    assert results.load_result("Some-v0:ppo")["seeds"][0]["curves"] == curves
     assert len(path.read_text().splitlines()) < 50
 
 
 def test_a_run_without_rows_has_empty_curves(tmp_path: Path):
     nothing: dict[str, list[float]] = {"env_steps": [], "return": []}
-    assert results.curves(tmp_path) == {"training": nothing, "evaluation": nothing}
+    assert results.learning_curves(tmp_path) == {"training": nothing, "evaluation": nothing}
 
 
 def test_a_preset_without_a_result_is_an_error_that_lists_the_others():
     with pytest.raises(UsageError, match="no result is stored for Some-v0:ppo") as refusal:
-        results.stored("Some-v0:ppo")
+        results.load_result("Some-v0:ppo")
     assert "CartPole-v1:ppo" in str(refusal.value)
 
 
 def test_docs_results_is_up_to_date():
-    assert (ROOT / "docs" / "results.md").read_text() == results.markdown()
+    assert (ROOT / "docs" / "results.md").read_text() == results.results_page()
 
 
-@pytest.mark.parametrize("result", results.every(), ids=lambda result: result["preset"])
+@pytest.mark.parametrize("result", results.all_results(), ids=lambda result: result["preset"])
 def test_every_stored_result_reaches_its_threshold_or_a_published_score(result: dict[str, Any]):
     """The threshold of an environment may be higher than any published score of the algorithm."""
     facts = resolve(result["preset"]).config.facts
@@ -128,7 +128,7 @@ def test_every_stored_result_reaches_its_threshold_or_a_published_score(result: 
 
 
 def test_a_stored_result_is_not_replaced_by_one_of_fewer_seeds(tmp_path: Path):
-    preset = next(r["preset"] for r in results.every() if len(r["seeds"]) > 1)
+    preset = next(r["preset"] for r in results.all_results() if len(r["seeds"]) > 1)
     with pytest.raises(UsageError, match="this would be of 1"):
         cli(
             ["reproduce", preset, "--store", "--seeds", "1", "--runs", str(tmp_path)],

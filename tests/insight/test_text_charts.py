@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gymnast.text.chart import BLOCKS, line_chart, short, sparkline
+from gymnast.text.chart import BLOCKS, line_chart, short_number, sparkline
 
 NAN = math.nan
 
@@ -78,4 +78,4 @@ def test_axes_are_labeled_at_their_ends():
     [(0, "0"), (999.9, "1k"), (1500, "1.5k"), (-2e6, "-2M"), (0.12345, "0.123"), (999_990, "1M")],
 )
 def test_axis_labels_are_short(value: float, text: str):
-    assert short(value) == text
+    assert short_number(value) == text

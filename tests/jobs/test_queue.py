@@ -19,26 +19,26 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_jobs_start_in_order_of_arrival_up_to_the_limit(folder: Path):
-    first, second, third = (queue.arrive(folder, name) for name in ("a", "b", "c"))
-    assert not second.start(2), "the first job is ahead of it"
-    assert first.start(2)
-    assert not third.start(2), "the second job is ahead of it"
-    assert second.start(2)
-    assert not third.start(2), "two are running"
-    assert queue.places(folder) == {"a": "running", "b": "running", "c": "queued"}
-    first.leave()
-    assert not third.start(1), "its own limit counts"
-    assert third.start(2)
+    first, second, third = (queue.enqueue(folder, name) for name in ("a", "b", "c"))
+    assert not second.try_start(2), "the first job is ahead of it"
+    assert first.try_start(2)
+    assert not third.try_start(2), "the second job is ahead of it"
+    assert second.try_start(2)
+    assert not third.try_start(2), "two are running"
+    assert queue.job_states(folder) == {"a": "running", "b": "running", "c": "queued"}
+    first.release()
+    assert not third.try_start(1), "its own limit counts"
+    assert third.try_start(2)
 
 
 def test_a_job_removed_from_the_queue_never_starts(folder: Path):
-    first, second = queue.arrive(folder, "a"), queue.arrive(folder, "b")
-    assert queue.give_up(folder, "a")
-    assert not queue.give_up(folder, "a")
-    assert first.given_up
-    assert not first.start(9)
-    assert second.start(1)
-    assert not queue.give_up(folder, "b"), "it is running, so it must be stopped by a command"
+    first, second = queue.enqueue(folder, "a"), queue.enqueue(folder, "b")
+    assert queue.cancel(folder, "a")
+    assert not queue.cancel(folder, "a")
+    assert first.is_cancelled
+    assert not first.try_start(9)
+    assert second.try_start(1)
+    assert not queue.cancel(folder, "b"), "it is running, so it must be stopped by a command"
 
 
 HOLD = """
@@ -58,17 +58,17 @@ def test_a_killed_job_frees_its_place_whether_running_or_queued(folder: Path):
         )
         assert child.stdout is not None
         started.append((child, child.stdout.readline().strip()))
-    last = queue.arrive(folder, "last")
+    last = queue.enqueue(folder, "last")
     try:
         assert [output for _, output in started] == ["True", "False"]
-        assert not last.start(1)
+        assert not last.try_start(1)
         started[1][0].kill()
         started[1][0].wait()
-        assert not last.start(1), "one still runs"
+        assert not last.try_start(1), "one still runs"
         started[0][0].kill()
         started[0][0].wait()
-        assert last.start(1)
-        assert queue.places(folder) == {"last": "running"}
+        assert last.try_start(1)
+        assert queue.job_states(folder) == {"last": "running"}
     finally:
         for child, _ in started:
             child.kill()
@@ -76,18 +76,18 @@ def test_a_killed_job_frees_its_place_whether_running_or_queued(folder: Path):
 
 
 def test_a_child_that_inherits_a_place_holds_it_after_its_parent_closes_it(folder: Path):
-    place = queue.arrive(folder, "a")
+    place = queue.enqueue(folder, "a")
     child = subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdin.read()"],
         stdin=subprocess.PIPE,
-        pass_fds=[place.handle],
+        pass_fds=[place.fd],
     )
-    os.close(place.handle)
+    os.close(place.fd)
     try:
-        assert queue.places(folder) == {"a": "queued"}
+        assert queue.job_states(folder) == {"a": "queued"}
     finally:
         child.communicate()
-    assert queue.places(folder) == {}
+    assert queue.job_states(folder) == {}
 
 
 def test_concurrent_arrivals_never_exceed_the_limit(folder: Path):
@@ -114,11 +114,11 @@ place.leave()
 
 
 def test_the_limit_is_the_option_or_the_environment_variable_or_the_number_of_cores(monkeypatch):
-    monkeypatch.delenv(queue.VARIABLE, raising=False)
-    assert queue.limit(None) == len(os.sched_getaffinity(0))
-    monkeypatch.setenv(queue.VARIABLE, "7")
-    assert (queue.limit(None), queue.limit(3)) == (7, 3)
+    monkeypatch.delenv(queue.JOBS_VARIABLE, raising=False)
+    assert queue.max_jobs(None) == len(os.sched_getaffinity(0))
+    monkeypatch.setenv(queue.JOBS_VARIABLE, "7")
+    assert (queue.max_jobs(None), queue.max_jobs(3)) == (7, 3)
     for wrong in ("0", "many", "-1"):
-        monkeypatch.setenv(queue.VARIABLE, wrong)
+        monkeypatch.setenv(queue.JOBS_VARIABLE, wrong)
         with pytest.raises(UsageError, match="GYMNAST_JOBS"):
-            queue.limit(None)
+            queue.max_jobs(None)

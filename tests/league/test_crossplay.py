@@ -13,20 +13,20 @@ from PIL import Image
 
 from gymnast.errors import GymnastError
 from gymnast.league import heat
-from gymnast.league.matrix import Matrix
+from gymnast.league.matrix import CrossPlayMatrix
 from gymnast.league.results import Results, Tally
 from gymnast.rl.statistics import wilson_interval
 
 PAIRS = {
     ("1000", "scripted:easy"): Tally(90, 10),
-    ("200", "scripted:easy"): Tally(3, 5, drawn=2, unknown=1),
+    ("200", "scripted:easy"): Tally(3, 5, draws=2, unknown=1),
     ("200", "0"): Tally(0, 7, unknown=2),
     ("1000", "7"): Tally(unknown=4),
 }
 
 
-def matrix() -> Matrix:
-    return Matrix.of(Results("seeker", "hider", dict(PAIRS)))
+def matrix() -> CrossPlayMatrix:
+    return CrossPlayMatrix.from_results(Results("seeker", "hider", dict(PAIRS)))
 
 
 def test_each_cell_is_the_win_rate_of_its_row_and_empty_without_known_outcomes():
@@ -36,10 +36,10 @@ def test_each_cell_is_the_win_rate_of_its_row_and_empty_without_known_outcomes()
     for row, line in zip(found["rows"], found["cells"], strict=True):
         for column, cell in zip(found["columns"], line, strict=True):
             tally = PAIRS.get((row, column), Tally())
-            known = tally.row + tally.column + tally.drawn
+            known = tally.row_wins + tally.column_wins + tally.draws
             assert (cell["matches"], cell["unknown"]) == (known, tally.unknown)
             if known:
-                expected = wilson_interval(tally.row + tally.drawn / 2, known)
+                expected = wilson_interval(tally.row_wins + tally.draws / 2, known)
                 ends = (expected.mean, expected.low, expected.high)
                 assert (cell["rate"], cell["low"], cell["high"]) == ends
             else:
@@ -47,7 +47,7 @@ def test_each_cell_is_the_win_rate_of_its_row_and_empty_without_known_outcomes()
 
 
 def test_the_matrix_as_text():
-    assert matrix().text().splitlines() == [
+    assert matrix().to_text().splitlines() == [
         r"seeker \ hider               0  7       scripted:easy",
         "200             0% [0, 35] / 7  -   40% [17, 69] / 10",
         "1000                         -  -  90% [83, 94] / 100",
@@ -57,15 +57,15 @@ def test_the_matrix_as_text():
 
 
 def test_rows_and_columns_can_be_chosen():
-    found = Matrix.of(Results("seeker", "hider", dict(PAIRS)), ["1000", "new"], ["scripted:easy"])
+    found = CrossPlayMatrix.from_results(Results("seeker", "hider", dict(PAIRS)), ["1000", "new"], ["scripted:easy"])
     assert found.rows == ("1000", "new")
     assert found.cells == ((Tally(90, 10),), (Tally(),))
-    assert "unknown" not in found.note
+    assert "unknown" not in found.legend
 
 
 def test_an_empty_matrix_says_that_there_are_no_matches():
-    empty = Matrix.of(Results("seeker", "hider"))
-    assert empty.text() == "(no matches yet)"
+    empty = CrossPlayMatrix.from_results(Results("seeker", "hider"))
+    assert empty.to_text() == "(no matches yet)"
     assert empty.to_json()["cells"] == []
 
 
@@ -73,7 +73,7 @@ def test_the_heat_map_is_red_where_the_row_loses_and_blue_where_it_wins():
     """One seeker that always loses and one that always wins: half of the cells each."""
     pairs = {("0", name): Tally(0, 50) for name in "xyz"}
     pairs |= {("1", name): Tally(50, 0) for name in "xyz"}
-    png = heat.picture(Matrix.of(Results("seeker", "hider", pairs)))
+    png = heat.heatmap_png(CrossPlayMatrix.from_results(Results("seeker", "hider", pairs)))
     assert len(png) < 30_000
     pixel = np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
     red, _, blue = np.moveaxis(pixel, 2, 0)
@@ -86,14 +86,14 @@ def test_the_heat_map_is_red_where_the_row_loses_and_blue_where_it_wins():
 
 @pytest.mark.parametrize("pairs", [{}, PAIRS], ids=["nothing", "some never met"])
 def test_a_heat_map_can_be_drawn_of_any_table(pairs: dict[tuple[str, str], Tally]):
-    png = heat.picture(Matrix.of(Results("seeker", "hider", dict(pairs))))
+    png = heat.heatmap_png(CrossPlayMatrix.from_results(Results("seeker", "hider", dict(pairs))))
     assert Image.open(io.BytesIO(png)).format == "PNG"
 
 
 def test_without_matplotlib_the_error_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(GymnastError, match=r"matplotlib.*\n.*gymnast\[report\]"):
-        heat.picture(matrix())
+        heat.heatmap_png(matrix())
 
 
 def test_matplotlib_is_imported_only_to_draw():

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast.errors import GymnastError
-from gymnast.league.results import NOBODY, Entrant, Results, Tally, natural, score
+from gymnast.league.results import DRAW, Entrant, Results, Tally, natural_key, match_score
 
 names = st.sampled_from(["0", "1000", "200", "scripted:easy"])
-winners = st.sampled_from(["seeker", "hider", NOBODY, None])
+winners = st.sampled_from(["seeker", "hider", DRAW, None])
 played = st.lists(st.tuples(names, names, winners), max_size=40)
 property_test = settings(deadline=None, max_examples=80)
 
@@ -30,14 +30,14 @@ def table(matches: list[tuple[str, str, str | None]]) -> Results:
 def test_every_match_is_counted_once_and_for_its_winner(matches: list[tuple[str, str, str | None]]):
     results, expected = table(matches), Counter(matches)
     for row, column in {match[:2] for match in matches}:
-        tally = results.between(row, column)
-        ends = (expected[row, column, end] for end in ("seeker", "hider", NOBODY, None))
+        tally = results.pair_tally(row, column)
+        ends = (expected[row, column, end] for end in ("seeker", "hider", DRAW, None))
         assert tally == Tally(*ends)
     ends = Counter(winner for _, _, winner in matches)
-    assert results.total() == Tally(ends["seeker"], ends["hider"], ends[NOBODY], ends[None])
+    assert results.total() == Tally(ends["seeker"], ends["hider"], ends[DRAW], ends[None])
     for name in results.columns():
         own = Counter(winner for _, column, winner in matches if column == name)
-        assert results.of(Entrant("hider", name)).column == own["hider"]
+        assert results.entrant_tally(Entrant("hider", name)).column_wins == own["hider"]
 
 
 @property_test
@@ -61,26 +61,26 @@ def test_json_round_trips_and_does_not_depend_on_the_order_of_matches(
 
 
 def test_unknown_outcomes_count_for_neither_side():
-    results = table([("a", "b", "seeker"), ("a", "b", "hider"), ("a", "b", NOBODY)])
-    before = results.between("a", "b").rate()
+    results = table([("a", "b", "seeker"), ("a", "b", "hider"), ("a", "b", DRAW)])
+    before = results.pair_tally("a", "b").win_rate()
     results.add("a", "b", None, n=100)
-    tally = results.between("a", "b")
-    assert (tally.known, tally.unknown, tally.score) == (3, 100, 1.5)
-    assert tally.rate() == before
+    tally = results.pair_tally("a", "b")
+    assert (tally.n_known, tally.unknown, tally.score) == (3, 100, 1.5)
+    assert tally.win_rate() == before
 
 
 def test_the_scores_of_both_roles_add_up_to_1():
-    for winner in ("seeker", "hider", NOBODY):
-        seeker, hider = score("seeker", winner), score("hider", winner)
+    for winner in ("seeker", "hider", DRAW):
+        seeker, hider = match_score("seeker", winner), match_score("hider", winner)
         assert seeker is not None
         assert hider is not None
         assert seeker + hider == 1
-    assert score("seeker", "seeker") == 1
-    assert score("seeker", None) is None
+    assert match_score("seeker", "seeker") == 1
+    assert match_score("seeker", None) is None
 
 
 def test_natural_order_sorts_numbers_by_size_and_before_words():
-    assert sorted(["scripted:b", "1000", "200", "scripted:a", "0", "x10", "x9"], key=natural) == [
+    assert sorted(["scripted:b", "1000", "200", "scripted:a", "0", "x10", "x9"], key=natural_key) == [
         "0", "200", "1000", "scripted:a", "scripted:b", "x9", "x10",
     ]  # fmt: skip
 
@@ -109,7 +109,7 @@ def test_invalid_results_are_rejected_with_the_reason():
     with pytest.raises(GymnastError, match="not a valid role name"):
         Results("see:ker", "hider")
     with pytest.raises(GymnastError, match="there is no role referee"):
-        results.of(Entrant("referee", "a"))
+        results.entrant_tally(Entrant("referee", "a"))
     pair = {"row": "x", "column": "y", "won": [-1, 0], "drawn": 0, "unknown": 0}
     for pairs in ([pair], [{"row": "x"}], 3):
         with pytest.raises(GymnastError, match="not a table of results"):

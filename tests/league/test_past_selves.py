@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast.errors import GymnastError
-from gymnast.league.opponents import OpponentSampling, Scheme, by_loss, recent
-from gymnast.league.pool import Pool
+from gymnast.league.opponents import OpponentSampling, Scheme, loss_probabilities, recency_probabilities
+from gymnast.league.pool import SnapshotPool
 from gymnast.seeds import stream
 
 SCHEMES: tuple[Scheme, ...] = ("uniform", "recent", "loss")
@@ -28,8 +28,8 @@ records = st.lists(
 """(matches won, where a draw is half; matches with a known outcome) against each past self, oldest first."""
 
 
-def pool_of(*steps: int, keep: int = 100, window: int = 50) -> Pool:
-    pool = Pool(keep, window)
+def pool_of(*steps: int, keep: int = 100, window: int = 50) -> SnapshotPool:
+    pool = SnapshotPool(keep, window)
     for step in steps:
         pool.add(step)
     return pool
@@ -38,7 +38,7 @@ def pool_of(*steps: int, keep: int = 100, window: int = 50) -> Pool:
 @property_test
 @given(st.sets(st.integers(0, 10**7), min_size=1, max_size=60).map(sorted), st.integers(2, 12))
 def test_the_first_and_the_newest_stay_and_removed_ones_are_returned(steps: list[int], keep: int):
-    pool, removed = Pool(keep, 10), []
+    pool, removed = SnapshotPool(keep, 10), []
     for step in steps:
         removed += pool.add(step)
         assert (pool.steps[0], pool.steps[-1]) == (steps[0], step)
@@ -49,7 +49,7 @@ def test_the_first_and_the_newest_stay_and_removed_ones_are_returned(steps: list
 
 @pytest.mark.parametrize("keep", [3, 5, 10, 30])
 def test_the_pool_covers_history_evenly(keep: int):
-    pool = Pool(keep, 10)
+    pool = SnapshotPool(keep, 10)
     for n in range(300):
         pool.add(1000 * n)
         # without the newest gap, which still grows
@@ -73,7 +73,7 @@ def test_probabilities_are_not_negative_and_sum_to_1(
 
 @pytest.mark.parametrize("decay", [0.3, 0.8, 1.0])
 def test_recent_opponents_are_geometrically_more_likely(decay: float):
-    found = recent(7, decay)
+    found = recency_probabilities(7, decay)
     assert found[:-1] / found[1:] == pytest.approx(np.full(6, decay))
 
 
@@ -83,7 +83,7 @@ def test_the_more_often_the_learner_loses_the_more_likely_the_opponent(
     met: list[tuple[float, int]], power: float
 ):
     won, known = (np.array(column, float) for column in zip(*met, strict=True))
-    found = by_loss(won, known, power)
+    found = loss_probabilities(won, known, power)
     lost = (known - won + 1) / (known + 2)
     order = np.argsort(lost)
     assert (np.diff(found[order]) >= -1e-12).all()
@@ -94,9 +94,9 @@ def test_the_more_often_the_learner_loses_the_more_likely_the_opponent(
 def test_an_opponent_that_was_never_met_is_drawn_more_often_than_a_beaten_one():
     pool = pool_of(1, 2, 3)
     for _ in range(20):
-        pool.report(1, 1.0)
-        pool.report(2, 0.0)
-        pool.report(2, None)
+        pool.record_score(1, 1.0)
+        pool.record_score(2, 0.0)
+        pool.record_score(2, None)
     beaten, lost_to, new = pool.probabilities(OpponentSampling("loss")).values()
     assert beaten < new < lost_to
     assert new / beaten == pytest.approx((0.5 / (1 / 22)) ** 2)
@@ -105,9 +105,9 @@ def test_an_opponent_that_was_never_met_is_drawn_more_often_than_a_beaten_one():
 def test_only_the_last_matches_against_an_opponent_count():
     pool = pool_of(1, 2, window=10)
     for score in [0.0] * 500 + [1.0] * 10:
-        pool.report(1, score)
+        pool.record_score(1, score)
     for _ in range(10):
-        pool.report(2, 1.0)
+        pool.record_score(2, 1.0)
     assert pool.probabilities(OpponentSampling("loss")) == {1: 0.5, 2: 0.5}
 
 
@@ -115,11 +115,11 @@ def test_only_the_last_matches_against_an_opponent_count():
 def test_draws_follow_their_probabilities_and_depend_on_the_stream_only(by: Scheme):
     pool, sampling = pool_of(10, 20, 30, 40), OpponentSampling(by)
     for step, score in ((10, 1.0), (10, 1.0), (20, 0.0), (30, 0.5)):
-        pool.report(step, score)
+        pool.record_score(step, score)
     noise = stream(3, "opponent")
-    drawn = [pool.draw(sampling, noise) for _ in range(4000)]
+    drawn = [pool.sample(sampling, noise) for _ in range(4000)]
     again = stream(3, "opponent")
-    assert [pool.draw(sampling, again) for _ in range(50)] == drawn[:50]
+    assert [pool.sample(sampling, again) for _ in range(50)] == drawn[:50]
     for step, chance in pool.probabilities(sampling).items():
         deviation = np.sqrt(chance * (1 - chance) / 4000)
         assert drawn.count(step) / 4000 == pytest.approx(chance, abs=4 * deviation)
@@ -128,7 +128,7 @@ def test_draws_follow_their_probabilities_and_depend_on_the_stream_only(by: Sche
 def test_a_restored_pool_continues_exactly():
     pool = pool_of(*range(0, 900, 100), keep=6, window=5)
     for number in range(40):
-        pool.report(pool.steps[number % 6], (0.0, 0.5, 1.0, None)[number % 4])
+        pool.record_score(pool.steps[number % 6], (0.0, 0.5, 1.0, None)[number % 4])
     other = pool_of(7, keep=6, window=5)
     assert other.load(json.loads(json.dumps(pool.state()))) == []
     assert other.state() == pool.state()
@@ -139,27 +139,27 @@ def test_a_restored_pool_continues_exactly():
 
 
 def test_a_smaller_pool_loads_as_many_past_selves_as_it_keeps():
-    smaller = Pool(3, 2)
+    smaller = SnapshotPool(3, 2)
     wide = pool_of(0, 10, 20, 30, 40)
     for _ in range(5):
-        wide.report(40, 1.0)
+        wide.record_score(40, 1.0)
     removed = smaller.load(wide.state())
     assert len(smaller.steps) == 3
     assert sorted(removed + smaller.steps) == wide.steps
     assert {0, 40} <= set(smaller.steps)
-    assert smaller.against[40].known == 2
+    assert smaller.win_records[40].n_known == 2
 
 
 def test_results_against_removed_past_selves_are_ignored():
     pool = pool_of(0, 1, 2, keep=2)
     before = pool.state()
-    pool.report(1, 1.0)
+    pool.record_score(1, 1.0)
     assert pool.state() == before
 
 
 def test_invalid_settings_are_rejected_with_the_reason():
     with pytest.raises(GymnastError, match="at least 2"):
-        Pool(1, 10)
+        SnapshotPool(1, 10)
     with pytest.raises(GymnastError, match="uniform, recent, loss"):
         OpponentSampling("best")  # type: ignore[arg-type]
     for wrong in ({"decay": 0.0}, {"decay": 1.1}, {"power": -1.0}, {"power": float("nan")}):
@@ -168,4 +168,4 @@ def test_invalid_settings_are_rejected_with_the_reason():
     with pytest.raises(ValueError, match="not after 5"):
         pool_of(5, 5)
     with pytest.raises(ValueError, match="no opponents to sample"):
-        Pool(2, 10).draw(OpponentSampling(), stream(0))
+        SnapshotPool(2, 10).sample(OpponentSampling(), stream(0))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gymnast.errors import GymnastError
-from gymnast.league.ratings import CENTER, PRIOR, Rating, Ratings, rate
-from gymnast.league.results import NOBODY, Entrant, Results, Tally
+from gymnast.league.ratings import CENTER, PRIOR_STD, Rating, Ratings, fit_ratings
+from gymnast.league.results import DRAW, Entrant, Results, Tally
 
 S = {name: Entrant("seeker", name) for name in ("a", "b", "c", "never")}
 H = {name: Entrant("hider", name) for name in ("x", "y", "z")}
@@ -20,9 +20,9 @@ def small_table() -> Results:
     results = Results("seeker", "hider")
     results.pairs = {
         ("a", "x"): Tally(7, 3),
-        ("a", "y"): Tally(2, 6, drawn=3, unknown=9),
+        ("a", "y"): Tally(2, 6, draws=3, unknown=9),
         ("b", "x"): Tally(5, 0),
-        ("b", "z"): Tally(1, 4, drawn=1),
+        ("b", "z"): Tally(1, 4, draws=1),
         ("c", "y"): Tally(0, 8),
         ("c", "z"): Tally(3, 3, unknown=1),
     }
@@ -37,13 +37,13 @@ def log_posterior(
     free: set[Entrant],
 ) -> float:
     """Returns the log posterior from its definition: 400 points are odds of ten to one, match by match."""
-    total = -((advantage / PRIOR) ** 2) / 2
+    total = -((advantage / PRIOR_STD) ** 2) / 2
     for (row, column), tally in results.pairs.items():
         ahead = points[Entrant("seeker", row)] - points[Entrant("hider", column)] + advantage
         p = 1 / (1 + 10 ** (-ahead / 400))
-        total += (tally.row + tally.drawn / 2) * math.log(p)
-        total += (tally.column + tally.drawn / 2) * math.log(1 - p)
-    return total - sum(((points[entrant] - center) / PRIOR) ** 2 / 2 for entrant in free)
+        total += (tally.row_wins + tally.draws / 2) * math.log(p)
+        total += (tally.column_wins + tally.draws / 2) * math.log(1 - p)
+    return total - sum(((points[entrant] - center) / PRIOR_STD) ** 2 / 2 for entrant in free)
 
 
 def coordinate_ascent(
@@ -98,7 +98,7 @@ def test_ratings_agree_with_the_mode_and_curvature_of_coordinate_ascent(
     anchors = {H["x"]: 1200.0, S["c"]: 900.0} if anchored else {}
     center = 1050.0 if anchored else CENTER
     results = small_table()
-    found = rate(results, anchors, advantage=advantage)
+    found = fit_ratings(results, anchors, advantage=advantage)
     names, x, covariance = coordinate_ascent(results, found, anchors, center)
     if not anchored:  # relative to the mean of all
         apart = np.eye(len(x))
@@ -109,18 +109,18 @@ def test_ratings_agree_with_the_mode_and_curvature_of_coordinate_ascent(
         all_found.append(found.advantage)
     assert [rating.value for rating in all_found] == pytest.approx(x, abs=0.05)
     errors = np.sqrt(covariance.diagonal())
-    assert [rating.error for rating in all_found] == pytest.approx(errors, rel=1e-3)
+    assert [rating.std_error for rating in all_found] == pytest.approx(errors, rel=1e-3)
     for entrant, points in anchors.items():
         assert found.entrants[entrant].value == pytest.approx(points, abs=1e-9)
-        assert found.entrants[entrant].error == 0
+        assert found.entrants[entrant].std_error == 0
 
 
 def test_one_anchored_opponent_gives_the_formula_of_elo():
     results = Results("seeker", "hider", {("a", "x"): Tally(30, 10)})
-    rating = rate(results, {H["x"]: 1000}, prior=1e6).entrants[S["a"]]
+    rating = fit_ratings(results, {H["x"]: 1000}, prior=1e6).entrants[S["a"]]
     assert rating.value == pytest.approx(1000 + 400 * math.log10(3), abs=1e-3)
-    assert rating.error == pytest.approx(POINTS / math.sqrt(40 * 0.75 * 0.25), rel=1e-4)
-    assert rating.interval.high - rating.value == pytest.approx(1.96 * rating.error, rel=1e-4)
+    assert rating.std_error == pytest.approx(POINTS / math.sqrt(40 * 0.75 * 0.25), rel=1e-4)
+    assert rating.interval.high - rating.value == pytest.approx(1.96 * rating.std_error, rel=1e-4)
     assert rating.matches == 40
 
 
@@ -143,12 +143,12 @@ def test_95_percent_of_the_intervals_contain_the_truth(anchored: bool):
         anchors = {H["x"]: truth[H["x"]]} if anchored else {}
         # without an anchor, only differences from the mean are identifiable
         shift = 0.0 if anchored else float(np.mean(list(truth.values()))) - CENTER
-        found = rate(simulated(rng, truth, 20), anchors)
+        found = fit_ratings(simulated(rng, truth, 20), anchors)
         for entrant, rating in found.entrants.items():
             if entrant not in anchors:
                 off = abs(rating.value - truth[entrant] + shift)
                 hits.append(off <= rating.interval.high - rating.value)
-                narrow.append(off <= rating.error)
+                narrow.append(off <= rating.std_error)
     assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
     assert np.mean(narrow) == pytest.approx(0.683, abs=0.04)
 
@@ -161,10 +161,10 @@ def test_intervals_of_differences_contain_the_truth_and_are_narrower_than_indepe
         results = simulated(rng, truth, 40)
         for name in S:
             results.pairs[name, "x"] = Tally(1, 1)
-        found = rate(results, {H["x"]: truth[H["x"]]})
+        found = fit_ratings(results, {H["x"]: truth[H["x"]]})
         between = found.difference(S["a"], S["b"])
         hits.append(between.low <= truth[S["a"]] - truth[S["b"]] <= between.high)
-        apart = [found.entrants[S[name]].error for name in "ab"]
+        apart = [found.entrants[S[name]].std_error for name in "ab"]
         assert (between.high - between.mean) / 1.96 < 0.8 * math.hypot(*apart)
     assert np.mean(hits) == pytest.approx(0.95, abs=0.04)
 
@@ -172,22 +172,22 @@ def test_intervals_of_differences_contain_the_truth_and_are_narrower_than_indepe
 def test_twice_the_matches_reduce_the_error_by_the_root_of_two():
     results = small_table()
     results.pairs = {
-        pair: Tally(10 * t.row + 5, 10 * t.column + 5) for pair, t in results.pairs.items()
+        pair: Tally(10 * t.row_wins + 5, 10 * t.column_wins + 5) for pair, t in results.pairs.items()
     }
-    once, twice = rate(results), rate(results.merge(results))
+    once, twice = fit_ratings(results), fit_ratings(results.merge(results))
     for entrant, rating in once.entrants.items():
         assert twice.entrants[entrant].value == pytest.approx(rating.value, abs=2)
-        assert rating.error / twice.entrants[entrant].error == pytest.approx(math.sqrt(2), rel=0.01)
+        assert rating.std_error / twice.entrants[entrant].std_error == pytest.approx(math.sqrt(2), rel=0.01)
 
 
 def test_ratings_do_not_depend_on_the_order_of_matches_to_the_last_bit():
     results = small_table()
     other = Results("seeker", "hider", dict(reversed(results.pairs.items())))
-    assert rate(other, advantage=True).to_json() == rate(results, advantage=True).to_json()
+    assert fit_ratings(other, advantage=True).to_json() == fit_ratings(results, advantage=True).to_json()
 
 
 def test_ratings_do_not_depend_on_names_or_on_which_role_is_in_the_rows():
-    results, found = small_table(), rate(small_table())
+    results, found = small_table(), fit_ratings(small_table())
     renamed = {"a": "9", "b": "1", "c": "5"}
     other = Results(
         "seeker", "hider", {(renamed[row], column): t for (row, column), t in results.pairs.items()}
@@ -195,43 +195,43 @@ def test_ratings_do_not_depend_on_names_or_on_which_role_is_in_the_rows():
     mirrored = Results(
         "hider",
         "seeker",
-        {(c, r): Tally(t.column, t.row, t.drawn, t.unknown) for (r, c), t in results.pairs.items()},
+        {(c, r): Tally(t.column_wins, t.row_wins, t.draws, t.unknown) for (r, c), t in results.pairs.items()},
     )
     for entrant, rating in found.entrants.items():
-        again = rate(mirrored).entrants[entrant]
-        assert (again.value, again.error) == pytest.approx((rating.value, rating.error))
+        again = fit_ratings(mirrored).entrants[entrant]
+        assert (again.value, again.std_error) == pytest.approx((rating.value, rating.std_error))
         if entrant.role == "seeker":
-            same = rate(other).entrants[Entrant("seeker", renamed[entrant.name])]
-            assert (same.value, same.error) == pytest.approx((rating.value, rating.error))
+            same = fit_ratings(other).entrants[Entrant("seeker", renamed[entrant.name])]
+            assert (same.value, same.std_error) == pytest.approx((rating.value, rating.std_error))
 
 
 def test_unknown_outcomes_change_nothing_and_a_draw_is_half_a_win_for_each():
     results = small_table()
-    known = {pair: Tally(t.row, t.column, t.drawn) for pair, t in results.pairs.items()}
-    assert rate(Results("seeker", "hider", known)).to_json() == rate(results).to_json()
+    known = {pair: Tally(t.row_wins, t.column_wins, t.draws) for pair, t in results.pairs.items()}
+    assert fit_ratings(Results("seeker", "hider", known)).to_json() == fit_ratings(results).to_json()
     split = Results("seeker", "hider", {("a", "x"): Tally(5, 5)})
     drawn = Results("seeker", "hider")
-    drawn.add("a", "x", NOBODY, n=10)
-    assert rate(drawn).to_json() == rate(split).to_json()
+    drawn.add("a", "x", DRAW, n=10)
+    assert fit_ratings(drawn).to_json() == fit_ratings(split).to_json()
 
 
 def test_an_entrant_that_never_lost_has_a_finite_rating_that_grows_with_its_wins():
     found = [
-        rate(Results("seeker", "hider", {("a", "x"): Tally(n, 0)}), {H["x"]: 1000}).entrants[S["a"]]
+        fit_ratings(Results("seeker", "hider", {("a", "x"): Tally(n, 0)}), {H["x"]: 1000}).entrants[S["a"]]
         for n in (1, 10, 1000, 10**6)
     ]
     values = [rating.value for rating in found]
     assert values == sorted(values)
     assert 1000 < values[0] < values[-1] < 5000
-    assert all(0 < rating.error <= PRIOR for rating in found)
+    assert all(0 < rating.std_error <= PRIOR_STD for rating in found)
 
 
 def test_an_entrant_without_matches_has_the_uncertainty_of_the_prior():
     results = small_table()
     results.add("never", "x", None)
-    found = rate(results, {H["x"]: 1000, H["y"]: 1000})
+    found = fit_ratings(results, {H["x"]: 1000, H["y"]: 1000})
     rating = found.entrants[S["never"]]
-    assert rating == Rating(1000, pytest.approx(PRIOR), 0)
+    assert rating == Rating(1000, pytest.approx(PRIOR_STD), 0)
     assert found.entrants[H["y"]].matches == 19
 
 
@@ -244,27 +244,27 @@ def test_two_anchors_distinguish_a_favored_role_from_better_players():
 
     pairs = {("a", "x"): tally(200), ("c", "x"): tally(120), ("a", "z"): tally(200)}
     results = Results("seeker", "hider", {**pairs, ("c", "z"): tally(120)})
-    found = rate(results, {S["c"]: 1000, H["z"]: 1000}, advantage=True)
+    found = fit_ratings(results, {S["c"]: 1000, H["z"]: 1000}, advantage=True)
     assert found.advantage is not None
     assert found.advantage.value == pytest.approx(120, abs=1)
     assert found.entrants[S["a"]].value == pytest.approx(1080, abs=1)
-    assert found.chance(S["a"], H["x"]) == pytest.approx(1 / (1 + 10 ** (-0.5)), abs=1e-3)
-    unanchored = rate(results, advantage=True).advantage
+    assert found.win_probability(S["a"], H["x"]) == pytest.approx(1 / (1 + 10 ** (-0.5)), abs=1e-3)
+    unanchored = fit_ratings(results, advantage=True).advantage
     assert unanchored is not None
-    assert unanchored.error > 200, "matches between roles alone cannot distinguish them"
+    assert unanchored.std_error > 200, "matches between roles alone cannot distinguish them"
 
 
 def test_without_results_only_anchors_are_rated():
     empty = Results("seeker", "hider")
-    assert rate(empty).to_json() == {"entrants": [], "advantage": None}
-    assert rate(empty, {H["x"]: 1234}).entrants == {H["x"]: Rating(1234, 0, 0)}
+    assert fit_ratings(empty).to_json() == {"entrants": [], "advantage": None}
+    assert fit_ratings(empty, {H["x"]: 1234}).entrants == {H["x"]: Rating(1234, 0, 0)}
 
 
 def test_invalid_anchors_and_priors_are_rejected():
     with pytest.raises(GymnastError, match=r"anchor referee:x: there is no role referee"):
-        rate(small_table(), {Entrant("referee", "x"): 1000})
+        fit_ratings(small_table(), {Entrant("referee", "x"): 1000})
     with pytest.raises(GymnastError, match="anchor hider:x"):
-        rate(small_table(), {H["x"]: math.nan})
+        fit_ratings(small_table(), {H["x"]: math.nan})
     for prior in (0, -1, math.inf, math.nan):
         with pytest.raises(GymnastError, match="prior"):
-            rate(small_table(), prior=prior)
+            fit_ratings(small_table(), prior=prior)

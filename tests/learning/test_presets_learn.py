@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import answer
+from tests.e2e.commands import run_json
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -22,6 +22,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
     ],
 )
 def test_a_stored_result_can_be_reproduced(preset: str, tmp_path: Path):
-    verdict = answer(tmp_path, "reproduce", preset, "--seeds", "2", "--jobs", "2")
+    verdict = run_json(tmp_path, "reproduce", preset, "--seeds", "2", "--jobs", "2")
     assert verdict["holds"], verdict
     assert verdict["now"]["solved"] == 2

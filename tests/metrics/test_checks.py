@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from docs.studies.health import FAULTS, HEALTHY, Loose, judged
-from gymnast.config.resolve import resolve, revise
-from gymnast.config.saved import values
+from docs.studies.health import FAULTS, HEALTHY, PermissiveMetrics, alerts_for_rows
+from gymnast.config.resolve import resolve, apply_overrides
+from gymnast.config.saved import flat_values
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.checks import CHECKS, REMEDIES
-from gymnast.metrics.explain import catalogue
+from gymnast.metrics.explain import catalog
 from gymnast.metrics.seen import RunHistory
 from gymnast.metrics.specs import METRICS
 
@@ -37,33 +37,33 @@ def record(name: str) -> tuple[list[dict[str, float]], dict[str, Any]]:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_broken_run_raises_the_right_alert_first(name: str):
-    raised = judged(*record(name))
+    raised = alerts_for_rows(*record(name))
     assert raised, "no alert was raised"
     earliest = {alert.id for alert in raised if alert.first == raised[0].first}
     assert earliest & set(FAULTS[name].alerts), [(a.id, a.first) for a in raised]
 
 
 def test_healthy_runs_raise_hardly_any_alerts():
-    raised = {name: [alert.id for alert in judged(*record(name))] for name in HEALTHY}
+    raised = {name: [alert.id for alert in alerts_for_rows(*record(name))] for name in HEALTHY}
     assert sum(map(len, raised.values())) < len(HEALTHY), raised
 
 
 def test_saving_and_loading_alerts_midway_does_not_change_them():
     rows, settings = record("lr-times-100")
-    whole, first, second = (Alerts(Loose(METRICS), settings) for _ in range(3))
+    whole, first, second = (Alerts(PermissiveMetrics(METRICS), settings) for _ in range(3))
     for row in rows:
-        whole.judge(row)
+        whole.check_row(row)
     for row in rows[:17]:
-        first.judge(row)
+        first.check_row(row)
     second.load(json.loads(json.dumps(first.state())))
     for row in rows[17:]:
-        second.judge(row)
+        second.check_row(row)
     assert second.state() == whole.state()
 
 
 @pytest.mark.parametrize("id", [*CHECKS, *REMEDIES])
 def test_every_alert_id_names_a_declared_metric(id: str):
-    assert id.rpartition(":")[0].rpartition(":")[2] in catalogue()
+    assert id.rpartition(":")[0].rpartition(":")[2] in catalog()
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -71,12 +71,12 @@ def test_advised_changes_are_valid_and_the_advice_quotes_the_current_value(name:
     """Checks every alert of every broken run."""
     fault = FAULTS[name]
     config = resolve(fault.target, fault.base | fault.planted).config
-    for alert in judged(*record(name)):
+    for alert in alerts_for_rows(*record(name)):
         assert alert.advice.strip().endswith((".", ")")), alert.advice
         if alert.changes:
-            revise(config, alert.changes)
+            apply_overrides(config, alert.changes)
         for key, value in alert.changes.items():
-            assert f"{key}={value} (now {values(config)[key]})" in alert.advice
+            assert f"{key}={value} (now {flat_values(config)[key]})" in alert.advice
 
 
 def test_there_are_at_least_twenty_five_checks_and_ranges_with_advice():
@@ -88,7 +88,7 @@ class TestPhases:
     def history(self, *rows: dict[str, float], **settings: Any) -> RunHistory:
         history = RunHistory({"hyper/lr", "episode/return", "eval:episode/return"}, settings)
         for number, row in enumerate(rows, start=1):
-            history.take({"clock/rollouts": float(number)} | row)
+            history.add_row({"clock/rollouts": float(number)} | row)
         return history
 
     def test_warm_up_covers_the_first_rows_and_the_first_part_of_the_budget(self):
@@ -103,10 +103,10 @@ class TestPhases:
 
     def test_solved_means_at_the_threshold_in_training_or_evaluation(self):
         goal = {"facts.threshold": 475}
-        assert not self.history({"episode/return": 474.0}, **goal).solved
-        assert self.history({"episode/return": 475.0}, **goal).solved
-        assert self.history({"episode/return": 9.0, "eval:episode/return": 480.0}, **goal).solved
-        assert not self.history({"episode/return": 480.0}).solved, (
+        assert not self.history({"episode/return": 474.0}, **goal).is_solved
+        assert self.history({"episode/return": 475.0}, **goal).is_solved
+        assert self.history({"episode/return": 9.0, "eval:episode/return": 480.0}, **goal).is_solved
+        assert not self.history({"episode/return": 480.0}).is_solved, (
             "without a threshold a run is never solved"
         )
-        assert not self.history({"episode/return": 480.0}, **{"facts.threshold": "off"}).solved
+        assert not self.history({"episode/return": 480.0}, **{"facts.threshold": "off"}).is_solved

@@ -54,7 +54,7 @@ def view_of(*rows: dict[str, float], **more) -> View:
     history, alerts = History(), Alerts(METRICS)
     for each in rows:
         history.add(each)
-        alerts.judge(each)
+        alerts.check_row(each)
     return View(METRICS, history, alerts.active(), title="CartPole-v1:ppo · seed 0", **more)
 
 
@@ -264,7 +264,7 @@ def test_a_signal_handler_may_close_the_console_while_a_row_is_added(row):
 
 def test_a_pipe_gets_plain_lines_and_every_evaluation(row):
     out = io.StringIO()
-    console = Console(METRICS, ending=end_text, file=out)
+    console = Console(METRICS, format_summary=end_text, file=out)
     console.write(row(1, policy__entropy=0.5), [])
     console.write(row(2, policy__entropy=0.4), [])
     console.write(row(3, {"eval:clock/env_steps": 1.0, "eval:episode/return": 7.0}), [])
@@ -283,7 +283,7 @@ def test_a_pipe_gets_plain_lines_and_every_evaluation(row):
 
 def test_quiet_prints_only_one_line(row):
     out = io.StringIO()
-    console = Console(METRICS, ending=end_text, quiet=True, file=out)
+    console = Console(METRICS, format_summary=end_text, quiet=True, file=out)
     console.write(row(1), [])
     console.event({"kind": "checkpoint"})
     console.close(SUMMARY)  # type: ignore[arg-type]
@@ -294,7 +294,7 @@ def test_quiet_prints_only_one_line(row):
 def test_a_closed_pipe_does_not_stop_training(row):
     reading, writing = os.pipe()
     os.close(reading)
-    console = Console(METRICS, ending=end_text, file=os.fdopen(writing, "w"))
+    console = Console(METRICS, format_summary=end_text, file=os.fdopen(writing, "w"))
     console.write(row(1), [])
     console.close(SUMMARY)  # type: ignore[arg-type]
 

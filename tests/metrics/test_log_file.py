@@ -14,7 +14,7 @@ from gymnast.metrics.specs import METRICS
 def test_every_line_is_on_disk_immediately(tmp_path, row):
     log = LogFile(tmp_path / "log.txt", METRICS)
     bad = row(1, policy__loss=math.nan)
-    log.write(bad, Alerts(METRICS).judge(bad))
+    log.write(bad, Alerts(METRICS).check_row(bad))
     log.event({"kind": "checkpoint", "env_steps": 1024, "reason": "best"})
     lines = (tmp_path / "log.txt").read_text().splitlines()
     assert "error: policy/loss is nan" in lines[0]
@@ -36,7 +36,7 @@ def test_few_rows_but_all_evaluations_are_logged(tmp_path, row):
 
 def test_ansi_escape_codes_are_removed(tmp_path):
     log = LogFile(tmp_path / "log.txt", METRICS)
-    log.line(
+    log.write_line(
         '\x1b[1;31mred\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07 50%\r100%\n  File "x.py"\udcff'
     )
     log.close(None)
@@ -51,10 +51,10 @@ def test_ansi_escape_codes_are_removed(tmp_path):
 
 def test_a_full_log_keeps_its_beginning_says_so_once_and_still_gets_the_summary(tmp_path):
     cap = ENDING_BYTES + 3000
-    log = LogFile(tmp_path / "log.txt", METRICS, ending=lambda _: "solved: all is well", cap=cap)
-    log.line("the very first line")
+    log = LogFile(tmp_path / "log.txt", METRICS, format_summary=lambda _: "solved: all is well", cap=cap)
+    log.write_line("the very first line")
     for i in range(1000):
-        log.line(f"line {i} " + "x" * 80)
+        log.write_line(f"line {i} " + "x" * 80)
     log.close({"solved": True})
     text = (tmp_path / "log.txt").read_text()
     assert len(text) <= cap
@@ -68,7 +68,7 @@ def test_another_attempt_appends_to_the_log_within_the_same_cap(tmp_path):
     for attempt in range(4):
         log = LogFile(tmp_path / "log.txt", METRICS, cap=cap)
         for _ in range(20):
-            log.line(f"attempt {attempt} " + "x" * 40)
+            log.write_line(f"attempt {attempt} " + "x" * 40)
         log.close(None)
     assert (tmp_path / "log.txt").stat().st_size <= cap
     assert "attempt 0" in (tmp_path / "log.txt").read_text()
@@ -78,7 +78,7 @@ def test_warnings_and_log_records_are_logged_and_still_displayed(tmp_path, monke
     displayed = []
     monkeypatch.setattr(warnings, "showwarning", lambda *arguments: displayed.append(arguments[0]))
     log = LogFile(tmp_path / "log.txt", METRICS)
-    with log.listening():
+    with log.capture_logging():
         warnings.showwarning(UserWarning("odd space"), UserWarning, "env.py", 7)
         logging.getLogger("worker").error("it broke")
         logging.getLogger("worker").info("not worth keeping")

@@ -10,7 +10,7 @@ import pytest
 
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.metric import Limits, Metric
-from gymnast.metrics.ranges import Range
+from gymnast.metrics.ranges import KeyMonitor
 from gymnast.metrics.specs import METRICS
 
 RESOLVED = {name: metric.resolved(Limits(n_actions=2)) for name, metric in METRICS.items()}
@@ -20,7 +20,7 @@ def judged(alerts: Alerts, key: str, *values: float) -> list[tuple[str, bool]]:
     found = []
     for step, value in enumerate(values):
         row = {"clock/env_steps": float(step), key: value}
-        found += [(alert.id, alert.active) for alert in alerts.judge(row)]
+        found += [(alert.id, alert.active) for alert in alerts.check_row(row)]
     return found
 
 
@@ -86,7 +86,7 @@ def test_single_spikes_raise_no_alert():
 def test_alerts_are_sorted_by_id_and_active_errors_come_first():
     alerts = Alerts(RESOLVED)
     for _ in range(5):
-        alerts.judge({"policy/clip_fraction": 0.9, "value/loss": math.nan, "policy/kl": 0.3})
+        alerts.check_row({"policy/clip_fraction": 0.9, "value/loss": math.nan, "policy/kl": 0.3})
     ids = ["policy/clip_fraction:high", "policy/kl:high", "value/loss:nan"]
     assert [alert.id for alert in alerts.all()] == ids
     assert [alert.id for alert in alerts.active()] == ["value/loss:nan", *ids[:2]]
@@ -109,7 +109,7 @@ def test_a_whole_row_is_checked_like_each_of_its_keys_alone():
     """Uses random rows: keys come and go, and so do values that are unhealthy, impossible or not finite."""
     rng, alerts = random.Random(5), Alerts(RESOLVED)
     names = ["policy/kl", "policy/entropy", "value/loss", "policy/clip_fraction", "episode/length"]
-    apart = {name: Range(RESOLVED[name]) for name in names}
+    apart = {name: KeyMonitor(RESOLVED[name]) for name in names}
     holding: dict[str, str] = {}
     usual = {"policy/kl": 0.01, "policy/entropy": 0.5, "policy/clip_fraction": 0.1}
     for step in range(400):
@@ -119,9 +119,9 @@ def test_a_whole_row_is_checked_like_each_of_its_keys_alone():
         for name in row:
             if rng.random() < 0.03:
                 row[name] = rng.choice([math.nan, math.inf, -math.inf, -7.0, 1e9])
-        alerts.judge({"clock/env_steps": float(step), "clock/rollouts": 50.0 + step} | row)
+        alerts.check_row({"clock/env_steps": float(step), "clock/rollouts": 50.0 + step} | row)
         for name, value in row.items():
-            holding[name] = apart[name].judge(value, set())
+            holding[name] = apart[name].check(value, set())
         expected = {f"{name}:{kind}" for name, kind in holding.items() if kind}
         assert {alert.id for alert in alerts.active()} == expected, step
     assert {alert.id.rpartition(":")[2] for alert in alerts.all()} >= {"nan", "impossible", "high"}

@@ -86,7 +86,7 @@ def test_alerts_reach_the_sinks_and_the_caller(row):
     recorder = Recorder(METRICS, [sink])
     recorder.write(row(1))
     recorder.write(row(2, policy__loss=math.nan))
-    raised = recorder.settle()
+    raised = recorder.process_pending()
     assert [alert.id for alert in raised] == ["policy/loss:nan"] == [a.id for a in sink.alerts]
 
 
@@ -100,7 +100,7 @@ def clock(monkeypatch):
 
 def test_fast_rows_are_stored_at_once_and_passed_to_sinks_in_batches(row, tmp_path, clock):
     sink, store = RecordingSink(), MetricStore(tmp_path / "metrics.db", "w")
-    recorder = Recorder(METRICS, [sink], record=store)
+    recorder = Recorder(METRICS, [sink], store=store)
     n_passed_on: list[int] = []
     for n in range(1, 6):
         recorder.write(row(n))
@@ -177,7 +177,7 @@ def test_close_reaches_every_sink_once_even_if_one_fails():
 
 def test_close_loses_no_rows_and_later_rows_are_an_error(row, tmp_path):
     store = MetricStore(tmp_path / "metrics.db", "w")
-    recorder = Recorder(METRICS, [], record=store)
+    recorder = Recorder(METRICS, [], store=store)
     recorder.write(row(1))
     recorder.write(row(2))
     recorder.close(None)

@@ -16,9 +16,9 @@ from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.metric import MetricConfig
 from gymnast.config.sections.ppo import PPOConfig
 from gymnast.errors import ConfigError
-from gymnast.metrics.explain import catalogue
+from gymnast.metrics.explain import catalog
 from gymnast.metrics.metric import ANY, Limits, Metric
-from gymnast.metrics.specs import METRICS, SECTIONS, declared, in_order, section, spec, split
+from gymnast.metrics.specs import METRICS, SECTIONS, run_metrics, sort_keys, section, metric_for_key, split_key
 
 KNOWN = Limits(
     n_actions=4,
@@ -29,7 +29,7 @@ KNOWN = Limits(
     episode_steps=500,
     epochs=4,
 )
-EVERY = pytest.mark.parametrize("metric", catalogue().values(), ids=lambda m: m.name)
+EVERY = pytest.mark.parametrize("metric", catalog().values(), ids=lambda m: m.name)
 
 
 @EVERY
@@ -94,10 +94,10 @@ def test_bounds_follow_spaces_and_facts():
 
 
 def test_split_separates_scopes_from_the_metric_name():
-    assert split("policy/entropy") == ((), "policy/entropy")
-    assert split("eval:episode/return") == (("eval",), "episode/return")
-    assert split("eval/seeker:episode/return") == (("eval", "seeker"), "episode/return")
-    assert spec("eval/seeker:episode/return") is METRICS["episode/return"]
+    assert split_key("policy/entropy") == ((), "policy/entropy")
+    assert split_key("eval:episode/return") == (("eval",), "episode/return")
+    assert split_key("eval/seeker:episode/return") == (("eval", "seeker"), "episode/return")
+    assert metric_for_key("eval/seeker:episode/return") is METRICS["episode/return"]
     assert section("eval/seeker:episode/return") == "eval/seeker"
 
 
@@ -109,7 +109,7 @@ def test_keys_are_ordered_by_section_then_priority():
         "policy/entropy",
         "episode/length",
     ]
-    assert in_order(keys) == [
+    assert sort_keys(keys) == [
         "episode/length", "eval:episode/return", "policy/entropy", "policy/loss", "system/memory"
     ]  # fmt: skip
 
@@ -120,8 +120,8 @@ def config(**more) -> Config[PPOConfig]:
 
 
 def test_declared_adds_a_hyper_metric_per_scheduled_field_with_its_docstring():
-    metrics = declared(config(), KNOWN)
-    assert metrics["hyper/clip"].description == PPOConfig.docs()["clip"]
+    metrics = run_metrics(config(), KNOWN)
+    assert metrics["hyper/clip"].description == PPOConfig.field_docs()["clip"]
     assert "hyper/value_clip" in metrics, "a schedule that is off may be switched on"
     assert "hyper/gamma" in metrics, "a constant may become a schedule"
     assert "hyper/value_loss" not in metrics
@@ -130,20 +130,20 @@ def test_declared_adds_a_hyper_metric_per_scheduled_field_with_its_docstring():
 
 def test_a_preset_declares_its_own_metrics():
     success = MetricConfig(source="success", description="Goal reached.", better="higher")
-    metric = declared(config(metrics={"env/success": success}))["env/success"]
+    metric = run_metrics(config(metrics={"env/success": success}))["env/success"]
     assert (metric.description, metric.better) == ("Goal reached.", "higher")
 
 
 @pytest.mark.parametrize("name", ["policy/entropy", "hyper/lr"])
 def test_declaring_a_name_twice_is_an_error(name: str):
     with pytest.raises(ConfigError, match=f"'{name}' is declared twice"):
-        declared(config(metrics={name: MetricConfig(source="x", description="Mine.")}))
+        run_metrics(config(metrics={name: MetricConfig(source="x", description="Mine.")}))
 
 
 @pytest.mark.parametrize("name", ["success", "eval:env/success", "env/"])
 def test_a_metric_of_a_preset_must_be_named_family_slash_name(name: str):
     with pytest.raises(ConfigError, match="family/name"):
-        declared(config(metrics={name: MetricConfig(source="x", description="Mine.")}))
+        run_metrics(config(metrics={name: MetricConfig(source="x", description="Mine.")}))
 
 
 def test_an_algorithm_declares_its_own_metrics_in_its_config_section():
@@ -153,7 +153,7 @@ def test_an_algorithm_declares_its_own_metrics_in_its_config_section():
         speed: Schedule = Schedule.parse("0.1")
 
     env = EnvConfig(id="CartPole-v1")
-    metrics = declared(SimpleNamespace(algo=Own(), metrics={}, shaping={}, env=env))
+    metrics = run_metrics(SimpleNamespace(algo=Own(), metrics={}, shaping={}, env=env))
     assert metrics["own/novelty"].bounds == (0, 1)
     assert "hyper/speed" in metrics
 
@@ -189,8 +189,8 @@ def test_a_change_is_formatted_with_the_digits_of_the_value():
 
 
 def test_an_improvement_is_a_change_in_the_better_direction():
-    assert METRICS["value/loss"].improved(+1.0) is False
-    assert METRICS["value/loss"].improved(-1.0) is True
-    assert METRICS["episode/return"].improved(+1.0) is True
-    assert METRICS["policy/entropy"].improved(+1.0) is None
-    assert METRICS["episode/return"].improved(0.0) is None
+    assert METRICS["value/loss"].is_improvement(+1.0) is False
+    assert METRICS["value/loss"].is_improvement(-1.0) is True
+    assert METRICS["episode/return"].is_improvement(+1.0) is True
+    assert METRICS["policy/entropy"].is_improvement(+1.0) is None
+    assert METRICS["episode/return"].is_improvement(0.0) is None

@@ -15,10 +15,10 @@ from gymnast.cli.metrics import metrics
 from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
 from gymnast.metrics import docs
-from gymnast.metrics.explain import catalogue, described, page
+from gymnast.metrics.explain import catalog, metric_to_dict, page
 from gymnast.metrics.specs import METRICS
-from gymnast.text.wording import counted
-from gymnast.training.lifecycle.stop import conditions
+from gymnast.text.wording import count_noun
+from gymnast.training.lifecycle.stop import stop_conditions
 from gymnast.training.lifecycle.summary import end_line, end_text, preflight_text
 
 
@@ -33,7 +33,7 @@ def test_docs_metrics_is_up_to_date():
 
 def test_the_list_has_every_metric_once_in_order():
     names = [line[2:].split()[0] for line in output().splitlines() if "/" in line[:20]]
-    assert names == list(catalogue())
+    assert names == list(catalog())
 
 
 def test_the_page_of_a_metric_has_its_range_and_advice():
@@ -44,14 +44,14 @@ def test_the_page_of_a_metric_has_its_range_and_advice():
     assert "Mean raw return" in output("eval:episode/return")
 
 
-@pytest.mark.parametrize("metric", catalogue().values(), ids=lambda m: m.name)
+@pytest.mark.parametrize("metric", catalog().values(), ids=lambda m: m.name)
 def test_every_metric_has_a_page_and_plain_values(metric):
     assert metric.description in page(metric)
-    assert json.loads(json.dumps(described(metric), allow_nan=False))["name"] == metric.name
+    assert json.loads(json.dumps(metric_to_dict(metric), allow_nan=False))["name"] == metric.name
 
 
 def test_json_output_has_all_metrics_or_one():
-    assert len(json.loads(output("--json"))) == len(catalogue()) >= len(METRICS)
+    assert len(json.loads(output("--json"))) == len(catalog()) >= len(METRICS)
     assert json.loads(output("policy/clip_fraction", "--json"))["healthy"] == [0, 0.5]
 
 
@@ -170,7 +170,7 @@ def test_a_run_that_was_stopped_above_its_threshold_is_not_confirmed():
 )
 def test_the_preflight_text_lists_the_stop_conditions(settings: dict[str, Any], expected: str):
     cfg = resolve("CartPole-v1", settings).config
-    text = preflight_text({"threshold": cfg.facts.threshold, "stops": conditions(cfg)})
+    text = preflight_text({"threshold": cfg.facts.threshold, "stops": stop_conditions(cfg)})
     assert "goal      solved when the lower bound of the score reaches 475.0" in text
     assert expected in next(line for line in text.splitlines() if "stops" in line)
 
@@ -179,5 +179,5 @@ def test_the_preflight_text_lists_the_stop_conditions(settings: dict[str, Any], 
     ("n", "expected"), [(0, "0 seeds"), (1, "1 seed"), (2, "2 seeds"), (1000, "1,000 seeds")]
 )
 def test_counts_use_singular_and_plural(n: int, expected: str):
-    assert counted(n, "seed") == expected
-    assert counted(n, "match", "matches").endswith("match" if n == 1 else "matches")
+    assert count_noun(n, "seed") == expected
+    assert count_noun(n, "match", "matches").endswith("match" if n == 1 else "matches")

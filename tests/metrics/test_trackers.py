@@ -16,14 +16,14 @@ from click.testing import CliRunner
 
 from gymnast.cli import cli
 from gymnast.config.resolve import resolve
-from gymnast.config.sections.track import TRACKERS, project_of
+from gymnast.config.sections.track import TRACKERS, default_project
 from gymnast.errors import ConfigError, UsageError
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.sinks import tracker as tracker_module
 from gymnast.metrics.sinks.tracker import Tracker
 from gymnast.metrics.sinks.wandb import Wandb
-from gymnast.metrics.specs import SECTIONS, Limits, declared, in_order, section
-from gymnast.metrics.tracking import AXIS, Tracked, refuse_missing
+from gymnast.metrics.specs import SECTIONS, Limits, run_metrics, sort_keys, section
+from gymnast.metrics.tracking import AXIS, TrackedRun, require_packages
 from gymnast.metrics.workspace import workspace
 
 MakeRow = Callable[..., dict[str, float]]
@@ -171,8 +171,8 @@ def test_a_folder_with_the_name_of_a_package_does_not_count_as_installed(
         importlib.import_module("gymnast.metrics.tracking")._EXTRAS, "pyarrow_of_mine", "parquet"
     )
     with pytest.raises(UsageError, match=r"pyarrow_of_mine is not installed"):
-        refuse_missing(["pyarrow_of_mine"])
-    refuse_missing(TRACKERS)
+        require_packages(["pyarrow_of_mine"])
+    require_packages(TRACKERS)
 
 
 def test_invalid_tracker_settings_are_errors():
@@ -186,7 +186,7 @@ def test_invalid_tracker_settings_are_errors():
 
 @pytest.mark.parametrize("env_id", ["CartPole-v1", "ALE/Pong-v5", "py:my.module:Env", "a b?%#c"])
 def test_the_default_project_of_every_environment_is_a_valid_setting(env_id: str):
-    project = project_of(env_id)
+    project = default_project(env_id)
     config = resolve("CartPole-v1", {"track.project": project}).config
     assert config.track.project == project
 
@@ -223,7 +223,7 @@ def fake_wandb(folder: Path, films: Any = list) -> tuple[FakeRun, Wandb]:
     folder.mkdir(exist_ok=True)
     cfg = resolve("CartPole-v1").config
     info = {"id": "abc", "name": "", "group": None, "tags": [], "created": 0.0}
-    metrics = dict(declared(cfg, Limits(n_actions=2)))
+    metrics = dict(run_metrics(cfg, Limits(n_actions=2)))
     metrics |= {f"rollout/action_share.{k}": metrics["rollout/reward_mean"] for k in range(3)}
     package = SimpleNamespace(
         Histogram=lambda np_histogram: np_histogram,
@@ -231,7 +231,7 @@ def fake_wandb(folder: Path, films: Any = list) -> tuple[FakeRun, Wandb]:
         Video=lambda path, caption: (path, caption),
     )
     run = FakeRun()
-    return run, Wandb(package, run, Tracked.of(info, cfg, metrics, folder, films))
+    return run, Wandb(package, run, TrackedRun.from_run_info(info, cfg, metrics, folder, films))
 
 
 def test_the_x_axis_is_vector_steps_and_the_summary_is_the_best_value(tmp_path: Path, row: MakeRow):
@@ -310,7 +310,7 @@ def test_the_workspace_has_the_order_and_the_bounds_of_the_metric_table(
     stored = json.loads((tmp_path / "wandb" / "workspace.json").read_text())
     sections = {s["name"]: s["panels"] for s in stored["sections"] if s["name"] != "media"}
     drawn = [panel["y"][0] for panels in sections.values() for panel in panels]
-    assert drawn == in_order(keys)
+    assert drawn == sort_keys(keys)
     assert list(sections) == [name for name in SECTIONS if name in {section(key) for key in keys}]
     panels = {panel["y"][0]: panel for panels in sections.values() for panel in panels}
     assert panels["policy/entropy"]["range_y"] == [0.0, math.log(2)]

@@ -16,11 +16,11 @@ from gymnast.config.facts import Facts
 from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
 from gymnast.play.human import WindowPlayer
-from gymnast.play.keys import Keys
-from gymnast.play.play import Outcome
+from gymnast.play.keys import KeyBindings
+from gymnast.play.play import EpisodeOutcome
 from gymnast.play.session import PlayOptions, play
 from gymnast.play.window import Window
-from tests.film.seen import Swatch, decoded
+from tests.film.seen import Swatch, decode_film
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +41,8 @@ def release(name: str) -> None:
     pygame.event.post(pygame.event.Event(pygame.KEYUP, key=pygame.key.key_code(name)))
 
 
-def human(target: str, echo: Callable[[str], None] = lambda _: None, **options) -> list[Outcome]:
-    outcomes: list[Outcome] = []
+def human(target: str, echo: Callable[[str], None] = lambda _: None, **options) -> list[EpisodeOutcome]:
+    outcomes: list[EpisodeOutcome] = []
     wanted = PlayOptions("human", seed=1, fps=100, **options)
     play(resolve(target).config, None, wanted, echo=echo, on_episode_end=outcomes.append)
     return outcomes
@@ -69,7 +69,7 @@ def test_a_held_key_is_its_action_at_every_step(key: str, action: int, tmp_path:
     assert (outcome.total, outcome.length) == steps_of("CartPole-v1", action)
     assert outcome.ending == "terminated"
     assert printed[0].startswith("keys  left: push left, right: push right")
-    frames, _ = decoded(tmp_path / "me.mp4")
+    frames, _ = decode_film(tmp_path / "me.mp4")
     assert len(frames) == outcome.length + 1 + 100
 
 
@@ -117,7 +117,7 @@ def test_escape_q_and_closing_the_window_end_the_game_and_keep_the_film_so_far(
     monkeypatch.setattr(Typed, "script", {0: lambda: press("1"), 3: end})
     (outcome,) = human(TYPED, record=tmp_path / "a.mp4", episodes=3)
     assert (outcome.length, outcome.ending) == (3, "left")
-    frames, _ = decoded(tmp_path / "a.mp4")
+    frames, _ = decode_film(tmp_path / "a.mp4")
     assert len(frames) == 3
 
 
@@ -134,17 +134,17 @@ def test_step_by_step_each_key_press_is_one_step():
     facts = Facts.model_validate({"keys": {"a": 1}, "idle": 0})
     window = Window("test", 1000)
     slow, fast = (
-        WindowPlayer(Keys(Discrete(2), facts), window, step_by_step=s) for s in (True, False)
+        WindowPlayer(KeyBindings(Discrete(2), facts), window, step_by_step=s) for s in (True, False)
     )
     assert fast.decide(None).action == 0
     pygame.time.set_timer(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_a), 30, loops=1)
     assert slow.decide(None).action == 1
     window.tick()
-    assert window.pressed() == []  # although the key was never released
+    assert window.pressed_keys() == []  # although the key was never released
 
 
 def test_random_actions_are_shown_in_a_window():
-    outcomes: list[Outcome] = []
+    outcomes: list[EpisodeOutcome] = []
     options = PlayOptions("random", seed=5, fps=100)
     play(resolve("CartPole-v1").config, None, options, on_episode_end=outcomes.append)
     assert outcomes[0].ending == "terminated"
@@ -153,7 +153,7 @@ def test_random_actions_are_shown_in_a_window():
 def test_box_actions_of_keys_held_together_are_added_and_clipped():
     cfg = resolve("LunarLander-v3:continuous").config
     space = gym.make(cfg.env.id, **cfg.env.kwargs).action_space
-    keys = Keys(space, cfg.facts)
+    keys = KeyBindings(space, cfg.facts)
     assert keys.action(["up", "left"]).tolist() == [1.0, -1.0]
     assert keys.action(["left", "right"]).tolist() == [0.0, 0.0]
     assert keys.action([]).tolist() == [0.0, 0.0]
@@ -162,19 +162,19 @@ def test_box_actions_of_keys_held_together_are_added_and_clipped():
 
 
 def test_for_discrete_actions_the_latest_known_key_counts():
-    keys = Keys(Discrete(2), Facts.model_validate({"keys": {"a": 0, "b": 1}}))
+    keys = KeyBindings(Discrete(2), Facts.model_validate({"keys": {"a": 0, "b": 1}}))
     assert keys.action(["a", "b", "x"]) == 1
     assert keys.action(["x"]) is None
 
 
 def test_without_facts_digits_are_the_keys_of_discrete_actions():
-    keys = Keys(Discrete(3, start=4), Facts())
+    keys = KeyBindings(Discrete(3, start=4), Facts())
     assert [keys.action([str(i)]) for i in range(3)] == [4, 5, 6]
     for space in (Discrete(11), Box(-1, 1, (2,), np.float32)):
         with pytest.raises(UsageError, match="no keys are defined"):
-            Keys(space, Facts())
+            KeyBindings(space, Facts())
 
 
 def test_a_key_for_an_action_that_does_not_exist_is_rejected():
     with pytest.raises(UsageError, match="left do not map to an action"):
-        Keys(Discrete(2), Facts.model_validate({"keys": {"left": 2, "right": 1}}))
+        KeyBindings(Discrete(2), Facts.model_validate({"keys": {"left": 2, "right": 1}}))

@@ -16,12 +16,12 @@ import pytest
 
 from gymnast.cli import main
 from gymnast.config.resolve import load
-from gymnast.evaluation.rescore import policy_of
+from gymnast.evaluation.rescore import load_policy
 from gymnast.play.session import PlayOptions, play
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
-from tests.film.seen import decoded
+from tests.film.seen import decode_film
 from tests.small_runs import traces
 
 HEADLESS = {
@@ -52,7 +52,7 @@ def test_random_play_is_recorded_without_a_display(tmp_path: Path):
     steps = [int(line.split(" in ")[1].split()[0]) for line in (first, second)]
     assert "(seed 3)" in first
     assert "(seed 4)" in second
-    frames, about = decoded(film)
+    frames, about = decode_film(film)
     assert about["fps"] == 10
     assert len(frames) == sum(n + 1 + 10 for n in steps)
     assert np.abs(frames[0].astype(int) - frames[steps[0]]).max() > 50
@@ -75,7 +75,7 @@ def test_a_policy_plays_as_it_was_evaluated(cartpole: Run, scored: Trace, tmp_pa
     assert answer["player"] == "policy"
     (episode,) = answer["episodes"]
     assert (episode["return"], episode["length"]) == (scored.raw_return, len(scored))
-    frames, _ = decoded(film)
+    frames, _ = decode_film(film)
     assert len(frames) == len(scored) + 1 + 50
 
 
@@ -106,7 +106,7 @@ def test_a_human_without_a_display_types_the_keys():
 def test_sampled_actions_repeat_with_their_seed_and_differ_between_seeds(
     cartpole: Run, monkeypatch: pytest.MonkeyPatch
 ):
-    cfg, policy = load(cartpole.config()), policy_of(checkpoint.find(cartpole.path, "latest"))
+    cfg, policy = load(cartpole.config()), load_policy(checkpoint.find(cartpole.path, "latest"))
     hide_display(monkeypatch)
 
     def printed_text(seed: int) -> list[str]:
@@ -169,7 +169,7 @@ def test_ctrl_c_ends_the_game_and_keeps_a_valid_film(tmp_path: Path):
     text, _ = child.communicate(timeout=60)
     assert child.returncode == 0
     assert "left" in text
-    frames, _ = decoded(film)
+    frames, _ = decode_film(film)
     assert len(frames) > 10
     assert os.listdir(tmp_path) == ["long.mp4"]
 

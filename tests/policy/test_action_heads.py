@@ -41,7 +41,7 @@ def mask(request: pytest.FixtureRequest) -> np.ndarray | None:
 
 
 def test_the_categorical_head_matches_torch_with_and_without_masks(mask: np.ndarray | None):
-    old, new = (CHOICE.parameters(floats(B, N), None, mask) for _ in range(2))
+    old, new = (CHOICE.dist_parameters(floats(B, N), None, mask) for _ in range(2))
     allowed = np.ones((B, N), bool) if mask is None else mask
     action = np.array([RNG.choice(np.flatnonzero(row)) for row in allowed])
     twin = distribution(CHOICE, torch.from_numpy(new), {}, _tensor(mask))
@@ -57,7 +57,7 @@ def test_the_categorical_head_matches_torch_with_and_without_masks(mask: np.ndar
 
 def test_the_gaussian_head_matches_torch():
     log_std = floats(3) / 4
-    old, new = (LEVER.parameters(floats(B, 3), s, None) for s in (floats(3) / 4, log_std))
+    old, new = (LEVER.dist_parameters(floats(B, 3), s, None) for s in (floats(3) / 4, log_std))
     action = LEVER.sample(new, floats(B, 3))
     output, tensors = torch.from_numpy(new[:, :3].copy()), {"actor.log_std": _tensor(log_std)}
     twin = distribution(LEVER, output, tensors, None)
@@ -83,7 +83,7 @@ def test_kl_is_zero_to_itself_and_never_negative(head):
 
 def test_masked_actions_are_never_sampled_and_have_probability_0():
     allowed = np.array([[False, True, False, True, False]] * 4000)
-    dist = CHOICE.parameters(np.tile(floats(1, N), (4000, 1)), None, allowed)
+    dist = CHOICE.dist_parameters(np.tile(floats(1, N), (4000, 1)), None, allowed)
     noise = stream(0, "noise").random(4000, dtype=np.float32)
     noise[:2] = 0.0, np.nextafter(np.float32(1), np.float32(0))  # both ends of the interval
     assert set(CHOICE.sample(dist, noise).tolist()) == {1, 3}
@@ -117,7 +117,7 @@ def test_the_greedy_action_is_the_most_likely_one():
     logits = floats(B, N)
     every = np.stack([CHOICE.logprob(logits, np.full(B, a)) for a in range(N)])
     assert np.array_equal(CHOICE.mode(logits), every.argmax(0))
-    dist = LEVER.parameters(floats(B, 3), floats(3), None)
+    dist = LEVER.dist_parameters(floats(B, 3), floats(3), None)
     mode = LEVER.mode(dist)
     for shift in (-0.1, 0.1):
         assert (LEVER.logprob(dist, mode) > LEVER.logprob(dist, mode + np.float32(shift))).all()

@@ -18,11 +18,11 @@ from gymnast.runs import checkpoint
 from gymnast.shaping.cartpole import EDGE
 from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.spaces.observations import BoxObs
-from gymnast.spaces.spaces import observation
-from gymnast.training.learner import policy_for
-from gymnast.training.session import open_collector, task_limits
+from gymnast.spaces.spaces import convert_obs_space
+from gymnast.training.learner import build_policy
+from gymnast.training.session import open_collector, metric_limits
 from tests.play.test_playing import hide_display
-from tests.small_runs import rows, trained
+from tests.small_runs import rows, train_small
 
 CART = ("cart position", "cart velocity", "pole angle", "pole angular velocity")
 BOTH = {"env.stack": 2, "env.previous_actions": 2}
@@ -38,7 +38,7 @@ def named(
     for action in actions:
         obs, *_ = env.step(action)
     parts = facts_for_policy_obs(
-        cfg.facts, cfg.env, observation(env.observation_space)
+        cfg.facts, cfg.env, convert_obs_space(env.observation_space)
     ).observations
     assert env.observation_space.contains(obs)
     space: Any = env.observation_space
@@ -81,7 +81,7 @@ def test_box_actions_have_the_bounds_of_their_space():
 )
 def test_facts_are_unchanged_if_there_is_nothing_to_name(settings: dict[str, Any]):
     cfg = resolve("CartPole-v1", settings).config
-    space = observation(make_env(cfg.env).observation_space)
+    space = convert_obs_space(make_env(cfg.env).observation_space)
     assert facts_for_policy_obs(cfg.facts, cfg.env, space) == cfg.facts
 
 
@@ -90,16 +90,16 @@ def test_declared_ranges_hold_for_every_observation_of_a_stack():
     settings = {**BOTH, "normalize.obs": "static", "facts.observations": parts}
     cfg = resolve("CartPole-v1", settings).config
     collector = open_collector(cfg)
-    policy = policy_for(*collector.spaces["agent"], cfg)
+    policy = build_policy(*collector.spaces["agent"], cfg)
     collector.close()
-    assert isinstance(policy.obs, BoxObs)
-    assert policy.obs.low == (-2, -3, -4, -5) * 2 + (0,) * 4
-    assert policy.obs.high == (1, 2, 3, 4) * 2 + (1,) * 4
+    assert isinstance(policy.obs_space, BoxObs)
+    assert policy.obs_space.low == (-2, -3, -4, -5) * 2 + (0,) * 4
+    assert policy.obs_space.high == (1, 2, 3, 4) * 2 + (1,) * 4
 
 
 def test_shaping_terms_and_step_tables_use_the_component_names():
     settings = {**BOTH, "env.n_envs": 2, "algo.n_steps": 16, "stop.env_steps": 96}
-    run = trained("CartPole-v1", {**settings, "eval.every": "off", "shaping.centred.weight": 1})
+    run = train_small("CartPole-v1", {**settings, "eval.every": "off", "shaping.centred.weight": 1})
     table = checkpoint.find(run.path, "latest").path / "rollout.csv"
     lines = list(csv.DictReader(table.read_text().splitlines()))
     away = [abs(float(line["obs/cart position"])) / EDGE for line in lines]
@@ -113,7 +113,7 @@ def test_shaping_terms_and_step_tables_use_the_component_names():
 def test_metrics_use_the_component_names_and_ranges():
     cfg = resolve("CartPole-v1", {"env.previous_actions": 1}).config
     collector = open_collector(cfg)
-    components = task_limits(collector, cfg).components
+    components = metric_limits(collector, cfg).obs_dims
     collector.close()
     names = [*CART, "last action: push left", "last action: push right"]
     assert [part.name for part in components] == names

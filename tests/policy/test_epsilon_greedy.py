@@ -18,7 +18,7 @@ MASK = np.array([[True, False, True, True], [True, True, False, False]])
 
 
 def chances(epsilon: float, mask: np.ndarray | None = None) -> np.ndarray:
-    logits = HEAD.parameters(VALUES, np.array([epsilon], np.float32), mask)
+    logits = HEAD.dist_parameters(VALUES, np.array([epsilon], np.float32), mask)
     assert np.isfinite(logits).all()
     assert np.allclose(np.exp(logits).sum(-1), 1, atol=1e-5)
     return np.exp(logits)
@@ -38,7 +38,7 @@ def test_with_a_mask_the_best_allowed_action_is_greedy():
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 7.0])
 def test_the_mode_is_the_best_action_for_any_epsilon(epsilon: float):
-    dist = HEAD.parameters(VALUES, np.array([epsilon], np.float32), MASK)
+    dist = HEAD.dist_parameters(VALUES, np.array([epsilon], np.float32), MASK)
     assert HEAD.mode(dist).tolist() == [2, 0]
     assert HEAD.for_env(HEAD.mode(dist)).tolist() == [12, 10]
     assert np.isfinite(HEAD.entropy(dist)).all()
@@ -48,7 +48,7 @@ def test_the_mode_is_the_best_action_for_any_epsilon(epsilon: float):
 def test_a_policy_of_q_values_needs_no_critic_and_is_restored_from_its_spec():
     obs = BoxObs((3,), (-1.0,) * 3, (1.0,) * 3)
     policy = Policy(
-        obs, DiscreteAction(4, 0), PolicyConfig(), NormalizeConfig(), acts="epsilon_greedy"
+        obs, DiscreteAction(4, 0), PolicyConfig(), NormalizeConfig(), action_selection="epsilon_greedy"
     )
     policy.initialize(0, "agent")
     assert policy.network.critic == ()
@@ -67,4 +67,4 @@ def test_a_policy_of_q_values_needs_no_critic_and_is_restored_from_its_spec():
 
 def test_epsilon_greedy_needs_discrete_actions():
     with pytest.raises(ConfigError, match="MultiBinary"):
-        head_for(MultiBinaryAction((2,)), acts="epsilon_greedy")
+        head_for(MultiBinaryAction((2,)), action_selection="epsilon_greedy")

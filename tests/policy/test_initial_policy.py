@@ -10,7 +10,7 @@ import pytest
 
 from gymnast.config import presets
 from gymnast.config.config import Config
-from gymnast.config.families import has_roles
+from gymnast.config.families import is_multi_agent
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
@@ -18,7 +18,7 @@ from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.build.make import make_env
 from gymnast.envs.matches.matches import ByRole
 from gymnast.envs.matches.open import open_matches
-from gymnast.inspect.network import start
+from gymnast.inspect.network import uniformity_report
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
 from gymnast.spaces.actions import max_entropy
@@ -36,7 +36,7 @@ from tests.identity import ACTIONS, OBSERVATIONS, Identity
 SHIPPED = [
     f"{name}:{variant}"
     for name, preset in presets.all_presets().items()
-    if preset.shipped
+    if preset.is_builtin
     for variant in preset.variants
 ]
 
@@ -49,13 +49,13 @@ def test_the_initial_policy_is_close_to_uniform(target: str, seed: int):
         obs = with_declared_ranges(obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations)
         policy = Policy(obs, action, cfg.policy, cfg.normalize)
         policy.initialize(seed, role)
-        assert start(policy, shown)["uniform"]  # as `gymnast net` reports it
+        assert uniformity_report(policy, shown)["uniform"]  # as `gymnast net` reports it
         is_close_to_uniform(policy, shown)
 
 
 def first_shown(cfg: Config[Any]) -> dict[str, tuple[Observation, Action, np.ndarray]]:
     """Returns by role the spaces and the first observations of a hundred episodes."""
-    if has_roles(cfg.env.id):
+    if is_multi_agent(cfg.env.id):
         with closing(open_matches(cfg, 1)) as matches:
             every = [(matches.reset([0], [i]), _copied(matches.obs))[1] for i in range(100)]
             return {
@@ -75,16 +75,16 @@ def _copied(obs: ByRole) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("action", ACTIONS)
 @pytest.mark.parametrize("obs", OBSERVATIONS)
 def test_every_head_and_encoder_starts_close_to_uniform(obs: str, action: str, squash: str):
-    space = spaces.observation(OBSERVATIONS[obs]())
-    taken = spaces.action(ACTIONS[action]())
+    space = spaces.convert_obs_space(OBSERVATIONS[obs]())
+    taken = spaces.convert_action_space(ACTIONS[action]())
     cfg = PolicyConfig(squash=squash, hidden=() if "image" in obs else (64,))
     policy = Policy(space, taken, cfg, NormalizeConfig(obs="running"))
     policy.initialize(1, "agent")
-    rows = spaces.blank(space, 100)
+    rows = spaces.blank_obs(space, 100)
     for i in range(100):
         assert space.put(rows, i, Identity(obs=obs).reset(seed=i)[0]) is None
     if policy.normalizer is not None:
-        policy.normalizer.update(policy.features.vectors(rows))
+        policy.normalizer.update(policy.features.concat_vectors(rows))
     is_close_to_uniform(policy, rows)
 
 

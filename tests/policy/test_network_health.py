@@ -12,17 +12,17 @@ import torch
 
 from gymnast.config.sections.policy import ActivationName
 from gymnast.measure.network import network_row
-from gymnast.policy.health import FLAT, Health, network_health
+from gymnast.policy.health import DEAD_RANGES, Health, network_health
 from gymnast.policy.layers import Activation
-from tests.algos.practice import BOTH_ENGINES, Practice
+from tests.algos.practice import BOTH_ENGINES, LearnerHarness
 from tests.engine.native.problems import ACTIONS, IMAGES, OBSERVATIONS, Problem
 
 ACTIVATIONS = get_args(ActivationName)
 SETTINGS: dict[str, Any] = {"env.n_envs": 4, "algo.n_steps": 40, "policy.hidden": [6, 5]}
 
 
-def played(engine: str, **more: Any) -> tuple[Practice, Any]:
-    practice = Practice.on("Script", SETTINGS | {"engine": engine} | more)
+def played(engine: str, **more: Any) -> tuple[LearnerHarness, Any]:
+    practice = LearnerHarness.make("Script", SETTINGS | {"engine": engine} | more)
     return practice, practice.collect()
 
 
@@ -32,7 +32,7 @@ def both_ways(problem: Problem) -> tuple[Health, Health]:
     policy.use_engine("native")
     activations, output = policy.inference.activations(batch.features)
     by_numpy = network_health(
-        activations, output, policy.head, policy.dist_from(output, batch.mask)
+        activations, output, policy.head, policy.dist_from_output(output, batch.mask)
     )
     assert policy.inference.health is not None
     return policy.inference.health(batch.features, batch.mask), by_numpy
@@ -49,7 +49,7 @@ def same(one: Health, other: Health) -> None:
     [(a, m) for a in ACTIONS for m in (False, True) if not (m and "amounts" in a)],
 )
 def test_kernels_and_numpy_agree_for_every_head(action: str, masked: bool):
-    one, other = both_ways(Problem.of(action=action, masked=masked, activation="relu"))
+    one, other = both_ways(Problem.make(action=action, masked=masked, activation="relu"))
     same(one, other)
     assert one.actor.rectifiers == one.critic.rectifiers == 24 + 12
     assert (one.prob_max > 0) == ("amounts" not in action)
@@ -59,13 +59,13 @@ def test_kernels_and_numpy_agree_for_every_head(action: str, masked: bool):
 @pytest.mark.parametrize("network", [{}, {"shared": True}, {"layer_norm": True}, {"hidden": ()}])
 def test_kernels_and_numpy_agree_for_every_network(network: dict[str, Any], rows: int):
     for obs, kind in zip(OBSERVATIONS, itertools.cycle(ACTIVATIONS), strict=False):
-        same(*both_ways(Problem.of(obs, rows=rows, activation=kind, **network)))
+        same(*both_ways(Problem.make(obs, rows=rows, activation=kind, **network)))
 
 
 @pytest.mark.parametrize("kind", ACTIVATIONS)
 @pytest.mark.parametrize("obs", IMAGES)
 def test_kernels_and_numpy_agree_for_images(obs: str, kind: str):
-    problem = Problem.of(obs, rows=11, activation=kind, hidden=(8,), moved=0.02)
+    problem = Problem.make(obs, rows=11, activation=kind, hidden=(8,), weight_noise=0.02)
     bias = problem.policy.parameters.views["shared.1.bias"]
     bias[:5] = -100.0  # five dead channels
     one, other = both_ways(problem)
@@ -107,12 +107,12 @@ def test_units_far_on_the_flat_side_of_a_smooth_rectifier_count_as_dead(
     assert "network/saturated_units" not in row
 
 
-@pytest.mark.parametrize("kind", FLAT)
+@pytest.mark.parametrize("kind", DEAD_RANGES)
 def test_dead_units_pass_less_than_3_percent_of_the_gradient(kind: str):
     x = torch.linspace(-30, 30, 60_001, dtype=torch.float64, requires_grad=True)
     y = getattr(torch.nn.functional, kind)(x)
     (slope,) = torch.autograd.grad(y.sum(), x)
-    low, high = FLAT[kind]
+    low, high = DEAD_RANGES[kind]
     flat = (y >= low) & (y <= high) & (x < -0.1)  # outputs close to 0 are ambiguous
     assert flat.sum() > 20_000
     assert slope[flat].abs().max() < 0.03
@@ -166,7 +166,7 @@ def test_a_policy_with_a_zero_output_layer_is_uniform(engine: str):
 
 
 def test_dead_channels_of_convolutions_are_counted_as_units():
-    policy = Problem.of("image", activation="relu", hidden=(8,), moved=0.0, rows=8).policy
+    policy = Problem.make("image", activation="relu", hidden=(8,), weight_noise=0.0, rows=8).policy
     policy.use_engine("torch")
     policy.parameters.views["shared.1.bias"][:5] = -1e3
     images = np.random.default_rng(0).integers(256, size=(8, 2, 36, 36)).astype(np.uint8)
@@ -174,11 +174,11 @@ def test_dead_channels_of_convolutions_are_counted_as_units():
     for part, stack in policy.network.stacks():
         for i, layer in enumerate(stack):
             if isinstance(layer, Activation):
-                said = policy.inference.layer(part, i, images)
+                said = policy.inference.layer_output(part, i, images)
                 fires = np.abs(said).reshape(len(said), said.shape[1], -1).max((0, 2)) > 0
                 dead, units = dead + int((~fires).sum()), units + fires.size
     found = policy.health(images, None)
-    every = found.shared.plus(found.actor).plus(found.critic)
+    every = found.shared.add(found.actor).add(found.critic)
     assert (every.dead, every.rectifiers) == (dead, units)
     assert dead >= 5
 

@@ -146,11 +146,11 @@ def test_a_part_contains_all_of_its_parameters_and_no_others():
         for name, view in parameters.views_of(marks).items():
             view[:] = name.startswith(part)
         chosen = np.zeros_like(marks)
-        chosen[parameters.part(part)] = 1
+        chosen[parameters.prefix_slice(part)] = 1
         chosen_names = {n for n, v in parameters.views_of(chosen).items() if v.any()}
         assert chosen_names == {n for n in parameters.shapes if n.startswith(part)}
         assert (chosen >= marks).all()
-    assert parameters.part("shared.") == slice(0, 0)
+    assert parameters.prefix_slice("shared.") == slice(0, 0)
 
 
 def test_engine_and_policy_share_memory_and_gradients_are_one_flat_vector():
@@ -162,8 +162,8 @@ def test_engine_and_policy_share_memory_and_gradients_are_one_flat_vector():
     seen = observations(VECTOR)
     output, value = network(torch.from_numpy(seen))
     (output.sum() + value.sum()).backward()
-    assert network.gradient[policy.parameters.part("actor.")].any()
-    assert network.gradient[policy.parameters.part("critic.")].any()
+    assert network.gradient[policy.parameters.prefix_slice("actor.")].any()
+    assert network.gradient[policy.parameters.prefix_slice("critic.")].any()
 
     policy.parameters.flat[:] = 0.0
     with torch.no_grad():

@@ -26,7 +26,7 @@ from gymnast.config.sections.policy import PolicyConfig
 from gymnast.errors import ConfigError, EnvError
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
-from gymnast.spaces.observations import as_box, blank, flat_size
+from gymnast.spaces.observations import as_box, blank_obs, non_image_columns
 from gymnast.spaces.spaces import (
     BoxObs,
     CompositeObs,
@@ -56,17 +56,17 @@ LEAVES = {
 
 def sampled(space: Any, n: int) -> tuple[list[Any], np.ndarray]:
     """Returns observations as an environment returns them, and as rows."""
-    known = spaces.observation(space)
+    known = spaces.convert_obs_space(space)
     space.seed(3)
     given = [space.sample() for _ in range(n)]
-    rows = blank(known, n)
+    rows = blank_obs(known, n)
     for i, obs in enumerate(given):
         assert known.put(rows, i, obs) is None
     return given, rows
 
 
 def test_nested_entries_become_fields_of_their_type():
-    assert spaces.observation(NESTED).leaves == LEAVES
+    assert spaces.convert_obs_space(NESTED).leaves == LEAVES
 
 
 def test_a_record_stores_every_entry_unchanged():
@@ -83,7 +83,7 @@ def test_a_record_stores_every_entry_unchanged():
 @pytest.mark.parametrize("name", OBSERVATIONS)
 def test_every_kind_of_space_is_restored_from_json_and_accepts_its_samples(name: str):
     space = OBSERVATIONS[name]()
-    known = spaces.observation(space)
+    known = spaces.convert_obs_space(space)
     assert spaces.from_json(json.loads(json.dumps(spaces.to_json(known)))) == known
     _, rows = sampled(space, 4)
     assert (rows.shape, rows.dtype) == ((4, *known.shape), known.dtype)
@@ -112,7 +112,7 @@ WRONG: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("how", WRONG)
 def test_an_invalid_observation_is_reported_with_its_entry(how: str):
     change, text = WRONG[how]
-    known = spaces.observation(NESTED)
+    known = spaces.convert_obs_space(NESTED)
     (good,), rows = sampled(NESTED, 1)
     whole = change if isinstance(change, list) or how == "key" else {**good, **change}
     problem = known.put(rows, 0, whole)
@@ -121,7 +121,7 @@ def test_an_invalid_observation_is_reported_with_its_entry(how: str):
 
 
 def test_non_finite_numbers_are_found_with_their_position():
-    known = spaces.observation(NESTED)
+    known = spaces.convert_obs_space(NESTED)
     _, rows = sampled(NESTED, 4)
     assert known.not_finite(rows) is None
     rows["body.0"][2, 1, 0] = np.nan
@@ -130,7 +130,7 @@ def test_non_finite_numbers_are_found_with_their_position():
 
 
 def test_blank_rows_are_valid_observations():
-    rows = blank(spaces.observation(NESTED), 3)
+    rows = blank_obs(spaces.convert_obs_space(NESTED), 3)
     assert rows["body.1"].tolist() == [4] * 3
     assert rows["keys"].tolist() == [[0, 7]] * 3
     assert not rows["camera"].any()
@@ -152,11 +152,11 @@ def test_records_support_the_same_operations_as_arrays():
 
 
 def test_categories_are_counted_from_0_vectors_normalized_and_images_unchanged():
-    known = spaces.observation(NESTED)
+    known = spaces.convert_obs_space(NESTED)
     _, rows = sampled(NESTED, 40)
     policy = Policy(known, DiscreteAction(2, 0), PolicyConfig(), NormalizeConfig(obs="running"))
     vectors = np.concatenate([rows["body.0"].reshape(40, 4), rows["flags"]], 1)
-    assert np.array_equal(policy.features.vectors(rows), vectors)
+    assert np.array_equal(policy.features.concat_vectors(rows), vectors)
     policy.normalizer.update(vectors)
     seen = policy.features(rows).view(known.dtype)[:, 0]
     expected = (vectors - vectors.mean(0)) / vectors.std(0)
@@ -170,10 +170,10 @@ def test_categories_are_counted_from_0_vectors_normalized_and_images_unchanged()
 
 def test_only_numeric_columns_are_listed_and_only_vectors_are_normalized():
     _, rows = sampled(NESTED, 2)
-    assert set(flat_size(rows)) == {"body.0", "body.1", "flags", "keys"}
-    assert as_box(spaces.observation(NESTED)).size == 6
+    assert set(non_image_columns(rows)) == {"body.0", "body.1", "flags", "keys"}
+    assert as_box(spaces.convert_obs_space(NESTED)).size == 6
     assert as_box(ImageObs((5, 6, 3), 255, "last")) is None
-    assert flat_size(np.zeros((3, 5, 6), np.uint8)) == {}
+    assert non_image_columns(np.zeros((3, 5, 6), np.uint8)) == {}
 
 
 @pytest.mark.parametrize(
@@ -187,22 +187,22 @@ def test_only_numeric_columns_are_listed_and_only_vectors_are_normalized():
     ],
 )
 def test_the_shorter_end_of_the_shape_is_the_channel_axis(shape, channels, planes):
-    image = spaces.observation(Box(0, 255, shape, np.uint8))
+    image = spaces.convert_obs_space(Box(0, 255, shape, np.uint8))
     known = spaces.with_image_channels(image, "auto")
     assert (known.channels, known.planes) == (channels, planes)
 
 
 @pytest.mark.parametrize("shape", [(32, 32, 32), (8, 9, 8), (40, 5, 30)])
 def test_an_ambiguous_image_shape_needs_image_channels(shape):
-    image = spaces.observation(Dict({"a": Box(0, 255, shape, np.uint8)}))
+    image = spaces.convert_obs_space(Dict({"a": Box(0, 255, shape, np.uint8)}))
     with pytest.raises(ConfigError, match=r"policy\.image_channels") as refused:
         Policy(image, DiscreteAction(2, 0), PolicyConfig(), NormalizeConfig())
     assert "first or last" in refused.value.fix
     configured = Policy(
         image, DiscreteAction(2, 0), PolicyConfig(image_channels="first"), NormalizeConfig()
     )
-    assert configured.obs.leaves["a"].planes == shape
-    assert Policy.from_spec(configured.spec()).obs == configured.obs
+    assert configured.obs_space.leaves["a"].planes == shape
+    assert Policy.from_spec(configured.spec()).obs_space == configured.obs_space
 
 
 def test_bytes_are_images_and_floats_are_vectors_whatever_their_shape():
@@ -211,19 +211,19 @@ def test_bytes_are_images_and_floats_are_vectors_whatever_their_shape():
         ImageObs: [Box(0, 255, (8, 8, 3), np.uint8), Box(0, 1, (8, 8), np.uint8)],
     }
     for kind, boxes in kinds.items():
-        assert all(isinstance(spaces.observation(box), kind) for box in boxes)
-    assert spaces.observation(Box(0, 1, (8, 8), np.uint8)).top == 1
+        assert all(isinstance(spaces.convert_obs_space(box), kind) for box in boxes)
+    assert spaces.convert_obs_space(Box(0, 1, (8, 8), np.uint8)).top == 1
 
 
 def test_an_unsupported_space_is_rejected_with_the_supported_ones():
     number = Discrete(2)
     for unknown in (Text(5), Graph(number, number), Sequence(number), OneOf([number]), Dict({})):
         with pytest.raises(EnvError, match="supported are Box, Discrete, MultiDiscrete"):
-            spaces.observation(unknown)
+            spaces.convert_obs_space(unknown)
         with pytest.raises(EnvError, match="supported are Discrete"):
-            spaces.action(unknown)
+            spaces.convert_action_space(unknown)
     with pytest.raises(EnvError, match="Box actions of int64"):
-        spaces.action(Box(0, 3, (2,), np.int64))
+        spaces.convert_action_space(Box(0, 3, (2,), np.int64))
     with pytest.raises(EnvError, match="no distinct names"):
-        spaces.observation(Dict({"a.b": number, "a": Dict({"b": number})}))
-    assert isinstance(spaces.observation(Tuple((number,))), CompositeObs)
+        spaces.convert_obs_space(Dict({"a.b": number, "a": Dict({"b": number})}))
+    assert isinstance(spaces.convert_obs_space(Tuple((number,))), CompositeObs)

@@ -61,7 +61,7 @@ def trained(obs, action, **more) -> Policy:
 
 
 def seen_by(obs) -> np.ndarray:
-    rows = spaces.blank(obs, 9)
+    rows = spaces.blank_obs(obs, 9)
     for name, leaf in leaves_of(obs).items():
         part = rows[name] if name else rows
         if isinstance(leaf, BoxObs):
@@ -139,13 +139,13 @@ def test_spaces_are_restored_from_json(space):
 def test_spaces_are_distinguished_by_type():
     from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
-    assert spaces.observation(Discrete(4, start=2)) == DiscreteObs(4, 2)
-    assert spaces.action(Discrete(4, start=2)) == DiscreteAction(4, 2)
+    assert spaces.convert_obs_space(Discrete(4, start=2)) == DiscreteObs(4, 2)
+    assert spaces.convert_action_space(Discrete(4, start=2)) == DiscreteAction(4, 2)
     one = Box(np.float32(-1), np.float32(1), (1,))
-    assert spaces.observation(one) == BoxObs((1,), (-1.0,), (1.0,))
-    assert spaces.action(one) == BoxAction((1,), (-1.0,), (1.0,))
+    assert spaces.convert_obs_space(one) == BoxObs((1,), (-1.0,), (1.0,))
+    assert spaces.convert_action_space(one) == BoxAction((1,), (-1.0,), (1.0,))
     several = MultiDiscrete([[2, 3]], start=[[0, 1]])
-    assert spaces.observation(several) == MultiDiscreteObs((1, 2), (2, 3), (0, 1))
-    assert spaces.action(several) == MultiDiscreteAction((1, 2), (2, 3), (0, 1))
-    assert spaces.action(MultiBinary((2, 2))) == MultiBinaryAction((2, 2))
-    assert spaces.observation(MultiBinary(3)) == BoxObs((3,), (0.0,) * 3, (1.0,) * 3)
+    assert spaces.convert_obs_space(several) == MultiDiscreteObs((1, 2), (2, 3), (0, 1))
+    assert spaces.convert_action_space(several) == MultiDiscreteAction((1, 2), (2, 3), (0, 1))
+    assert spaces.convert_action_space(MultiBinary((2, 2))) == MultiBinaryAction((2, 2))
+    assert spaces.convert_obs_space(MultiBinary(3)) == BoxObs((3,), (0.0,) * 3, (1.0,) * 3)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gymnast.rl.effect import action_effect, changes, slow_changes
+from gymnast.rl.effect import action_effect, obs_changes, slow_obs_changes
 
 
 def steps(rng: np.random.Generator, heeds: float, policy: str = "random", n: int = 16):
@@ -84,7 +84,7 @@ def test_changes_are_centered_and_clipped_the_same_compiled_or_not(n: int, strid
     after[::5] += 100.0  # a jump
     after[:, 3] = obs[:, 3]  # a constant component
     after[-1, 6] = np.nan
-    found, slow = changes(obs, after, stride), slow_changes(obs, after, stride)
+    found, slow = obs_changes(obs, after, stride), slow_obs_changes(obs, after, stride)
     assert np.array_equal(found, slow, equal_nan=True)
     by_hand = after[:, ::stride].astype(np.float64) - obs[:, ::stride]
     centered = by_hand - np.median(by_hand, axis=0)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gymnast.rl.diversity import diversity, of_numbers, slow_of_numbers
+from gymnast.rl.diversity import diversity, array_diversity, slow_array_diversity
 
 RNG = np.random.default_rng(0)
 T, N = 200, 8
@@ -82,13 +82,13 @@ def test_diversity_is_none_if_nothing_can_differ():
 def test_diversity_is_the_same_compiled_or_not(steps, n, k, seed):
     rng = np.random.default_rng(seed)
     x = rng.normal(3, 2, (steps, n, k)) * rng.integers(0, 2, k)  # some components are constant
-    slow = slow_of_numbers(x)
-    assert of_numbers(x) == (None if slow is None else pytest.approx(slow))
+    slow = slow_array_diversity(x)
+    assert array_diversity(x) == (None if slow is None else pytest.approx(slow))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 def test_large_rollouts_are_sampled_evenly_over_steps_copies_and_components(dtype: type):
     x = np.random.default_rng(4).normal(0, 50, (40, 20, 70)).astype(dtype)
     sampled = x[::3, ::2, ::3].astype(np.float64, order="C")
-    assert diversity(x) == of_numbers(sampled)
-    assert diversity(x[::-1]) == of_numbers(x[::-1][::3, ::2, ::3].astype(np.float64, order="C"))
+    assert diversity(x) == array_diversity(sampled)
+    assert diversity(x[::-1]) == array_diversity(x[::-1][::3, ::2, ::3].astype(np.float64, order="C"))

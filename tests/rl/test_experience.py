@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gymnast.rl.experience import Experience, experience, slow_experience
+from gymnast.rl.experience import RolloutStats, rollout_stats, slow_rollout_stats
 
 T, N, K = 13, 5, 6
 CHOICES = {"choices": 3, "amounts": 0, "several": 0}
@@ -43,15 +43,15 @@ def test_statistics_are_the_same_compiled_or_not(kind: str, seen: str, kept: str
     keep = None if kept == "all" else np.random.default_rng(2).random((T, N)) < 0.6
     given, obs = columns(kind), observations(seen)
     for each in (False, True):
-        found = experience(*given, obs, keep, options=CHOICES[kind], each=each)
-        assert found == slow_experience(*given, obs, keep, options=CHOICES[kind], each=each)
+        found = rollout_stats(*given, obs, keep, n_actions=CHOICES[kind], per_component=each)
+        assert found == slow_rollout_stats(*given, obs, keep, n_actions=CHOICES[kind], per_component=each)
 
 
 def test_only_kept_steps_are_counted():
     reward, action, logprob, terminated, done = columns("choices", seed=3)
     keep = np.ones((T, N), dtype=bool)
     keep[:4] = False
-    found: Experience = experience(
+    found: RolloutStats = rollout_stats(
         reward,
         action,
         logprob,
@@ -59,14 +59,14 @@ def test_only_kept_steps_are_counted():
         done,
         observations("vector"),
         keep,
-        options=3,
-        each=True,
+        n_actions=3,
+        per_component=True,
     )
     steps = [(t, n) for t in range(4, T) for n in range(N)]
-    assert found.over == sum(bool(done[at]) for at in steps)
-    assert found.cut == sum(bool(done[at] and not terminated[at]) for at in steps)
-    assert found.paid == sum(reward[at] != 0 for at in steps)
-    assert found.chosen == [sum(action[at] == option for at in steps) for option in range(3)]
+    assert found.n_done == sum(bool(done[at]) for at in steps)
+    assert found.n_truncated == sum(bool(done[at] and not terminated[at]) for at in steps)
+    assert found.n_rewarded == sum(reward[at] != 0 for at in steps)
+    assert found.action_counts == [sum(action[at] == option for at in steps) for option in range(3)]
     shown = observations("vector")
     assert shown is not None
     assert found.obs_means == pytest.approx(shown[4:].mean((0, 1)), rel=1e-5)
@@ -75,4 +75,4 @@ def test_only_kept_steps_are_counted():
 def test_actions_of_other_dtypes_are_supported_without_kernels():
     given = columns("several")
     given[1] = given[1].astype(np.int8)
-    assert experience(*given, None, None).action.most == given[1].max()
+    assert rollout_stats(*given, None, None).action.most == given[1].max()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from gymnast.compiled import kernels
-from gymnast.rl.returns import discounted_so_far, gae, n_step, reward_to_go
+from gymnast.rl.returns import running_discounted_return, gae, n_step_targets, reward_to_go
 from gymnast.rl.returns import slow_gae as slow_gae_of_numpy
 
 Array = np.ndarray
@@ -155,7 +155,7 @@ def test_splitting_a_rollout_inside_an_episode_bootstraps_one_step_exactly(s, ga
 @property_test
 @given(steps(), fractions, st.integers(1, 15))
 def test_n_step_matches_its_definition(s, gamma, n):
-    found = n_step(s.reward, s.next_value, s.terminated, s.done, gamma=gamma, n=n)
+    found = n_step_targets(s.reward, s.next_value, s.terminated, s.done, gamma=gamma, n=n)
     expected = [slow_n_step(s, t, column, gamma, n) for t, column in each(s)]
     assert np.allclose(found.ravel(), expected, rtol=1e-9, atol=1e-9)
 
@@ -175,7 +175,7 @@ def test_reward_to_go_matches_its_definition(s, gamma):
 @given(steps(), fractions, st.data())
 def test_discounted_so_far_matches_its_definition_and_carries_over_between_rollouts(s, gamma, data):
     nothing = np.zeros(s.reward.shape[1])
-    found = discounted_so_far(s.reward, s.done, nothing, gamma=gamma)
+    found = running_discounted_return(s.reward, s.done, nothing, gamma=gamma)
     for t, n in each(s):
         ends = [k for k in range(t) if s.done[k, n]]
         begin = ends[-1] + 1 if ends else 0
@@ -183,9 +183,9 @@ def test_discounted_so_far_matches_its_definition_and_carries_over_between_rollo
         assert found[t, n] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
     cut = data.draw(st.integers(1, len(s.reward)))
-    before = discounted_so_far(s.reward[:cut], s.done[:cut], nothing, gamma=gamma)
+    before = running_discounted_return(s.reward[:cut], s.done[:cut], nothing, gamma=gamma)
     carry = np.where(s.done[cut - 1], 0.0, before[-1])
-    after = discounted_so_far(s.reward[cut:], s.done[cut:], carry, gamma=gamma)
+    after = running_discounted_return(s.reward[cut:], s.done[cut:], carry, gamma=gamma)
     assert np.array_equal(np.concatenate([before, after]), found)
 
 
@@ -194,9 +194,9 @@ def test_discounted_so_far_matches_its_definition_and_carries_over_between_rollo
 def test_inputs_are_not_changed(s, gamma):
     before = {name: column.copy() for name, column in vars(s).items()}
     s.gae(gamma, 0.9)
-    n_step(s.reward, s.next_value, s.terminated, s.done, gamma=gamma, n=4)
+    n_step_targets(s.reward, s.next_value, s.terminated, s.done, gamma=gamma, n=4)
     reward_to_go(s.reward, s.done, gamma=gamma)
-    discounted_so_far(s.reward, s.done, np.zeros(s.reward.shape[1]), gamma=gamma)
+    running_discounted_return(s.reward, s.done, np.zeros(s.reward.shape[1]), gamma=gamma)
     assert all(np.array_equal(before[name], column) for name, column in vars(s).items())
 
 

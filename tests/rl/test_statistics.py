@@ -17,8 +17,8 @@ from gymnast.rl.statistics import (
     explained_variance,
     interquartile_mean,
     mean_interval,
-    slow_spread,
-    spread,
+    slow_summary_stats,
+    summary_stats,
     standardize,
     t_quantile,
     wilson_interval,
@@ -137,9 +137,9 @@ def test_standardizing_keeps_float32_and_defines_a_single_number():
 @property_test
 @given(st.lists(st.lists(st.tuples(numbers, numbers), max_size=6), max_size=6))
 def test_moments_of_batches_match_those_of_all_data_at_once(batches):
-    moments = Moments.of_nothing(2)
+    moments = Moments.empty(2)
     for batch in batches:
-        moments = moments.seen(np.array(batch, dtype=np.float32).reshape(-1, 2))
+        moments = moments.updated(np.array(batch, dtype=np.float32).reshape(-1, 2))
     every = np.array([row for batch in batches for row in batch]).reshape(-1, 2)
     assert moments.count == len(every)
     if len(every):
@@ -149,15 +149,15 @@ def test_moments_of_batches_match_those_of_all_data_at_once(batches):
 
 def test_moments_stay_accurate_far_from_zero():
     x = np.random.default_rng(0).normal(1e6, 1e-2, size=(4000, 1))
-    moments = Moments.of_nothing(1)
+    moments = Moments.empty(1)
     for batch in np.split(x, 40):
-        moments = moments.seen(batch)
+        moments = moments.updated(batch)
     assert moments.std == pytest.approx(x.std(0), rel=1e-6)
 
 
 def test_dividing_by_the_std_is_always_defined():
-    assert Moments.of_nothing(2).std.tolist() == [1.0, 1.0]
-    constant = Moments.of_nothing(1).seen(np.full((10, 1), 0.1))
+    assert Moments.empty(2).std.tolist() == [1.0, 1.0]
+    constant = Moments.empty(1).updated(np.full((10, 1), 0.1))
     assert constant.std.tolist() == [1.0]
 
 
@@ -168,15 +168,15 @@ def test_spread_uses_valid_entries_only_compiled_or_not(dtype: type, more: tuple
     x = (rng.normal(size=(16, 5, *more)) * 100).astype(dtype)
     valid = rng.random((16, 5)) < 0.7
     for keep in (valid, None):
-        expected = slow_spread(x, keep)
-        assert spread(x, keep) == pytest.approx(expected, rel=1e-12)
+        expected = slow_summary_stats(x, keep)
+        assert summary_stats(x, keep) == pytest.approx(expected, rel=1e-12)
         kept = x if keep is None else x[keep]
         assert expected.std == pytest.approx(np.std(kept.astype(np.float64)))
-        assert (expected.least, expected.most) == (kept.min(), kept.max())
+        assert (expected.minimum, expected.maximum) == (kept.min(), kept.max())
 
 
 def test_a_spread_of_nan_is_nan():
-    assert all(np.isnan(part) for part in spread(np.array([1.0, np.nan, 2.0])))
+    assert all(np.isnan(part) for part in summary_stats(np.array([1.0, np.nan, 2.0])))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -84,7 +84,7 @@ def test_a_crash_at_any_system_call_of_a_save_leaves_a_checkpoint_that_loads(
         code = in_child(work)
         assert code in (0, 9)
         found = checkpoint.latest(run_dir)
-        assert found.skipped == ()  # no half-written checkpoint is visible
+        assert found.skipped_errors == ()  # no half-written checkpoint is visible
         assert (value_of(found), found.step) in ((1.0, 100), (2.0, step))
         if code == 0:
             assert value_of(found) == 2.0
@@ -113,7 +113,7 @@ def test_kill_9_at_random_moments_of_saving_never_leaves_an_unloadable_latest(
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         found = checkpoint.latest(tmp_path)
-        assert found.skipped == ()
+        assert found.skipped_errors == ()
         value_of(found)
 
 
@@ -138,7 +138,7 @@ def test_a_full_disk_leaves_the_previous_checkpoint_unchanged(
             with pytest.raises(CheckpointError, match="No space left"):
                 save(tmp_path, step, 2.0)
             found = checkpoint.latest(tmp_path)
-            assert (found.step, value_of(found), found.skipped) == (100, 1.0, ())
+            assert (found.step, value_of(found), found.skipped_errors) == (100, 1.0, ())
             assert [p.name for p in (tmp_path / "checkpoints").iterdir()] == ["000000000100"]
 
 
@@ -173,5 +173,5 @@ def test_a_reader_concurrent_with_a_writer_always_gets_a_complete_checkpoint(
     while time.monotonic() < deadline:
         found = checkpoint.latest(tmp_path)
         seen.add(value_of(found))
-        assert found.skipped == ()
+        assert found.skipped_errors == ()
     assert len(seen) > 3

@@ -81,7 +81,7 @@ def test_the_manifest_lists_every_file_with_its_hash(tmp_path: Path):
 
 def test_equal_weights_have_equal_hashes_and_other_weights_do_not(tmp_path: Path):
     first, same, other = (save(tmp_path, s, v) for s, v in ((1, 0.5), (2, 0.5), (3, 0.6)))
-    hashes = [checkpoint.weights_sha256(checkpoint.describe(p)) for p in (first, same, other)]
+    hashes = [checkpoint.weights_sha256(checkpoint.read_manifest(p)) for p in (first, same, other)]
     assert hashes[0] == hashes[1] != hashes[2]
 
 
@@ -104,8 +104,8 @@ def test_if_the_latest_is_damaged_the_previous_one_is_loaded_with_a_message(
     found = checkpoint.latest(tmp_path)
     assert found.step == 100
     assert found.document("state") == {"value": 1.0}
-    assert len(found.skipped) == 1
-    assert str(newest) in found.skipped[0]
+    assert len(found.skipped_errors) == 1
+    assert str(newest) in found.skipped_errors[0]
 
 
 def test_latest_raises_if_no_checkpoint_loads(tmp_path: Path):
@@ -173,17 +173,17 @@ def test_pruning_keeps_the_newest_and_the_protected(tmp_path: Path):
     for s in range(6):
         save(tmp_path, s)
     checkpoint.prune(tmp_path, 2, {0, 1})
-    assert list(checkpoint.steps(tmp_path)) == [0, 1, 4, 5]
+    assert list(checkpoint.list_checkpoints(tmp_path)) == [0, 1, 4, 5]
 
 
 def test_damaged_checkpoints_are_renamed_and_never_deleted(tmp_path: Path):
     for s in (0, 10, 20, 30):
         save(tmp_path, s)
-    for path in list(checkpoint.steps(tmp_path).values())[2:]:
+    for path in list(checkpoint.list_checkpoints(tmp_path).values())[2:]:
         (path / "policy.safetensors").write_bytes(b"torn")
     assert checkpoint.latest(tmp_path).step == 10
     assert checkpoint.set_aside_damaged(tmp_path, after=10) == [20, 30]
-    assert list(checkpoint.steps(tmp_path)) == [0, 10]
+    assert list(checkpoint.list_checkpoints(tmp_path)) == [0, 10]
     save(tmp_path, 20)
     checkpoint.prune(tmp_path, 9)
     assert sorted(p.name for p in (tmp_path / "checkpoints").iterdir()) == [

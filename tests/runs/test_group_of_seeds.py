@@ -91,7 +91,7 @@ def test_runs_of_a_named_group_are_named_by_seed(runs_dir: Path):
     assert [run["name"] for run in done.runs] == ["a-s3", "a-s4"]
     assert {run["group"] for run in done.runs} == {"wide"}
     with pytest.raises(RunError, match="taken by a group of seeds"):
-        store.refuse_taken("wide", runs_dir)
+        store.ensure_name_free("wide", runs_dir)
 
 
 def test_at_most_the_requested_number_of_jobs_run_at_once(runs_dir: Path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gymnast.runs.curve import learning_of
+from gymnast.runs.curve import summarize_learning
 
 SCORES = {0: 20.0, 1000: 60.0, 3000: 220.0, 4000: 180.0}
 """Env steps of the evaluated policy -> mean return; the result is recorded 500 steps later."""
@@ -32,7 +32,7 @@ def trapezoid(xs: list[float], ys: list[float]) -> float:
 
 
 def test_the_area_is_numpys_trapezoid_normalized_by_first_training_return_and_threshold():
-    found = learning_of(record(SCORES), threshold=200.0, budget=5000)
+    found = summarize_learning(record(SCORES), threshold=200.0, budget=5000)
     assert found is not None
     steps = [0, 1000, 3000, 4000, 5000]
     mean = trapezoid(steps, [20, 60, 220, 180, 180])
@@ -43,28 +43,28 @@ def test_the_area_is_numpys_trapezoid_normalized_by_first_training_return_and_th
 
 def test_the_curve_starts_at_the_training_return_if_the_untrained_policy_was_not_evaluated():
     later = {steps: score for steps, score in SCORES.items() if steps > 0}
-    found = learning_of(record(later), threshold=200.0, budget=5000)
+    found = summarize_learning(record(later), threshold=200.0, budget=5000)
     assert found is not None
     mean = trapezoid([0, 1000, 3000, 4000, 5000], [10, 60, 200, 180, 180])
     assert found["area"] == pytest.approx((mean - 10) / (200 - 10), rel=1e-12)
 
 
 def test_the_threshold_is_reached_at_the_steps_of_the_evaluated_policy_not_of_its_result():
-    found = learning_of(record(SCORES), threshold=200.0, budget=5000)
+    found = summarize_learning(record(SCORES), threshold=200.0, budget=5000)
     assert found is not None
     assert found["steps_to_threshold"] == 3000
     assert found["seconds_to_threshold"] == pytest.approx(2 + 1000 / 250)
 
 
 def test_the_last_value_extends_over_unused_budget_for_the_area_but_not_for_the_mean():
-    found = learning_of(record(SCORES, last=4500), threshold=200.0, budget=20_000)
+    found = summarize_learning(record(SCORES, last=4500), threshold=200.0, budget=20_000)
     assert found is not None
     taken = trapezoid([0, 1000, 3000, 4000, 4500], [20, 60, 220, 180, 180])
     assert found["mean_return"] == pytest.approx(taken, rel=1e-12)
     assert found["unused"] == pytest.approx(1 - 4500 / 20_000)
     budget = trapezoid([0, 1000, 3000, 4000, 20_000], [20, 60, 200, 180, 180])
     assert found["area"] == pytest.approx((budget - 10) / (200 - 10), rel=1e-12)
-    sooner = learning_of(record({0: 20.0, 500: 220.0}, last=1000), 200.0, 20_000)
+    sooner = summarize_learning(record({0: 20.0, 500: 220.0}, last=1000), 200.0, 20_000)
     assert sooner is not None
     assert sooner["area"] > found["area"], (
         "the run that reaches the threshold sooner has the larger area"
@@ -72,7 +72,7 @@ def test_the_last_value_extends_over_unused_budget_for_the_area_but_not_for_the_
 
 
 def test_the_area_is_at_most_one():
-    found = learning_of(record({0: 500.0, 1000: 500.0}), threshold=475.0, budget=100_000)
+    found = summarize_learning(record({0: 500.0, 1000: 500.0}), threshold=475.0, budget=100_000)
     assert found is not None
     assert found["area"] == pytest.approx(1.0)
 
@@ -82,13 +82,13 @@ def test_the_threshold_is_reached_when_the_lower_bound_reaches_it():
     for row in rows:
         if "eval:episode/return" in row:
             row["eval:episode/low"] = row["eval:episode/return"] - 25
-    found = learning_of(rows, threshold=200.0, budget=5000)
+    found = summarize_learning(rows, threshold=200.0, budget=5000)
     assert found is not None
     assert found["steps_to_threshold"] == 4000  # 220 - 25 was not enough
 
 
 def test_without_a_threshold_there_is_a_mean_return_and_no_area():
-    found = learning_of(record(SCORES), threshold=None, budget=None)
+    found = summarize_learning(record(SCORES), threshold=None, budget=None)
     assert found is not None
     assert found["area"] is None
     assert found["steps_to_threshold"] is found["seconds_to_threshold"] is None
@@ -97,11 +97,11 @@ def test_without_a_threshold_there_is_a_mean_return_and_no_area():
 
 
 def test_a_threshold_that_was_never_reached_has_no_steps():
-    found = learning_of(record(SCORES), threshold=300.0, budget=5000)
+    found = summarize_learning(record(SCORES), threshold=300.0, budget=5000)
     assert found is not None
     assert found["steps_to_threshold"] is None
     assert found["area"] is not None
 
 
 def test_without_evaluations_there_is_no_summary():
-    assert learning_of(record({}), 200.0, 5000) is None
+    assert summarize_learning(record({}), 200.0, 5000) is None

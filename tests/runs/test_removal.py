@@ -69,7 +69,7 @@ def test_rm_shows_runs_and_sizes_and_asks_for_confirmation(
     run, other = make_run(name="try-1"), make_run()
     (run.path / "log.txt").write_text("x" * 5000)
     size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
-    assert removal.size(run.path) == size
+    assert removal.run_size(run.path) == size
     refused = ask("rm", "try-1", answer="n\n")
     assert "try-1" in refused
     assert wording.size(size) in refused
@@ -264,7 +264,7 @@ def test_tags_added_concurrently_are_all_kept(make_run: Maker):
 def test_sizes_are_listed_with_their_total(ask: Ask, make_run: Maker):
     runs = [make_run(), make_run()]
     listed = json.loads(ask("--sizes", "--json"))
-    assert [r["bytes"] for r in listed] == [removal.size(run.path) for run in reversed(runs)]
+    assert [r["bytes"] for r in listed] == [removal.run_size(run.path) for run in reversed(runs)]
     total = wording.size(sum(r["bytes"] for r in listed))
     assert ask("--sizes").splitlines()[-1] == f"{total} in 2 runs"
     assert "size" not in ask().splitlines()[0]

@@ -103,9 +103,9 @@ def test_a_full_disk_leaves_run_json_and_events_unchanged_and_raises(
     make_run: Maker, monkeypatch: pytest.MonkeyPatch
 ):
     made = make_run(note="before")
-    made.event("first", {"rollouts": 1})
+    made.record_event("first", {"rollouts": 1})
     monkeypatch.setattr(os, "fsync", full)
-    for change in (lambda: made.update(note="after"), lambda: made.event("x", {"rollouts": 2})):
+    for change in (lambda: made.update(note="after"), lambda: made.record_event("x", {"rollouts": 2})):
         with pytest.raises(GymnastError, match="No space left"):
             change()
     assert made.info["note"] == "before"
@@ -137,7 +137,7 @@ def test_a_second_writer_is_rejected_with_the_pid_of_the_first(make_run: Maker, 
             time.sleep(60)
 
     pid = fork(hold)
-    wait_for(lambda: lock.is_held(made.path))
+    wait_for(lambda: lock.has_writer(made.path))
     assert made.status == "running"
     with pytest.raises(RunError, match=f"process {pid} on ") as refused, made.writer():
         pass
@@ -182,7 +182,7 @@ def test_readers_that_poll_constantly_do_not_block_a_writer(make_run: Maker):
 
     def look() -> None:
         while not stop.is_set():
-            lock.is_held(made.path)
+            lock.has_writer(made.path)
 
     readers = [threading.Thread(target=look) for _ in range(2)]
     for reader in readers:
@@ -203,7 +203,7 @@ def test_on_another_machine_the_heartbeat_determines_the_status(make_run: Maker)
     beat = made.path / "heartbeat"
     beat.touch()
     assert made.status == "paused"
-    old = time.time() - lock.SILENCE - 1
+    old = time.time() - lock.HEARTBEAT_TIMEOUT - 1
     os.utime(beat, (old, old))
     assert made.status == "lost"
 
@@ -214,7 +214,7 @@ def test_a_writer_updates_its_heartbeat(make_run: Maker, monkeypatch: pytest.Mon
     before = set(threading.enumerate())
     with made.writer():
         os.utime(made.path / "heartbeat", (0, 0))
-        wait_for(lambda: (lock.silence(made.path) or 0) < 10)
+        wait_for(lambda: (lock.heartbeat_age(made.path) or 0) < 10)
     assert set(threading.enumerate()) <= before
 
 
@@ -231,9 +231,9 @@ def test_the_status_of_an_ended_run_does_not_change(make_run: Maker, status: str
 def test_events_are_in_order_and_without_superseded_ones(make_run: Maker):
     made = make_run()
     for rollout in (1, 5, 9):
-        made.event("set", {"rollouts": rollout, "env_steps": rollout * 100}, key="algo.lr")
-    made.discard_after(5)
-    made.event("resumed", {"rollouts": 5, "env_steps": 500})
+        made.record_event("set", {"rollouts": rollout, "env_steps": rollout * 100}, key="algo.lr")
+    made.supersede_after(5)
+    made.record_event("resumed", {"rollouts": 5, "env_steps": 500})
     assert [(e["kind"], e["rollouts"]) for e in made.events()] == [
         ("set", 1),
         ("set", 5),
@@ -245,10 +245,10 @@ def test_events_are_in_order_and_without_superseded_ones(make_run: Maker):
 
 def test_an_event_cut_short_by_a_crash_does_not_affect_other_events(make_run: Maker):
     made = make_run()
-    made.event("first", {"rollouts": 1})
+    made.record_event("first", {"rollouts": 1})
     with (made.path / "events.jsonl").open("a") as file:
         file.write('{"time": 1, "kind": "to')
-    made.event("second", {"rollouts": 2})
+    made.record_event("second", {"rollouts": 2})
     assert [e["kind"] for e in made.events()] == ["first", "second"]
 
 
@@ -292,7 +292,7 @@ def test_a_live_writer_without_a_heartbeat_is_stalled(make_run):
     run: Run = make_run(status="running")
     with run.writer():
         assert run.status == "running"
-        long_ago = time.time() - lock.SILENCE - 1
+        long_ago = time.time() - lock.HEARTBEAT_TIMEOUT - 1
         os.utime(run.path / "heartbeat", (long_ago, long_ago))
         assert run.status == "stalled"
     assert run.status == "lost"

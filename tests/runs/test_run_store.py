@@ -13,7 +13,7 @@ import pytest
 from gymnast import api
 from gymnast.errors import CheckpointError, RunError, UsageError
 from gymnast.runs import index, store
-from gymnast.runs.reference import split
+from gymnast.runs.reference import split_reference
 from gymnast.runs.run import Run
 
 Maker = Callable[..., Run]
@@ -176,7 +176,7 @@ def test_filters_match_text_and_fields(make_run: Maker, runs_dir: Path):
 def test_a_reference_is_split_into_run_and_optional_checkpoint(
     reference: str, parts: tuple[str, str | None]
 ):
-    assert split(reference) == parts
+    assert split_reference(reference) == parts
 
 
 def test_runs_are_found_by_id_prefix_name_path_and_last(make_run: Maker, runs_dir: Path):
@@ -233,8 +233,8 @@ def test_an_unknown_checkpoint_of_a_known_run_is_reported_as_such(
         store.resolve(ref.format(path=run.path), runs_dir)
     assert "best, latest, 512" in str(refusal.value)
     with pytest.raises(CheckpointError, match="'nope' is not a checkpoint"):
-        api.run_named(ref.format(path=run.path), runs_dir)
-    assert api.run_named("CartPole-v1:nope", runs_dir) is None  # a preset's variant, or none
+        api.find_run(ref.format(path=run.path), runs_dir)
+    assert api.find_run("CartPole-v1:nope", runs_dir) is None  # a preset's variant, or none
 
 
 def test_best_is_the_highest_lower_bound_and_then_the_fewest_steps(make_run: Maker, runs_dir: Path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.shaping.steps import Scene, Steps
+from gymnast.shaping.steps import TermContext, Steps
 
 
 def fortune(steps: Steps, each: float = 1000.0) -> np.ndarray:
@@ -19,7 +19,7 @@ def brightness(steps: Steps) -> np.ndarray:
 class Pairs:
     """Pays 1 for every second step of the run, counted over all rollouts."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: TermContext) -> None:
         self.memory = {"steps": np.zeros(1, dtype=np.int64)}
 
     def __call__(self, steps: Steps) -> np.ndarray:
@@ -41,7 +41,7 @@ def raises(steps: Steps) -> np.ndarray:  # noqa: ARG001
 
 
 def unknown_name(steps: Steps) -> np.ndarray:
-    return steps.after["altitude"]
+    return steps.next_obs["altitude"]
 
 
 def infinite(steps: Steps) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from gymnast.config.problems import Refused
+from gymnast.config.problems import InvalidConfig
 from gymnast.config.resolve import resolve
 from gymnast.envs.backends.vector import VectorBackend
 from gymnast.errors import EnvError
@@ -18,11 +18,11 @@ from gymnast.runs import checkpoint
 from gymnast.shaping.info import PATIENCE
 from gymnast.steps import step_table
 from gymnast.training.notebook import train
-from gymnast.training.session import open_vector
-from tests.algos.practice import Practice
+from gymnast.training.session import open_vector_collector
+from tests.algos.practice import LearnerHarness
 from tests.shaping.informative import LENGTH, Informative, energy_of
 from tests.small_runs import SMALL as QUICK
-from tests.small_runs import gone_back, resumed, rows, same_run
+from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run
 
 ENV = "tests.shaping.informative:Informative"
 KEYS = ("energy", "parts/double", "rare")
@@ -31,8 +31,8 @@ SMALL = {"env.n_envs": 3, "algo.n_steps": 16, "env.workers": 2}
 COPIES = pytest.mark.parametrize("backend", ["inprocess", "process"])
 
 
-def practice(terms: dict[str, Any] = TERMS, algo: str | None = None, **more: Any) -> Practice:
-    return Practice.on(ENV, SMALL | terms | more, algo)
+def practice(terms: dict[str, Any] = TERMS, algo: str | None = None, **more: Any) -> LearnerHarness:
+    return LearnerHarness.make(ENV, SMALL | terms | more, algo)
 
 
 def expected_of(rollout: Any) -> dict[str, np.ndarray]:
@@ -77,7 +77,7 @@ def test_a_vector_gives_the_same_info_values_in_every_autoreset_mode(mode: Autor
             energy = np.vectorize(energy_of)(ages, action)
             rare = np.where(ages % 3, np.nan, ages)
             found = np.stack([energy, 2 * energy, rare], -1)
-            assert np.array_equal(step.numbers[real], found[real], equal_nan=True)
+            assert np.array_equal(step.info_values[real], found[real], equal_nan=True)
             over = np.flatnonzero(step.terminated | step.truncated).tolist()
             ended += len(over)
             envs.reset(over, over)
@@ -89,10 +89,10 @@ def test_envpool_info_values_are_read():
     terms = {"shaping.lost": {"term": "info", "kwargs": {"key": "elapsed_step"}}}
     settings = {"env.backend": "envpool", "env.n_envs": 2, **terms}
     cfg = resolve("CartPole-v1", settings).config
-    with closing(open_vector(cfg)) as collector:
+    with closing(open_vector_collector(cfg)) as collector:
         collector.start_episodes()
         step = collector.envs.step(np.zeros(2, dtype=np.int64))
-        assert step.numbers.tolist() == [[1.0], [1.0]]
+        assert step.info_values.tolist() == [[1.0], [1.0]]
 
 
 @COPIES
@@ -130,13 +130,13 @@ def test_a_key_that_appears_late_causes_no_warning(caplog: pytest.LogCaptureFixt
 
 @pytest.mark.parametrize("kwargs", [{}, {"key": ""}, {"key": 3}])
 def test_a_term_without_a_key_is_refused(kwargs: dict[str, Any]):
-    with pytest.raises(Refused, match=r"shaping.x.kwargs.key: .* \(expected a key of"):
+    with pytest.raises(InvalidConfig, match=r"shaping.x.kwargs.key: .* \(expected a key of"):
         resolve("CartPole-v1", {"shaping.x": {"term": "info", "kwargs": kwargs}})
 
 
 def test_match_environments_refuse_info_terms():
     term = {"term": "info", "kwargs": {"key": "k"}}
-    with pytest.raises(Refused, match=r"shaping: tag is a multi-agent environment"):
+    with pytest.raises(InvalidConfig, match=r"shaping: tag is a multi-agent environment"):
         resolve("tag", {"shaping.x": term})
 
 
@@ -167,9 +167,9 @@ def test_a_run_with_info_terms_resumes_bit_for_bit(backend: str, algo: str):
     quick = {key: value for key, value in QUICK.items() if algo == "ppo" or "algo" not in key}
     run = train(f"py:{ENV}", overrides=quick | settings, algo=algo, quiet=True)
     assert [row for row in rows(run) if "shaping/p" in row][-1]["shaping/p"] > 0
-    early = sorted(checkpoint.steps(run.path))[1]
-    again = resumed(gone_back(run, early))
-    same_run(again, run)
+    early = sorted(checkpoint.list_checkpoints(run.path))[1]
+    again = resume_run(copy_killed_at(run, early))
+    assert_same_run(again, run)
 
 
 def test_half_cheetah_rewards_are_the_sum_of_two_info_values():
@@ -178,9 +178,9 @@ def test_half_cheetah_rewards_are_the_sum_of_two_info_values():
     terms = {f"shaping.{n}": {"term": "info", "kwargs": {"key": k}} for n, k in keys.items()}
     settings = {"env.n_envs": 2, "env.backend": "inprocess", **terms}
     cfg = resolve("HalfCheetah-v5", settings).config
-    with closing(open_vector(cfg)) as collector:
+    with closing(open_vector_collector(cfg)) as collector:
         collector.start_episodes()
         rng = np.random.default_rng(0)
         for _ in range(20):
             step = collector.envs.step(rng.uniform(-1, 1, (2, 6)).astype(np.float32))
-            assert np.allclose(step.numbers.sum(-1), step.reward)
+            assert np.allclose(step.info_values.sum(-1), step.reward)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gymnast.shaping.potential import difference
+from gymnast.shaping.potential import potential_difference
 
 Array = np.ndarray
 Shape = Callable[..., Array]
@@ -86,7 +86,7 @@ def bonus(before: Array, after: Array, ended: Array, *, gamma: float) -> Array: 
 
 
 def test_14_a_potential_preserves_the_optimal_policy():
-    keeps_the_best_policy(difference)
+    keeps_the_best_policy(potential_difference)
 
 
 @pytest.mark.parametrize("wrong", [without_gamma, without_end, bonus])
@@ -98,5 +98,5 @@ def test_14_wrong_potential_terms_change_the_optimal_policy(wrong: Shape):
 @given(tasks())
 @settings(max_examples=50)
 def test_a_potential_shifts_all_action_values_of_a_state_equally(task: Task):
-    raw, shaped = task.worth(task.reward), task.worth(task.shaped(difference))
+    raw, shaped = task.worth(task.reward), task.worth(task.shaped(potential_difference))
     assert shaped == pytest.approx(raw - task.phi[:, None], abs=1e-8)

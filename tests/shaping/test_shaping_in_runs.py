@@ -14,19 +14,19 @@ from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
 from gymnast.runs.trace import Trace
 from gymnast.shaping.shaping import Shaping
-from gymnast.shaping.steps import sums
-from tests.algos.practice import Practice
-from tests.scripted import end_of, length_of, obs_of, seed_in
+from gymnast.shaping.steps import episode_returns
+from tests.algos.practice import LearnerHarness
+from tests.scripted import end_of, length_of, obs_of, seed_from_obs
 from tests.small_runs import (
-    arrays,
-    gone_back,
-    resumed,
+    checkpoint_arrays,
+    copy_killed_at,
+    resume_run,
     rows,
     same_arrays,
-    same_run,
-    told,
+    assert_same_run,
+    train_with_commands,
     traces,
-    trained,
+    train_small,
 )
 
 OWN = "py:tests.shaping.own_terms:"
@@ -57,11 +57,11 @@ def own(name: str, **more: Any) -> dict[str, Any]:
     return {"shaping.mine": {"term": f"{OWN}{name}", **more}}
 
 
-def shaped_by_hand(practice: Practice, rollout: Any, *, truncation_ends: bool) -> np.ndarray:
+def shaped_by_hand(practice: LearnerHarness, rollout: Any, *, truncation_ends: bool) -> np.ndarray:
     """Returns the potential `brightness`, from the observation of each step of an episode."""
     gamma, added = practice.cfg.algo.gamma, np.zeros_like(rollout.reward)
     for t, n in np.argwhere(rollout.valid):
-        seed, at = seed_in(rollout.obs[t, n]), round(float(rollout.obs[t, n, 0]) * 8)
+        seed, at = seed_from_obs(rollout.obs[t, n]), round(float(rollout.obs[t, n, 0]) * 8)
         last = at + 1 == length_of(seed)
         over = last and (truncation_ends or end_of(seed) != "truncated")
         follows = 0.0 if over else gamma * obs_of(seed, at + 1).sum(dtype=np.float64)
@@ -76,7 +76,7 @@ def shaped_by_hand(practice: Practice, rollout: Any, *, truncation_ends: bool) -
 def test_a_potential_uses_the_true_next_state_and_is_zero_at_the_end(
     algo: str, truncation_ends: bool
 ):
-    practice = Practice.on("Script", {"env.n_envs": 4, **own("brightness", weight=0.5)}, algo)
+    practice = LearnerHarness.make("Script", {"env.n_envs": 4, **own("brightness", weight=0.5)}, algo)
     for _ in range(3):
         rollout = practice.collect()
         shaped, row = practice.learner.shaping(rollout, {"mine": 0.5}, practice.cfg.algo.gamma)
@@ -93,8 +93,8 @@ def test_a_run_learns_from_the_raw_reward_plus_weighted_terms(algo: str):
     """The reference is a twin that gets the shaped rewards directly."""
     settings = {"env.n_envs": 2, "normalize.reward": "off" if algo == "dqn" else "running"}
     settings |= {"algo.warmup": 8} if algo == "dqn" else {}
-    first = Practice.on("Script", settings | own("fortune", kwargs={"each": 3.0}), algo)
-    twin = Practice.on("Script", settings, algo)
+    first = LearnerHarness.make("Script", settings | own("fortune", kwargs={"each": 3.0}), algo)
+    twin = LearnerHarness.make("Script", settings, algo)
     for _ in range(3):
         rollout, same = first.collect(), twin.collect()
         assert np.array_equal(rollout.reward, same.reward)
@@ -117,12 +117,12 @@ def test_a_run_learns_from_the_raw_reward_plus_weighted_terms(algo: str):
 )
 def test_counts_and_episode_ages_resume_bit_for_bit(algo: str, more: dict[str, Any]):
     settings = SMALL | COUNTED | more
-    whole = trained("MountainCar-v0", settings, algo=algo)
-    stored = arrays(whole, "learner")
+    whole = train_small("MountainCar-v0", settings, algo=algo)
+    stored = checkpoint_arrays(whole, "learner")
     assert stored["agent/shaping.count.visits"].sum() > 100
-    steps = sorted(checkpoint.steps(whole.path))
+    steps = sorted(checkpoint.list_checkpoints(whole.path))
     for step in (steps[1], steps[-2]):
-        same_run(resumed(gone_back(whole, step)), whole)
+        assert_same_run(resume_run(copy_killed_at(whole, step)), whole)
     rates = [row["hyper/shaping.count"] for row in rows(whole) if "hyper/shaping.count" in row]
     assert rates[0] > 0.9
     assert 0.5 <= rates[-1] < 0.7
@@ -143,7 +143,7 @@ def test_the_shaped_return_matches_the_stored_episodes(
     rollouts, weight = 16, 0.5
     settings = {"env.n_envs": N, "traces.train": "100%", "stop.rollouts": rollouts, **more}
     settings |= {} if algo == "reinforce" else {"algo.n_steps": T}
-    run = trained("Script", settings | own("brightness", weight=weight), algo=algo)
+    run = train_small("Script", settings | own("brightness", weight=weight), algo=algo)
     gamma = resolve("py:tests.scripted:Script", algo=algo).config.algo.gamma
     ended: list[tuple[int, int, float]] = []
     for copy in range(N):
@@ -192,40 +192,40 @@ def _first_of_each(ended: list[tuple[int, int, float]], count: int) -> list[tupl
 def test_shaped_returns_continue_across_rollouts_and_restart_with_new_copies():
     start = np.array([[1, 0], [0, 0], [0, 1]], dtype=bool)
     reward = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    found = sums(start, reward, np.array([100.0, 10.0]))
+    found = episode_returns(start, reward, np.array([100.0, 10.0]))
     assert found.tolist() == [[1, 12], [4, 16], [9, 6]]
-    unknown = sums(start, reward, np.array([np.nan, np.nan]))
+    unknown = episode_returns(start, reward, np.array([np.nan, np.nan]))
     assert np.isnan(unknown).tolist() == [[False, True], [False, True], [False, False]]
 
 
 def test_every_visited_state_is_counted_once():
-    run = trained("MountainCar-v0", SMALL | {"shaping.count.weight": 1})
-    visits = arrays(run, "learner")["agent/shaping.count.visits"]
+    run = train_small("MountainCar-v0", SMALL | {"shaping.count.weight": 1})
+    visits = checkpoint_arrays(run, "learner")["agent/shaping.count.visits"]
     assert visits.sum() == run.info["clocks"]["env_steps"]
 
 
 def test_a_weight_can_change_live_and_on_resume():
     settings = SMALL | own("fortune", kwargs={"each": 1.0}, weight=2)
     plan = {4: [("set", {"shaping.mine.weight": 7})]}
-    run = told("CartPole-v1", settings, plan)
+    run = train_with_commands("CartPole-v1", settings, plan)
     found = [row["shaping/mine"] for row in rows(run) if "shaping/mine" in row]
     assert found == [2.0] * 4 + [7.0] * 4
-    same_run(resumed(gone_back(run, 3 * N * T)), run)
+    assert_same_run(resume_run(copy_killed_at(run, 3 * N * T)), run)
 
 
 def test_only_weights_may_change_on_resume():
-    run = trained("CartPole-v1", SMALL | {"shaping.centred.weight": 1})
+    run = train_small("CartPole-v1", SMALL | {"shaping.centred.weight": 1})
     for change in ({"shaping.late.weight": 1}, {"shaping.centred.term": "late"}):
         with pytest.raises(ConfigError, match="resume cannot change shaping"):
-            resumed(run, {**change, "stop.env_steps": 9 * N * T})
-    resumed(run, {"shaping.centred.weight": 0, "stop.env_steps": 9 * N * T})
+            resume_run(run, {**change, "stop.env_steps": 9 * N * T})
+    resume_run(run, {"shaping.centred.weight": 0, "stop.env_steps": 9 * N * T})
     assert [row for row in rows(run) if "shaping/centred" in row][-1]["shaping/centred"] == 0
 
 
 def test_weight_zero_is_recorded_and_changes_nothing():
-    plain = trained("CartPole-v1", SMALL)
-    noted = trained("CartPole-v1", SMALL | {"shaping.centred.weight": 0})
-    assert same_arrays(arrays(plain), arrays(noted))
+    plain = train_small("CartPole-v1", SMALL)
+    noted = train_small("CartPole-v1", SMALL | {"shaping.centred.weight": 0})
+    assert same_arrays(checkpoint_arrays(plain), checkpoint_arrays(noted))
     assert "shaping/centred" in rows(noted)[0]
 
 
@@ -245,12 +245,12 @@ def test_weight_zero_is_recorded_and_changes_nothing():
 )
 def test_an_invalid_custom_term_is_named(name: str, message: str):
     with pytest.raises(ConfigError, match=message):
-        trained("CartPole-v1", SMALL | own(name))
+        train_small("CartPole-v1", SMALL | own(name))
 
 
 def test_an_invalid_term_is_refused_before_a_run_is_created(runs_dir):
     with pytest.raises(ConfigError):
-        trained("CartPole-v1", SMALL | own("raises"))
+        train_small("CartPole-v1", SMALL | own("raises"))
     assert not list(runs_dir.glob("*"))
 
 
@@ -259,7 +259,7 @@ def test_unnamed_components_of_an_observation_are_refused():
     parts = [{"name": "cart position", "low": -1, "high": 1}]
     settings = {"shaping.centred.weight": 1, "facts.observations": parts}
     with pytest.raises(ConfigError, match="has 3 components, but 1 are named"):
-        Practice.on("Script", settings)
+        LearnerHarness.make("Script", settings)
 
 
 @pytest.mark.parametrize("name", ["total", "a.b", "eval:x"])
@@ -276,7 +276,7 @@ def test_percentages_in_a_weight_schedule_need_a_budget():
 
 def test_every_learner_has_its_own_term_instances():
     cfg = resolve("MountainCar-v0").config
-    space = Practice.on("Script", {}).collector.spaces["agent"][0]
+    space = LearnerHarness.make("Script", {}).collector.spaces["agent"][0]
     space = replace(space, shape=(2,), low=(-1.2, -0.07), high=(0.6, 0.07))
     one, two = Shaping(cfg, space), Shaping(cfg, space)
     one.terms["count"].memory["visits"][:] = 5  # type: ignore[attr-defined]

@@ -15,8 +15,8 @@ from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.shaping import TERMS, TermConfig
 from gymnast.errors import ConfigError
-from gymnast.shaping.shaping import build, term_values
-from gymnast.shaping.steps import Scene, Seen, Steps, ages
+from gymnast.shaping.shaping import build_term, term_values
+from gymnast.shaping.steps import TermContext, ObsBatch, Steps, episode_ages
 from gymnast.shaping.tables import steps_to_go
 from gymnast.spaces.observations import BoxObs, CompositeObs, DiscreteObs, ImageObs
 
@@ -24,16 +24,16 @@ Array = np.ndarray
 GAME = BoxObs((2,), (-np.inf,) * 2, (np.inf,) * 2)
 
 
-def scene(preset: str = "CartPole-v1", parts: tuple[Component, ...] = ()) -> Scene:
+def scene(preset: str = "CartPole-v1", parts: tuple[Component, ...] = ()) -> TermContext:
     """Returns the scene of a preset's environment, or of one with these components."""
     cfg = resolve(preset).config
     parts = parts or cfg.facts.observations
     vector = BoxObs((len(parts),), tuple(c.low for c in parts), tuple(c.high for c in parts))
     n = int(parts[0].high) + 1 if preset in ("Taxi-v4", "FrozenLake-v1") else 0
-    return Scene(cfg.env, DiscreteObs(n, 0) if n else vector, parts)
+    return TermContext(cfg.env, DiscreteObs(n, 0) if n else vector, parts)
 
 
-def played(where: Scene, rows: Any, *, gamma: float = 0.9, **more: Any) -> Steps:
+def played(where: TermContext, rows: Any, *, gamma: float = 0.9, **more: Any) -> Steps:
     """Returns the steps of one copy with these observations in sequence; each array has T entries."""
     dtype = np.int64 if isinstance(where.obs, DiscreteObs) else np.float32
     seen = np.asarray(rows, dtype)[:, None]
@@ -43,11 +43,11 @@ def played(where: Scene, rows: Any, *, gamma: float = 0.9, **more: Any) -> Steps
     arrays = {name: np.asarray(list(column))[:, None] for name, column in fields.items()}
     arrays.setdefault("ended", arrays["terminated"])
     names = where.names
-    return Steps(before=Seen(seen[:-1], names), after=Seen(seen[1:], names), gamma=gamma, **arrays)
+    return Steps(obs=ObsBatch(seen[:-1], names), next_obs=ObsBatch(seen[1:], names), gamma=gamma, **arrays)
 
 
-def term_of(name: str, where: Scene, steps: Steps, **kwargs: Any) -> Array:
-    term = build(name, TermConfig(kwargs=kwargs), where)
+def term_of(name: str, where: TermContext, steps: Steps, **kwargs: Any) -> Array:
+    term = build_term(name, TermConfig(kwargs=kwargs), where)
     return term_values(name, term, steps)[:, 0]
 
 
@@ -105,7 +105,7 @@ def test_a_potential_sums_to_minus_its_initial_value_over_an_episode():
 
 def test_the_nth_visit_of_a_state_pays_one_over_the_square_root_of_n():
     where = scene("MountainCar-v0")
-    term = build("count", TermConfig(kwargs={"bins": 12}), where)
+    term = build_term("count", TermConfig(kwargs={"bins": 12}), where)
     visits: Counter[tuple[int, int]] = Counter()
     for seed in range(3):
         seen, ended = walk("MountainCar-v0", seed)
@@ -138,7 +138,7 @@ def test_discrete_observations_are_counted_as_states():
 )
 def test_uncountable_observations_are_refused(kwargs: dict[str, Any], message: str):
     with pytest.raises(ConfigError, match=message):
-        build("count", TermConfig(kwargs=kwargs), scene())
+        build_term("count", TermConfig(kwargs=kwargs), scene())
 
 
 def test_late_steps_cost_one_each():
@@ -155,10 +155,10 @@ def test_change_pays_the_increase_of_a_component():
     parts = CompositeObs(
         "Dict", (("screen", ImageObs((6, 6), 255, "last")), ("gamevariables", GAME))
     )
-    where = Scene(where.env, parts, ())
+    where = TermContext(where.env, parts, ())
     shown = np.zeros((3, 1), parts.dtype)
     shown["gamevariables"][:, 0] = [[50, 100], [49, 80], [49, 90]]  # ammunition, health
-    seen = {"before": Seen(shown[:-1], where.names), "after": Seen(shown[1:], where.names)}
+    seen = {"before": ObsBatch(shown[:-1], where.names), "after": ObsBatch(shown[1:], where.names)}
     steps = replace(played(scene(), np.zeros((3, 4))), **seen)
     one = {"component": "gamevariables", "index": 1}
     assert term_of("change", where, steps, **one).tolist() == [-20, 10]
@@ -166,9 +166,9 @@ def test_change_pays_the_increase_of_a_component():
     with pytest.raises(
         ConfigError, match=r"the observation has no component health .*gamevariables"
     ):
-        build("change", TermConfig(kwargs={"component": "health"}), where)
+        build_term("change", TermConfig(kwargs={"component": "health"}), where)
     with pytest.raises(ConfigError, match="missing a required argument: 'component'"):
-        build("change", TermConfig(), where)
+        build_term("change", TermConfig(), where)
 
 
 def test_ages_continue_from_the_previous_rollout_and_restart_with_an_episode():
@@ -180,7 +180,7 @@ def test_ages_continue_from_the_previous_rollout_and_restart_with_an_episode():
             age = np.where(opens, 0, age)
             expected.append(age)
             age = age + 1
-        assert np.array_equal(ages(start, carry), expected)
+        assert np.array_equal(episode_ages(start, carry), expected)
 
 
 PONG = tuple(
@@ -244,16 +244,16 @@ def test_holes_in_the_ice_are_not_goals():
 
 def test_progress_needs_a_transition_table():
     with pytest.raises(ConfigError, match="whose observation is its state"):
-        build("progress", TermConfig(), scene())
+        build_term("progress", TermConfig(), scene())
     tasks = EnvConfig.model_validate({"id": "Taxi-v4", "tasks": {"a": {}, "b": {}}})
     with pytest.raises(ConfigError, match="a single environment"):
-        build("progress", TermConfig(), Scene(tasks, DiscreteObs(500, 0), ()))
+        build_term("progress", TermConfig(), TermContext(tasks, DiscreteObs(500, 0), ()))
 
 
 @pytest.mark.parametrize("name", TERMS)
 def test_a_term_for_other_observations_is_refused_with_the_available_components(name: str):
     """FrozenLake's observation is a cell index, which has none of the components that terms use."""
-    needs = TERMS[name].needs
+    needs = TERMS[name].required_obs
     settings: dict[str, Any] = {f"shaping.{name}.weight": 1}
     settings |= {"shaping.info.kwargs": {"key": "prob"}} if name == "info" else {}
     if not needs:

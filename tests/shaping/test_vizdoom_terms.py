@@ -12,10 +12,10 @@ from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.shaping import TermConfig
 from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError
-from gymnast.shaping.shaping import build, term_values
-from gymnast.shaping.steps import Scene, Seen, Steps
-from gymnast.spaces.spaces import observation
-from tests.small_runs import rows, trained
+from gymnast.shaping.shaping import build_term, term_values
+from gymnast.shaping.steps import TermContext, ObsBatch, Steps
+from gymnast.spaces.spaces import convert_obs_space
+from tests.small_runs import rows, train_small
 
 SHOWN = ["HITCOUNT", "HEALTH", "KILLCOUNT", "AMMO2"]
 SETTINGS: dict[str, Any] = {
@@ -35,11 +35,11 @@ SETTINGS: dict[str, Any] = {
 SHOOT, TURN = 1, 2
 
 
-def scene(**changes: Any) -> Scene:
+def scene(**changes: Any) -> TermContext:
     cfg = EnvConfig.model_validate(SETTINGS | changes)
     env = make_env(cfg)
     env.close()
-    return Scene(cfg, observation(env.observation_space), ())
+    return TermContext(cfg, convert_obs_space(env.observation_space), ())
 
 
 def test_vizdoom_terms_match_the_games_own_counters():
@@ -62,13 +62,13 @@ def test_vizdoom_terms_match_the_games_own_counters():
     none = np.zeros((len(seen) - 1, 1), dtype=bool)
     over = none.copy()
     over[-1] = True
-    before, after = (Seen(part, where.names) for part in (observations[:-1], observations[1:]))
+    before, after = (ObsBatch(part, where.names) for part in (observations[:-1], observations[1:]))
     zero = np.zeros(none.shape)
     steps = Steps(before, after, zero, zero, over, none, over, ~none, zero.astype(int), 0.99)
 
     hits, health, kills, ammunition = np.diff(np.array(counted), axis=0)[:-1].T
     found = {
-        name: term_values(name, build(name, TermConfig(), where), steps)[:, 0]
+        name: term_values(name, build_term(name, TermConfig(), where), steps)[:, 0]
         for name in ("missed", "kills", "hurt")
     }
     assert all(term[-1] == 0 for term in found.values())
@@ -102,13 +102,13 @@ def test_missing_game_variables_are_refused_with_the_setting_that_adds_them(
     name: str, changes: dict[str, Any], message: str
 ):
     with pytest.raises(ConfigError, match=message):
-        build(name, TermConfig(), scene(**changes))
+        build_term(name, TermConfig(), scene(**changes))
 
 
 def test_a_policy_trains_on_screen_and_variables_and_records_the_terms():
     target = SETTINGS["id"]
     settings = {f"env.{key}": value for key, value in SETTINGS.items() if key != "id"}
-    run = trained(
+    run = train_small(
         target,
         settings
         | {"env.n_envs": 2, "algo.n_steps": 32, "stop.rollouts": 2, "eval.every": "off"}

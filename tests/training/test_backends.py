@@ -12,7 +12,7 @@ from gymnast.errors import ConfigError, GymnastError
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
 from gymnast.training.notebook import train
-from tests.small_runs import arrays, exact, gone_back, resumed, rows, same_arrays, traces, trained
+from tests.small_runs import checkpoint_arrays, exact_metrics, copy_killed_at, resume_run, rows, same_arrays, traces, train_small
 
 TINY = {
     "env.n_envs": 5,
@@ -30,34 +30,34 @@ TINY = {
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return trained("Script", TINY, runs_dir=tmp_path_factory.mktemp("runs"))
+    return train_small("Script", TINY, runs_dir=tmp_path_factory.mktemp("runs"))
 
 
 def same(a: Run, b: Run) -> bool:
-    both = ((arrays(a, stem), arrays(b, stem)) for stem in ("policy", "learner", "collector"))
+    both = ((checkpoint_arrays(a, stem), checkpoint_arrays(b, stem)) for stem in ("policy", "learner", "collector"))
     return all(same_arrays(x, y) for x, y in both) and numbers(a) == numbers(b)
 
 
 def numbers(run: Run) -> list[Any]:
     own = "env/steps"
-    found = [(row.pop(own, None), exact(row)) for row in rows(run)]
+    found = [(row.pop(own, None), exact_metrics(row)) for row in rows(run)]
     assert {row[own] for row in rows(run) if own in row} or "CartPole" in run.info["env"]
     return found
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_training_in_any_number_of_workers_equals_training_in_process(here: Run, workers: int):
-    there = trained("Script", TINY | {"env.backend": "process", "env.workers": workers})
+    there = train_small("Script", TINY | {"env.backend": "process", "env.workers": workers})
     assert same(here, there)
     assert traces(there, "train")
     if workers == 2:  # resumed from what a kill would leave, it ends the same
-        assert same(resumed(gone_back(there, 320)), here)
+        assert same(resume_run(copy_killed_at(there, 320)), here)
 
 
 def test_a_worker_that_dies_costs_only_its_episodes_and_is_reported():
     dies = {"how": "killed", "at": 9, "only": episode_seed(0, "episode", "agent", 3, 0)}
     settings = TINY | {"env.kwargs": dies, "env.backend": "process", "env.workers": 2}
-    run = trained("Broken", settings)
+    run = train_small("Broken", settings)
     assert run.info["status"] == "finished"
     (fault,) = [event for event in run.events() if event["kind"] == "fault"]
     assert (fault["copy"], fault["copies"]) == (3, [2, 3, 4])
@@ -73,7 +73,7 @@ def test_a_worker_that_dies_costs_only_its_episodes_and_is_reported():
 def test_output_of_environments_in_workers_is_logged():
     prints = {"how": "prints", "at": 2, "only": episode_seed(0, "episode", "agent", 1, 0)}
     settings = TINY | {"env.kwargs": prints, "env.backend": "process", "env.workers": 1}
-    run = trained("Broken", settings | {"stop.env_steps": 160})
+    run = train_small("Broken", settings | {"stop.env_steps": 160})
     log = (run.path / "log.txt").read_text()
     assert "environment worker 0: hello from the environment" in log
 
@@ -90,7 +90,7 @@ VECTOR = {
 
 
 def test_training_on_a_vector_env_uses_real_steps_only_and_is_reproducible():
-    first, again = (trained("CartPole-v1", VECTOR | {"env.max_episode_steps": 20}) for _ in "ab")
+    first, again = (train_small("CartPole-v1", VECTOR | {"env.max_episode_steps": 20}) for _ in "ab")
     assert same(first, again)
     learned = [row for row in rows(first) if "rollout/valid" in row or "episode/return" in row]
     assert learned
@@ -119,7 +119,7 @@ def test_settings_that_a_vector_env_does_not_support_are_refused_before_anything
     target: str, settings: dict[str, Any], said: str, runs_dir: Path
 ):
     with pytest.raises(GymnastError, match=said) as refused:
-        trained(target, {"env.backend": "vector"} | settings)
+        train_small(target, {"env.backend": "vector"} | settings)
     assert "env.backend" in str(refused.value) or "CartPol" in target
     assert not list(runs_dir.glob("*/run.json"))
 

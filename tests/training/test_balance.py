@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gymnast.config.sections.league import BalanceConfig
-from gymnast.league.wins import Wins
+from gymnast.league.wins import RecentWins
 from gymnast.selfplay.balance import Balance
 
 REMEDIES = ("alone", "handicap", "reward")
@@ -22,9 +22,9 @@ def balance(patience: int, remedies: tuple[str, ...] = REMEDIES) -> Balance:
     return Balance(BalanceConfig.model_validate({"patience": patience, "remedies": remedies}))
 
 
-def wins(stands: str) -> dict[str, Wins]:
+def wins(stands: str) -> dict[str, RecentWins]:
     """Win rates of 1/8 and 7/8, of one half each, or of 3 matches only."""
-    found = {role: Wins(WINDOW) for role in ("seeker", "hider")}
+    found = {role: RecentWins(WINDOW) for role in ("seeker", "hider")}
     won = {"seeker": 1, "hider": 7, "": 4, "too few": 0}[stands]
     for match in range(3 if stands == "too few" else WINDOW):
         found["seeker"].add(float(match < won))
@@ -42,7 +42,7 @@ def test_remedies_are_applied_in_order_and_withdrawn_in_reverse(history, patienc
     in_a_row, last = 0, ""
     for stands in history:
         before, weaker = list(watched.applied), watched.weaker
-        action = watched.watch(wins(stands))
+        action = watched.update(wins(stands))
         now = "" if stands == "too few" else stands
         in_a_row, last = (in_a_row + 1 if now == last else 1), now
         assert watched.applied == remedies[: len(watched.applied)]
@@ -69,19 +69,19 @@ def test_remedies_are_applied_in_order_and_withdrawn_in_reverse(history, patienc
 def test_a_restored_balance_continues_identically(history, at, patience):
     whole, first = balance(patience), balance(patience)
     for stands in history[:at]:
-        assert whole.watch(wins(stands)) == first.watch(wins(stands))
+        assert whole.update(wins(stands)) == first.update(wins(stands))
     second = balance(patience)
     second.load(json.loads(json.dumps(first.state())))
     for stands in history[at:]:
-        assert whole.watch(wins(stands)) == second.watch(wins(stands))
+        assert whole.update(wins(stands)) == second.update(wins(stands))
     assert whole.state() == second.state()
 
 
 def test_patience_restarts_when_another_role_is_dominated():
     watched = balance(3)
     for stands in ("seeker", "seeker", "hider", "hider"):
-        assert watched.watch(wins(stands)) is None
-    action = watched.watch(wins("hider"))
+        assert watched.update(wins(stands)) is None
+    action = watched.update(wins("hider"))
     assert action is not None
     assert (action["what"], action["remedy"], action["weaker"]) == ("applied", "alone", "hider")
 
@@ -89,12 +89,12 @@ def test_patience_restarts_when_another_role_is_dominated():
 def test_a_single_learner_is_never_dominated():
     watched = balance(1)
     for _ in range(5):
-        assert watched.watch({"seeker": wins("seeker")["seeker"]}) is None
+        assert watched.update({"seeker": wins("seeker")["seeker"]}) is None
 
 
 @pytest.mark.parametrize("remedy", REMEDIES)
 def test_only_the_weaker_role_is_helped(remedy: str):
     watched = balance(1, (remedy,))
-    watched.watch(wins("hider"))
-    assert watched.has(remedy, "hider")
-    assert not watched.has(remedy, "seeker")
+    watched.update(wins("hider"))
+    assert watched.is_helping(remedy, "hider")
+    assert not watched.is_helping(remedy, "seeker")

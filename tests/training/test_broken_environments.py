@@ -11,7 +11,7 @@ from gymnast.errors import EnvError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
-from tests.small_runs import resumed, rows, trained
+from tests.small_runs import resume_run, rows, train_small
 
 TINY = {"env.n_envs": 4, "algo.n_steps": 16, "stop.rollouts": 3, "eval.every": "off"}
 PROCESS = {"env.backend": "process", "env.workers": 2, "env.timeout": 1.0}
@@ -37,7 +37,7 @@ CONTRACT = {
 @pytest.mark.parametrize(("how", "what"), CONTRACT.items(), ids=CONTRACT)
 def test_an_environment_that_breaks_its_contract_costs_one_episode(how, what, backend: str):
     settings = TINY | PROCESS | YES | {"env.backend": backend}
-    run = trained("Broken", settings | {"env.kwargs": {"how": how, "at": 5, "only": BAD}})
+    run = train_small("Broken", settings | {"env.kwargs": {"how": how, "at": 5, "only": BAD}})
     assert run.info["status"] == "finished"
     (fault,) = faults(run)
     assert (fault["copy"], fault["step"]) == (1, 5)
@@ -60,7 +60,7 @@ WORKER = {
 def test_a_worker_that_dies_or_hangs_costs_the_episodes_it_was_in(how: str, what: str):
     """A copy breaks after a number of episodes that a new copy does not reach in so short a run."""
     settings = TINY | PROCESS | YES | {"env.kwargs": {"how": how, "after": 5}, "stop.rollouts": 4}
-    run = trained("Trouble", settings)
+    run = train_small("Trouble", settings)
     assert run.info["status"] == "finished"
     found = faults(run)
     assert any(what in fault["what"] for fault in found), found
@@ -70,7 +70,7 @@ def test_a_worker_that_dies_or_hangs_costs_the_episodes_it_was_in(how: str, what
 
 def test_a_slow_copy_is_waited_for():
     settings = TINY | PROCESS | YES | {"env.kwargs": {"seconds": 0.02}, "stop.rollouts": 1}
-    run = trained("Slow", settings)
+    run = train_small("Slow", settings)
     assert run.info["status"] == "finished"
     assert faults(run) == []
 
@@ -82,7 +82,7 @@ def test_a_copy_that_always_breaks_ends_training_with_a_checkpoint_to_resume_fro
     settings = TINY | PROCESS | YES | {"env.backend": backend, "env.max_faults": 3}
     bad = {"env.kwargs": {"how": "raises", "at": 2, "only": "all"}}
     with pytest.raises(EnvError, match=r"copy \d, step 2 .*the physics went wrong"):
-        trained("Broken", settings | bad)
+        train_small("Broken", settings | bad)
     (path,) = runs_dir.glob("*/run.json")
     run = Run(path.parent)
     assert run.info["status"] == "failed"
@@ -98,10 +98,10 @@ def test_a_run_whose_environment_was_fixed_can_be_resumed(tmp_path, monkeypatch,
     target = "py:shaky_world:World-v"  # small_runs takes a name with -v as it stands
     settings = TINY | YES | {"env.id": "py:shaky_world:World"}
     with pytest.raises(EnvError, match="the physics went wrong"):
-        trained(target, settings)
+        train_small(target, settings)
     (path,) = runs_dir.glob("*/run.json")
     module.write_text(text + "        super().__init__('fine')\n")
     monkeypatch.delitem(sys.modules, "shaky_world")
-    run = resumed(Run(path.parent))
+    run = resume_run(Run(path.parent))
     assert run.info["status"] == "finished"
     assert run.info["clocks"]["rollouts"] == 3

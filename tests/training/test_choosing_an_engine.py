@@ -11,7 +11,7 @@ from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.training.lifecycle.prepare import prepare
-from tests.small_runs import arrays, gone_back, resumed, rows, trained
+from tests.small_runs import checkpoint_arrays, copy_killed_at, resume_run, rows, train_small
 
 SETTINGS: dict[str, Any] = {
     "env.n_envs": 2,
@@ -89,14 +89,14 @@ def test_without_compiled_kernels_auto_chooses_torch_and_native_is_refused():
 
 
 def test_an_observation_too_large_for_the_native_engine_uses_torch():
-    from gymnast.engine.native.plan import MOST_PIECES, why_unsupported
+    from gymnast.engine.native.plan import MOST_PIECES, unsupported_reason
     from tests.engine.native.problems import OBSERVATIONS, Problem
 
-    policy = Problem.of("categories").policy
+    policy = Problem.make("categories").policy
     for n, fits in ((MOST_PIECES, True), (MOST_PIECES + 1, False)):
         many = type(OBSERVATIONS["categories"])((n,), (2,) * n, (0,) * n)
-        wide = type(policy)(many, policy.action, policy.cfg, policy.normalize)
-        assert (why_unsupported(wide.network) is None) == fits
+        wide = type(policy)(many, policy.action_space, policy.cfg, policy.normalize)
+        assert (unsupported_reason(wide.network) is None) == fits
         if fits:
             wide.use_engine("native")
             assert np.isfinite(wide.value(np.ones((3, n), np.int64))).all()
@@ -108,7 +108,7 @@ def test_an_observation_too_large_for_the_native_engine_uses_torch():
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
     runs = tmp_path_factory.mktemp("runs")
-    return trained("CartPole-v1", SETTINGS | {"engine": "native"}, runs_dir=runs)
+    return train_small("CartPole-v1", SETTINGS | {"engine": "native"}, runs_dir=runs)
 
 
 def kinds(run: Run, kind: str) -> list[dict[str, Any]]:
@@ -122,10 +122,10 @@ def test_a_run_records_its_engine(whole: Run):
 
 def test_a_native_run_resumes_with_torch_and_back_and_both_are_recorded(whole: Run):
     """Up to rounding, it equals the run that never changed its engine."""
-    run = gone_back(whole, 2 * 32)
-    resumed(run, {"engine": "torch", "stop.vec_steps": 3 * 16})
+    run = copy_killed_at(whole, 2 * 32)
+    resume_run(run, {"engine": "torch", "stop.vec_steps": 3 * 16})
     assert run.info["engine"] == "torch"
-    resumed(run, {"engine": "native", "stop.rollouts": 4})
+    resume_run(run, {"engine": "native", "stop.rollouts": 4})
     assert run.info["engine"] == whole.info["engine"]
     there, back = kinds(run, "engine changed")
     assert (there["from"], there["to"]) == (whole.info["engine"], "torch")
@@ -133,7 +133,7 @@ def test_a_native_run_resumes_with_torch_and_back_and_both_are_recorded(whole: R
     for event in kinds(run, "resumed"):
         assert not event["bit_exact"]
         assert "engine" in event["differs"]
-    ours, theirs = arrays(run), arrays(whole)
+    ours, theirs = checkpoint_arrays(run), checkpoint_arrays(whole)
     assert ours.keys() == theirs.keys()
     for name in ours:
         assert np.allclose(ours[name], theirs[name], rtol=1e-4, atol=1e-6), name
@@ -142,30 +142,30 @@ def test_a_native_run_resumes_with_torch_and_back_and_both_are_recorded(whole: R
 
 
 def test_resuming_with_the_same_engine_is_exact_and_records_no_engine_change(whole: Run):
-    run = resumed(gone_back(whole, 2 * 32))
+    run = resume_run(copy_killed_at(whole, 2 * 32))
     (event,) = kinds(run, "resumed")
     assert event["bit_exact"]
     assert not kinds(run, "engine changed")
-    assert all(np.array_equal(a, arrays(whole)[name]) for name, a in arrays(run).items())
+    assert all(np.array_equal(a, checkpoint_arrays(whole)[name]) for name, a in checkpoint_arrays(run).items())
 
 
 @pytest.mark.parametrize("overlap", ["off", "on"])
 def test_a_run_on_images_resumes_exactly(overlap: str):
     more = {"engine": "native", "env.backend": "inprocess", "env.max_episode_steps": 20}
     small = {"algo.batch_size": 12, "eval.confirm_episodes": 1, "eval.n_envs": 1}
-    whole = trained("ALE/Pong-v5:pixels", SETTINGS | more | small | {"overlap": overlap})
-    run = resumed(gone_back(whole, 2 * 32))
+    whole = train_small("ALE/Pong-v5:pixels", SETTINGS | more | small | {"overlap": overlap})
+    run = resume_run(copy_killed_at(whole, 2 * 32))
     (event,) = kinds(run, "resumed")
     assert event["bit_exact"]
-    assert all(np.array_equal(a, arrays(whole)[name]) for name, a in arrays(run).items())
+    assert all(np.array_equal(a, checkpoint_arrays(whole)[name]) for name, a in checkpoint_arrays(run).items())
 
 
 def test_resuming_without_compiled_kernels_is_a_change_of_engine(request: pytest.FixtureRequest):
-    run = trained("CartPole-v1", SETTINGS)
+    run = train_small("CartPole-v1", SETTINGS)
     assert run.info["engine"].startswith("native")
     request.getfixturevalue("without_kernels")
-    back = gone_back(run, 2 * 32)
-    resumed(back)
+    back = copy_killed_at(run, 2 * 32)
+    resume_run(back)
     (event,) = kinds(back, "engine changed")
     assert event["to"] == "torch"
     assert not kinds(back, "resumed")[0]["bit_exact"]

@@ -11,19 +11,19 @@ import pytest
 
 from gymnast.errors import EnvError
 from gymnast.evaluation.evaluate import Evaluator
-from gymnast.evaluation.rescore import policy_of
+from gymnast.evaluation.rescore import load_policy
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
 from tests.small_runs import (
-    arrays,
+    checkpoint_arrays,
     evaluations,
-    exact,
+    exact_metrics,
     rows,
     same_arrays,
     same_traces,
     traces,
-    trained,
+    train_small,
 )
 
 ROLLOUT = 4 * 8
@@ -38,7 +38,7 @@ CARTPOLE = {
 
 def cartpole(**overrides: Any) -> Run:
     named = {key.replace("__", "."): value for key, value in overrides.items()}
-    return trained("CartPole-v1", CARTPOLE | named)
+    return train_small("CartPole-v1", CARTPOLE | named)
 
 
 def config_of(run: Run) -> Any:
@@ -49,8 +49,8 @@ def config_of(run: Run) -> Any:
 
 def test_evaluating_in_a_process_and_inline_gives_the_same_run():
     inline, in_process = cartpole(eval__mode="inline"), cartpole(eval__mode="process")
-    assert [exact(row) for row in rows(inline)] == [exact(row) for row in rows(in_process)]
-    assert same_arrays(arrays(inline), arrays(in_process))
+    assert [exact_metrics(row) for row in rows(inline)] == [exact_metrics(row) for row in rows(in_process)]
+    assert same_arrays(checkpoint_arrays(inline), checkpoint_arrays(in_process))
     assert inline.info["score"] == in_process.info["score"]
     assert inline.info["checkpoints"] == in_process.info["checkpoints"]
     for kind in ("eval", "confirm"):
@@ -66,13 +66,13 @@ def test_evaluating_never_changes_training():
     assert not evaluations(without)
     assert len(evaluations(often)) == 12
     for run in (without, often):
-        assert same_arrays(arrays(run), arrays(with_evaluation))
-        assert same_arrays(arrays(run, "learner"), arrays(with_evaluation, "learner"))
+        assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(with_evaluation))
+        assert same_arrays(checkpoint_arrays(run, "learner"), checkpoint_arrays(with_evaluation, "learner"))
         assert _learned(run) == _learned(with_evaluation)
 
 
 def _learned(run: Run) -> list[dict[str, float]]:
-    every = [exact(row) for row in rows(run) if "policy/loss" in row]
+    every = [exact_metrics(row) for row in rows(run) if "policy/loss" in row]
     return [{k: v for k, v in row.items() if not k.startswith("eval")} for row in every]
 
 
@@ -90,7 +90,7 @@ def test_the_last_version_is_scored_at_the_end_if_it_is_not_at_an_evaluation_poi
 def test_with_eval_wait_each_score_is_received_at_its_own_evaluation_point():
     run = cartpole(eval__wait="on")
     assert evaluations(run) == [(k * 3 * ROLLOUT,) * 2 for k in (1, 2, 3, 4)]
-    assert same_arrays(arrays(run), arrays(cartpole()))
+    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(cartpole()))
 
 
 @pytest.mark.parametrize(("wait", "after"), [("off", 6), ("on", 3)])
@@ -117,7 +117,7 @@ def test_warmup_and_start_at_delay_the_first_evaluation():
 def test_plateau_ends_a_run_that_no_longer_improves():
     """The scripted reward does not depend on the actions: no score is better than the first."""
     settings = {"stop.rollouts": 30, "eval.every": "1 rollouts", "stop.plateau": 3}
-    run = trained("Script", settings | {"env.n_envs": 2, "algo.n_steps": 8})
+    run = train_small("Script", settings | {"env.n_envs": 2, "algo.n_steps": 8})
     assert run.info["reason_kind"] == "plateau"
     assert len(evaluations(run)) == 4
     assert run.info["checkpoints"]["best"] == 16
@@ -136,13 +136,13 @@ def test_the_best_checkpoint_is_the_version_that_was_scored_best():
     assert saved.step == best
     again = _replayed(run, saved)
     assert [t.raw_return for t in traces(run, "eval")[best]] == list(again.returns)
-    assert same_arrays(saved.tensors("policy"), arrays(run, which=best))
+    assert same_arrays(saved.tensors("policy"), checkpoint_arrays(run, which=best))
 
 
 def test_with_one_episode_per_evaluation_the_best_is_the_highest_return():
     settings = {"env.n_envs": 8, "algo.n_steps": 16, "algo.epochs": 2, "algo.lr": 1e-4}
     settings |= {"stop.rollouts": 8, "eval.every": "1 rollouts", "eval.episodes": 1}
-    run = trained("Choose", settings | {"algo.gamma": 0.0, "checkpoint.keep": 20})
+    run = train_small("Choose", settings | {"algo.gamma": 0.0, "checkpoint.keep": 20})
     results = {
         int(row["eval:clock/env_steps"]): row["eval:episode/return"]
         for row in rows(run)
@@ -167,14 +167,14 @@ def test_a_score_belongs_to_the_weights_of_the_version_it_names():
 def _replayed(run: Run, saved: checkpoint.Checkpoint) -> Any:
     evaluator = Evaluator(config_of(run))
     try:
-        return evaluator.evaluate(policy_of(saved), saved.step, evaluator.plan("eval"))[0]
+        return evaluator.evaluate(load_policy(saved), saved.step, evaluator.plan("eval"))[0]
     finally:
         evaluator.close()
 
 
 def test_runs_of_different_seeds_are_scored_on_the_same_episodes():
     settings = {"stop.rollouts": 2, "eval.every": "1 rollouts", "env.n_envs": 2, "algo.n_steps": 8}
-    first, second = (trained("Script", settings | {"seed": seed}) for seed in (0, 1))
+    first, second = (train_small("Script", settings | {"seed": seed}) for seed in (0, 1))
     for kind in ("eval", "confirm"):
         played = [
             [[t.seed for t in episodes] for episodes in traces(run, kind).values()]
@@ -182,7 +182,7 @@ def test_runs_of_different_seeds_are_scored_on_the_same_episodes():
         ]
         assert played[0] == played[1]
         assert len({tuple(seeds) for seeds in played[0]}) == 1
-    assert not same_arrays(arrays(first), arrays(second))
+    assert not same_arrays(checkpoint_arrays(first), checkpoint_arrays(second))
 
 
 @pytest.mark.parametrize("mode", ["inline", "process"])
@@ -192,7 +192,7 @@ def test_an_error_in_an_evaluation_reaches_the_user_with_its_cause(mode: str, ru
     settings |= {"eval.every": "1 rollouts", "stop.rollouts": 5, "eval.mode": mode}
     settings["env.on_fault"] = "stop"
     with pytest.raises(EnvError, match=r"Broken, copy 2, step 3 .*the physics went wrong"):
-        trained("Broken", settings)
+        train_small("Broken", settings)
     (run,) = (Run(path) for path in runs_dir.iterdir() if (path / "run.json").exists())
     assert run.info["status"] == "failed"
     assert "the physics went wrong" in run.info["reason"]
@@ -204,6 +204,6 @@ def test_the_evaluation_process_closes_its_environments(tmp_path: Path):
     notes = tmp_path / "notes"
     notes.mkdir()
     settings = CARTPOLE | {"env.kwargs.directory": str(notes), "eval.mode": "process"}
-    trained("Notes", settings)
+    train_small("Notes", settings)
     closed = {int(entry.name) for entry in notes.iterdir()}
     assert len(closed - {os.getpid()}) == 1, "the evaluation process, in addition to this one"

@@ -13,13 +13,13 @@ import pytest
 from gymnast.config.resolve import resolve
 from gymnast.errors import EnvError
 from gymnast.evaluation import jobs, progress, rescore
-from gymnast.evaluation.episodes import Plan, Watch
-from gymnast.evaluation.jobs import Job, ProcessEvaluation
+from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
+from gymnast.evaluation.jobs import EvaluationJob, ProcessEvaluation
 from gymnast.evaluation.journal import Journal
 from gymnast.runs import checkpoint, store
 from gymnast.seeds import episode_seed
 from tests.scripted import Script
-from tests.small_runs import rows, trained
+from tests.small_runs import rows, train_small
 from tests.training.test_playing_a_plan import evaluator_of, policy_for
 
 KILLED = episode_seed(1000, "eval", 2)
@@ -41,14 +41,14 @@ def endless(settings: dict[str, Any]) -> Any:
 
 def test_at_the_timeout_finished_episodes_are_scored_and_the_others_are_listed():
     evaluator = jobs.Evaluator(endless({"eval.max_episode_steps": "off", "eval.n_envs": 4}))
-    plan = Plan(tuple(range(10)), timeout=0.2)
+    plan = EpisodePlan(tuple(range(10)), timeout=0.2)
     found, traces = evaluator.evaluate(policy_for(evaluator), 0, plan)
     expected = [seed for seed in range(10) if seed % 2 == 0]
     assert found.seeds == tuple(expected)[: len(found.seeds)]
     assert len(traces) == len(found.seeds) > 0
     missing = found.shortfall
     assert missing.unfinished == 10 - len(found.seeds)
-    assert not missing.is_sound
+    assert not missing.is_unbiased
     assert "had not finished after 0.2 s: the episode of seed 1 (copy 1) after" in missing.why
 
 
@@ -56,7 +56,7 @@ def test_a_run_whose_evaluations_do_not_finish_ends_and_claims_nothing(monkeypat
     settings = {"eval.timeout": 0.1, "eval.max_episode_steps": "off", "facts.threshold": -99}
     settings |= {"facts.deterministic": "yes", "stop.rollouts": 2, "env.n_envs": 2}
     monkeypatch.setattr("tests.scripted.Endless", Endless, raising=False)
-    run = trained("Endless", settings | {"algo.n_steps": 8, "eval.every": "1 rollouts"})
+    run = train_small("Endless", settings | {"algo.n_steps": 8, "eval.every": "1 rollouts"})
     assert (run.info["status"], run.info["solved"]) == ("finished", False)
     found = [event for event in run.events() if event["kind"].endswith("incomplete")]
     assert {event["kind"] for event in found} == {
@@ -68,15 +68,15 @@ def test_a_run_whose_evaluations_do_not_finish_ends_and_claims_nothing(monkeypat
 
 def test_after_the_time_limit_no_episode_is_started_and_the_first_seeds_are_scored():
     evaluator = evaluator_of("Script", {"eval.n_envs": 2})
-    plan = Plan(tuple(range(30)), seconds=1.0, at_least=5)
-    late = Watch(began=time.monotonic() - 2)
+    plan = EpisodePlan(tuple(range(30)), max_seconds=1.0, min_episodes=5)
+    late = EvaluationProgress(started_at=time.monotonic() - 2)
     found, _ = evaluator.evaluate(policy_for(evaluator), 0, plan, late)
     assert found.seeds == (0, 1, 2, 3, 4)
-    assert (found.shortfall.skipped, found.shortfall.is_sound) == (25, True)
+    assert (found.shortfall.skipped, found.shortfall.is_unbiased) == (25, True)
     score = found.score()
     assert (score["episodes"], score["planned"]) == (5, 30)
     assert "no further episode was started after 1.0 s" in score["missing"]
-    whole, _ = evaluator.evaluate(policy_for(evaluator), 0, Plan(tuple(range(30)), seconds=99.0))
+    whole, _ = evaluator.evaluate(policy_for(evaluator), 0, EpisodePlan(tuple(range(30)), max_seconds=99.0))
     assert len(whole.seeds) == 30
     assert "planned" not in whole.score()
 
@@ -84,10 +84,10 @@ def test_after_the_time_limit_no_episode_is_started_and_the_first_seeds_are_scor
 def test_the_confirmation_is_bounded_and_the_summary_says_so(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(jobs, "AT_LEAST", 3)
     few = {"eval.n_envs": 2, "eval.confirm_seconds": 1e-9, "eval.confirm_episodes": 12}
-    run = trained("Script", few | {"stop.rollouts": 1, "env.n_envs": 2, "algo.n_steps": 8})
+    run = train_small("Script", few | {"stop.rollouts": 1, "env.n_envs": 2, "algo.n_steps": 8})
     assert run.info["score"]["episodes"] == 12  # training took longer than that
     monkeypatch.setattr("gymnast.clock.Clock.seconds", property(lambda _: 0.0, lambda *_: None))
-    run = trained("Script", few | {"stop.rollouts": 1, "env.n_envs": 2, "algo.n_steps": 8})
+    run = train_small("Script", few | {"stop.rollouts": 1, "env.n_envs": 2, "algo.n_steps": 8})
     assert run.info["score"]["episodes"] == 3
     assert run.info["score"]["planned"] == 12
     assert "of 12 episodes, because no further" in (run.path / "log.txt").read_text()
@@ -104,7 +104,7 @@ def submitted(settings: dict[str, Any]) -> tuple[ProcessEvaluation, list[str]]:
     policy, lines = policy_for(evaluator), list[str]()
     process = ProcessEvaluation(evaluator.cfg, lines.append)
     arrays = {f"agent/{name}": array for name, array in policy.arrays().items()}
-    process.submit(Job(7, {"agent": policy.spec()}, arrays, "eval", None))
+    process.submit(EvaluationJob(7, {"agent": policy.spec()}, arrays, "eval", None))
     return process, lines
 
 
@@ -135,7 +135,7 @@ def test_an_environment_that_always_kills_its_process_is_an_error_after_max_faul
 
 def test_eval_scores_the_episodes_that_do_not_kill_its_process():
     alone = {"stop.rollouts": 1, "env.n_envs": 2, "algo.n_steps": 8, "eval.every": "off"}
-    run = trained("Broken", killer(-1, **alone))
+    run = train_small("Broken", killer(-1, **alone))
     config = run.path / "config.yaml"
     text = config.read_text().replace("only: -1", f"only: {HELD_OUT}")
     config.write_text(text.replace("mode: inline", "mode: process"))
@@ -151,7 +151,7 @@ def test_progress_reports_count_the_finished_episodes(monkeypatch: pytest.Monkey
     inline = jobs.InlineEvaluation(cfg, lambda done, total, _: reports.append((done, total)))
     policy = policy_for(evaluator_of("Script"))
     arrays = {f"agent/{name}": array for name, array in policy.arrays().items()}
-    inline.submit(Job(0, {"agent": policy.spec()}, arrays, "eval", None))
+    inline.submit(EvaluationJob(0, {"agent": policy.spec()}, arrays, "eval", None))
     inline.close()
     assert {total for _, total in reports} == {6}
     assert sorted(reports) == reports
@@ -169,11 +169,11 @@ def test_a_journal_records_finished_running_and_blamed_episodes():
         file.flush()
         second = Journal(file)
         assert (second.finished, second.suspects) == ({0: "result"}, [1])
-        second.blame("nobody was alone")
+        second.exclude_suspect("nobody was alone")
         assert second.left_out == {}
         second.start(1, alone=True)
         third = Journal(file)
-        third.blame("it died")
+        third.exclude_suspect("it died")
         assert (third.left_out, third.suspects) == ({1: "it died"}, [])
         assert Journal(file).left_out == {1: "it died"}
         assert os.fstat(file.fileno()).st_size > 0
@@ -183,7 +183,7 @@ def test_a_checkpoint_keeps_its_row_when_the_last_evaluation_fails():
     settings = {"stop.rollouts": 2, "env.n_envs": 2, "algo.n_steps": 8, "eval.every": "9 rollouts"}
     settings |= {"facts.deterministic": "yes", "env.kwargs": {"how": "raises", "only": KILLED}}
     with pytest.raises(EnvError, match="ZeroDivisionError"):
-        trained("Broken", settings | {"env.on_fault": "stop"})
+        train_small("Broken", settings | {"env.on_fault": "stop"})
     run, _ = store.resolve("@last", store.runs_dir(None))
     saved = checkpoint.latest(run.path).document("metrics")
     assert saved == rows(run)[-1]

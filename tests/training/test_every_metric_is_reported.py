@@ -9,14 +9,14 @@ import pytest
 
 from gymnast.config.resolve import resolve
 from gymnast.measure.components import action_components, action_options, has_components
-from gymnast.metrics.families.components import MOST
-from gymnast.metrics.metric import Limits, Part
-from gymnast.metrics.specs import METRICS, declared, in_order, spec
-from gymnast.rl.experience import experience
+from gymnast.metrics.families.components import MAX_COMPONENTS
+from gymnast.metrics.metric import Limits, Dimension
+from gymnast.metrics.specs import METRICS, run_metrics, sort_keys, metric_for_key
+from gymnast.rl.experience import rollout_stats
 from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction
-from gymnast.training.session import open_collector, task_limits
+from gymnast.training.session import open_collector, metric_limits
 from tests.algos.practice import BOTH_ENGINES, ENGINES
-from tests.small_runs import exact, rows, trained
+from tests.small_runs import exact_metrics, rows, train_small
 
 N, T = 3, 8
 EVERY = {"env.n_envs": N, "stop.rollouts": 3, "checkpoint.every": "2 rollouts"}
@@ -79,7 +79,7 @@ def reported(
         for name, (env, algo, settings) in EVERY_RUN.items():
             if (engine, algo) != ("native", "dqn"):  # which that engine does not compute
                 given = EVERY | settings | {"engine": engine}
-                run = trained(env, given, algo=algo, runs_dir=tmp_path_factory.mktemp("runs"))
+                run = train_small(env, given, algo=algo, runs_dir=tmp_path_factory.mktemp("runs"))
                 found[engine][name] = rows(run)
     return found
 
@@ -97,8 +97,8 @@ def test_both_engines_report_the_same_numbers(reported, name: str):
     native, torch = (reported[engine][name] for engine in ENGINES)
     assert [row.keys() for row in native] == [row.keys() for row in torch]
     for one, other in zip(native[:2], torch[:2], strict=True):
-        other = exact(other)
-        for key, value in exact(one).items():
+        other = exact_metrics(other)
+        for key, value in exact_metrics(one).items():
             assert value == pytest.approx(other[key], rel=2e-3, abs=2e-5), key
 
 
@@ -127,7 +127,7 @@ def test_shares_of_time_refer_to_the_time_of_the_whole_row(reported, engine: str
 def test_component_metrics_have_the_labels_and_ranges_of_the_space():
     cfg = resolve("CartPole-v1").config
     collector = open_collector(cfg)
-    metrics = declared(cfg, task_limits(collector, cfg))
+    metrics = run_metrics(cfg, metric_limits(collector, cfg))
     collector.close()
     assert "action 1 (push right)" in metrics["rollout/action_share.1"].description
     assert metrics["rollout/action_share.1"].bounds == (0, 1)
@@ -139,31 +139,31 @@ def test_component_metrics_have_the_labels_and_ranges_of_the_space():
 
 
 def test_box_action_metrics_are_bounded_by_the_range_of_their_component():
-    limits = Limits(amounts=(Part("", -1.0, 1.0), Part("gas", 0.0, 3.0)))
-    metrics = declared(resolve("CartPole-v1").config, limits)
+    limits = Limits(action_dims=(Dimension("", -1.0, 1.0), Dimension("gas", 0.0, 3.0)))
+    metrics = run_metrics(resolve("CartPole-v1").config, limits)
     assert metrics["rollout/action_mean.1"].bounds == (0.0, 3.0)
     assert metrics["rollout/action_std.1"].bounds == (0.0, 1.5)
     assert "dimension 1 (gas)" in metrics["rollout/action_std.1"].description
 
 
 def test_spaces_with_many_components_have_no_metric_per_component():
-    many = MOST + 1
+    many = MAX_COMPONENTS + 1
     wide = BoxObs((many,), (-1.0,) * many, (1.0,) * many)
     free = BoxAction((many,), (-np.inf,) * many, (np.inf,) * many)
     zeros = np.zeros((4, 1, many), np.float32)
     assert not has_components(wide)
     assert not action_options(DiscreteAction(many, 0))
     assert not action_components(free, zeros, None)
-    limits = Limits(options=("",) * many, components=(Part("", 0, 1),) * many)
-    assert not [m for m in declared(resolve("CartPole-v1").config, limits) if m.endswith(".32")]
+    limits = Limits(action_labels=("",) * many, obs_dims=(Dimension("", 0, 1),) * many)
+    assert not [m for m in run_metrics(resolve("CartPole-v1").config, limits) if m.endswith(".32")]
 
 
 def test_invalid_steps_are_left_out_of_component_metrics():
     keep = np.array([[True, False], [True, True]])
     chosen = np.array([[0, 1], [2, 2]])
     rest = np.zeros((2, 2)), np.zeros((2, 2), np.float32), np.zeros((2, 2), bool)
-    found = experience(rest[0], chosen, *rest[1:], rest[2], None, keep, options=3)
-    shares = action_components(DiscreteAction(3, 0), chosen, keep, found.chosen)
+    found = rollout_stats(rest[0], chosen, *rest[1:], rest[2], None, keep, n_actions=3)
+    shares = action_components(DiscreteAction(3, 0), chosen, keep, found.action_counts)
     assert list(shares.values()) == pytest.approx([1 / 3, 0, 2 / 3])
     amounts = np.array([[[1.0], [9.0]], [[0.5], [-1.0]]], np.float32)
     row = action_components(BoxAction((1,), (-1.0,), (1.0,)), amounts, keep)
@@ -180,5 +180,5 @@ def test_only_finite_action_bounds_count_for_action_at_limit():
 def test_component_metrics_are_in_the_order_of_their_index():
     keys = [f"rollout/obs_mean.{k}" for k in (10, 2, 0)] + ["rollout/reward_mean"]
     places = ["rollout/obs_mean.0", "rollout/obs_mean.2", "rollout/obs_mean.10"]
-    assert in_order(keys) == ["rollout/reward_mean", *places]
-    assert spec("eval:rollout/obs_mean.10").name == "rollout/obs_mean.K"
+    assert sort_keys(keys) == ["rollout/reward_mean", *places]
+    assert metric_for_key("eval:rollout/obs_mean.10").name == "rollout/obs_mean.K"

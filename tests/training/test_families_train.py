@@ -10,7 +10,7 @@ from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.resolve import resolve
 from gymnast.envs.build.make import make_env
 from gymnast.evaluation.rescore import rescore
-from tests.small_runs import evaluations, resumed, rows, traces, trained
+from tests.small_runs import evaluations, resume_run, rows, traces, train_small
 
 SMALL = {
     "env.n_envs": 2,
@@ -41,7 +41,7 @@ SMALL = {
     ],
 )
 def test_every_kind_of_environment_trains_is_traced_and_evaluated(target: str):
-    run = trained(target, SMALL)
+    run = train_small(target, SMALL)
     assert run.info["status"] == "finished"
     assert len(evaluations(run)) >= 1
     assert run.info["score"]["episodes"] == 4
@@ -54,7 +54,7 @@ def test_every_kind_of_environment_trains_is_traced_and_evaluated(target: str):
 def test_replaying_recorded_actions_reproduces_the_recorded_episode():
     """Films and replays depend on it; here for environments that gymnast makes reproducible by seed."""
     for target in ("Bandit-drifting-v0", "MinAtar/Breakout-v1", "BipedalWalker-v3"):
-        run = trained(target, SMALL)
+        run = train_small(target, SMALL)
         env = make_env(resolve(target).config.env, limit=EpisodeLimit(30))
         recorded = [trace for found in traces(run, "train").values() for trace in found]
         assert len(recorded) >= 3
@@ -65,12 +65,12 @@ def test_replaying_recorded_actions_reproduces_the_recorded_episode():
 
 @pytest.mark.parametrize("target", ["Bandit-v0", "MiniGrid-DoorKey-6x6-v0"])
 def test_a_run_resumes_where_it_ended(target: str):
-    run = trained(target, SMALL)
-    assert resumed(run, {"stop.env_steps": 384}).info["clocks"]["env_steps"] == 384
+    run = train_small(target, SMALL)
+    assert resume_run(run, {"stop.env_steps": 384}).info["clocks"]["env_steps"] == 384
 
 
 def test_metrics_from_info_are_declared_recorded_and_bounded():
-    found = rows(trained("Bandit-v0", SMALL | {"env.max_episode_steps": "off"}))
+    found = rows(train_small("Bandit-v0", SMALL | {"env.max_episode_steps": "off"}))
     regret = [row["env/regret"] for row in found if "env/regret" in row]
     share = [row["env/optimal_arm"] for row in found if "env/optimal_arm" in row]
     assert len(regret) == len(share) >= 1
@@ -80,6 +80,6 @@ def test_metrics_from_info_are_declared_recorded_and_bounded():
 
 @pytest.mark.parametrize("target", ["Bandit-v0", "Script"])
 def test_a_policy_is_rescored_for_an_environment_without_spec_and_rendering(target: str):
-    run = trained(target, SMALL)
+    run = train_small(target, SMALL)
     again = rescore(run.id, episodes=4)
     assert again["mean"] == run.info["score"]["mean"]

@@ -8,7 +8,7 @@ import pytest
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.spaces.observations import ImageObs
-from tests.small_runs import exact, gone_back, resumed, rows, same_arrays, same_run, traces, trained
+from tests.small_runs import exact_metrics, copy_killed_at, resume_run, rows, same_arrays, assert_same_run, traces, train_small
 
 N, T = 3, 8
 ROLLOUT = N * T
@@ -25,9 +25,9 @@ PPO = SETTINGS | {"algo.n_steps": T, "checkpoint.every": "2 rollouts", "checkpoi
 
 def runs(algo: str, settings: dict, patch: pytest.MonkeyPatch) -> tuple[Run, Run]:
     """Returns a run that stores each frame once, and one that stores whole observations."""
-    once = trained("Pictures", settings, algo=algo)
+    once = train_small("Pictures", settings, algo=algo)
     patch.setattr(ImageObs, "is_stack", False)
-    return once, trained("Pictures", settings, algo=algo)
+    return once, train_small("Pictures", settings, algo=algo)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_storing_each_frame_once_gives_the_same_run_as_storing_whole_observation
     last, other = (checkpoint.latest(run.path) for run in (once, whole))
     assert same_arrays(last.tensors("policy"), other.tensors("policy"))
     assert same_arrays(last.tensors("learner"), other.tensors("learner"))
-    assert [exact(row) for row in rows(once)] == [exact(row) for row in rows(whole)]
+    assert [exact_metrics(row) for row in rows(once)] == [exact_metrics(row) for row in rows(whole)]
     assert last.text("rollout.csv") == other.text("rollout.csv")
     kept = [[t for part in traces(run, "train").values() for t in part] for run in (once, whole)]
     assert kept[0]
@@ -59,9 +59,9 @@ def test_storing_each_frame_once_gives_the_same_run_as_storing_whole_observation
 
 
 def test_a_killed_run_with_a_waiting_rollout_resumes_bit_exactly():
-    whole = trained("Pictures", PPO | {"overlap": "on"})
-    going = gone_back(whole, 2 * ROLLOUT)
+    whole = train_small("Pictures", PPO | {"overlap": "on"})
+    going = copy_killed_at(whole, 2 * ROLLOUT)
     waiting = checkpoint.latest(going.path).tensors("waiting")
     pictures = waiting["agent/obs.plane"]
     assert pictures.nbytes < 0.8 * ROLLOUT * 4 * 40 * 40  # episodes are of a few steps only
-    same_run(resumed(going), whole)
+    assert_same_run(resume_run(going), whole)

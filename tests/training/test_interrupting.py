@@ -8,7 +8,7 @@ import pytest
 
 from gymnast.runs import checkpoint
 from tests.scripted import Alarm
-from tests.small_runs import arrays, evaluations, resumed, same_arrays, trained
+from tests.small_runs import checkpoint_arrays, evaluations, resume_run, same_arrays, train_small
 
 
 @pytest.fixture
@@ -45,17 +45,17 @@ ALARMED = {
 def test_a_signal_stops_at_the_next_rollout_boundary_and_resume_is_exact(
     alarm, after: int, when: str
 ):
-    whole = trained("Alarm", ALARMED)
+    whole = train_small("Alarm", ALARMED)
     alarm.after = after
-    run = trained("Alarm", ALARMED)
+    run = train_small("Alarm", ALARMED)
     assert alarm.after is None, "the alarm went off"
     info = run.info
     assert (info["status"], info["reason_kind"]) == ("stopped", "interrupted")
     assert checkpoint.latest(run.path).step == info["clocks"]["env_steps"] < 6 * PER_ROLLOUT
-    resumed(run)
+    resume_run(run)
     assert run.info["status"] == "finished"
-    assert same_arrays(arrays(run), arrays(whole)), when
-    assert same_arrays(arrays(run, "learner"), arrays(whole, "learner"))
+    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(whole)), when
+    assert same_arrays(checkpoint_arrays(run, "learner"), checkpoint_arrays(whole, "learner"))
     assert evaluations(run) == evaluations(whole)
     assert run.info["score"] == whole.info["score"]
 
@@ -64,11 +64,11 @@ def test_a_signal_stops_at_the_next_rollout_boundary_and_resume_is_exact(
 def test_a_signal_while_training_waits_for_a_score_loses_no_evaluation(alarm, wait: str):
     """The evaluation process has only just been started, so its score cannot be available yet."""
     settings = ALARMED | {"eval.mode": "process", "eval.wait": wait, "eval.episodes": 400}
-    whole = trained("Alarm", settings)
+    whole = train_small("Alarm", settings)
     alarm.after = (2 if wait == "on" else 4) * PER_ROLLOUT - 3
-    run = trained("Alarm", settings)
+    run = train_small("Alarm", settings)
     assert run.info["status"] == "stopped"
-    resumed(run)
+    resume_run(run)
     assert evaluations(run) == evaluations(whole)
-    assert same_arrays(arrays(run), arrays(whole))
+    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(whole))
     assert run.info["score"] == whole.info["score"]

@@ -11,9 +11,9 @@ import gymnast
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.metric import Limits
 from gymnast.metrics.specs import METRICS
-from tests.algos.practice import ACTION_SPACES, IDENTITY, Practice
+from tests.algos.practice import ACTION_SPACES, IDENTITY, LearnerHarness
 from tests.scripted import length_of, obs_of
-from tests.small_runs import rows, traces, trained
+from tests.small_runs import rows, traces, train_small
 
 SETTINGS = {"env.n_envs": 4, "algo.n_steps": 16, "algo.epochs": 2, "algo.batch_size": "50%"}
 
@@ -21,7 +21,7 @@ SETTINGS = {"env.n_envs": 4, "algo.n_steps": 16, "algo.epochs": 2, "algo.batch_s
 def test_observation_statistics_change_after_the_update_not_before():
     """The update must normalize as the policy did when it acted: its first ratios are 1."""
     still = SETTINGS | {"normalize.obs": "running", "algo.lr": 0.0}
-    practice = Practice.on("Script", still)
+    practice = LearnerHarness.make("Script", still)
     for k in (1, 2, 3):
         rollout = practice.collect()
         before = practice.learner.policy.normalizer.moments
@@ -33,13 +33,13 @@ def test_observation_statistics_change_after_the_update_not_before():
 
 
 def test_rewards_are_scaled_only_for_learning():
-    practice = Practice.on("Script", SETTINGS | {"normalize.reward": "running"})
+    practice = LearnerHarness.make("Script", SETTINGS | {"normalize.reward": "running"})
     rollout = practice.collect()
     raw = rollout.reward.copy()
     metrics = practice.learn(rollout)
     assert np.array_equal(rollout.reward, raw)
     scaled = raw / metrics["normalize/reward_scale"]
-    twin = Practice.on("Script", SETTINGS | {"normalize.reward": "off"})
+    twin = LearnerHarness.make("Script", SETTINGS | {"normalize.reward": "off"})
     expected = twin.learn(replace(twin.collect(), reward=scaled))
     assert metrics["advantage/mean"] == pytest.approx(expected["advantage/mean"], rel=1e-9)
     assert metrics["loss/total"] == pytest.approx(expected["loss/total"], rel=1e-6)
@@ -47,7 +47,7 @@ def test_rewards_are_scaled_only_for_learning():
 
 def test_a_learner_restored_from_its_state_has_the_same_reward_statistics_and_running_returns():
     settings = SETTINGS | {"normalize.reward": "running", "normalize.value": "popart"}
-    first, second = (Practice.on("Script", settings) for _ in range(2))
+    first, second = (LearnerHarness.make("Script", settings) for _ in range(2))
     first.repeat(2)
     rollout = first.collect()
     arrays, plain = first.learner.state()
@@ -61,7 +61,7 @@ def test_a_learner_restored_from_its_state_has_the_same_reward_statistics_and_ru
 def test_metrics_declared_by_a_preset_are_means_over_recent_episodes():
     own = {"env/steps": {"source": "steps", "description": "Steps of an episode."}}
     settings = SETTINGS | {"metrics": own, "stop.rollouts": 4, "traces.train": "100%"}
-    run = trained("Script", settings | {"eval.every": "off", "checkpoint.every": "off"})
+    run = train_small("Script", settings | {"eval.every": "off", "checkpoint.every": "off"})
     last = [row for row in rows(run) if "policy/loss" in row][-1]
     lengths = [length_of(t.seed) for several in traces(run, "train").values() for t in several]
     assert last["env/steps"] == pytest.approx(np.mean(lengths[-100:]))
@@ -70,7 +70,7 @@ def test_metrics_declared_by_a_preset_are_means_over_recent_episodes():
 
 def test_a_stored_policy_loaded_in_python_acts_as_it_was_scored():
     settings = SETTINGS | {"stop.rollouts": 3, "eval.every": "1 rollouts"}
-    run = trained("Script", settings | {"normalize.obs": "running"})
+    run = train_small("Script", settings | {"normalize.obs": "running"})
     player = gymnast.load(run)
     confirm = [t for several in traces(run, "confirm").values() for t in several]
     for trace in confirm:
@@ -83,7 +83,7 @@ def test_a_stored_policy_loaded_in_python_acts_as_it_was_scored():
 
 def test_rescoring_a_run_repeats_its_confirmed_score():
     settings = SETTINGS | {"stop.rollouts": 3, "eval.every": "1 rollouts"}
-    run = trained("Match", settings)
+    run = train_small("Match", settings)
     again = gymnast.evaluate(run)
     for field in ("mean", "low", "high", "iqm", "episodes"):
         assert again[field] == run.info["score"][field]
@@ -98,7 +98,7 @@ def test_rescoring_a_run_repeats_its_confirmed_score():
 def test_entropy_share_is_relative_to_the_maximum_under_the_masks(kind: str):
     """An untrained policy has the maximum entropy that the masks allow."""
     settings = ACTION_SPACES[kind] | {"env.n_envs": 4, "algo.n_steps": 64, "algo.lr": 0}
-    practice = Practice.on(IDENTITY, settings)
+    practice = LearnerHarness.make(IDENTITY, settings)
     rollout = practice.collect()
     assert rollout.mask is not None
     assert not rollout.mask.all()
@@ -107,4 +107,4 @@ def test_entropy_share_is_relative_to_the_maximum_under_the_masks(kind: str):
     alerts = Alerts({name: metric.resolved(Limits()) for name, metric in METRICS.items()})
     metrics.pop("optim/steps")  # for the loop alone
     row = metrics | {"rollout/neg_logprob": float(-rollout.logprob.mean()), "clock/rollouts": 1.0}
-    assert "policy/entropy_share:biased" not in [alert.id for alert in alerts.judge(row)]
+    assert "policy/entropy_share:biased" not in [alert.id for alert in alerts.check_row(row)]

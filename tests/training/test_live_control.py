@@ -19,16 +19,16 @@ from gymnast.runs.run import Run
 from tests.scripted import Alarm
 from tests.small_runs import (
     Plan,
-    arrays,
+    checkpoint_arrays,
     evaluations,
-    exact,
-    gone_back,
-    resumed,
+    exact_metrics,
+    copy_killed_at,
+    resume_run,
     rows,
     same_arrays,
-    same_run,
-    told,
-    trained,
+    assert_same_run,
+    train_with_commands,
+    train_small,
 )
 
 N, T = 2, 16
@@ -57,7 +57,7 @@ CHANGES: Plan = {
 def changed(tmp_path_factory: pytest.TempPathFactory) -> Run:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GYMNAST_RUNS", str(tmp_path_factory.mktemp("changed")))
-        return told("CartPole-v1", SETTINGS, CHANGES)
+        return train_with_commands("CartPole-v1", SETTINGS, CHANGES)
 
 
 def events(run: Run, kind: str) -> list[dict[str, Any]]:
@@ -87,9 +87,9 @@ def test_a_commanded_evaluation_is_received_at_once_and_does_not_change_training
     assert [e["rollouts"] for e in events(changed, "evaluation asked")] == [2, 3, 5]
     at = [(taken // ROLLOUT, version // ROLLOUT) for taken, version in evaluations(changed)]
     assert at[:2] == [(2, 2), (3, 3)]
-    plain = told("CartPole-v1", SETTINGS, {})
-    asked = told("CartPole-v1", SETTINGS, {2: [("evaluate", {})], 3: [("evaluate", {})]})
-    assert same_arrays(arrays(asked), arrays(plain))
+    plain = train_with_commands("CartPole-v1", SETTINGS, {})
+    asked = train_with_commands("CartPole-v1", SETTINGS, {2: [("evaluate", {})], 3: [("evaluate", {})]})
+    assert same_arrays(checkpoint_arrays(asked), checkpoint_arrays(plain))
     assert len(evaluations(asked)) == len(evaluations(plain)) + 1  # the one of rollout 3 was due
     assert checkpoint.find(asked.path, 2 * ROLLOUT).manifest["reason"] == "evaluation asked"
 
@@ -97,19 +97,19 @@ def test_a_commanded_evaluation_is_received_at_once_and_does_not_change_training
 @pytest.mark.parametrize("back_to", [0, 1, 2, 3, 4, 6])
 def test_a_run_killed_after_live_changes_ends_with_the_same_weights(changed: Run, back_to: int):
     """`back_to` is the checkpoint it resumes from; later commands are applied again."""
-    step = list(checkpoint.steps(changed.path))[back_to]
-    killed = gone_back(changed, step)
-    again = resumed(killed)
-    same_run(changed, again)
+    step = list(checkpoint.list_checkpoints(changed.path))[back_to]
+    killed = copy_killed_at(changed, step)
+    again = resume_run(killed)
+    assert_same_run(changed, again)
     assert [e["id"] for e in events(again, "live change")] == [
         e["id"] for e in events(changed, "live change")
     ], "a change is one event, however often it is done again"
 
 
 def test_a_run_killed_twice_still_reapplies_its_live_changes(changed: Run):
-    killed = gone_back(changed, ROLLOUT)
-    killed.discard_after(1)  # as an attempt leaves it that did not get as far as any change
-    same_run(changed, resumed(killed))
+    killed = copy_killed_at(changed, ROLLOUT)
+    killed.supersede_after(1)  # as an attempt leaves it that did not get as far as any change
+    assert_same_run(changed, resume_run(killed))
 
 
 ALARMED = SETTINGS | {
@@ -131,25 +131,25 @@ def test_kill_9_after_live_changes_and_resume_equals_the_uninterrupted_run(
     rollouts: float, runs_dir: Path
 ):
     target = "py:tests.scripted:Alarm"
-    whole = told(target, ALARMED, {k: v for k, v in BEFORE_THE_KILL.items() if k < rollouts})
+    whole = train_with_commands(target, ALARMED, {k: v for k, v in BEFORE_THE_KILL.items() if k < rollouts})
     child = os.fork()
     if child == 0:
         Alarm.number, scored = signal.SIGKILL, 4 * 4
         Alarm.after = int(rollouts * ROLLOUT) + scored
-        told(target, ALARMED, BEFORE_THE_KILL)
+        train_with_commands(target, ALARMED, BEFORE_THE_KILL)
         os._exit(0)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
     killed, _ = store.resolve("@last", runs_dir)
     assert killed.status == "lost"
-    same_run(whole, resumed(killed), same_files=False)
+    assert_same_run(whole, resume_run(killed), same_files=False)
     ids = [event["id"] for event in killed.events() if "id" in event]
     assert len(ids) == len(set(ids)), "no command was applied twice"
 
 
 def test_resume_set_overrides_older_live_changes_of_that_key_only(changed: Run):
-    step = list(checkpoint.steps(changed.path))[2]
-    again = resumed(gone_back(changed, step), {"algo.lr": 5e-4})
+    step = list(checkpoint.list_checkpoints(changed.path))[2]
+    again = resume_run(copy_killed_at(changed, step), {"algo.lr": 5e-4})
     record = {int(r["clock/rollouts"]): r for r in rows(again) if "policy/loss" in r}
     assert {record[i]["hyper/lr"] for i in record if i > 2} == {5e-4}
     assert record[4]["hyper/value_clip"] == 0.2
@@ -163,32 +163,32 @@ def test_resume_set_overrides_older_live_changes_of_that_key_only(changed: Run):
         4,
         5,
     }
-    resumed(again, {"stop.rollouts": 99, "stop.env_steps": 11 * ROLLOUT})
+    resume_run(again, {"stop.rollouts": 99, "stop.env_steps": 11 * ROLLOUT})
     assert again.info["clocks"]["env_steps"] == 11 * ROLLOUT, "a budget overrules every budget"
 
 
 def test_a_live_budget_that_is_used_up_is_refused_and_training_continues():
-    run = told("CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 2 * ROLLOUT})]})
+    run = train_with_commands("CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 2 * ROLLOUT})]})
     (refused,) = events(run, "command refused")
     assert f"the run has used {3 * ROLLOUT:,}" in refused["why"]
     assert run.info["clocks"]["env_steps"] == 8 * ROLLOUT
-    assert same_arrays(arrays(run), arrays(trained("CartPole-v1", SETTINGS)))
+    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(train_small("CartPole-v1", SETTINGS)))
 
 
 def test_a_budget_may_be_reduced_live_to_a_value_that_is_not_reached_yet():
-    run = told("CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 5 * ROLLOUT})]})
+    run = train_with_commands("CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 5 * ROLLOUT})]})
     assert run.info["clocks"]["rollouts"] == 5
     assert (run.info["status"], run.info["reason_kind"]) == ("finished", "budget")
     assert load(run.config()).stop.env_steps == 8 * ROLLOUT, "what is stored stays"
 
 
 def test_config_show_and_compare_include_live_changes():
-    run = told("CartPole-v1", SETTINGS, {3: [("set", {"algo.gamma": 0.9})]})
+    run = train_with_commands("CartPole-v1", SETTINGS, {3: [("set", {"algo.gamma": 0.9})]})
     shown = api.config_show(run.id)
     assert shown["values"]["algo.gamma"] == 0.9
     assert shown["config"]["algo"]["gamma"] == 0.9
     assert shown["provenance"]["algo.gamma"] == f"live change at {3 * ROLLOUT:,} env steps"
-    plain = trained("CartPole-v1", SETTINGS)
+    plain = train_small("CartPole-v1", SETTINGS)
     before = load(run.config()).algo.gamma
     (differs,) = [d for d in api.config_diff(plain.id, run.id) if d["key"] == "algo.gamma"]
     assert (differs["a"], differs["b"]) == (before, 0.9)
@@ -199,7 +199,7 @@ def test_config_show_and_compare_include_live_changes():
 
 
 def test_pausing_and_saving_change_no_metric():
-    plain = trained("CartPole-v1", SETTINGS)
+    plain = train_small("CartPole-v1", SETTINGS)
 
     def unpause_later() -> None:
         run = wait_for(lambda: newest_paused(plain))
@@ -212,11 +212,11 @@ def test_pausing_and_saving_change_no_metric():
 
     helper = threading.Thread(target=unpause_later)
     helper.start()
-    run = told("CartPole-v1", SETTINGS, {2: [("pause", {})], 4: [("checkpoint", {})]})
+    run = train_with_commands("CartPole-v1", SETTINGS, {2: [("pause", {})], 4: [("checkpoint", {})]})
     helper.join()
-    assert same_arrays(arrays(run), arrays(plain))
-    assert same_arrays(arrays(run, "learner"), arrays(plain, "learner"))
-    assert [exact(r) for r in rows(run)] == [exact(r) for r in rows(plain)]
+    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(plain))
+    assert same_arrays(checkpoint_arrays(run, "learner"), checkpoint_arrays(plain, "learner"))
+    assert [exact_metrics(r) for r in rows(run)] == [exact_metrics(r) for r in rows(plain)]
     assert [e["kind"] for e in run.events()][:4] == [
         "paused",
         "checkpoint asked",
@@ -252,8 +252,8 @@ def wait_for(found: Any, seconds: float = 30.0) -> Any:
 
 
 def test_a_stop_command_ends_the_run_at_a_rollout_boundary_with_a_checkpoint_and_it_can_be_resumed():
-    whole = trained("CartPole-v1", SETTINGS)
-    run = told("CartPole-v1", SETTINGS, {4: [("stop", {}), ("set", {"algo.lr": 1.0})]})
+    whole = train_small("CartPole-v1", SETTINGS)
+    run = train_with_commands("CartPole-v1", SETTINGS, {4: [("stop", {}), ("set", {"algo.lr": 1.0})]})
     info = run.info
     assert (info["status"], info["reason"]) == ("stopped", "stopped by command")
     assert info["clocks"]["rollouts"] == 4
@@ -261,16 +261,16 @@ def test_a_stop_command_ends_the_run_at_a_rollout_boundary_with_a_checkpoint_and
     (refused,) = events(run, "command refused")
     assert refused["command"] == "set"
     assert not list(run.inbox.glob("*.json"))
-    resumed(run)
+    resume_run(run)
     assert run.info["status"] == "finished"
-    assert same_arrays(arrays(run), arrays(whole))
+    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(whole))
 
 
 def test_commands_for_an_earlier_attempt_are_refused_except_set():
-    run = told("CartPole-v1", SETTINGS, {2: [("stop", {})]})
+    run = train_with_commands("CartPole-v1", SETTINGS, {2: [("stop", {})]})
     for kind in ("pause", "stop", "set"):
-        inbox.put(run.inbox, kind, assignments={"algo.lr": 1e-4} if kind == "set" else {})
-    resumed(run)
+        inbox.write_command(run.inbox, kind, assignments={"algo.lr": 1e-4} if kind == "set" else {})
+    resume_run(run)
     assert run.info["status"] == "finished"
     assert [e["command"] for e in events(run, "command refused")] == ["pause", "stop"]
     assert [e["rollouts"] for e in events(run, "live change")] == [2]
@@ -278,13 +278,13 @@ def test_commands_for_an_earlier_attempt_are_refused_except_set():
 
 
 def test_a_command_whose_event_is_recorded_is_not_applied_again():
-    run = told("CartPole-v1", SETTINGS, {2: [("set", {"algo.lr": 1e-4})], 3: [("stop", {})]})
+    run = train_with_commands("CartPole-v1", SETTINGS, {2: [("set", {"algo.lr": 1e-4})], 3: [("stop", {})]})
     (event,) = events(run, "live change")
-    sent = inbox.put(run.inbox, "set", assignments={"algo.lr": 1.0})
+    sent = inbox.write_command(run.inbox, "set", assignments={"algo.lr": 1.0})
     left = run.inbox / f"{sent.id}.json"
     left.write_text(left.read_text().replace(sent.id, event["id"]))
     left.rename(run.inbox / f"{event['id']}.json")  # as a crash before the unlink leaves it
-    resumed(run)
+    resume_run(run)
     assert len(events(run, "live change")) == 1
     assert not list(run.inbox.iterdir())
     assert {r["hyper/lr"] for r in rows(run) if r["clock/rollouts"] > 2 and "hyper/lr" in r} == {
@@ -314,13 +314,13 @@ REFUSED: list[dict[str, Any]] = [
 
 
 def test_invalid_files_and_impossible_changes_are_reported_and_training_continues():
-    run = told("CartPole-v1", SETTINGS, {2: [("stop", {})]})
+    run = train_with_commands("CartPole-v1", SETTINGS, {2: [("stop", {})]})
     for name, content in BAD.items():
         (run.inbox / f"{name}.json").write_bytes(content)
     (run.inbox / "folder.json").mkdir()
     for assignments in REFUSED:
-        inbox.put(run.inbox, "set", assignments=assignments)
-    resumed(run)
+        inbox.write_command(run.inbox, "set", assignments=assignments)
+    resume_run(run)
     assert run.info["status"] == "finished"
     refused = events(run, "command refused")
     assert {e["file"].removesuffix(".json") for e in refused if "file" in e} == {*BAD, "folder"}
@@ -329,12 +329,12 @@ def test_invalid_files_and_impossible_changes_are_reported_and_training_continue
     assert not events(run, "live change")
     assert "command refused" in (run.path / "log.txt").read_text()
     assert [p.name for p in run.inbox.iterdir()] == ["refused"]
-    assert same_arrays(arrays(run), arrays(trained("CartPole-v1", SETTINGS)))
+    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(train_small("CartPole-v1", SETTINGS)))
 
 
 def test_live_values_that_conflict_with_resume_set_are_refused_before_training():
     plan: Plan = {2: [("set", {"algo.batch_size": ROLLOUT})], 3: [("stop", {})]}
-    run = told("CartPole-v1", SETTINGS, plan)
+    run = train_with_commands("CartPole-v1", SETTINGS, plan)
     with pytest.raises((ConfigError, ValueError)):
-        resumed(run, {"algo.n_steps": 8})
+        resume_run(run, {"algo.n_steps": 8})
     assert run.status == "stopped"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from gymnast.config.live import changed, live_keys, overridden_live_keys, with_live_changes
+from gymnast.config.live import apply_assignments, live_keys, overridden_live_keys, with_live_changes
 from gymnast.config.resolve import resolve
-from gymnast.config.saved import values as plain_values
+from gymnast.config.saved import flat_values as plain_values
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
-from gymnast.training.live.control import Control
+from gymnast.training.live.control import Schedules
 from gymnast.training.notebook import train
 from tests.small_runs import SMALL
 
@@ -22,9 +22,9 @@ def test_every_live_setting_of_an_algorithm_is_read_at_every_rollout(
 ):
     section, _ = ALGORITHMS[name]
     read: set[str] = set()
-    real = Control.values
+    real = Schedules.values
 
-    def watched(self: Control, clock: Any) -> Any:
+    def watched(self: Schedules, clock: Any) -> Any:
         values = real(self, clock)
 
         class Watched(type(values)):  # type: ignore[misc]
@@ -34,13 +34,13 @@ def test_every_live_setting_of_an_algorithm_is_read_at_every_rollout(
 
         return Watched.model_construct(**dict(values))
 
-    monkeypatch.setattr(Control, "values", watched)
+    monkeypatch.setattr(Schedules, "values", watched)
     settings = {key: value for key, value in SMALL.items() if not key.startswith("algo.")}
     settings |= {"stop.rollouts": 1, "eval.every": "off", "policy.hidden": [16]}
     if "warmup" in section.model_fields:
         settings["algo.warmup"] = 8  # learning begins in the first rollout
     train("CartPole-v1", algo=name, overrides=settings, quiet=True)
-    assert {*section.LIVE, *section.schedules()} <= read
+    assert {*section.LIVE, *section.schedulable_fields()} <= read
 
 
 def test_every_field_declared_live_exists():
@@ -69,12 +69,12 @@ def test_every_field_declared_live_exists():
 )
 def test_a_fixed_setting_is_refused_by_name(assignments: dict[str, Any], said: str):
     with pytest.raises(ConfigError, match=said):
-        changed(resolve("CartPole-v1").config, assignments)
+        apply_assignments(resolve("CartPole-v1").config, assignments)
 
 
 def test_a_live_change_is_validated_like_set_and_can_be_applied_to_another_config():
     config = resolve("CartPole-v1").config
-    after = changed(config, {"stop.minutes": 5})
+    after = apply_assignments(config, {"stop.minutes": 5})
     assert after.stop.limits() == {"seconds": 300}, "a budget replaces the others"
     before, now = plain_values(config), plain_values(after)
     live = {key: now[key] for key in now if now[key] != before[key]}

@@ -19,9 +19,9 @@ from gymnast.inspect import network as report
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.learner import Learner
-from gymnast.training.live.control import Control
+from gymnast.training.live.control import Schedules
 from gymnast.training.session import open_collector
-from tests.small_runs import arrays, trained
+from tests.small_runs import checkpoint_arrays, train_small
 
 SMALL: dict[str, Any] = {"env.n_envs": 8, "policy.hidden": [6, 5]}
 
@@ -33,7 +33,7 @@ def played(target: str, **more: Any) -> tuple[Learner, Rollout, Any]:
     learner = Learner("agent", *collector.spaces["agent"], cfg)
     collector.start_episodes()
     clock = Clock(limits=cfg.stop.limits())
-    values: Any = Control(cfg.algo).values(clock)
+    values: Any = Schedules(cfg.algo).values(clock)
     span = replace(values.span(), steps=64)
     rollout = collector.collect({"agent": learner.policy}, span, clock).rollouts["agent"]
     collector.close()
@@ -41,7 +41,7 @@ def played(target: str, **more: Any) -> tuple[Learner, Rollout, Any]:
 
 
 def layers_of(learner: Learner, rollout: Rollout) -> dict[str, Any]:
-    return {layer["name"]: layer for layer in report.described(learner.policy, rollout)["layers"]}
+    return {layer["name"]: layer for layer in report.layer_report(learner.policy, rollout)["layers"]}
 
 
 def ask(*words: str) -> str:
@@ -75,7 +75,7 @@ def test_activations_match_a_forward_pass_computed_by_hand(shared: str):
 
 def test_sizes_add_up_to_the_whole_network():
     learner, rollout, _ = played("py:tests.scripted:Match")
-    found = report.described(learner.policy, rollout)
+    found = report.layer_report(learner.policy, rollout)
     free = learner.policy.parameters.views["actor.log_std"].size
     counts = [layer["parameters"] for layer in found["layers"]]
     assert counts == [12, 0, 35, 0, 6, 12, 0, 35, 0, 6]
@@ -107,7 +107,7 @@ def test_gradients_match_finite_differences_of_the_loss_over_the_whole_batch():
     def loss() -> float:
         return learner.update(rollout, whole, stream(0, "test"))["loss/total"]
 
-    slopes = report.gradient(learner, rollout, values)
+    slopes = report.batch_gradient(learner, rollout, values)
     assert slopes is not None
     for name in ("actor.log_std", "critic.4.bias", "actor.4.bias"):
         view, step = learner.policy.parameters.views[name], 1e-2
@@ -123,7 +123,7 @@ def test_gradients_match_finite_differences_of_the_loss_over_the_whole_batch():
 def test_the_gradient_of_every_algorithm_is_reported_without_changing_the_learner(algo: str):
     learner, rollout, values = played(f"py:tests.scripted:Choose:{algo}")
     before = learner.snapshot()
-    slopes = report.gradient(learner, rollout, values)
+    slopes = report.batch_gradient(learner, rollout, values)
     assert slopes is not None
     assert all(np.isfinite(slope).all() for slope in slopes.values())
     assert slopes["actor.1.weight"].any()
@@ -139,10 +139,10 @@ def test_the_gradient_of_every_algorithm_is_reported_without_changing_the_learne
 def test_a_policy_that_prefers_an_action_is_not_uniform(target: str):
     learner, rollout, _ = played(target)
     obs = rollout.obs.reshape(-1, *rollout.obs.shape[2:])
-    assert report.start(learner.policy, obs)["uniform"] is True
+    assert report.uniformity_report(learner.policy, obs)["uniform"] is True
     last = len(learner.policy.network.actor) - 1
     learner.policy.parameters.views[f"actor.{last}.bias"][0] = 0.5
-    assert report.start(learner.policy, obs)["uniform"] is False
+    assert report.uniformity_report(learner.policy, obs)["uniform"] is False
 
 
 def test_the_report_describes_the_untrained_network_of_a_preset():
@@ -155,9 +155,9 @@ def test_the_report_describes_the_untrained_network_of_a_preset():
 
 
 def test_the_report_of_a_run_describes_the_network_of_its_checkpoint():
-    run = trained("CartPole-v1", {"env.n_envs": 4, "algo.n_steps": 16, "stop.env_steps": 256})
+    run = train_small("CartPole-v1", {"env.n_envs": 4, "algo.n_steps": 16, "stop.env_steps": 256})
     found = json.loads(ask(f"{run.id}:latest", "--json"))
-    stored = arrays(run)
+    stored = checkpoint_arrays(run)
     parameters = found["roles"]["agent"]["parameters"]
     assert not found["fresh"]
     assert len(parameters) == 8

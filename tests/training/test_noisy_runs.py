@@ -11,10 +11,10 @@ import pytest
 from gymnast.config.distribution import Distribution
 from gymnast.config.resolve import load
 from gymnast.evaluation.rescore import rescore
-from gymnast.film.frames import shots
-from gymnast.film.stage import Stage, without_screen
+from gymnast.film.frames import episode_frames
+from gymnast.film.stage import EnvRenderer, headless_rendering
 from gymnast.seeds import stream
-from tests.small_runs import gone_back, resumed, rows, same_run, traces, trained
+from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run, traces, train_small
 
 DRAWN = {
     "gravity": "uniform(-11, -5)",
@@ -42,13 +42,13 @@ SETTINGS = {
 
 def drawn(seed: int, name: str) -> float:
     """Returns the value that the parameter's own stream draws for an episode."""
-    return Distribution.parse(DRAWN[name]).draw(stream(seed, "randomize", name))
+    return Distribution.parse(DRAWN[name]).sample(stream(seed, "randomize", name))
 
 
 @pytest.mark.parametrize("backend", ["inprocess", "process"])
 def test_a_noisy_run_resumes_bit_exactly_and_reports_the_drawn_parameters(backend: str):
-    whole = trained("LunarLander-v3", SETTINGS | {"env.backend": backend, "env.workers": 2})
-    same_run(resumed(gone_back(whole, 3 * 96)), whole)
+    whole = train_small("LunarLander-v3", SETTINGS | {"env.backend": backend, "env.workers": 2})
+    assert_same_run(resume_run(copy_killed_at(whole, 3 * 96)), whole)
     found = [row for row in rows(whole) if "env/gravity" in row]
     assert len(found) > 5
     stored = {kind: [t for part in traces(whole, kind).values() for t in part] for kind in _KINDS}
@@ -72,19 +72,19 @@ _KINDS = ("train", "eval", "confirm")
 def _films_show_what_happened(run: Any, stored: dict[str, list[Any]]) -> None:
     """Replayed with a renderer and Gymnasium's own step, every reward equals the stored one."""
     cfg = load(run.config())
-    with without_screen():
+    with headless_rendering():
         for kind in ("train", "eval"):
-            with closing(Stage(cfg, training=kind == "train")) as stage:
-                stage.picture = lambda: np.zeros((4, 4, 3), np.uint8)  # type: ignore[method-assign]
+            with closing(EnvRenderer(cfg, training=kind == "train")) as stage:
+                stage.render = lambda: np.zeros((4, 4, 3), np.uint8)  # type: ignore[method-assign]
                 trace = stored[kind][0]
-                assert len(list(shots(stage, trace, strict=True))) == len(trace) + 1
+                assert len(list(episode_frames(stage, trace, strict=True))) == len(trace) + 1
 
 
 def test_diversity_is_low_for_copies_with_identical_episodes():
     small = {"env.n_envs": 8, "algo.n_steps": 40, "stop.env_steps": 960, "eval.every": "off"}
-    same = [row["rollout/diversity"] for row in rows(trained("Chain", small))]
-    other = [row["rollout/diversity"] for row in rows(trained("Choose", small))]
-    alone = rows(trained("Choose", small | {"env.n_envs": 1}))
+    same = [row["rollout/diversity"] for row in rows(train_small("Chain", small))]
+    other = [row["rollout/diversity"] for row in rows(train_small("Choose", small))]
+    alone = rows(train_small("Choose", small | {"env.n_envs": 1}))
     assert max(same) == pytest.approx(0, abs=1e-12)
     assert min(other) > 0.9
     assert not any("rollout/diversity" in row for row in alone)

@@ -14,7 +14,7 @@ import pytest
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
 from tests.scripted import end_of, length_of, obs_of, reward_of
-from tests.small_runs import rows, traces, trained
+from tests.small_runs import rows, traces, train_small
 
 N, T, ROLLOUTS, EPISODES = 3, 8, 16, 10
 T_QUANTILE = 2.262157
@@ -53,7 +53,7 @@ def traced(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     }
     if request.param:  # an empty mapping is refused: it sets nothing
         settings["env.kwargs"] = request.param
-    run = trained("Script", settings, runs_dir=tmp_path_factory.mktemp("runs"))
+    run = train_small("Script", settings, runs_dir=tmp_path_factory.mktemp("runs"))
     found = [trace for several in traces(run, "train").values() for trace in several]
     ended: list[tuple[int, Trace]] = []
     for copy in range(N):

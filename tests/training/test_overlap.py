@@ -10,7 +10,7 @@ import pytest
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
 from gymnast.training import update
-from tests.small_runs import gone_back, resumed, rows, same_run, trained
+from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run, train_small
 from tests.training.test_resuming import EVERYTHING, ROLLOUT
 
 OVERLAP = EVERYTHING | {"overlap": "on"}
@@ -19,15 +19,15 @@ OVERLAP = EVERYTHING | {"overlap": "on"}
 @pytest.mark.parametrize("engine", ["native", "torch"])
 def test_an_overlapped_run_killed_anywhere_resumes_bit_exactly(engine: str):
     settings = OVERLAP | {"engine": engine}
-    whole = trained("CartPole-v1", settings)
-    same_run(trained("CartPole-v1", settings), whole)
+    whole = train_small("CartPole-v1", settings)
+    assert_same_run(train_small("CartPole-v1", settings), whole)
     for step in (0, 3 * ROLLOUT):
-        same_run(resumed(gone_back(whole, step)), whole)
+        assert_same_run(resume_run(copy_killed_at(whole, step)), whole)
 
 
 def test_the_update_uses_the_previous_rollout():
     plain, overlapped = (
-        rows(trained("CartPole-v1", EVERYTHING | {"overlap": way, "stop.env_steps": 4 * ROLLOUT}))
+        rows(train_small("CartPole-v1", EVERYTHING | {"overlap": way, "stop.env_steps": 4 * ROLLOUT}))
         for way in ("off", "on")
     )
     seen = [[row.get("value/mean") for row in run] for run in (plain, overlapped)]
@@ -39,12 +39,12 @@ def test_the_update_uses_the_previous_rollout():
 
 
 def test_a_checkpoint_contains_the_waiting_rollout_and_the_run_may_resume_without_overlap():
-    run = trained("Script", OVERLAP)
-    going = gone_back(run, 3 * ROLLOUT)
+    run = train_small("Script", OVERLAP)
+    going = copy_killed_at(run, 3 * ROLLOUT)
     stored = checkpoint.latest(going.path).tensors("waiting")
     assert stored["agent/reward"].size == ROLLOUT
-    assert "waiting" not in checkpoint.latest(trained("Script", EVERYTHING).path).stems
-    resumed(going, {"overlap": "off"})
+    assert "waiting" not in checkpoint.latest(train_small("Script", EVERYTHING).path).stems
+    resume_run(going, {"overlap": "off"})
     assert "waiting" not in checkpoint.latest(going.path).stems
     (event,) = [e for e in going.events() if e["kind"] == "resumed"]
     assert not event["bit_exact"]
@@ -64,7 +64,7 @@ def test_the_update_runs_in_its_own_thread_and_its_errors_are_raised_by_the_loop
 
     monkeypatch.setattr("gymnast.training.loop.update_roles", failing)
     with pytest.raises(FloatingPointError, match="in the update"):
-        trained("CartPole-v1", OVERLAP)
+        train_small("CartPole-v1", OVERLAP)
     assert all(name.startswith("learning") for name in where)
     assert not [t for t in threading.enumerate() if t.name.startswith("learning")]
 
@@ -74,15 +74,15 @@ def test_an_algorithm_without_off_policy_correction_is_refused(algo: str):
     with pytest.raises(
         ConfigError, match=r"overlap.*cannot learn from rollouts of an older policy"
     ):
-        trained("CartPole-v1", {"overlap": "on"}, algo=algo)
+        train_small("CartPole-v1", {"overlap": "on"}, algo=algo)
 
 
 def test_a_waiting_rollout_of_composite_observations_is_stored_in_a_checkpoint_unchanged():
     from gymnast.rollout import Rollout
     from gymnast.runs.tensors import pack, unpack
-    from tests.algos.practice import IDENTITY, Practice
+    from tests.algos.practice import IDENTITY, LearnerHarness
 
-    practice = Practice.on(IDENTITY, {"env.kwargs": {"obs": "parts"}, "algo.n_steps": 4})
+    practice = LearnerHarness.make(IDENTITY, {"env.kwargs": {"obs": "parts"}, "algo.n_steps": 4})
     rollout = practice.collect()
     again = Rollout.from_arrays(unpack(pack(rollout.arrays())))
     assert again.obs.dtype == rollout.obs.dtype
@@ -92,9 +92,9 @@ def test_a_waiting_rollout_of_composite_observations_is_stored_in_a_checkpoint_u
 
 
 def test_weights_loaded_from_another_run_act_from_the_first_rollout():
-    parent = trained("CartPole-v1", EVERYTHING)
+    parent = train_small("CartPole-v1", EVERYTHING)
     plain, overlapped = (
-        rows(trained("CartPole-v1", EVERYTHING | {"seed": 9, "overlap": way}, source=parent))
+        rows(train_small("CartPole-v1", EVERYTHING | {"seed": 9, "overlap": way}, source=parent))
         for way in ("off", "on")
     )
     assert overlapped[1]["value/mean"] == plain[0]["value/mean"]

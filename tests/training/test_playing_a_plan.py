@@ -13,8 +13,8 @@ from gymnast.config import presets
 from gymnast.config.resolve import resolve
 from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.errors import ConfigError, EnvError
-from gymnast.evaluation.episodes import Plan
-from gymnast.evaluation.evaluate import Evaluator, all_starts
+from gymnast.evaluation.episodes import EpisodePlan
+from gymnast.evaluation.evaluate import Evaluator, find_all_starts
 from gymnast.evaluation.jobs import open_evaluator
 from gymnast.policy.policy import Policy
 from tests.scripted import Flaky, length_of, reward_of
@@ -52,7 +52,7 @@ def test_the_number_of_copies_does_not_change_an_evaluation(env: str, determinis
     results = []
     for n_envs in (1, 3, 20):
         evaluator = evaluator_of(env, {"eval.n_envs": n_envs})
-        plan = Plan(tuple(range(12)), deterministic=deterministic)
+        plan = EpisodePlan(tuple(range(12)), deterministic=deterministic)
         results.append(evaluator.evaluate(policy_for(evaluator), 0, plan)[0].returns)
     assert np.allclose(results[0], results[1], atol=1e-5)
     assert np.allclose(results[0], results[2], atol=1e-5)
@@ -63,20 +63,20 @@ def test_an_episode_does_not_depend_on_earlier_episodes():
     policy = policy_for(evaluator)
     for deterministic in (True, False):
         alone = [
-            evaluator.evaluate(policy, 0, Plan((seed,), deterministic=deterministic))[0].returns[0]
+            evaluator.evaluate(policy, 0, EpisodePlan((seed,), deterministic=deterministic))[0].returns[0]
             for seed in range(8)
         ]
-        plan = Plan(tuple(range(8)), deterministic=deterministic)
+        plan = EpisodePlan(tuple(range(8)), deterministic=deterministic)
         assert evaluator.evaluate(policy, 0, plan)[0].returns == tuple(alone)
 
 
 def test_greedy_evaluation_takes_the_mode_and_sampling_uses_a_stream_per_seed():
     evaluator = evaluator_of("Choose")
     policy = policy_for(evaluator)
-    plan = Plan(tuple(range(40)))
+    plan = EpisodePlan(tuple(range(40)))
     _, traces = evaluator.evaluate(policy, 0, plan)
     assert all(np.array_equal(t.action, policy.head.mode(t.dist)) for t in traces)
-    sampled = Plan(plan.seeds, deterministic=False)
+    sampled = EpisodePlan(plan.seeds, deterministic=False)
     first, second = (evaluator.evaluate(policy, 0, sampled)[1] for _ in range(2))
     assert all(np.array_equal(a.action, b.action) for a, b in zip(first, second, strict=True))
     drawn = np.bincount(np.concatenate([t.action for t in first]), minlength=4)
@@ -144,7 +144,7 @@ def test_with_random_steps_every_start_is_played_equally_often():
 
 def test_all_starts_need_discrete_observations():
     with pytest.raises(ConfigError, match="Discrete") as refused:
-        all_starts(InProcessBackend(lambda: gym.make("CartPole-v1"), 1, "CartPole-v1"))
+        find_all_starts(InProcessBackend(lambda: gym.make("CartPole-v1"), 1, "CartPole-v1"))
     assert "eval.starts=seeds" in refused.value.fix
 
 
@@ -172,13 +172,13 @@ def test_confirmation_seeds_differ_from_evaluation_seeds(name: str):
 
 def test_fewer_episodes_than_copies_can_be_played_with_discrete_observations_that_start_above_zero():
     evaluator = evaluator_of("Choose", {"env.kwargs": {"first": 90}, "eval.n_envs": 8})
-    found, _ = evaluator.evaluate(policy_for(evaluator), 0, Plan((1, 2)))
+    found, _ = evaluator.evaluate(policy_for(evaluator), 0, EpisodePlan((1, 2)))
     assert len(found.returns) == 2
 
 
 def test_the_score_of_one_episode_has_no_lower_bound():
     evaluator = evaluator_of("Script")
-    found = evaluator.evaluate(policy_for(evaluator), 0, Plan((5,)))[0]
+    found = evaluator.evaluate(policy_for(evaluator), 0, EpisodePlan((5,)))[0]
     assert found.score()["low"] == -math.inf
     row = found.row()
     assert all(math.isfinite(value) for value in row.values())
@@ -204,7 +204,7 @@ def test_an_episode_that_always_breaks_is_an_error_that_names_the_cause():
 
 
 def test_an_episode_that_breaks_in_every_attempt_is_left_out_and_counted():
-    plan = Plan(tuple(range(1, 9)))
+    plan = EpisodePlan(tuple(range(1, 9)))
     kwargs = {"how": "raises", "at": 2, "only": 3}
     evaluator = evaluator_of("Broken", {"env.kwargs": kwargs, "facts.deterministic": "yes"})
     found, traces = evaluator.evaluate(policy_for(evaluator), 0, plan)

@@ -35,7 +35,7 @@ def test_rows_report_the_newest_episodes_in_whatever_portions_they_arrive(tasks,
     for count in (0, 3, 0, 40, 150, 1, 0, 7):
         ended = played(count, len(every), numbers=numbers)
         every += ended
-        recent.add(Episodes.of(ended))
+        recent.add(Episodes.from_episodes(ended))
         row = recent.row()
         kept = every[-WINDOW * max(len(tasks), 1) :]
         assert list(recent.episodes) == kept
@@ -61,10 +61,10 @@ def test_rows_report_the_newest_episodes_in_whatever_portions_they_arrive(tasks,
 
 def test_recent_episodes_restored_from_a_checkpoint_are_bit_identical():
     before, after = RecentEpisodes(), RecentEpisodes()
-    before.add(Episodes.of(played(120, 0, numbers=True)))
+    before.add(Episodes.from_episodes(played(120, 0, numbers=True)))
     stored = json.loads(json.dumps([e._asdict() for e in before.episodes]))
-    after.add(Episodes.of(Episode(**e) for e in stored))
+    after.add(Episodes.from_episodes(Episode(**e) for e in stored))
     for recent in (before, after):
-        recent.add(Episodes.of(played(5, 120, numbers=False)))
+        recent.add(Episodes.from_episodes(played(5, 120, numbers=False)))
     assert list(before.episodes) == list(after.episodes)
     assert before.row() == after.row()

@@ -20,14 +20,14 @@ from gymnast.spaces import spaces
 from gymnast.spaces.spaces import DiscreteAction
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.notebook import train
-from gymnast.training.session import task_limits
+from gymnast.training.session import metric_limits
 from tests.identity import OBSERVATIONS, Identity
 from tests.small_runs import (
     SMALL,
-    arrays,
-    exact,
-    gone_back,
-    resumed,
+    checkpoint_arrays,
+    exact_metrics,
+    copy_killed_at,
+    resume_run,
     rows,
     same_arrays,
     same_traces,
@@ -65,10 +65,10 @@ def test_a_run_on_composite_observations_gets_the_same_score_in_its_process_and_
 
 
 def test_a_run_on_composite_observations_resumes_bit_exactly(run: Run):
-    again = resumed(gone_back(run, 3 * N * T))
+    again = resume_run(copy_killed_at(run, 3 * N * T))
     for stem in ("policy", "learner", "collector"):
-        assert same_arrays(arrays(again, stem), arrays(run, stem))
-    assert [exact(row) for row in rows(again)] == [exact(row) for row in rows(run)]
+        assert same_arrays(checkpoint_arrays(again, stem), checkpoint_arrays(run, stem))
+    assert [exact_metrics(row) for row in rows(again)] == [exact_metrics(row) for row in rows(run)]
     for kind in ("train", "eval", "confirm"):
         ours, theirs = traces(again, kind), traces(run, kind)
         assert ours.keys() == theirs.keys()
@@ -102,7 +102,7 @@ def test_a_loaded_policy_takes_only_actions_that_the_mask_allows(run: Run, sampl
     taken = set()
     for seed in range(8):
         obs, info = env.reset(seed=seed)  # which holds every action against the mask
-        player.begin(seed)
+        player.start_episode(seed)
         for _ in range(6):
             action = player.decide(obs, info["action_mask"]).action
             taken.add(tuple(action.ravel().tolist()))
@@ -131,7 +131,7 @@ def test_traces_store_the_observations_if_episodes_cannot_be_replayed(backend: s
     assert found
     for trace in found:
         assert len(trace.obs) == len(trace) + 1 == 7
-        assert trace.obs.dtype == spaces.observation(OBSERVATIONS["parts"]()).dtype
+        assert trace.obs.dtype == spaces.convert_obs_space(OBSERVATIONS["parts"]()).dtype
         env = Identity(**SETTINGS["env.kwargs"])
         obs, _ = env.reset(seed=trace.seed)
         for shown, action in zip(trace.obs[:-1], trace.action, strict=True):
@@ -145,7 +145,7 @@ def test_the_preflight_text_describes_every_kind_of_network():
     prepared = prepare(TARGET, SETTINGS)
     try:
         text = prepared.preflight()["network"]
-        limits = task_limits(prepared.collector, prepared.resolved.config)
+        limits = metric_limits(prepared.collector, prepared.resolved.config)
     finally:
         prepared.collector.close()
     assert "eye.camera: 6 x 8 x 3 image -> 15 convolutions -> 256" in text
@@ -158,7 +158,7 @@ def test_the_preflight_text_describes_every_kind_of_network():
 def test_defaults_depend_on_the_observation_space():
     def for_(name: str) -> dict[str, Any]:
         return default_settings(
-            spaces.observation(OBSERVATIONS[name]()), DiscreteAction(2, 0), "ppo"
+            spaces.convert_obs_space(OBSERVATIONS[name]()), DiscreteAction(2, 0), "ppo"
         )
 
     assert for_("image")["policy"]["hidden"] == []

@@ -13,7 +13,7 @@ from gymnast.errors import ConfigError, UsageError
 from gymnast.runs import checkpoint, store
 from gymnast.runs.run import Run
 from tests.scripted import Alarm
-from tests.small_runs import SMALL, arrays, same_arrays, trained
+from tests.small_runs import SMALL, checkpoint_arrays, same_arrays, train_small
 
 ROLLOUT = 2 * 8
 SETTINGS = SMALL | {
@@ -67,7 +67,7 @@ def test_at_the_time_limit_the_job_is_requeued_and_the_same_command_continues_th
     assert checkpoint.latest(run.path).step == run.info["clocks"]["env_steps"] == 3 * ROLLOUT
     assert train("--requeue") == 0
     assert run.info["status"] == "finished"
-    assert same_arrays(arrays(run), arrays(trained("Alarm", SETTINGS)))
+    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(train_small("Alarm", SETTINGS)))
     capsys.readouterr()
     assert train("--requeue") == 0
     assert "is finished: budget of 80 env steps spent" in capsys.readouterr().out

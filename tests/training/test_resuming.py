@@ -13,14 +13,14 @@ from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
 from gymnast.runs import checkpoint
 from gymnast.training.lifecycle.label import Label
 from tests.small_runs import (
-    arrays,
-    exact,
-    gone_back,
-    resumed,
+    checkpoint_arrays,
+    exact_metrics,
+    copy_killed_at,
+    resume_run,
     rows,
     same_arrays,
-    same_run,
-    trained,
+    assert_same_run,
+    train_small,
 )
 
 N, T = 3, 16
@@ -62,22 +62,22 @@ SHORT_EPISODES = {"env.max_episode_steps": 21}
 def test_stopping_and_resuming_equals_never_having_stopped(env: str, engine: str):
     settings = EVERYTHING | (SHORT_EPISODES if env in ("Taxi-v4", "Pendulum-v1") else {})
     settings = settings | {"engine": engine}
-    whole = trained(env, settings)
-    killed = gone_back(whole, 3 * ROLLOUT)  # in the middle of episodes, an evaluation under way
+    whole = train_small(env, settings)
+    killed = copy_killed_at(whole, 3 * ROLLOUT)  # in the middle of episodes, an evaluation under way
     assert checkpoint.latest(killed.path).document("state")["scores"]["pending"]
-    same_run(resumed(killed), whole)
+    assert_same_run(resume_run(killed), whole)
     (event,) = [e for e in killed.events() if e["kind"] == "resumed"]
     assert event["bit_exact"]
     assert not [e for e in killed.events() if e["kind"] == "episodes restarted"]
 
 
 def test_a_run_may_be_stopped_anywhere_and_more_than_once():
-    whole = trained("Script", EVERYTHING)
+    whole = train_small("Script", EVERYTHING)
     for step in (0, 2 * ROLLOUT, 4 * ROLLOUT):
-        again = gone_back(whole, step)
-        resumed(again)
-        twice = gone_back(again, 6 * ROLLOUT)
-        same_run(resumed(twice), whole)
+        again = copy_killed_at(whole, step)
+        resume_run(again)
+        twice = copy_killed_at(again, 6 * ROLLOUT)
+        assert_same_run(resume_run(twice), whole)
 
 
 def test_resuming_with_a_larger_budget_equals_having_had_it_from_the_start():
@@ -87,18 +87,18 @@ def test_resuming_with_a_larger_budget_equals_having_had_it_from_the_start():
         "algo.clip": 0.2,
         "algo.entropy_coef": 0.01,
     }
-    whole = trained("CartPole-v1", steady | {"stop.env_steps": 6 * ROLLOUT})
-    run = trained("CartPole-v1", steady | {"stop.env_steps": 3 * ROLLOUT})
-    resumed(run, {"stop.env_steps": 6 * ROLLOUT})
+    whole = train_small("CartPole-v1", steady | {"stop.env_steps": 6 * ROLLOUT})
+    run = train_small("CartPole-v1", steady | {"stop.env_steps": 3 * ROLLOUT})
+    resume_run(run, {"stop.env_steps": 6 * ROLLOUT})
     for stem in ("policy", "learner", "collector"):
-        assert same_arrays(arrays(run, stem), arrays(whole, stem)), stem
+        assert same_arrays(checkpoint_arrays(run, stem), checkpoint_arrays(whole, stem)), stem
     changed = [e for e in run.events() if e["kind"] == "budget changed"]
     assert [e["schedules_moved"] for e in changed] == [[]]
 
 
 def test_schedules_that_change_with_the_budget_are_listed():
-    run = trained("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
-    resumed(run, {"stop.env_steps": 4 * ROLLOUT})
+    run = train_small("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
+    resume_run(run, {"stop.env_steps": 4 * ROLLOUT})
     (event,) = [e for e in run.events() if e["kind"] == "budget changed"]
     assert set(event["schedules_moved"]) == {"lr", "clip", "entropy_coef"}
     last = rows(run)[-2]
@@ -107,8 +107,8 @@ def test_schedules_that_change_with_the_budget_are_listed():
 
 
 def test_schedules_continue_where_they_were():
-    whole = trained("Script", EVERYTHING)
-    run = resumed(gone_back(whole, 4 * ROLLOUT))
+    whole = train_small("Script", EVERYTHING)
+    run = resume_run(copy_killed_at(whole, 4 * ROLLOUT))
     found = [row["hyper/lr"] for row in rows(run) if "hyper/lr" in row]
     assert found == pytest.approx([3e-3 * (1 - k / 8) for k in range(8)], rel=1e-12)
     entropy = [row["hyper/entropy_coef"] for row in rows(run) if "hyper/lr" in row]
@@ -117,14 +117,14 @@ def test_schedules_continue_where_they_were():
 
 
 def test_a_branch_may_have_other_settings_after_its_checkpoint():
-    run = trained("Script", EVERYTHING)
+    run = train_small("Script", EVERYTHING)
     before = rows(run)
     changes = {"algo.lr": 1e-5, "stop.env_steps": 6 * ROLLOUT}
-    branch = resumed(run, changes, at=str(3 * ROLLOUT), optimizer=False)
+    branch = resume_run(run, changes, at=str(3 * ROLLOUT), optimizer=False)
     after = rows(branch)
-    assert [exact(row) for row in after[:3]] == [exact(row) for row in before[:3]]
+    assert [exact_metrics(row) for row in after[:3]] == [exact_metrics(row) for row in before[:3]]
     assert {row["hyper/lr"] for row in after[3:] if "hyper/lr" in row} == {1e-5}
-    assert max(checkpoint.steps(branch.path)) == 6 * ROLLOUT
+    assert max(checkpoint.list_checkpoints(branch.path)) == 6 * ROLLOUT
     clocks = [row["clock/rollouts"] for row in after if "policy/loss" in row]
     assert clocks == [1, 2, 3, 4, 5, 6]
     (event,) = [e for e in branch.events() if e["kind"] == "resumed"]
@@ -136,100 +136,100 @@ def test_a_branch_may_have_other_settings_after_its_checkpoint():
 
 
 def test_a_branch_starts_with_the_settings_of_its_checkpoint_before_later_resumes():
-    run = trained("Script", EVERYTHING | {"stop.env_steps": 6 * ROLLOUT})
-    whole = gone_back(run, 6 * ROLLOUT)
-    resumed(run, {"stop.env_steps": 8 * ROLLOUT, "algo.lr": 1e-5})
-    branch = resumed(run, at=str(3 * ROLLOUT))
+    run = train_small("Script", EVERYTHING | {"stop.env_steps": 6 * ROLLOUT})
+    whole = copy_killed_at(run, 6 * ROLLOUT)
+    resume_run(run, {"stop.env_steps": 8 * ROLLOUT, "algo.lr": 1e-5})
+    branch = resume_run(run, at=str(3 * ROLLOUT))
     assert load(branch.config()) == load(whole.config())
-    assert same_arrays(arrays(branch), arrays(whole))
-    again = resumed(run, at=str(6 * ROLLOUT))  # where it was resumed: with what it continued with
-    assert same_arrays(arrays(again), arrays(run))
+    assert same_arrays(checkpoint_arrays(branch), checkpoint_arrays(whole))
+    again = resume_run(run, at=str(6 * ROLLOUT))  # where it was resumed: with what it continued with
+    assert same_arrays(checkpoint_arrays(again), checkpoint_arrays(run))
 
 
 def test_a_branch_can_be_killed_and_branched_from_like_any_run():
-    whole = trained("Script", EVERYTHING)
-    branch = resumed(whole, at=str(2 * ROLLOUT), label=Label("again", tags=("tried",)))
+    whole = train_small("Script", EVERYTHING)
+    branch = resume_run(whole, at=str(2 * ROLLOUT), label=Label("again", tags=("tried",)))
     assert (branch.info["name"], branch.info["tags"]) == ("again", ["tried"])
-    assert same_arrays(arrays(resumed(gone_back(branch, 6 * ROLLOUT))), arrays(whole))
-    twig = resumed(branch, at=str(4 * ROLLOUT))
+    assert same_arrays(checkpoint_arrays(resume_run(copy_killed_at(branch, 6 * ROLLOUT))), checkpoint_arrays(whole))
+    twig = resume_run(branch, at=str(4 * ROLLOUT))
     assert twig.info["parent"] == branch.id
-    assert same_arrays(arrays(twig), arrays(whole))
+    assert same_arrays(checkpoint_arrays(twig), checkpoint_arrays(whole))
 
 
 def test_only_a_branch_accepts_a_name_and_a_refused_one_creates_nothing(runs_dir):
-    run = trained("Script", EVERYTHING | {"stop.env_steps": 4 * ROLLOUT})
+    run = train_small("Script", EVERYTHING | {"stop.env_steps": 4 * ROLLOUT})
     there = sorted(runs_dir.iterdir())
     with pytest.raises(UsageError, match="itself continues"):
-        resumed(run, {"stop.env_steps": 8 * ROLLOUT}, label=Label("other"))
+        resume_run(run, {"stop.env_steps": 8 * ROLLOUT}, label=Label("other"))
     with pytest.raises(ConfigError, match="cannot change"):
-        resumed(run, {"seed": 5}, at=str(2 * ROLLOUT))
+        resume_run(run, {"seed": 5}, at=str(2 * ROLLOUT))
     assert sorted(runs_dir.iterdir()) == there
 
 
 def test_the_best_score_is_dropped_if_its_checkpoint_was_pruned_meanwhile():
-    run = trained("Script", EVERYTHING | {"eval.every": "1 rollouts"})
+    run = train_small("Script", EVERYTHING | {"eval.every": "1 rollouts"})
     best = checkpoint.find(run.path, 6 * ROLLOUT).document("state")["scores"]["best"]["env_steps"]
-    shutil.rmtree(checkpoint.steps(run.path)[best])
-    branch = resumed(run, at=str(6 * ROLLOUT))
-    assert branch.info["checkpoints"]["best"] in checkpoint.steps(branch.path)
+    shutil.rmtree(checkpoint.list_checkpoints(run.path)[best])
+    branch = resume_run(run, at=str(6 * ROLLOUT))
+    assert branch.info["checkpoints"]["best"] in checkpoint.list_checkpoints(branch.path)
     (event,) = [e for e in branch.events() if e["kind"] == "best score dropped"]
     assert event["score"]["env_steps"] == best
 
 
 def test_a_damaged_newest_checkpoint_is_kept_and_the_recovery_is_recorded():
-    whole = trained("Script", EVERYTHING)
-    run = gone_back(whole, 8 * ROLLOUT)
-    newest = checkpoint.steps(run.path)[8 * ROLLOUT]
+    whole = train_small("Script", EVERYTHING)
+    run = copy_killed_at(whole, 8 * ROLLOUT)
+    newest = checkpoint.list_checkpoints(run.path)[8 * ROLLOUT]
     (newest / "policy.safetensors").write_bytes(b"torn")
-    resumed(run)
-    assert same_arrays(arrays(run), arrays(whole))
+    resume_run(run)
+    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(whole))
     (event,) = [e for e in run.events() if e["kind"] == "recovered"]
     assert event["damaged"] == [8 * ROLLOUT]
     assert (run.checkpoints / f"damaged-{newest.name}" / "policy.safetensors").exists()
 
 
 def test_a_checkpoint_of_a_newer_gymnast_is_never_replaced_by_an_older_one():
-    run = gone_back(trained("Script", EVERYTHING), 8 * ROLLOUT)
-    manifest = checkpoint.steps(run.path)[8 * ROLLOUT] / "manifest.json"
+    run = copy_killed_at(train_small("Script", EVERYTHING), 8 * ROLLOUT)
+    manifest = checkpoint.list_checkpoints(run.path)[8 * ROLLOUT] / "manifest.json"
     content = json.loads(manifest.read_text()) | {"version": checkpoint.VERSION + 1}
     manifest.write_text(json.dumps(content))
     with pytest.raises(CheckpointError, match=f"format {checkpoint.VERSION + 1} is not known"):
-        resumed(run)
+        resume_run(run)
     assert manifest.exists()
 
 
 @pytest.mark.parametrize("budget", [{"stop.env_steps": 2 * ROLLOUT}, {"stop.rollouts": 3}])
 def test_a_budget_that_is_used_up_is_refused_and_the_stored_one_stays(budget: dict[str, int]):
-    run = gone_back(trained("Script", EVERYTHING), 4 * ROLLOUT)
+    run = copy_killed_at(train_small("Script", EVERYTHING), 4 * ROLLOUT)
     config, info = run.config(), run.info
     with pytest.raises(RunError, match="has used") as refused:
-        resumed(run, budget)
+        resume_run(run, budget)
     assert "larger" in refused.value.fix
     assert "--at" in refused.value.fix
     assert (run.config(), run.info) == (config, info)
 
 
 def test_a_budget_smaller_than_the_stored_one_is_for_branches_only():
-    run = gone_back(trained("Script", EVERYTHING), 4 * ROLLOUT)
+    run = copy_killed_at(train_small("Script", EVERYTHING), 4 * ROLLOUT)
     with pytest.raises(RunError, match="too small"):
-        resumed(run, {"stop.env_steps": 6 * ROLLOUT})
-    branch = resumed(run, {"stop.env_steps": 6 * ROLLOUT}, at=str(3 * ROLLOUT))
+        resume_run(run, {"stop.env_steps": 6 * ROLLOUT})
+    branch = resume_run(run, {"stop.env_steps": 6 * ROLLOUT}, at=str(3 * ROLLOUT))
     assert branch.info["clocks"]["env_steps"] == 6 * ROLLOUT
 
 
 def test_other_settings_do_not_resume_a_run_whose_budget_is_spent():
-    run = trained("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
+    run = train_small("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
     config = run.config()
     with pytest.raises(RunError, match="too small"):
-        resumed(run, {"algo.lr": 1e-5})
+        resume_run(run, {"algo.lr": 1e-5})
     assert run.config() == config
 
 
 def test_resume_can_reset_the_optimizer():
-    whole = trained("Script", EVERYTHING | {"algo.reset_optimizer_on_lr_jump": "off"})
-    fresh = gone_back(whole, 4 * ROLLOUT)
-    resumed(fresh, optimizer=False)
-    assert not same_arrays(arrays(fresh), arrays(whole))
+    whole = train_small("Script", EVERYTHING | {"algo.reset_optimizer_on_lr_jump": "off"})
+    fresh = copy_killed_at(whole, 4 * ROLLOUT)
+    resume_run(fresh, optimizer=False)
+    assert not same_arrays(checkpoint_arrays(fresh), checkpoint_arrays(whole))
     steps = checkpoint.latest(fresh.path).document("state")["learners"]["agent"]["algorithm"]
     assert steps["steps"] == 4 * 4  # two epochs of two minibatches, four rollouts
     (event,) = [e for e in fresh.events() if e["kind"] == "resumed"]
@@ -248,46 +248,46 @@ def test_resume_can_reset_the_optimizer():
     ],
 )
 def test_settings_that_a_checkpoint_does_not_fit_are_refused_and_nothing_changes(key, value):
-    run = trained("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
+    run = train_small("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
     config, info = run.config(), run.info
     with pytest.raises(ConfigError, match=key.partition(".")[0]) as refused:
-        resumed(run, {key: value, "stop.env_steps": 4 * ROLLOUT})
+        resume_run(run, {key: value, "stop.env_steps": 4 * ROLLOUT})
     assert "--from" in refused.value.fix
     assert run.config() == config
     assert run.info == info
 
 
 def test_a_finished_run_is_resumed_only_with_changed_settings():
-    run = trained("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
+    run = train_small("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
     with pytest.raises(RunError, match="finished") as refused:
-        resumed(run)
+        resume_run(run)
     assert "--env-steps" in refused.value.fix
 
 
 def test_episodes_that_cannot_be_replayed_are_restarted_and_that_is_recorded():
     settings = EVERYTHING | {"env.kwargs": {"length": 50}}
-    run = gone_back(trained("Forgetful", settings), 3 * ROLLOUT)
-    resumed(run)
+    run = copy_killed_at(train_small("Forgetful", settings), 3 * ROLLOUT)
+    resume_run(run)
     (event,) = [e for e in run.events() if e["kind"] == "episodes restarted"]
     assert event["copies"] == [0, 1, 2]
 
 
 def test_a_run_that_ended_before_its_first_checkpoint_restarts():
-    whole = trained("Script", EVERYTHING)
-    run = gone_back(whole, -1)
+    whole = train_small("Script", EVERYTHING)
+    run = copy_killed_at(whole, -1)
     for file in ("events.jsonl", "metrics.db"):
         (run.path / file).unlink()
-    resumed(run)
+    resume_run(run)
     assert run.events()[0]["kind"] == "restarted"
-    same_run(run, whole)
+    assert_same_run(run, whole)
 
 
 def test_the_window_of_recent_episodes_and_the_alerts_are_kept():
-    whole = trained("Script", EVERYTHING)
+    whole = train_small("Script", EVERYTHING)
     saved = checkpoint.find(whole.path, 4 * ROLLOUT).document("state")
     assert len(saved["recent"]["agent"]) > 10
     assert saved["alerts"]["ranges"]
-    run = resumed(gone_back(whole, 4 * ROLLOUT))
+    run = resume_run(copy_killed_at(whole, 4 * ROLLOUT))
     row = next(row for row in rows(run) if row["clock/rollouts"] == 5)
     assert row["episode/count"] > len(saved["recent"]["agent"])
     assert np.isfinite(row["episode/return"])

@@ -16,7 +16,7 @@ from gymnast.clock import Clock
 from gymnast.collect.casting import LEARNER
 from gymnast.collect.matches import MatchEnd
 from gymnast.config.resolve import resolve
-from gymnast.config.section import Span
+from gymnast.config.section import RolloutLength
 from gymnast.envs.matches.tag import TagMatches
 from gymnast.errors import ConfigError, GymnastError
 from gymnast.evaluation.jobs import InlineEvaluation
@@ -25,19 +25,19 @@ from gymnast.runs import checkpoint
 from gymnast.selfplay.evaluation import MatchEvaluation, MatchEvaluator, Pairing
 from gymnast.selfplay.league import League
 from gymnast.selfplay.rows import match_row
-from gymnast.training.learner import policy_for
+from gymnast.training.learner import build_policy
 from gymnast.training.session import Session, open_collector
 from gymnast.training.update import update_roles
 from tests.small_runs import (
-    arrays,
-    exact,
-    gone_back,
+    checkpoint_arrays,
+    exact_metrics,
+    copy_killed_at,
     matches,
-    resumed,
+    resume_run,
     rows,
     same_arrays,
-    same_run,
-    trained,
+    assert_same_run,
+    train_small,
 )
 
 N, T = 4, 8
@@ -99,8 +99,8 @@ def test_matches_that_are_replayed_resume_exactly_too():
     of_tag = ("env.kwargs", "league.opponents", "roles.seeker.set", "league.balance.remedies")
     settings = {k: v for k, v in (TAG | EVERYTHING).items() if k not in of_tag}
     given = {"roles.mouse.plays": "random", "roles.cat.set": {"policy.hidden": [4]}}
-    whole = trained("pettingzoo/py:tests.envs.zoo_games:Fading", settings | given)
-    same_run(resumed(gone_back(whole, 4 * ROLLOUT)), whole)
+    whole = train_small("pettingzoo/py:tests.envs.zoo_games:Fading", settings | given)
+    assert_same_run(resume_run(copy_killed_at(whole, 4 * ROLLOUT)), whole)
     assert rows(whole)[-1]["eval/cat:match/unknown_share"] == 1
     casts = [trace.cast for traces in matches(whole, "eval").values() for trace in traces]
     assert {cast["mouse"] for cast in casts} == {"random"}
@@ -108,27 +108,27 @@ def test_matches_that_are_replayed_resume_exactly_too():
 
 @pytest.mark.parametrize(("engine", "killed_at"), [("native", (0, 2, 6)), ("torch", (4,))])
 def test_stopping_and_resuming_equals_never_having_stopped(engine: str, killed_at):
-    whole = trained("tag", TAG | EVERYTHING | {"engine": engine})
+    whole = train_small("tag", TAG | EVERYTHING | {"engine": engine})
     assert {event["remedy"] for event in kinds(whole, "rebalanced")} >= {"alone", "handicap"}
     met = set[str]()
     for rollouts in killed_at:
-        killed = gone_back(whole, rollouts * ROLLOUT)
+        killed = copy_killed_at(whole, rollouts * ROLLOUT)
         saved = checkpoint.latest(killed.path)
         casts = json.loads(saved.tensors("collector")["cast"].tobytes())
         met |= {name.partition(":")[0] for cast in casts for name in cast.values()}
-        same_run(resumed(killed), whole)
+        assert_same_run(resume_run(killed), whole)
         (event,) = kinds(killed, "resumed")
         assert event["bit_exact"]
     assert met == {LEARNER, "step"}  # matches against past selves were under way
 
 
 def test_a_branch_has_the_snapshots_up_to_its_checkpoint_and_continues_exactly():
-    whole = trained("tag", TAG | EVERYTHING)
+    whole = train_small("tag", TAG | EVERYTHING)
     league = whole.path / "league"
     before = {file: file.read_bytes() for file in league.iterdir()}
-    branch = resumed(whole, at=str(6 * ROLLOUT))
-    assert same_arrays(arrays(branch), arrays(whole))
-    assert [exact(row) for row in rows(branch)] == [exact(row) for row in rows(whole)]
+    branch = resume_run(whole, at=str(6 * ROLLOUT))
+    assert same_arrays(checkpoint_arrays(branch), checkpoint_arrays(whole))
+    assert [exact_metrics(row) for row in rows(branch)] == [exact_metrics(row) for row in rows(whole)]
     assert {file: file.read_bytes() for file in league.iterdir()} == before
     copied = sorted(file.name for file in (branch.path / "league").iterdir())
     assert copied == sorted(file.name for file in before)
@@ -137,25 +137,25 @@ def test_a_branch_has_the_snapshots_up_to_its_checkpoint_and_continues_exactly()
 def test_a_resumed_ladder_continues_at_the_same_opponent():
     ladder = {"roles.seeker.plays": ["random", "scripted:weak", "scripted:medium"]}
     settings = {**ladder, "league.gate": "50%", "checkpoint.every": "1 rollouts"}
-    whole = trained("tag", TAG | settings | {"checkpoint.keep": 20, "traces.train": "100%"})
+    whole = train_small("tag", TAG | settings | {"checkpoint.keep": 20, "traces.train": "100%"})
     rungs = [row["seeker:league/rung"] for row in rows(whole) if "seeker:league/rung" in row]
     assert rungs[0] == 1
     assert rungs[-1] == 3
     climbed = int(kinds(whole, "next opponent")[0]["env_steps"])
     for step in (climbed - ROLLOUT, climbed):
-        same_run(resumed(gone_back(whole, step)), whole)
+        assert_same_run(resume_run(copy_killed_at(whole, step)), whole)
 
 
 def test_a_checkpoint_does_not_fit_other_roles():
-    run = trained("tag", tag(stop__env_steps=ROLLOUT, eval__every="off"))
+    run = train_small("tag", tag(stop__env_steps=ROLLOUT, eval__every="off"))
     for key, value in (
         ("roles.hider.plays", "scripted:weak"),
         ("roles.seeker.set", {"policy.hidden": [9]}),
         ("roles.hider.set", {"normalize.obs": "running"}),
     ):
         with pytest.raises(ConfigError, match="cannot change roles"):
-            resumed(run, {key: value, "stop.env_steps": 2 * ROLLOUT})
-    resumed(run, {"roles.hider.set": {"algo.lr": 1e-5}, "stop.env_steps": 2 * ROLLOUT})
+            resume_run(run, {key: value, "stop.env_steps": 2 * ROLLOUT})
+    resume_run(run, {"roles.hider.set": {"algo.lr": 1e-5}, "stop.env_steps": 2 * ROLLOUT})
     assert rows(run)[1]["hider:hyper/lr"] == 1e-5
     assert rows(run)[1]["seeker:hyper/lr"] != 1e-5
 
@@ -164,12 +164,12 @@ def test_a_checkpoint_does_not_fit_other_roles():
 
 
 def test_settings_of_a_role_apply_to_that_role_only():
-    plain = trained("tag", tag(stop__env_steps=ROLLOUT, eval__every="off"))
+    plain = train_small("tag", tag(stop__env_steps=ROLLOUT, eval__every="off"))
     own = {"algo.lr": 0.1, "algo.epochs": 1}
-    other = trained("tag", tag(stop__env_steps=ROLLOUT, eval__every="off", roles__seeker__set=own))
-    before, after = (of("hider", arrays(run)) for run in (plain, other))
+    other = train_small("tag", tag(stop__env_steps=ROLLOUT, eval__every="off", roles__seeker__set=own))
+    before, after = (of("hider", checkpoint_arrays(run)) for run in (plain, other))
     assert same_arrays(before, after)
-    assert not same_arrays(of("seeker", arrays(plain)), of("seeker", arrays(other)))
+    assert not same_arrays(of("seeker", checkpoint_arrays(plain)), of("seeker", checkpoint_arrays(other)))
     row = rows(other)[0]
     assert row["seeker:hyper/lr"] == 0.1
     assert row["hider:hyper/lr"] == rows(plain)[0]["hider:hyper/lr"] != 0.1
@@ -177,7 +177,7 @@ def test_settings_of_a_role_apply_to_that_role_only():
 
 def test_a_network_set_for_a_role_applies_to_that_role_only():
     settings = tag(stop__env_steps=ROLLOUT, roles__seeker__set={"policy.hidden": [3, 5]})
-    held = arrays(trained("tag", settings))
+    held = checkpoint_arrays(train_small("tag", settings))
     widths = {role: {len(a) for n, a in held.items() if n.startswith(role)} for role in ROLES}
     assert {3, 5} <= widths["seeker"]
     assert not {3, 5} & widths["hider"]
@@ -186,9 +186,9 @@ def test_a_network_set_for_a_role_applies_to_that_role_only():
 
 def test_roles_learn_in_turn():
     turns = {"league__learning": "alternating", "league__turn": 2, "checkpoint__keep": 20}
-    run = trained("tag", tag(**turns, stop__env_steps=6 * ROLLOUT, checkpoint__every="1 rollouts"))
+    run = train_small("tag", tag(**turns, stop__env_steps=6 * ROLLOUT, checkpoint__every="1 rollouts"))
     for rollout in range(6):
-        before, after = (arrays(run, which=k * ROLLOUT) for k in (rollout, rollout + 1))
+        before, after = (checkpoint_arrays(run, which=k * ROLLOUT) for k in (rollout, rollout + 1))
         whose, other = ROLES if rollout // 2 % 2 == 0 else ROLES[::-1]
         assert not same_arrays(of(whose, before), of(whose, after))
         assert same_arrays(of(other, before), of(other, after))
@@ -210,13 +210,13 @@ def session_of(settings: dict[str, Any], path: Path) -> Session:
 def test_an_update_that_breaks_is_rolled_back_for_its_role_only(broken: str, tmp_path: Path):
     session = session_of({"normalize.obs": "running"}, tmp_path)
     clock = session.clock
-    rollouts = session.collector.collect(session.lineup(), Span(T), clock).rollouts
+    rollouts = session.collector.collect(session.acting_policies(), RolloutLength(T), clock).rollouts
     first = tuple(index[0] for index in rollouts[broken].valid.nonzero())
     reward = rollouts[broken].reward.copy()
     reward[first] = np.nan
     rollouts[broken] = replace(rollouts[broken], reward=reward)
     before = {role: learner.snapshot() for role, learner in session.learners.items()}
-    values = {role: session.settings.control_of(role).values(clock) for role in ROLES}
+    values = {role: session.settings.schedules_for(role).values(clock) for role in ROLES}
     done = update_roles(session, rollouts, values)
     assert [role for role, *_ in done.rolled_back] == [broken, broken]
     for role, learner in session.learners.items():
@@ -230,7 +230,7 @@ def test_an_update_that_breaks_is_rolled_back_for_its_role_only(broken: str, tmp
 
 def test_rolled_back_updates_of_each_role_are_stored_separately():
     strict = {"transaction.max_kl": 1e-12, "transaction.kl_factor": 1.0, "eval.every": "off"}
-    run = trained("tag", TAG | strict | {"stop.env_steps": ROLLOUT})
+    run = train_small("tag", TAG | strict | {"stop.env_steps": ROLLOUT})
     bundles = {event["role"]: event["bundle"] for event in kinds(run, "update rolled back")}
     assert bundles.keys() == set(ROLES)
     for role, bundle in bundles.items():
@@ -241,15 +241,15 @@ def test_running_returns_are_tracked_while_another_role_learns(tmp_path: Path):
     turns = {"league.learning": "alternating", "league.turn": 1, "normalize.reward": "running"}
     session = session_of(turns, tmp_path)
     clock, hider = session.clock, session.learners["hider"]
-    rollouts = session.collector.collect(session.lineup(), Span(5), clock).rollouts
-    values = {role: session.settings.control_of(role).values(clock) for role in ROLES}
+    rollouts = session.collector.collect(session.acting_policies(), RolloutLength(5), clock).rollouts
+    values = {role: session.settings.schedules_for(role).values(clock) for role in ROLES}
     update_roles(session, rollouts, values)
     assert hider.reward_scale.moments.count == type(hider.reward_scale)("running", 1).moments.count
     column = rollouts["hider"]
     expected = np.zeros(column.reward.shape[1])
     for reward, done in zip(column.reward, column.done, strict=True):
         expected = np.where(done, 0.0, expected * values["hider"].gamma + reward)
-    assert hider.reward_scale.carry == pytest.approx(expected)
+    assert hider.reward_scale.running_return == pytest.approx(expected)
     assert expected.any()
     session.collector.close()
 
@@ -258,7 +258,7 @@ def test_running_returns_are_tracked_while_another_role_learns(tmp_path: Path):
 
 
 def test_scripted_opponents_of_evaluations_never_play_in_training():
-    run = trained("tag", tag(traces__train="100%", league__live_share="50%"))
+    run = train_small("tag", tag(traces__train="100%", league__live_share="50%"))
     casts = [trace.cast for traces in matches(run, "train").values() for trace in traces]
     players = {name.partition(":")[0] for cast in casts for name in cast.values()}
     assert players == {LEARNER, "step"}
@@ -270,13 +270,13 @@ def test_scripted_opponents_of_evaluations_never_play_in_training():
 
 
 def test_an_opponent_from_another_run_stays_unchanged_and_no_longer_needs_that_run():
-    other = trained("tag", tag(stop__env_steps=2 * ROLLOUT))
+    other = train_small("tag", tag(stop__env_steps=2 * ROLLOUT))
     plays = {"roles__hider__plays": other.id, "league__opponents": []}
     more = {"traces__train": "100%", "checkpoint__every": "2 rollouts", "checkpoint__keep": 20}
-    run = trained("tag", tag(**plays, **more, stop__env_steps=4 * ROLLOUT))
+    run = train_small("tag", tag(**plays, **more, stop__env_steps=4 * ROLLOUT))
     best = other.info["checkpoints"]["best"]
     stored = checkpoint.find(other.path, best).tensors("policy")
-    assert arrays(run).keys() == of("seeker", arrays(run)).keys()
+    assert checkpoint_arrays(run).keys() == of("seeker", checkpoint_arrays(run)).keys()
     session = session_of({"roles.hider.plays": other.id}, run.path)
     assert session.league is not None
     frozen = session.league.snapshots.read("hider-0", "hider")
@@ -285,9 +285,9 @@ def test_an_opponent_from_another_run_stays_unchanged_and_no_longer_needs_that_r
     casts = [trace.cast for traces in matches(run, "train").values() for trace in traces]
     casts += [trace.cast for traces in matches(run, "eval").values() for trace in traces]
     assert all(cast == {"seeker": LEARNER, "hider": other.id} for cast in casts)
-    killed = gone_back(run, 2 * ROLLOUT)
+    killed = copy_killed_at(run, 2 * ROLLOUT)
     shutil.rmtree(other.path)
-    same_run(resumed(killed), run)
+    assert_same_run(resume_run(killed), run)
 
 
 @pytest.mark.parametrize(
@@ -304,14 +304,14 @@ def test_an_opponent_from_another_run_stays_unchanged_and_no_longer_needs_that_r
 )
 def test_unavailable_players_are_refused_before_a_run_is_created(settings, words, runs_dir):
     with pytest.raises(GymnastError, match=words):
-        trained("tag", TAG | settings)
+        train_small("tag", TAG | settings)
     assert not list(runs_dir.glob("*/run.json"))
 
 
 def test_a_run_that_has_not_learned_the_role_cannot_play_it():
-    other = trained("tag", tag(roles__hider__plays="random", stop__env_steps=ROLLOUT))
+    other = train_small("tag", tag(roles__hider__plays="random", stop__env_steps=ROLLOUT))
     with pytest.raises(ConfigError, match=r"has no policy for hider \(it has: seeker\)"):
-        trained("tag", tag(roles__hider__plays=other.id))
+        train_small("tag", tag(roles__hider__plays=other.id))
 
 
 @pytest.mark.parametrize("algo", ["dqn", "reinforce"])
@@ -332,9 +332,9 @@ def end(winner: str | None, **cast: str) -> MatchEnd:
 def league_of(path: Path, **settings: Any) -> tuple[League, Clock, dict[str, Any]]:
     cfg = resolve("tag", tag(**settings)).config
     game = TagMatches(2)
-    learners = [role for role in ROLES if role not in cfg.roles or cfg.roles[role].learns]
+    learners = [role for role in ROLES if role not in cfg.roles or cfg.roles[role].is_learner]
     policies = {
-        role: policy_for(game.roles[role].obs, game.roles[role].action, cfg) for role in learners
+        role: build_policy(game.roles[role].obs, game.roles[role].action, cfg) for role in learners
     }
     return League(cfg, game, learners, path), Clock(limits={"env_steps": 1000}), policies
 
@@ -355,7 +355,7 @@ def test_the_next_opponent_comes_once_the_win_rate_is_significantly_high(tmp_pat
     league.record_matches(
         [end("seeker", **first)] * 99
     )  # matches that were under way count no more
-    assert league.climbed["hider"].known == 0
+    assert league.climbed["hider"].n_known == 0
     league.record_matches([end("seeker", **second)] * 99)
     assert league.advance(clock, policies) == []  # nobody comes after the last
     assert league.row()["hider:league/rung"] == 2
@@ -391,9 +391,9 @@ def test_a_match_without_known_outcome_counts_for_no_role(tmp_path: Path):
     league.record_matches([end(None)] * 60)
     league.record_matches([end(None, hider="step:0"), end(None, seeker="step:0")])
     for role in ROLES:
-        assert league.wins[role].known == league.past[role].known == 0
+        assert league.wins[role].n_known == league.past[role].n_known == 0
         assert league.wins[role].unknown == 60
-        assert league.pools[role].against[0].known == 0
+        assert league.pools[role].win_records[0].n_known == 0
     row = league.row()
     assert row["match/unknown_share"] == 1
     assert not [key for key in row if "win" in key]
@@ -407,9 +407,9 @@ def test_a_match_against_a_snapshot_counts_for_the_learning_policy(tmp_path: Pat
     league, clock, policies = league_of(tmp_path)
     league.advance(clock, policies)
     league.record_matches([end("seeker", hider="step:0")] * 3 + [end("hider", hider="step:0")])
-    assert league.past["seeker"].rate().mean == 3 / 4
-    assert league.past["hider"].known == league.wins["seeker"].known == 0
-    assert league.pools["hider"].against[0].score == 3  # seen from the seeker that met it
+    assert league.past["seeker"].win_rate().mean == 3 / 4
+    assert league.past["hider"].n_known == league.wins["seeker"].n_known == 0
+    assert league.pools["hider"].win_records[0].score == 3  # seen from the seeker that met it
     assert league.row()["match/count"] == 0
 
 
@@ -461,8 +461,8 @@ def test_a_dominated_role_gets_every_remedy_in_turn_and_no_longer_than_needed(tm
 def test_evaluating_changes_neither_policies_nor_their_normalizers(tmp_path: Path):
     session = session_of({"normalize.obs": "running", "normalize.value": "popart"}, tmp_path)
     clock = session.clock
-    rollouts = session.collector.collect(session.lineup(), Span(T), clock).rollouts
-    values = {role: session.settings.control_of(role).values(clock) for role in ROLES}
+    rollouts = session.collector.collect(session.acting_policies(), RolloutLength(T), clock).rollouts
+    values = {role: session.settings.schedules_for(role).values(clock) for role in ROLES}
     update_roles(session, rollouts, values)
     policies = {role: learner.policy for role, learner in session.learners.items()}
     before = {role: policy.arrays() for role, policy in policies.items()}
@@ -479,8 +479,8 @@ def test_evaluating_changes_neither_policies_nor_their_normalizers(tmp_path: Pat
 
 def test_evaluation_is_the_same_in_a_process_of_its_own():
     settings = tag(stop__env_steps=4 * ROLLOUT, league__opponents=["weak", "medium"])
-    inline, apart = (trained("tag", settings | {"eval.mode": m}) for m in ("inline", "process"))
-    assert [exact(row) for row in rows(inline)] == [exact(row) for row in rows(apart)]
+    inline, apart = (train_small("tag", settings | {"eval.mode": m}) for m in ("inline", "process"))
+    assert [exact_metrics(row) for row in rows(inline)] == [exact_metrics(row) for row in rows(apart)]
     assert inline.info["score"] == apart.info["score"]
     evaluated = [row for row in rows(inline) if "eval:episode/return" in row]
     assert len(evaluated) > 1
@@ -516,12 +516,12 @@ def test_win_rates_are_never_compared_with_returns():
 
 
 def test_without_held_out_opponents_policies_are_evaluated_against_their_training_opponents():
-    run = trained("tag", tag(league__opponents=[], stop__env_steps=3 * ROLLOUT))
+    run = train_small("tag", tag(league__opponents=[], stop__env_steps=3 * ROLLOUT))
     casts = [trace.cast for traces in matches(run, "eval").values() for trace in traces]
     assert {frozenset(cast.values()) for cast in casts} == {frozenset([LEARNER])}
     scopes = {key.rpartition(":")[0] for row in rows(run) for key in row if key[:4] == "eval"}
     assert scopes == {"eval", "eval/seeker", "eval/hider"}
     plays = {"roles__hider__plays": ["random", "scripted:weak"]}
-    run = trained("tag", tag(**plays, league__opponents=[], stop__env_steps=3 * ROLLOUT))
+    run = train_small("tag", tag(**plays, league__opponents=[], stop__env_steps=3 * ROLLOUT))
     casts = [trace.cast for traces in matches(run, "eval").values() for trace in traces]
     assert {cast["hider"] for cast in casts} == {"scripted:weak"}

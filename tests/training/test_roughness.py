@@ -21,16 +21,16 @@ from gymnast.jobs.groups import group_result
 from gymnast.runs.run import Run
 from gymnast.training.learner import Learner
 from gymnast.training.lifecycle.prepare import prepare
-from tests.e2e.commands import answer, gymnast, succeed
-from tests.small_runs import resumed, trained
+from tests.e2e.commands import run_json, run_gymnast, run_checked
+from tests.small_runs import resume_run, train_small
 
 TINY = {"env.n_envs": 2, "algo.n_steps": 32, "stop.rollouts": 2, "eval.every": "1 rollouts"}
 
 
 def test_observation_statistics_of_another_environment_are_loaded_completely_or_not_at_all():
     settings = {"normalize.obs": "running", "policy.hidden": [16]}
-    parent = trained("CartPole-v1", TINY | settings)
-    child = trained("Acrobot-v1", TINY | settings, source=parent)
+    parent = train_small("CartPole-v1", TINY | settings)
+    child = train_small("Acrobot-v1", TINY | settings, source=parent)
     (event,) = [e for e in child.events() if e["kind"] == "weights loaded"]
     owners = {name.rpartition(".")[0] for name in event["taken"]}
     assert owners.isdisjoint({name.rpartition(".")[0] for name in event["fresh"]})
@@ -53,26 +53,26 @@ def test_minibatches_of_one_step_with_normalized_advantages_are_refused():
 
 
 def test_a_resume_that_fails_leaves_the_run_unchanged():
-    run = trained("CartPole-v1", TINY)
+    run = train_small("CartPole-v1", TINY)
     before = run.config()
     with pytest.raises(ConfigError, match="Discrete"):
-        resumed(run, {"eval.starts": "all", "stop.rollouts": 4})
+        resume_run(run, {"eval.starts": "all", "stop.rollouts": 4})
     assert run.config() == before
     assert run.info["status"] == "finished"
-    resumed(run, {"stop.rollouts": 4})
+    resume_run(run, {"stop.rollouts": 4})
     assert run.info["clocks"]["rollouts"] == 4
 
 
 @pytest.mark.parametrize("harm", ["truncated", "missing"])
 def test_a_lost_metric_record_is_reported_and_the_run_continues(harm: str):
-    run = trained("CartPole-v1", TINY)
+    run = train_small("CartPole-v1", TINY)
     file = run.path / "metrics.db"
     if harm == "missing":
         file.unlink()
     else:
         file.write_bytes(file.read_bytes()[:5000])
-        assert answer(run.path.parent, "show", run.id)["evaluations"] == []
-    resumed(run, {"stop.rollouts": 4})
+        assert run_json(run.path.parent, "show", run.id)["evaluations"] == []
+    resume_run(run, {"stop.rollouts": 4})
     assert "record restarted" in {event["kind"] for event in run.events()}
     assert run.rows()["clock/rollouts"].iloc[-1] == 4
     assert len(list(run.path.glob("metrics.damaged-*"))) == (harm == "truncated")
@@ -99,10 +99,10 @@ def kill(evaluating: ProcessEvaluation) -> None:
 
 def test_a_dead_evaluation_process_is_replaced_and_gives_the_same_result():
     with submitted("CartPole-v1", {"eval.episodes": 2}) as (_, scores):
-        expected = scores.take(lambda: False)
+        expected = scores.wait_for_result(lambda: False)
     with submitted("CartPole-v1", {"eval.episodes": 2}) as (evaluating, scores):
         kill(evaluating)
-        found = scores.take(lambda: False)
+        found = scores.wait_for_result(lambda: False)
     assert expected is not None
     assert found is not None
     assert found.returns == expected.returns
@@ -113,7 +113,7 @@ def test_with_on_fault_stop_a_dead_evaluation_process_is_an_error():
     with submitted("CartPole-v1", settings) as (evaluating, scores):
         kill(evaluating)
         with pytest.raises(EnvError, match="evaluation process died with exit code -9"):
-            scores.take(lambda: False)
+            scores.wait_for_result(lambda: False)
 
 
 def test_an_evaluation_that_hangs_is_restarted_and_given_up_in_the_end():
@@ -121,7 +121,7 @@ def test_an_evaluation_that_hangs_is_restarted_and_given_up_in_the_end():
     settings["facts.deterministic"] = "yes"  # or it would be tried in this process
     silent = pytest.raises(EnvError, match="evaluation process did not respond for")
     with submitted("py:tests.scripted:Trouble", settings) as (_, scores), silent:
-        scores.take(lambda: False)
+        scores.wait_for_result(lambda: False)
 
 
 def test_sigterm_to_the_whole_process_group_is_an_interruption(tmp_path: Path):
@@ -139,7 +139,7 @@ def test_sigterm_to_the_whole_process_group_is_an_interruption(tmp_path: Path):
     os.killpg(process.pid, signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode == 130
-    assert answer(tmp_path, "show", "long")["status"] == "stopped"
+    assert run_json(tmp_path, "show", "long")["status"] == "stopped"
 
 
 def test_a_group_counts_only_finished_seeds():
@@ -154,16 +154,16 @@ def test_a_group_counts_only_finished_seeds():
 
 
 def test_every_command_accepts_the_runs_directory(tmp_path: Path):
-    succeed(tmp_path, "presets")
-    succeed(tmp_path, "metrics")
-    succeed(tmp_path, "config", "check")
+    run_checked(tmp_path, "presets")
+    run_checked(tmp_path, "metrics")
+    run_checked(tmp_path, "config", "check")
 
 
 def test_one_episode_has_no_interval():
-    run = trained("CartPole-v1", TINY)
-    result = answer(run.path.parent, "eval", run.id, "--episodes", "1")
+    run = train_small("CartPole-v1", TINY)
+    result = run_json(run.path.parent, "eval", run.id, "--episodes", "1")
     assert result["low"] is None
-    assert "no interval" in succeed(run.path.parent, "eval", run.id, "--episodes", "1")
+    assert "no interval" in run_checked(run.path.parent, "eval", run.id, "--episodes", "1")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_broken_environment_gets_one_clear_error(name: str, said: str, tmp_pat
     (tmp_path / "presets").mkdir()
     preset = "metrics: {env/said: {source: word, description: A word.}}\nvariants: {ppo: {}}\n"
     (tmp_path / "presets" / f"py:broken:{name}.yaml").write_text(preset)
-    done = gymnast(tmp_path / "runs", "train", f"py:broken:{name}", "--rollouts", "1", cwd=tmp_path)
+    done = run_gymnast(tmp_path / "runs", "train", f"py:broken:{name}", "--rollouts", "1", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -182,8 +182,8 @@ def test_a_broken_environment_gets_one_clear_error(name: str, said: str, tmp_pat
 
 def test_a_run_with_schedules_over_seconds_is_not_repeatable():
     settings = {"algo.lr": "1e-3 -> 0 @ 0..10 clock seconds"}
-    assert Run(trained("CartPole-v1", TINY | settings).path).info["repeatable"] is False
-    assert trained("CartPole-v1", TINY).info["repeatable"] is True
+    assert Run(train_small("CartPole-v1", TINY | settings).path).info["repeatable"] is False
+    assert train_small("CartPole-v1", TINY).info["repeatable"] is True
 
 
 BROKEN = """

@@ -19,18 +19,18 @@ from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.training.live.control import Settings
-from gymnast.training.live.rules import PlateauRule, rules_of
+from gymnast.training.live.rules import PlateauRule, build_rules
 from tests.scripted import Alarm
 from tests.small_runs import (
-    arrays,
+    checkpoint_arrays,
     evaluations,
-    gone_back,
-    resumed,
+    copy_killed_at,
+    resume_run,
     rows,
     same_arrays,
-    same_run,
-    told,
-    trained,
+    assert_same_run,
+    train_with_commands,
+    train_small,
 )
 
 RETURN = "episode/return"
@@ -52,14 +52,14 @@ class Driven:
 
     def __init__(self, lr: float | str = 1e-3, **more: Any) -> None:
         self.settings = Settings(config(repr({"rules.it": HALVE | more, "algo.lr": lr})))
-        self.rule: PlateauRule = rules_of(self.settings.in_use)["it"]
+        self.rule: PlateauRule = build_rules(self.settings.current)["it"]
 
     def see(self, *found: float, key: str = "") -> list[tuple[int, str]]:
         """Returns (index of the value, what the rule did) for each of its actions."""
         done: list[tuple[int, str]] = []
         for number, value in enumerate(found):
             row = {key or self.rule.cfg.watch: value, "clock/rollouts": 1.0}
-            deed = self.rule.watch(row, self.settings)
+            deed = self.rule.update(row, self.settings)
             if deed is not None:
                 self.settings.change(deed["changes"])
                 done.append((number, deed["did"]))
@@ -127,9 +127,9 @@ def test_an_integer_moves_by_at_least_one():
     it = Driven(**rule)
     it.settings.change([{"key": "algo.epochs", "to": 4}])
     it.see(1, 1)
-    assert it.settings.in_use.algo.epochs == 5
+    assert it.settings.current.algo.epochs == 5
     it.see(1, 1, 1)
-    assert it.settings.in_use.algo.epochs == 6
+    assert it.settings.current.algo.epochs == 6
 
 
 def test_a_change_that_made_the_metric_worse_is_reverted():
@@ -214,7 +214,7 @@ def test_a_rule_that_could_never_act_is_refused_before_a_run_is_created(
     more: dict[str, Any], key: str, said: str, runs_dir: Path
 ):
     with pytest.raises(ConfigError) as refused:
-        trained("CartPole-v1", {"rules.slower": HALVE | more})
+        train_small("CartPole-v1", {"rules.slower": HALVE | more})
     assert f"rules.slower.{key}" in str(refused.value)
     assert said in str(refused.value)
     assert not list(runs_dir.glob("*/run.json"))
@@ -281,7 +281,7 @@ def lrs(run: Run) -> dict[int, float]:
 def ruled(tmp_path_factory: pytest.TempPathFactory) -> Run:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GYMNAST_RUNS", str(tmp_path_factory.mktemp("ruled")))
-        return trained("CartPole-v1", SETTINGS)
+        return train_small("CartPole-v1", SETTINGS)
 
 
 def test_in_a_run_a_rule_acts_at_the_end_of_a_rollout_and_no_schedule_reverses_it(ruled: Run):
@@ -304,8 +304,8 @@ def test_in_a_run_a_rule_acts_at_the_end_of_a_rollout_and_no_schedule_reverses_i
 
 @pytest.mark.parametrize("back_to", [0, 3, 4])
 def test_resumed_from_any_checkpoint_every_change_is_made_once(ruled: Run, back_to: int):
-    again = resumed(gone_back(ruled, back_to * ROLLOUT))
-    same_run(ruled, again)
+    again = resume_run(copy_killed_at(ruled, back_to * ROLLOUT))
+    assert_same_run(ruled, again)
     assert by_rules(again) == by_rules(ruled)
     assert again.info["live"] == ruled.info["live"]
     (event,) = [e for e in again.events() if e["kind"] == "resumed"]
@@ -319,7 +319,7 @@ def test_a_users_live_change_wins_and_rules_continue_from_it():
         4: [("evaluate", {}), ("set", {"algo.clip": 0.1}), ("checkpoint", {})],
         5: [("set", {"algo.clip": 0.3}), ("evaluate", {})],
     }
-    run = told("CartPole-v1", SETTINGS | {"eval.every": "off"}, plan)
+    run = train_with_commands("CartPole-v1", SETTINGS | {"eval.every": "off"}, plan)
     assert by_rules(run) == [
         (3, "slower", "changed"),
         (5, "slower", "changed"),
@@ -329,15 +329,15 @@ def test_a_users_live_change_wins_and_rules_continue_from_it():
     assert run.info["live"] == {"algo.lr": 4e-3, "algo.clip": 0.35, "algo.epochs": 3}
     assert api.show(run.id, runs_dir=run.path.parent)["live"] == run.info["live"]
     for rollouts in (3, 5):  # of 5 the rule's change came after the command's
-        again = resumed(gone_back(run, rollouts * ROLLOUT))
-        same_run(run, again)
+        again = resume_run(copy_killed_at(run, rollouts * ROLLOUT))
+        assert_same_run(run, again)
         assert sorted(by_rules(again)) == sorted(by_rules(run))
         assert again.info["live"] == run.info["live"]
 
 
 def test_resume_set_discards_what_a_rule_has_changed(ruled: Run):
-    again = gone_back(ruled, 3 * ROLLOUT)
-    resumed(again, {"algo.lr": 2e-3})
+    again = copy_killed_at(ruled, 3 * ROLLOUT)
+    resume_run(again, {"algo.lr": 2e-3})
     (dropped,) = [e for e in again.events() if e["kind"] == "live changes dropped"]
     assert dropped["keys"] == ["algo.lr"]
     assert [lrs(again)[i] for i in (4, 5, 6)] == [2e-3, 2e-3, 1e-3]
@@ -363,13 +363,13 @@ def test_a_score_delayed_by_an_interruption_counts_as_if_it_were_not(alarm: type
         "stop.rollouts": 5,
         "rules.slower": HALVE | NEVER | {"watch": "eval:episode/return", "wait": 1},
     }
-    whole = trained("Alarm", settings | {"eval.mode": "inline"})
+    whole = train_small("Alarm", settings | {"eval.mode": "inline"})
     alarm.after = 2 * N * 8 - 3
-    run = trained("Alarm", settings)
+    run = train_small("Alarm", settings)
     assert run.info["status"] == "stopped"
     assert evaluations(run) == []
-    resumed(run)
+    resume_run(run)
     assert evaluations(run) == evaluations(whole)
     assert by_rules(run) == by_rules(whole) != []
     assert lrs(run) == lrs(whole)
-    assert same_arrays(arrays(run), arrays(whole))
+    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(whole))

@@ -13,7 +13,7 @@ from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
 from gymnast.training.live.control import Settings
-from tests.small_runs import gone_back, resumed, rows, same_run, told, trained
+from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run, train_with_commands, train_small
 
 FIXED = {"replay"}
 """Hyperparameters that cannot change during a run, because memory is allocated once."""
@@ -68,7 +68,7 @@ def test_every_numeric_hyperparameter_can_be_a_schedule(name: str):
     default = resolve("CartPole-v1", algo=name).config.algo
     numeric = {field for field, value in default if is_numeric(value)}
     switched_off = {field for field, value in default if value is None}
-    assert (numeric | switched_off) - FIXED == {*section.schedules()}
+    assert (numeric | switched_off) - FIXED == {*section.schedulable_fields()}
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_every_numeric_hyperparameter_can_be_a_schedule(name: str):
 )
 def test_every_schedule_is_followed_recorded_and_resumed_exactly(name: str, engine: str):
     section, _ = ALGORITHMS[name]
-    courses = {field: COURSES[field] for field in section.schedules()}
+    courses = {field: COURSES[field] for field in section.schedulable_fields()}
     settings = {f"algo.{field}": course for field, course in courses.items()}
-    whole = trained("CartPole-v1", RUN | settings | {"engine": engine}, algo=name)
+    whole = train_small("CartPole-v1", RUN | settings | {"engine": engine}, algo=name)
     recorded = [row for row in rows(whole) if "hyper/lr" in row]
     before = Clock(limits={"env_steps": 300})
     for row in recorded:  # a row has the values that its rollout began with
@@ -96,8 +96,8 @@ def test_every_schedule_is_followed_recorded_and_resumed_exactly(name: str, engi
             assert row[f"hyper/{field}"] == due, (field, before)
         before.env_steps = int(row["clock/env_steps"])
     assert recorded[0]["hyper/lr"] == pytest.approx(1e-4)  # not 0 in the first rollout
-    steps = sorted(checkpoint.steps(whole.path))
-    same_run(resumed(gone_back(whole, steps[1])), whole)
+    steps = sorted(checkpoint.list_checkpoints(whole.path))
+    assert_same_run(resume_run(copy_killed_at(whole, steps[1])), whole)
 
 
 def test_a_constant_hyperparameter_stays_a_plain_number_without_a_metric():
@@ -105,14 +105,14 @@ def test_a_constant_hyperparameter_stays_a_plain_number_without_a_metric():
     assert (config.algo.epochs, config.algo.gamma) == (4, 0.9)
     assert isinstance(config.algo.epochs, int)
     settings = Settings(config)
-    row = settings.control.row(settings.control.values(Clock(limits={"env_steps": 10})))
+    row = settings.schedules.row(settings.schedules.values(Clock(limits={"env_steps": 10})))
     assert "hyper/lr" in row
     assert not {"hyper/epochs", "hyper/gamma"} & row.keys()
 
 
 def test_a_schedule_can_be_set_while_the_run_trains():
     plan = {2: [("set", {"algo.gamma": "0.5 -> 0.9", "algo.epochs": "3 -> 1"})]}
-    run = told("CartPole-v1", RUN | {"algo.n_steps": 16, "algo.batch_size": "50%"}, plan)
+    run = train_with_commands("CartPole-v1", RUN | {"algo.n_steps": 16, "algo.batch_size": "50%"}, plan)
     followed = [row for row in rows(run) if "hyper/gamma" in row]
     assert followed
     assert followed[0]["clock/rollouts"] == 3
@@ -133,7 +133,7 @@ def test_a_rule_scales_a_schedule_of_whole_numbers_to_whole_numbers():
         },
     ).config
     rule = config.rules["fewer"]
-    changed = rule.change["algo.epochs"].of(config.algo.epochs, rule.within["algo.epochs"])
+    changed = rule.change["algo.epochs"].apply(config.algo.epochs, rule.within["algo.epochs"])
     assert str(changed) == "4 -> 1"
     assert str(resolve("CartPole-v1", {"algo.epochs": str(changed)}).config.algo.epochs) == "4 -> 1"
 
@@ -142,11 +142,11 @@ def test_a_role_has_schedules_of_its_own():
     own = {"roles.seeker.set": {"algo.gamma": "0.9 -> 0.99", "algo.epochs": "4 -> 2"}}
     settings = Settings(resolve("tag", own | {"stop.env_steps": 1000}).config)
     halfway = Clock(env_steps=500, limits={"env_steps": 1000})
-    seeker = settings.control_of("seeker")
+    seeker = settings.schedules_for("seeker")
     values: Any = seeker.values(halfway)
     assert (values.gamma, values.epochs) == (pytest.approx(0.945), 3)
     assert seeker.row(values)["hyper/epochs"] == 3
-    assert not isinstance(settings.of("hider").algo.gamma, Schedule)
+    assert not isinstance(settings.for_role("hider").algo.gamma, Schedule)
 
 
 @pytest.mark.parametrize(

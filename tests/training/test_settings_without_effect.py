@@ -9,7 +9,7 @@ import pytest
 from gymnast.config import presets
 from gymnast.config.resolve import resolve
 from gymnast.training.lifecycle.prepare import prepare
-from tests.small_runs import resumed, told, trained
+from tests.small_runs import resume_run, train_with_commands, train_small
 
 
 def warnings(target: str, overrides: dict[str, Any], algo: str | None = None) -> list[str]:
@@ -76,15 +76,15 @@ def test_settings_of_a_role_are_checked_for_that_role():
 
 
 def test_settings_inherited_by_a_variant_are_not_listed():
-    assert "policy.activation" in resolve("ALE/Pong-v5:ppo").given
-    assert "policy.activation" not in resolve("ALE/Pong-v5:pixels").given
+    assert "policy.activation" in resolve("ALE/Pong-v5:ppo").explicit_keys
+    assert "policy.activation" not in resolve("ALE/Pong-v5:pixels").explicit_keys
 
 
 @pytest.mark.parametrize(
     "name", [n for n in presets.all_presets() if not n.startswith(("ALE", "Vizdoom", "MinAtar"))]
 )
 def test_no_built_in_variant_has_a_setting_without_effect(name: str):
-    for variant in presets.all_presets()[name].own:
+    for variant in presets.all_presets()[name].own_variants:
         assert warnings(f"{name}:{variant}", {}) == []
 
 
@@ -92,15 +92,15 @@ def test_settings_without_effect_are_recorded_at_the_start_on_live_changes_and_o
     settings = {"policy.squash": "on", "env.n_envs": 2, "algo.n_steps": 16, "eval.every": "off"}
     settings["stop.eval_return"] = "off"
     plan = {1: [("set", {"stop.plateau": 4})]}
-    run = told("CartPole-v1", settings | {"stop.rollouts": 3}, plan)
+    run = train_with_commands("CartPole-v1", settings | {"stop.rollouts": 3}, plan)
     found = [event for event in run.events() if event["kind"] == "setting without effect"]
     assert [event["key"] for event in found] == ["policy.squash", "stop.plateau"]
     assert "continuous actions" in found[0]["why"]
-    resumed(run, {"stop.rollouts": 4, "track.project": "mine", "traces.film": "off"})
+    resume_run(run, {"stop.rollouts": 4, "track.project": "mine", "traces.film": "off"})
     keys = [e["key"] for e in run.events() if e["kind"] == "setting without effect"]
     assert keys == ["policy.squash", "stop.plateau", "traces.film"]
 
 
 def test_a_run_whose_settings_all_have_an_effect_has_no_such_event():
-    run = trained("CartPole-v1", {"env.n_envs": 2, "algo.n_steps": 16, "stop.rollouts": 1})
+    run = train_small("CartPole-v1", {"env.n_envs": 2, "algo.n_steps": 16, "stop.rollouts": 1})
     assert not [event for event in run.events() if event["kind"] == "setting without effect"]

@@ -13,7 +13,7 @@ import pytest
 
 from gymnast.envs.backends import child
 from gymnast.training.loop import Loop
-from tests.small_runs import trained
+from tests.small_runs import train_small
 
 FIRST_STEP = """
 import json, os, sys
@@ -86,7 +86,7 @@ def test_the_evaluation_process_starts_early_if_it_is_certainly_needed(
     monkeypatch.setattr(Loop, "train", lambda loop: loops.append(loop) or train(loop))
     monkeypatch.setattr(child, "start", noted)
     settings = {"eval.mode": "process", "eval.every": every, "stop.rollouts": 6}
-    trained("CartPole-v1", settings | {"algo.n_steps": 8}, runs_dir=tmp_path)
+    train_small("CartPole-v1", settings | {"algo.n_steps": 8}, runs_dir=tmp_path)
     assert started == [starts]
 
 
@@ -94,6 +94,6 @@ def test_field_docs_are_those_of_the_class_that_declares_the_field_last():
     from gymnast.config.sections.dqn import DQNConfig
     from gymnast.config.sections.gradient import GradientSection
 
-    assert DQNConfig.docs()["gamma"] == GradientSection.docs()["gamma"] == "Discount per step."
-    assert DQNConfig.docs()["name"] == "The algorithm."
-    assert GradientSection.docs()["name"] != "The algorithm."
+    assert DQNConfig.field_docs()["gamma"] == GradientSection.field_docs()["gamma"] == "Discount per step."
+    assert DQNConfig.field_docs()["name"] == "The algorithm."
+    assert GradientSection.field_docs()["name"] != "The algorithm."

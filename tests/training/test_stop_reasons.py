@@ -13,7 +13,7 @@ from gymnast.errors import GymnastError
 from gymnast.runs.run import Run
 from gymnast.training import evaluation_points
 from tests.scripted import Alarm
-from tests.small_runs import resumed, told, trained
+from tests.small_runs import resume_run, train_with_commands, train_small
 
 ROLLOUT = 2 * 8
 SETTINGS = {"env.n_envs": 2, "algo.n_steps": 8, "stop.env_steps": 4 * ROLLOUT, "eval.every": "off"}
@@ -35,21 +35,21 @@ def agrees(run: Run) -> tuple[str, str]:
 
 
 def test_a_score_received_after_the_budget_is_spent_is_not_the_stop_reason():
-    run = trained("Script", SETTINGS | EASY | {"eval.every": "3 rollouts"})
+    run = train_small("Script", SETTINGS | EASY | {"eval.every": "3 rollouts"})
     assert agrees(run) == ("finished", "budget")
     assert len([event for event in run.events() if event["kind"] == "stopping"]) == 1
     assert run.info["solved"]
 
 
 def test_the_stop_reason_of_a_solved_run_agrees_in_run_json_and_events():
-    run = trained("Script", SETTINGS | EASY | {"eval.every": "1 rollouts"})
+    run = train_small("Script", SETTINGS | EASY | {"eval.every": "1 rollouts"})
     assert agrees(run) == ("finished", "solved")
 
 
 def test_the_stop_reason_after_a_stop_command_and_a_resume_with_a_larger_budget():
-    run = told("CartPole-v1", SETTINGS, {2: [("stop", {})]})
+    run = train_with_commands("CartPole-v1", SETTINGS, {2: [("stop", {})]})
     assert agrees(run) == ("stopped", "command")
-    resumed(run, {"stop.env_steps": 6 * ROLLOUT})
+    resume_run(run, {"stop.env_steps": 6 * ROLLOUT})
     assert agrees(run) == ("finished", "budget")
     assert run.info["reason"] == f"budget of {6 * ROLLOUT} env steps spent"
 
@@ -62,30 +62,30 @@ def test_the_stop_reason_after_a_signal_before_confirmation_and_a_resume(
 
     with monkeypatch.context() as patch:
         patch.setattr(evaluation_points, "confirm", interrupted)
-        run = trained("Script", SETTINGS)
+        run = train_small("Script", SETTINGS)
     assert agrees(run) == ("stopped", "interrupted")
     assert "before its score was confirmed (budget of 64 env steps spent)" in run.info["reason"]
-    resumed(run)
+    resume_run(run)
     assert agrees(run) == ("finished", "budget")
 
 
 def test_the_stop_reason_after_a_signal_and_a_resume(alarm: type[Alarm]):
     alarm.after = ROLLOUT + 3
-    run = trained("Alarm", SETTINGS | {"facts.deterministic": "yes"})
+    run = train_small("Alarm", SETTINGS | {"facts.deterministic": "yes"})
     assert agrees(run) == ("stopped", "interrupted")
-    resumed(run)
+    resume_run(run)
     assert agrees(run) == ("finished", "budget")
 
 
 def test_a_failure_replaces_the_reason_of_an_earlier_end(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    run = trained("Script", SETTINGS)
+    run = train_small("Script", SETTINGS)
 
     def fail(*_: Any) -> None:
         raise GymnastError("the roof is on fire")
 
     monkeypatch.setattr(evaluation_points, "evaluate", fail)
     with pytest.raises(GymnastError):
-        resumed(run, {"stop.env_steps": 6 * ROLLOUT})
+        resume_run(run, {"stop.env_steps": 6 * ROLLOUT})
     assert agrees(run) == ("failed", "failed")

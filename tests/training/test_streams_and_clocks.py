@@ -8,7 +8,7 @@ import pytest
 from gymnast.clock import CLOCKS, Clock
 from gymnast.config.resolve import resolve
 from gymnast.seeds import episode_seed, stream
-from gymnast.training.live.control import Control
+from gymnast.training.live.control import Schedules
 
 
 def test_a_stream_is_a_function_of_root_and_path():
@@ -71,7 +71,7 @@ def test_progress_is_the_share_of_the_budget_that_is_nearest_its_end(
     counters, limits, main, progress, spent
 ):
     clock = Clock(**counters, limits=limits)
-    assert (clock.main, clock.progress, clock.spent) == (main, progress, spent)
+    assert (clock.main_clock, clock.progress, clock.reached_limit) == (main, progress, spent)
 
 
 def test_every_schedule_of_the_algorithm_is_evaluated_at_the_same_clock():
@@ -83,7 +83,7 @@ def test_every_schedule_of_the_algorithm_is_evaluated_at_the_same_clock():
             "algo.value_clip": 0.5,
         },
     ).config
-    control = Control(cfg.algo)
+    control = Schedules(cfg.algo)
     clock = Clock(env_steps=25_000, updates=50, limits={"env_steps": 100_000})
     values = control.values(clock)
     assert (values.lr, values.clip) == pytest.approx((7.5e-4, 0.15))
@@ -91,4 +91,4 @@ def test_every_schedule_of_the_algorithm_is_evaluated_at_the_same_clock():
     row = control.row(values)
     assert row["hyper/lr"] == values.lr
     assert row["hyper/value_clip"] == 0.5
-    assert control.moved_by_budget() == ["lr"]
+    assert control.budget_dependent() == ["lr"]

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gymnast.collect.tasks import TaskDraw
+from gymnast.collect.tasks import TaskSampler
 from gymnast.config.rule import Rule
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError, EnvError
-from gymnast.seeds import episode_seed, task_of, with_task
+from gymnast.seeds import episode_seed, decode_task, encode_task
 from gymnast.training.live.curriculum import Curriculum
-from tests.small_runs import gone_back, resumed, rows, same_run, traces, trained
+from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run, traces, train_small
 
 TASKS = {"short": {"id": "CartPole-v0"}, "long": {"share": 3}}
 """The same physics; one ends after 200 steps, the other after 500."""
@@ -40,20 +40,20 @@ SMALL = {
 @given(st.integers(0, 2**31 - 1), st.integers(1, 40), st.data())
 def test_a_nearby_seed_encodes_the_task(seed: int, n: int, data: st.DataObject):
     task = data.draw(st.integers(0, n - 1))
-    nearby = with_task(seed, task, n)
-    assert task_of(nearby, n) == task
+    nearby = encode_task(seed, task, n)
+    assert decode_task(nearby, n) == task
     assert 0 <= nearby < 2**31
     assert abs(nearby - seed) <= n
 
 
 def test_tasks_are_drawn_by_their_shares_and_only_from_the_current_stage():
     cfg = EnvConfig.model_validate({"id": "CartPole-v1", "tasks": TASKS, "curriculum": STAGES})
-    draw = TaskDraw.of(cfg)
+    draw = TaskSampler.from_config(cfg)
     assert draw is not None
     seeds = [episode_seed(1, "here", i) for i in range(4000)]
-    assert Counter(task_of(draw(seed), 2) for seed in seeds) == {0: 4000}
+    assert Counter(decode_task(draw(seed), 2) for seed in seeds) == {0: 4000}
     draw.stage = 1
-    often = Counter(task_of(draw(seed), 2) for seed in seeds)
+    often = Counter(decode_task(draw(seed), 2) for seed in seeds)
     assert often[1] == pytest.approx(3000, abs=4 * np.sqrt(4000 * 0.25 * 0.75))
 
 
@@ -83,7 +83,7 @@ def test_each_task_is_the_environment_with_its_settings():
 @pytest.mark.parametrize("backend", ["inprocess", "process"])
 def test_each_task_has_metrics_of_its_own_and_a_run_resumes_bit_exactly(backend: str):
     settings = SMALL | {"env.curriculum": STAGES, "env.backend": backend, "env.workers": 2}
-    whole = trained("CartPole-v1", settings)
+    whole = train_small("CartPole-v1", settings)
     stages = [row["progress/stage"] for row in rows(whole) if "progress/stage" in row]
     assert stages[0] == 1
     assert stages[-1] == 2
@@ -97,7 +97,7 @@ def test_each_task_has_metrics_of_its_own_and_a_run_resumes_bit_exactly(backend:
     assert scored["eval/short:episode/count"] == scored["eval/long:episode/count"] == 2
     for step in (128, 512):
         at = max(s for s in traces_steps(whole) if s <= step)
-        same_run(resumed(gone_back(whole, at)), whole)
+        assert_same_run(resume_run(copy_killed_at(whole, at)), whole)
 
 
 def traces_steps(run: Any) -> list[int]:
@@ -115,7 +115,7 @@ def curriculum() -> Curriculum:
         {"tasks": ["short", "long"]},
     ]
     cfg = EnvConfig.model_validate({"id": "CartPole-v1", "tasks": TASKS, "curriculum": stages})
-    made = Curriculum.of(cfg, TaskDraw.of(cfg), ["episode/return"])
+    made = Curriculum.from_config(cfg, TaskSampler.from_config(cfg), ["episode/return"])
     assert made is not None
     return made
 
@@ -123,7 +123,7 @@ def curriculum() -> Curriculum:
 def stages_after(steps: Curriculum, *returns: float) -> list[int]:
     found: list[int] = []
     for value in returns:
-        steps.watch({"episode/return": value})
+        steps.update({"episode/return": value})
         found.append(steps.stage)
     return found
 
@@ -136,13 +136,13 @@ def test_a_stage_ends_once_its_rule_has_held_for_enough_consecutive_rows():
     again.load(steps.state())
     assert stages_after(again, 4) == [0]
     assert stages_after(again, 10, 10) == [0, 1]
-    assert again.watch({"eval:episode/return": 21.0}) == {
+    assert again.update({"eval:episode/return": 21.0}) == {
         "from": 2,
         "to": 3,
         "tasks": "short, long",
         "why": "eval:episode/return > 20",
     }
-    assert again.watch({"episode/return": -1.0, "eval:episode/return": 99.0}) is None
+    assert again.update({"episode/return": -1.0, "eval:episode/return": 99.0}) is None
 
 
 @pytest.mark.parametrize(
@@ -161,14 +161,14 @@ def test_a_stage_ends_once_its_rule_has_held_for_enough_consecutive_rows():
 )
 def test_an_invalid_curriculum_is_refused(tasks: Any, stages: Any, said: str):
     with pytest.raises(ConfigError, match=said):
-        trained("CartPole-v1", SMALL | {"env.tasks": tasks, "env.curriculum": stages})
+        train_small("CartPole-v1", SMALL | {"env.tasks": tasks, "env.curriculum": stages})
 
 
 def test_tasks_with_different_spaces_are_refused():
     with pytest.raises(EnvError, match="task other has the observation space"):
-        trained("CartPole-v1", SMALL | {"env.tasks": {"one": {}, "other": {"id": "Acrobot-v1"}}})
+        train_small("CartPole-v1", SMALL | {"env.tasks": {"one": {}, "other": {"id": "Acrobot-v1"}}})
 
 
 def test_tasks_are_refused_on_a_vector_env():
     with pytest.raises(EnvError, match=r"env\.tasks"):
-        trained("CartPole-v1", SMALL | {"env.backend": "vector"})
+        train_small("CartPole-v1", SMALL | {"env.backend": "vector"})

@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 from gymnast.config.resolve import load
-from tests.small_runs import gone_back, resumed, rows, same_run, trained
+from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run, train_small
 from tests.tracked import (
-    bits,
+    rows_as_bits,
     exit_codes,
     tensorboard_rows,
-    tensorboard_shows,
+    tensorboard_scalars,
     wandb_files,
     wandb_history,
     wandb_records,
@@ -32,13 +32,13 @@ BOTH = {**SETTINGS, "track.to": ["wandb", "tensorboard"]}
 
 
 def test_trackers_have_every_recorded_metric_and_a_resumed_run_continues_in_them():
-    plain = trained("CartPole-v1", SETTINGS)
-    whole = trained("CartPole-v1", BOTH)
-    same_run(plain, whole)  # who looks on changes nothing
+    plain = train_small("CartPole-v1", SETTINGS)
+    whole = train_small("CartPole-v1", BOTH)
+    assert_same_run(plain, whole)  # who looks on changes nothing
     (file,) = wandb_files(whole.path / "wandb")
     recorded = rows(whole)
-    assert bits(wandb_rows(file)) == bits(recorded)
-    assert bits(tensorboard_rows(whole.path / "tensorboard")) == bits(recorded)
+    assert rows_as_bits(wandb_rows(file)) == rows_as_bits(recorded)
+    assert rows_as_bits(tensorboard_rows(whole.path / "tensorboard")) == rows_as_bits(recorded)
     assert exit_codes(file) == [0]
 
     (begun,) = (r.run for r in wandb_records(file) if r.WhichOneof("record_type") == "run")
@@ -48,19 +48,19 @@ def test_trackers_have_every_recorded_metric_and_a_resumed_run_continues_in_them
     stored = load(whole.config()).model_dump(mode="json")
     assert {key: settings[key] for key in stored} == stored
 
-    before = gone_back(whole, 2 * ROLLOUT)
+    before = copy_killed_at(whole, 2 * ROLLOUT)
     known = set(wandb_files(before.path / "wandb"))
     film = before.path / "videos" / f"eval-{2 * ROLLOUT:012d}-best.mp4"
     film.parent.mkdir(exist_ok=True)
     film.write_bytes(b"a film")
     film.with_suffix(".json").write_text(json.dumps({"version": 2 * ROLLOUT, "return": 9.0}))
-    after = resumed(before)
-    same_run(whole, after)
+    after = resume_run(before)
+    assert_same_run(whole, after)
     (event,) = (e for e in after.events() if e["kind"] == "resumed")
     assert event["bit_exact"]
     (more,) = set(wandb_files(after.path / "wandb")) - known
-    assert bits(wandb_rows(more)) == bits(rows(after)[2:])
-    drawn = tensorboard_shows(after.path / "tensorboard")["clock/rollouts"]
+    assert rows_as_bits(wandb_rows(more)) == rows_as_bits(rows(after)[2:])
+    drawn = tensorboard_scalars(after.path / "tensorboard")["clock/rollouts"]
     assert drawn == [(row["clock/vec_steps"], row["clock/rollouts"]) for row in rows(after)]
     (again,) = (r.run for r in wandb_records(more) if r.WhichOneof("record_type") == "run")
     assert again.run_id == before.id

@@ -7,15 +7,15 @@ import pytest
 
 from gymnast.clock import Clock
 from gymnast.config.resolve import resolve
-from gymnast.config.section import Span
+from gymnast.config.section import RolloutLength
 from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.runs import checkpoint
 from gymnast.seeds import stream
 from gymnast.training.learner import Learner
-from gymnast.training.live.control import Control
+from gymnast.training.live.control import Schedules
 from gymnast.training.session import open_collector
 from gymnast.training.transaction import Transaction
-from tests.small_runs import resumed, trained
+from tests.small_runs import resume_run, train_small
 
 SETTINGS = {
     "algo.lr": 0.02,
@@ -36,11 +36,11 @@ def practice():
     obs, action = collector.spaces["agent"]
     learner, clock = Learner("agent", obs, action, cfg), Clock(limits={"env_steps": 1000})
     collector.start_episodes()
-    values = Control(cfg.algo).values(clock)
-    first = collector.collect({"agent": learner.policy}, Span(64), clock).rollouts["agent"]
+    values = Schedules(cfg.algo).values(clock)
+    first = collector.collect({"agent": learner.policy}, RolloutLength(64), clock).rollouts["agent"]
     learner.update(first, values, order())
     clock.rollouts += 1
-    rollout = collector.collect({"agent": learner.policy}, Span(64), clock).rollouts["agent"]
+    rollout = collector.collect({"agent": learner.policy}, RolloutLength(64), clock).rollouts["agent"]
     yield learner, rollout, values
     collector.close()
 
@@ -69,7 +69,7 @@ def test_an_update_that_overflows_is_rolled_back_completely(practice):
     assert [incident.dropped for incident in incidents] == [False, True]
     assert metrics == {"optim/rollbacks": 2, "optim/steps": 0}
     assert same(everything(learner), before)
-    assert not transaction.recent
+    assert not transaction.recent_kl
 
 
 def test_the_second_attempt_uses_half_the_step_with_the_same_draws(practice):
@@ -95,17 +95,17 @@ def test_a_large_kl_is_accepted_if_recent_updates_were_large(practice):
     learner, rollout, values = practice
     kl = learner.update(rollout, values, order())["policy/kl"]
     transaction = Transaction(TransactionConfig(max_kl=kl / 2))
-    assert transaction.problem(learner, {"policy/kl": kl}) is not None
-    transaction.recent.extend([kl / 9] * 3)
-    assert transaction.problem(learner, {"policy/kl": kl}) is None
-    assert transaction.problem(learner, {"policy/kl": float("nan")}) is not None
+    assert transaction.find_problem(learner, {"policy/kl": kl}) is not None
+    transaction.recent_kl.extend([kl / 9] * 3)
+    assert transaction.find_problem(learner, {"policy/kl": kl}) is None
+    assert transaction.find_problem(learner, {"policy/kl": float("nan")}) is not None
     off = Transaction(TransactionConfig(max_kl="off"))  # type: ignore[arg-type]
-    assert off.problem(learner, {"policy/kl": 1e9}) is None
+    assert off.find_problem(learner, {"policy/kl": 1e9}) is None
 
 
 def test_a_run_whose_every_update_explodes_ends_with_its_initial_weights():
     settings = {"algo.lr": 1e6, "stop.rollouts": 3, "env.n_envs": 4, "algo.n_steps": 32}
-    run = trained("CartPole-v1", settings | {"checkpoint.keep": 9, "eval.every": "off"})
+    run = train_small("CartPole-v1", settings | {"checkpoint.keep": 9, "eval.every": "off"})
     first, last = (checkpoint.find(run.path, which) for which in (0, "latest"))
     assert (
         first.manifest["files"]["policy.safetensors"]
@@ -125,9 +125,9 @@ def test_a_run_whose_every_update_explodes_ends_with_its_initial_weights():
 def test_the_window_of_recent_kl_survives_resume():
     settings = {"env.n_envs": 4, "algo.n_steps": 32, "eval.every": "off"}
     settings |= {"algo.lr": 1e-3, "algo.clip": 0.2}  # schedules would follow the budget
-    whole = trained("CartPole-v1", settings | {"stop.rollouts": 6})
-    halved = trained("CartPole-v1", settings | {"stop.rollouts": 3})
-    resumed(halved, {"stop.rollouts": 6})
+    whole = train_small("CartPole-v1", settings | {"stop.rollouts": 6})
+    halved = train_small("CartPole-v1", settings | {"stop.rollouts": 3})
+    resume_run(halved, {"stop.rollouts": 6})
     saved = [checkpoint.latest(run.path).document("state")["recent_kl"] for run in (whole, halved)]
     assert saved[0] == saved[1]
     assert len(saved[0]["agent"]) == 6

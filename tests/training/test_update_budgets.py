@@ -8,7 +8,7 @@ import pytest
 from gymnast.engine.batch import MinibatchPlan
 from gymnast.runs import checkpoint
 from gymnast.seeds import stream
-from tests.small_runs import arrays, exact, gone_back, resumed, rows, same_arrays, trained
+from tests.small_runs import checkpoint_arrays, exact_metrics, copy_killed_at, resume_run, rows, same_arrays, train_small
 
 TINY = {
     "env.n_envs": 2,
@@ -27,7 +27,7 @@ def test_an_update_cut_by_the_budget_is_a_prefix_of_the_full_update(most: int):
     every = [portion for order in whole.orders for portion in whole.minibatches(order)]
     cut = [
         portion
-        for part in whole.within(most)
+        for part in whole.limit_steps(most)
         for o in part.orders
         for portion in part.minibatches(o)
     ]
@@ -37,12 +37,12 @@ def test_an_update_cut_by_the_budget_is_a_prefix_of_the_full_update(most: int):
 
 @pytest.mark.parametrize("engine", ["native", "torch"])
 def test_ppo_takes_the_gradient_steps_of_its_budget_and_no_more(engine: str):
-    run = trained("Script", TINY | BATCHES | {"engine": engine})
+    run = train_small("Script", TINY | BATCHES | {"engine": engine})
     assert [row["clock/updates"] for row in rows(run)] == [12, 23]
     assert run.info["reason"] == "budget of 23 updates spent"
-    (longer,) = [trained("Script", TINY | BATCHES | {"engine": engine, "stop.updates": 24})]
-    assert not same_arrays(arrays(run), arrays(longer))
-    assert same_arrays(arrays(run, which=16), arrays(longer, which=16))
+    (longer,) = [train_small("Script", TINY | BATCHES | {"engine": engine, "stop.updates": 24})]
+    assert not same_arrays(checkpoint_arrays(run), checkpoint_arrays(longer))
+    assert same_arrays(checkpoint_arrays(run, which=16), checkpoint_arrays(longer, which=16))
 
 
 @pytest.mark.parametrize(
@@ -54,19 +54,19 @@ def test_ppo_takes_the_gradient_steps_of_its_budget_and_no_more(engine: str):
     ],
 )
 def test_every_algorithm_respects_a_budget_in_updates(algo: str, settings):
-    run = trained("Choose", TINY | {"stop.updates": 7} | settings, algo=algo)
+    run = train_small("Choose", TINY | {"stop.updates": 7} | settings, algo=algo)
     assert rows(run)[-1]["clock/updates"] == 7
 
 
 def test_several_roles_share_a_budget_in_updates():
     tiny = {"env.n_envs": 4, "algo.n_steps": 8, "algo.epochs": 1, "algo.batch_size": 16}
-    run = trained("tag:ppo", tiny | {"stop.updates": 5, "eval.every": "off"})
+    run = train_small("tag:ppo", tiny | {"stop.updates": 5, "eval.every": "off"})
     assert rows(run)[-1]["clock/updates"] == 5
 
 
 def test_a_cut_update_is_the_same_after_a_kill_and_a_resume():
-    run = trained("Script", TINY | BATCHES)
-    again = resumed(gone_back(run, 16))
-    assert same_arrays(arrays(again), arrays(run))
-    assert [*map(exact, rows(again))] == [*map(exact, rows(run))]
+    run = train_small("Script", TINY | BATCHES)
+    again = resume_run(copy_killed_at(run, 16))
+    assert same_arrays(checkpoint_arrays(again), checkpoint_arrays(run))
+    assert [*map(exact_metrics, rows(again))] == [*map(exact_metrics, rows(run))]
     assert checkpoint.find(again.path, "latest").document("state")["clock"]["updates"] == 23

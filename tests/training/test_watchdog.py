@@ -11,7 +11,7 @@ import pytest
 from gymnast import api
 from gymnast.insight.page import run_page, runs_table
 from tests.scripted import Stuck
-from tests.small_runs import trained
+from tests.small_runs import train_small
 
 PATIENCE = 30.0
 SETTINGS = {
@@ -51,7 +51,7 @@ def test_a_call_that_hangs_is_reported_while_it_hangs_and_cleared_when_it_return
         return bool(pages)
 
     stuck_until(is_marked)
-    run = trained("Stuck", SETTINGS | {"env.kwargs": {"where": where, "at": at}})
+    run = train_small("Stuck", SETTINGS | {"env.kwargs": {"where": where, "at": at}})
     assert run.info["status"] == "finished"
     (event,) = [event for event in run.events() if event["kind"] == "stalled"]
     assert (event["copy"], event["step"]) == (copy, step)

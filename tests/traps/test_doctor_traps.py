@@ -8,26 +8,26 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from docs.studies.health import FAULTS, HEALTHY, judged
+from docs.studies.health import FAULTS, HEALTHY, alerts_for_rows
 from gymnast.cli import cli
-from gymnast.config.resolve import resolve, revise
-from gymnast.config.saved import values
+from gymnast.config.resolve import resolve, apply_overrides
+from gymnast.config.saved import flat_values
 from gymnast.config.sections import ALGORITHMS
 from gymnast.insight import envelope
 from gymnast.insight.causes import SHORT_HORIZON
-from gymnast.insight.doctor import Diagnosis, diagnose, diagnosis
+from gymnast.insight.doctor import Diagnosis, diagnose, diagnose_rows
 from gymnast.insight.outcome import baseline
 from gymnast.insight.reference import Reference, reference_for
-from gymnast.insight.suspects import suspects
+from gymnast.insight.suspects import find_suspects
 from gymnast.metrics import alerts as judging
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
 from gymnast.metrics.checks.check import Check, Remedy
-from gymnast.metrics.checks.patch import concerns_learning, permitted
+from gymnast.metrics.checks.patch import concerns_learning, advisable_changes
 from gymnast.metrics.seen import RunHistory
 from gymnast.metrics.specs import METRICS
 from tests.metrics.test_checks import record
-from tests.small_runs import trained
+from tests.small_runs import train_small
 
 TARGETS = {name: name for name in HEALTHY} | {name: fault.target for name, fault in FAULTS.items()}
 
@@ -35,7 +35,7 @@ TARGETS = {name: name for name in HEALTHY} | {name: fault.target for name, fault
 def ended(name: str, alerts: list[dict[str, Any]] | None = None, **outcome: Any) -> Diagnosis:
     """Returns the diagnosis of a stored record, as if the run had ended like this."""
     rows, settings = record(name)
-    found = [asdict(alert) for alert in judged(rows, settings)] if alerts is None else alerts
+    found = [asdict(alert) for alert in alerts_for_rows(rows, settings)] if alerts is None else alerts
     target = TARGETS[name]
     info = {
         "id": name,
@@ -47,8 +47,8 @@ def ended(name: str, alerts: list[dict[str, Any]] | None = None, **outcome: Any)
         "solved": False,
         "threshold": 100.0,
     }
-    healthy = envelope.stored(target)
-    return diagnosis(info | outcome, rows, settings, healthy, reference_for(target))
+    healthy = envelope.load_envelope(target)
+    return diagnose_rows(info | outcome, rows, settings, healthy, reference_for(target))
 
 
 def score(mean: float, half: float = 1.0) -> dict[str, float]:
@@ -105,7 +105,7 @@ def test_a_mean_above_the_threshold_with_a_bound_below_it_is_unconfirmed():
 
 
 def test_a_short_run_is_judged_by_what_it_scored():
-    run = trained("CartPole-v1", {"stop.env_steps": 1024})
+    run = train_small("CartPole-v1", {"stop.env_steps": 1024})
     found = diagnose(run)
     assert found.outcome.kind == "failed"
     assert found.findings[0].cause == "the budget is too small"
@@ -126,7 +126,7 @@ def test_a_short_run_is_judged_by_what_it_scored():
     ],
 )
 def test_causes_visible_in_the_config_are_named(settings, cause, patch):
-    run = trained("CartPole-v1", {"stop.env_steps": 16_384, "eval.every": "off"} | settings)
+    run = train_small("CartPole-v1", {"stop.env_steps": 16_384, "eval.every": "off"} | settings)
     found = diagnose(run)
     assert found.healthy is False
     named = [finding for finding in found.findings if cause in finding.cause]
@@ -145,7 +145,7 @@ def test_causes_visible_in_the_config_are_named(settings, cause, patch):
 )
 def test_gamma_is_suspected_if_rewards_come_later_than_its_horizon(gamma, length, gap, named):
     row = {"clock/env_steps": 1.0, "episode/length": length, "rollout/reward_interval": gap}
-    found = suspects({"algo.gamma": gamma}, [row] * 8, Reference(), ())
+    found = find_suspects({"algo.gamma": gamma}, [row] * 8, Reference(), ())
     assert [finding.cause for finding in found] == [SHORT_HORIZON] * named
 
 
@@ -155,7 +155,7 @@ MEASURING = ("seed", "eval.", "facts.", "stop.", "env.", "metrics.")
 
 
 def test_measurement_settings_are_not_blamed_for_learning_problems():
-    for key in values(resolve("CartPole-v1").config):
+    for key in flat_values(resolve("CartPole-v1").config):
         if key.startswith(MEASURING) and key != "env.n_envs":
             assert not concerns_learning(key), key
     assert not concerns_learning("algo.name")
@@ -166,11 +166,11 @@ def test_measurement_settings_are_not_blamed_for_learning_problems():
 def test_an_alert_never_advises_to_change_the_measurement(monkeypatch):
     """The checks here propose another value for every setting there is, and for some that
     this algorithm lacks."""
-    settings = values(resolve("CartPole-v1", algo="dqn").config)
+    settings = flat_values(resolve("CartPole-v1", algo="dqn").config)
     wanted = dict.fromkeys([*settings, "algo.epochs", "algo.entropy_coef"], "another")
     check = Check("policy/kl:bad", ("policy/kl",), lambda _: "bad", lambda _: Remedy("", wanted), 1)
     monkeypatch.setattr(judging, "CHECKS", {check.id: check})
-    (alert,) = Alerts(METRICS, settings).judge({"policy/kl": 0.01, "clock/env_steps": 1.0})
+    (alert,) = Alerts(METRICS, settings).check_row({"policy/kl": 0.01, "clock/env_steps": 1.0})
     assert alert.changes
     assert all(map(concerns_learning, alert.changes))
     assert alert.changes.keys() <= settings.keys()
@@ -195,7 +195,7 @@ def test_a_setting_with_which_the_preset_solves_the_task_is_not_patched():
     """Another setting is reset to the preset's value, however far the advice would go."""
     _, settings = record("lr-times-100")
     reference = reference_for(TARGETS["lr-times-100"])
-    assert reference.solves
+    assert reference.has_solved_runs
     found = ended("lr-times-100", score=score(0.0))
     assert found.changes == {"algo.lr": reference.settings["algo.lr"]}
     for finding in found.findings:
@@ -207,7 +207,7 @@ def test_a_constant_return_is_not_reported_as_falling():
     seen = RunHistory(KEYS, {})
     for number in range(1, 30):
         row = {"episode/return": -500.0, "episode/return_std": 0.0, "episode/count": 10.0}
-        seen.take(row | {"clock/env_steps": float(number)})
+        seen.add_row(row | {"clock/env_steps": float(number)})
     assert CHECKS["episode/return:falls"].judge(seen) is None
 
 
@@ -215,16 +215,16 @@ def test_a_constant_return_is_not_reported_as_falling():
 @pytest.mark.parametrize("size", [0.0, 1e-6, 1.0, 1e4])
 def test_every_advised_patch_is_a_valid_config_of_the_same_algorithm(algo, size):
     config = resolve("CartPole-v1", algo=algo).config
-    settings = values(config)
+    settings = flat_values(config)
     seen = RunHistory(KEYS, settings)
     for number in range(1, 9):
-        seen.take(dict.fromkeys(KEYS, size) | {"clock/rollouts": float(number)})
+        seen.add_row(dict.fromkeys(KEYS, size) | {"clock/rollouts": float(number)})
     remedies = [*(check.remedy for check in CHECKS.values()), *REMEDIES.values()]
     for remedy in remedies:
         changes = remedy(seen).for_run(settings).changes
-        assert changes == permitted(changes, settings)
+        assert changes == advisable_changes(changes, settings)
         if changes:
-            revise(config, changes)
+            apply_overrides(config, changes)
 
 
 def test_the_falling_return_of_a_role_is_not_reported_as_a_problem():
@@ -236,13 +236,13 @@ def test_the_falling_return_of_a_role_is_not_reported_as_a_problem():
         values = row | {"episode/return": 1.0 if number < 20 else -1.0}
         clocks = {"clock/rollouts": float(number), "clock/env_steps": 100.0 * number}
         scoped = {f"seeker:{key}": value for key, value in values.items()} | {"progress/share": 0.5}
-        raised += [alert.id for alert in alerts.judge(clocks | scoped)]
+        raised += [alert.id for alert in alerts.check_row(clocks | scoped)]
     assert not [id for id in raised if "episode/return" in id]
 
 
 def test_gamma_zero_is_not_reported_for_a_bandit():
     seen = RunHistory(KEYS, {"algo.gamma": 0.0})
-    seen.take({"episode/length": 100.0})
+    seen.add_row({"episode/length": 100.0})
     check = CHECKS["episode/length:shortsighted"]
     assert check.judge(seen) is None
     seen.settings = {"algo.gamma": 0.5}

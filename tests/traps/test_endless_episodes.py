@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, OWN_LIMIT
+from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, ENV_LIMIT
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
@@ -84,7 +84,7 @@ def test_a_limit_of_the_environment_is_not_shortened():
 def test_backends_truncate_at_the_default_limit_and_report_that_it_is_a_default(backend: str):
     cfg = EnvConfig(id=f"{HERE}:Circle", n_envs=2, workers=1, backend=backend)
     limit = resolve(cfg.id, {"eval.max_episode_steps": 5}).config.training_limit()
-    for given, known, default in ((limit, 5, True), (OWN_LIMIT, None, False)):
+    for given, known, default in ((limit, 5, True), (ENV_LIMIT, None, False)):
         envs = open_envs(cfg, limit=given, on_output=print)
         assert (envs.time_limit, envs.has_default_limit) == (known, default)
         envs.reset([0, 1], [0, 1])

@@ -12,7 +12,7 @@ import gymnast
 from gymnast.clock import Clock
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.resolve import resolve
-from gymnast.config.section import Span
+from gymnast.config.section import RolloutLength
 from gymnast.engine.batch import MinibatchPlan
 from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.policy.actions import Categorical, Gaussian, SquashedGaussian
@@ -22,10 +22,10 @@ from gymnast.rl.returns import gae
 from gymnast.rl.statistics import explained_variance
 from gymnast.seeds import stream
 from gymnast.spaces.spaces import BoxAction, DiscreteAction
-from gymnast.training.live.control import Control
-from tests.algos.practice import Practice
-from tests.scripted import Match, Script, obs_of, seed_in
-from tests.small_runs import arrays, rows, traces, trained
+from gymnast.training.live.control import Schedules
+from tests.algos.practice import LearnerHarness
+from tests.scripted import Match, Script, obs_of, seed_from_obs
+from tests.small_runs import checkpoint_arrays, rows, traces, train_small
 
 CHOOSE = {
     "env.n_envs": 8,
@@ -39,7 +39,7 @@ CHOOSE = {
 
 def test_01_evaluation_scores_the_current_weights_and_names_their_version():
     settings = CHOOSE | {"stop.rollouts": 24, "eval.every": "8 rollouts", "eval.episodes": 10}
-    run = trained("Choose", settings | {"checkpoint.every": "off", "checkpoint.keep": 20})
+    run = train_small("Choose", settings | {"checkpoint.every": "off", "checkpoint.keep": 20})
     found = {
         row["eval:clock/env_steps"]: row["eval:episode/return"]
         for row in rows(run)
@@ -53,11 +53,11 @@ def test_01_evaluation_scores_the_current_weights_and_names_their_version():
 
 
 def test_02_a_kl_stop_ends_its_own_update_only():
-    practice = Practice.on("Choose", CHOOSE | {"algo.lr": 0.05, "algo.target_kl": 1e-7})
+    practice = LearnerHarness.make("Choose", CHOOSE | {"algo.lr": 0.05, "algo.target_kl": 1e-7})
     stopped = practice.repeat(3)
     assert [m["optim/epochs"] for m in stopped] == [1, 1, 1]  # each made its first pass
     assert all(m["optim/update_norm"] > 0 for m in stopped)
-    loose = Control(practice.cfg.algo).values(Clock()).model_copy(update={"target_kl": 1e9})
+    loose = Schedules(practice.cfg.algo).values(Clock()).model_copy(update={"target_kl": 1e9})
     after = practice.learner.algorithm.update(practice.collect(), loose, stream(0, "order"))
     assert (after["optim/epochs"], after["optim/kl_stop"]) == (6, 0.0)
 
@@ -78,9 +78,9 @@ def collected(end: str, n_steps: int = 12):
     policy = Policy(envs.obs_space, envs.action_space, cfg.policy, cfg.normalize)
     policy.initialize(0, "agent")
     policy.parameters.views["critic.4.bias"] += 50  # a value that cannot be overlooked
-    collector = VectorCollector(envs, seed=0, numbers={}, traced=lambda _: True, keep_obs=True)
+    collector = VectorCollector(envs, seed=0, metric_keys={}, should_trace=lambda _: True, keep_obs=True)
     collector.start_episodes()
-    return policy, collector.collect({"agent": policy}, Span(n_steps), Clock())
+    return policy, collector.collect({"agent": policy}, RolloutLength(n_steps), Clock())
 
 
 def test_04_terminated_and_truncated_at_once_counts_as_terminated():
@@ -98,7 +98,7 @@ def test_05_no_transition_crosses_a_reset_and_a_time_limit_bootstraps_from_the_t
     rollout = found.rollouts["agent"]
     assert [len(t.reward) for t in found.traces] == [4] * 6  # 12 steps of 2 copies: nothing else
     for t, n in np.ndindex(rollout.reward.shape):
-        seed, at = seed_in(rollout.obs[t, n]), t % 4
+        seed, at = seed_from_obs(rollout.obs[t, n]), t % 4
         assert np.array_equal(rollout.obs[t, n], obs_of(seed, at))
         true = policy.value(obs_of(seed, at + 1)[None])[0]
         assert rollout.next_value[t, n] == pytest.approx(true, rel=1e-6)
@@ -106,10 +106,10 @@ def test_05_no_transition_crosses_a_reset_and_a_time_limit_bootstraps_from_the_t
 
 def test_06_exactly_the_steps_of_finished_episodes_are_learned_from_once():
     """REINFORCE: the episodes of one rollout, distinguished by the seeds in their observations."""
-    practice = Practice.on("Script", {"env.n_envs": 3, "algo.episodes": 3}, algo="reinforce")
+    practice = LearnerHarness.make("Script", {"env.n_envs": 3, "algo.episodes": 3}, algo="reinforce")
     for _ in range(4):
         rollout = practice.collect()
-        seen = [seed_in(obs) for obs in rollout.obs[rollout.valid]]
+        seen = [seed_from_obs(obs) for obs in rollout.obs[rollout.valid]]
         expected = {e.seed: e.length for e in rollout.episodes}
         assert {seed: seen.count(seed) for seed in seen} == expected
         assert len(expected) == 9
@@ -120,7 +120,7 @@ def test_07_value_and_gradient_clipping_can_be_switched_off():
     off = {"algo.value_clip": "off", "algo.max_grad_norm": "off"}
     assert resolve("CartPole-v1", off).config.algo.max_grad_norm is None
     assert resolve("CartPole-v1", off).config.algo.value_clip is None
-    practice = Practice.on("Choose", CHOOSE | off | {"algo.value_coef": 1000.0})
+    practice = LearnerHarness.make("Choose", CHOOSE | off | {"algo.value_coef": 1000.0})
     metrics = practice.repeat(1)[0]
     assert metrics["optim/grad_norm"] > 0.5
     assert metrics["optim/clipped_share"] == metrics["value/clip_fraction"] == 0.0
@@ -133,7 +133,7 @@ def test_08_the_seed_drives_environments_zero_is_a_seed_and_evaluations_are_pair
     settings |= {"eval.every": "1 rollouts", "checkpoint.every": "off"}
     seeds, scored = {}, set()
     for seed in (0, 0, 1):
-        run = trained("Script", settings, seed=seed)
+        run = train_small("Script", settings, seed=seed)
         assert run.info["seed"] == seed
         episodes = [t.seed for several in traces(run, "train").values() for t in several]
         seeds.setdefault(seed, []).append(tuple(episodes))
@@ -147,8 +147,8 @@ def test_09_observation_statistics_are_the_policys_own_everywhere():
     """There is one set of statistics: learned in training, stored with the weights, frozen in evaluation
     and play."""
     settings = {"env.n_envs": 2, "algo.n_steps": 16, "stop.rollouts": 3, "eval.every": "1 rollouts"}
-    run = trained("Script", settings | {"normalize.obs": "running", "traces.train": "100%"})
-    stored = arrays(run, which="latest")
+    run = train_small("Script", settings | {"normalize.obs": "running", "traces.train": "100%"})
+    stored = checkpoint_arrays(run, which="latest")
     assert stored["agent/normalize.obs.count"] == 3 * 32
     seen = np.concatenate(
         [obs_of(t.seed, k)[None] for several in traces(run, "train").values()
@@ -159,7 +159,7 @@ def test_09_observation_statistics_are_the_policys_own_everywhere():
     player = gymnast.load(run)
     obs = obs_of(123456, 3)
     version = run.info["checkpoints"]["best"]
-    kept = arrays(run, which=version)
+    kept = checkpoint_arrays(run, which=version)
     hidden = (obs - kept["agent/normalize.obs.mean"]) / np.sqrt(kept["agent/normalize.obs.var"])
     x = np.tanh(hidden @ kept["agent/actor.0.weight"] + kept["agent/actor.0.bias"])
     logits = x @ kept["agent/actor.2.weight"] + kept["agent/actor.2.bias"]
@@ -182,11 +182,11 @@ def test_10_box_actions_are_continuous_and_box_observations_are_vectors():
 
 
 def test_11_explained_variance_uses_the_values_at_collection_and_is_defined_for_constant_returns():
-    practice = Practice.on("Script", CHOOSE | {"algo.lr": 0.1, "algo.gamma": 0.9})
+    practice = LearnerHarness.make("Script", CHOOSE | {"algo.lr": 0.1, "algo.gamma": 0.9})
     rollout = practice.collect()
     _, target = rollout.advantages(0.9, practice.cfg.algo.gae_lambda)
     before = explained_variance(rollout.value, target)
-    values = Control(practice.cfg.algo).values(Clock())
+    values = Schedules(practice.cfg.algo).values(Clock())
     metrics = practice.learner.algorithm.update(rollout, values, stream(0, "order"))
     assert metrics["value/explained_variance"] == before
     constant = replace(rollout, reward=np.full_like(rollout.reward, 0.1), done=rollout.done | True)
@@ -201,7 +201,7 @@ def test_12_kl_is_never_negative():
     for step in (0.0, 1e-4, 1e-2, 1.0):
         new = old + rng.normal(0, 1, old.shape).astype(np.float32) * np.float32(step)
         assert head.kl(old, new).min() > -1e-6
-    found = Practice.on("Choose", CHOOSE | {"algo.lr": 1e-5}).repeat(5)
+    found = LearnerHarness.make("Choose", CHOOSE | {"algo.lr": 1e-5}).repeat(5)
     assert min(metrics["policy/kl"] for metrics in found) > -1e-7
 
 
@@ -237,7 +237,7 @@ def test_15_solved_best_and_early_stop_use_the_raw_return_only():
     settings |= {"stop.train_return": 100, "stop.eval_return": 100}
     for name in ("fortune", "spite"):
         settings[f"shaping.{name}.term"] = f"py:tests.shaping.own_terms:{name}"
-    run = trained("Choose", settings)
+    run = train_small("Choose", settings)
     assert run.info["clocks"]["rollouts"] == 24  # nothing stopped it
     assert run.info["solved"] is False
     assert all(row["shaping/fortune"] == 1000 for row in rows(run) if "shaping/fortune" in row)

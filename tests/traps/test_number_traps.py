@@ -10,9 +10,9 @@ import pytest
 
 from gymnast import api
 from gymnast.config.resolve import load
-from gymnast.metrics.specs import METRICS, declared, spec
+from gymnast.metrics.specs import METRICS, run_metrics, metric_for_key
 from gymnast.runs import checkpoint
-from tests.small_runs import evaluations, rows, trained
+from tests.small_runs import evaluations, rows, train_small
 
 N, T = 2, 8
 ROLLOUT = N * T
@@ -26,7 +26,7 @@ SETTINGS = {
 
 
 def test_27_every_row_has_every_clock_and_each_counts_one_thing():
-    run = trained("Script", SETTINGS | {"env.frames_per_step": 4})
+    run = train_small("Script", SETTINGS | {"env.frames_per_step": 4})
     clock = 0.0
     for row in rows(run):
         assert row["clock/env_steps"] == N * row["clock/vec_steps"] == row["clock/frames"] / 4
@@ -39,7 +39,7 @@ def test_27_every_row_has_every_clock_and_each_counts_one_thing():
 
 
 def test_28_remaining_time_matches_the_rest_of_the_budget():
-    run = trained("Script", SETTINGS)
+    run = train_small("Script", SETTINGS)
     learned = [row for row in rows(run) if "policy/loss" in row]
     for row in learned:
         pace = row["clock/env_steps"] / row["clock/seconds"]
@@ -53,7 +53,7 @@ def test_29_current_statistics_are_recent():
     """The reward is 0 for the first 500 steps of each copy, then 1: the metrics must follow."""
     settings = {"env.kwargs": {"steps": 500}, "stop.env_steps": 100 * ROLLOUT, "eval.every": "off"}
     settings["facts.deterministic"] = "no"  # else it would be stepped to find out
-    run = trained("Drift", SETTINGS | settings)
+    run = train_small("Drift", SETTINGS | settings)
     learned = [row for row in rows(run) if "policy/loss" in row]
     turn = next(k for k, row in enumerate(learned) if row["rollout/reward_max"] == 1.0)
     assert turn == 500 // T
@@ -65,7 +65,7 @@ def test_29_current_statistics_are_recent():
 
 
 def test_30_nothing_is_rounded_in_the_record_the_csv_or_the_checkpoint():
-    run = trained("Script", SETTINGS | {"algo.lr": 5e-4, "algo.entropy_coef": 1e-3 / 3})
+    run = train_small("Script", SETTINGS | {"algo.lr": 5e-4, "algo.entropy_coef": 1e-3 / 3})
     last = [row for row in rows(run) if "policy/loss" in row][-1]
     assert last["hyper/lr"] == 5e-4
     assert last["hyper/entropy_coef"] == pytest.approx(1e-3 / 3, rel=1e-12)
@@ -78,12 +78,12 @@ def test_30_nothing_is_rounded_in_the_record_the_csv_or_the_checkpoint():
 
 
 def test_31_the_last_reported_metrics_are_recorded_and_every_name_is_declared():
-    run = trained("Script", SETTINGS)
+    run = train_small("Script", SETTINGS)
     every = rows(run)
     assert every[-1]["eval:clock/env_steps"] == run.info["clocks"]["env_steps"] == 8 * ROLLOUT
     names = {name.rpartition(":")[2] for row in every for name in row}
-    known = declared(load(run.config()))
-    assert all(spec(name, known) for name in names)
+    known = run_metrics(load(run.config()))
+    assert all(metric_for_key(name, known) for name in names)
     hyper = {name for name in known if name.startswith("hyper/")}
     assert hyper >= {"hyper/lr", "hyper/clip"}
     of_roles = {name for name in METRICS if name.startswith(("match/", "league/"))}

@@ -8,7 +8,7 @@ import pytest
 
 from gymnast.api import config_show
 from gymnast.config import presets
-from gymnast.config.saved import values
+from gymnast.config.saved import flat_values
 from gymnast.envs.build.defaults import resolve_for_spaces
 
 ENV = "MountainCarContinuous-v0"
@@ -33,10 +33,10 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_53_a_preset_that_sets_one_value_changes_no_other(mine: Path, text, key, value):
-    without = values(resolve_for_spaces(ENV).config)
+    without = flat_values(resolve_for_spaces(ENV).config)
     (mine / f"{ENV}.yaml").write_text(text)
     found = resolve_for_spaces(ENV)
-    assert values(found.config) == without | {key: value}
+    assert flat_values(found.config) == without | {key: value}
     assert without["normalize.obs"] == "running"
     assert found.provenance["normalize.obs"] == OF_ITS_SPACES
     assert found.provenance[key] == f"presets/{ENV}.yaml:1" or key == "algo.gamma"
@@ -45,7 +45,7 @@ def test_53_a_preset_that_sets_one_value_changes_no_other(mine: Path, text, key,
 def test_53_config_show_prints_the_values_that_training_uses(mine: Path):
     (mine / f"{ENV}.yaml").write_text("facts: {threshold: 90}")
     shown = config_show(ENV)
-    assert shown["values"] == values(resolve_for_spaces(ENV).config)
+    assert shown["values"] == flat_values(resolve_for_spaces(ENV).config)
     assert shown["provenance"]["algo.n_steps"] == OF_ITS_SPACES
 
 
@@ -57,6 +57,6 @@ def test_53_a_preset_may_decline_the_defaults_for_its_spaces(mine: Path):
 
 
 def test_53_built_in_presets_are_complete_so_that_no_default_changes_their_numbers():
-    shipped = [preset for preset in presets.all_presets().values() if preset.shipped]
+    shipped = [preset for preset in presets.all_presets().values() if preset.is_builtin]
     assert shipped
     assert [preset.name for preset in shipped if preset.space_defaults] == []

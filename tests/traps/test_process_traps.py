@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.commands import small
+from tests.e2e.commands import small_settings
 
 PATIENCE = 30.0
 BACKENDS = """
@@ -112,7 +112,7 @@ def test_57_no_process_of_an_environment_outlives_a_command(verb: str, tmp_path:
     words = [verb, "py:tests.scripted:Spawns", "--runs", str(runs)]
     words += ["--set", f"env.kwargs={{folder: {folder}}}"]
     if verb == "train":  # with an evaluation process, whose environments start engines too
-        words += ["--env-steps", "50M", *small("eval.every=1 rollouts", "eval.n_envs=2")]
+        words += ["--env-steps", "50M", *small_settings("eval.every=1 rollouts", "eval.n_envs=2")]
     else:
         words += ["--steps", "100000000"]
     with running("-m", "gymnast", *words) as command:

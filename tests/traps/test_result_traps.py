@@ -32,7 +32,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         subprocess.run(["git", *words], cwd=package.parent, check=True)
     monkeypatch.setattr(revision.revision, "__defaults__", (package,))
-    monkeypatch.setattr(revision.uncommitted, "__defaults__", (package,))
+    monkeypatch.setattr(revision.uncommitted_files, "__defaults__", (package,))
     return package
 
 
@@ -67,7 +67,7 @@ def test_58_a_result_is_not_stored_from_code_that_was_not_committed(package: Pat
 @pytest.mark.parametrize("where", ["new.py", "presets/New-v0.yaml"])
 def test_58_a_file_that_was_never_committed_is_a_change_too(package: Path, where: str):
     (package / where).write_text("")
-    assert revision.uncommitted() == [f"gymnast/{where}"]
+    assert revision.uncommitted_files() == [f"gymnast/{where}"]
     assert where in _refusal()
 
 
@@ -77,7 +77,7 @@ def test_58_several_results_are_stored_in_a_row_at_the_commit_of_the_code(packag
     (package / "presets" / "results" / "Other-v0.ppo.json").write_text("{}")
     (package / "presets" / "envelopes").mkdir()
     (package / "presets" / "envelopes" / "Other-v0.ppo.json").write_text("{}")
-    assert revision.uncommitted() == []
+    assert revision.uncommitted_files() == []
     assert revision.revision() == before
     assert is_clean(before)
     results.require_committed_code()
@@ -94,20 +94,20 @@ def test_58_code_without_a_repository_has_no_revision_and_stores_nothing(package
 )
 def test_58_seeds_trained_while_the_code_was_edited_are_not_stored_as_a_result(recorded: list[str]):
     with pytest.raises(RunError, match="one committed revision"):
-        results.of_group("Some-v0:ppo", [_seed(text) for text in recorded], None)
+        results.build_result("Some-v0:ppo", [_seed(text) for text in recorded], None)
 
 
 def test_58_the_results_page_marks_results_without_a_clean_revision(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    (known,) = [result for result in results.every() if result["preset"] == "CartPole-v1:ppo"]
+    (known,) = [result for result in results.all_results() if result["preset"] == "CartPole-v1:ppo"]
     shown = {}
     for recorded in ("c" * 40, "c" * 40 + "-dirty", ""):
         monkeypatch.setattr(results, "every", lambda: [known | {"revision": recorded}])  # noqa: B023
-        shown[recorded] = results.markdown().count("**")
+        shown[recorded] = results.results_page().count("**")
     assert [*shown.values()] == [0, 4, 4]
 
 
 def test_58_no_stored_result_is_from_a_revision_with_uncommitted_changes():
-    dirty = [result["preset"] for result in results.every() if not is_clean(result["revision"])]
+    dirty = [result["preset"] for result in results.all_results() if not is_clean(result["revision"])]
     assert dirty == []

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnast.envs.suites.atari import SeededCopies
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from tests.small_runs import arrays, exact, gone_back, resumed, rows, same_arrays, trained
+from tests.small_runs import checkpoint_arrays, exact_metrics, copy_killed_at, resume_run, rows, same_arrays, train_small
 
 ROLLOUT = 2 * 8
 SETTINGS = {
@@ -33,17 +33,17 @@ def files_of(run: Run) -> dict[Path, bytes]:
 
 
 def test_50_resuming_from_an_earlier_checkpoint_is_a_branch_and_the_run_stays_unchanged():
-    run = trained("CartPole-v1", SETTINGS | {"eval.max_episode_steps": 50})
+    run = train_small("CartPole-v1", SETTINGS | {"eval.max_episode_steps": 50})
     before = files_of(run)
-    branch = resumed(run, {"stop.env_steps": 5 * ROLLOUT}, at=str(3 * ROLLOUT))
+    branch = resume_run(run, {"stop.env_steps": 5 * ROLLOUT}, at=str(3 * ROLLOUT))
     assert files_of(run) == before
     assert branch.id != run.id
     parent = {key: branch.info[key] for key in ("parent", "parent_step", "parent_kind")}
     assert parent == {"parent": run.id, "parent_step": 3 * ROLLOUT, "parent_kind": "branch"}
-    assert max(checkpoint.steps(branch.path)) == 5 * ROLLOUT
-    whole = resumed(run, at=str(3 * ROLLOUT))
-    assert same_arrays(arrays(whole), arrays(run))
-    assert [exact(row) for row in rows(whole)] == [exact(row) for row in rows(run)]
+    assert max(checkpoint.list_checkpoints(branch.path)) == 5 * ROLLOUT
+    whole = resume_run(run, at=str(3 * ROLLOUT))
+    assert same_arrays(checkpoint_arrays(whole), checkpoint_arrays(run))
+    assert [exact_metrics(row) for row in rows(whole)] == [exact_metrics(row) for row in rows(run)]
     (event,) = [e for e in whole.events() if e["kind"] == "resumed"]
     assert event["bit_exact"]
 
@@ -76,28 +76,28 @@ ON_VECTORS = SETTINGS | {
 
 def resumes_exactly(whole: Run) -> None:
     """Asserts that the run, resumed from a checkpoint in the middle, ends the same and reports that."""
-    run = resumed(gone_back(whole, 3 * 24))
+    run = resume_run(copy_killed_at(whole, 3 * 24))
     (event,) = [e for e in run.events() if e["kind"] == "resumed"]
     assert (event["bit_exact"], event["not_exact_because"]) == (True, [])
     assert not [e for e in run.events() if e["kind"] == "episodes restarted"]
     for stem in ("policy", "collector"):
-        assert same_arrays(arrays(run, stem), arrays(whole, stem)), stem
-    assert [exact(row) for row in rows(run)] == [exact(row) for row in rows(whole)]
+        assert same_arrays(checkpoint_arrays(run, stem), checkpoint_arrays(whole, stem)), stem
+    assert [exact_metrics(row) for row in rows(run)] == [exact_metrics(row) for row in rows(whole)]
 
 
 def test_51_cart_poles_own_vector_resumes_exactly():
-    resumes_exactly(trained("CartPole-v1", ON_VECTORS))
+    resumes_exactly(train_small("CartPole-v1", ON_VECTORS))
 
 
 def test_51_envpool_resumes_exactly():
     pytest.importorskip("envpool")
-    resumes_exactly(trained("CartPole-v1", ON_VECTORS | {"env.backend": "envpool"}))
+    resumes_exactly(train_small("CartPole-v1", ON_VECTORS | {"env.backend": "envpool"}))
 
 
 def test_51_ales_vector_resumes_exactly(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(SeededCopies, "seed_every", 15)  # in the middle of what is trained
     small = {"env.workers": 1, "env.max_episode_steps": 7, "policy.hidden": [8], "stop.rollouts": 4}
-    resumes_exactly(trained("ALE/Pong-v5:pixels", ON_VECTORS | small))
+    resumes_exactly(train_small("ALE/Pong-v5:pixels", ON_VECTORS | small))
 
 
 @pytest.mark.parametrize("seed_every", [0, 20])
@@ -106,14 +106,14 @@ def test_51_a_vector_env_resumes_exactly_with_every_autoreset_mode(
     synced: str, mode: str, seed_every: int, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(SyncVectorEnv, "seed_every", seed_every, raising=False)
-    resumes_exactly(trained(synced, ON_VECTORS | {"env.kwargs": {"mode": mode}}))
+    resumes_exactly(train_small(synced, ON_VECTORS | {"env.kwargs": {"mode": mode}}))
 
 
 def test_51_a_vector_env_with_too_many_steps_to_replay_restarts_and_is_not_called_exact(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr("gymnast.envs.backends.history.MAX_BYTES", 2 * 30)  # of 36 vector steps
-    run = resumed(gone_back(trained("CartPole-v1", ON_VECTORS), 3 * 24))
+    run = resume_run(copy_killed_at(train_small("CartPole-v1", ON_VECTORS), 3 * 24))
     (event,) = [e for e in run.events() if e["kind"] == "resumed"]
     assert not event["bit_exact"]
     assert ["too many steps" in why for why in event["not_exact_because"]] == [True]
@@ -124,9 +124,9 @@ def test_51_a_vector_env_with_too_many_steps_to_replay_restarts_and_is_not_calle
 def test_51_a_replay_that_differs_restarts_and_is_not_called_exact(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    killed = gone_back(trained("CartPole-v1", ON_VECTORS), 3 * 24)
+    killed = copy_killed_at(train_small("CartPole-v1", ON_VECTORS), 3 * 24)
     monkeypatch.setattr(CartPoleVectorEnv, "reset", _reset_otherwise)
-    run = resumed(killed)
+    run = resume_run(killed)
     (event,) = [e for e in run.events() if e["kind"] == "resumed"]
     assert not event["bit_exact"]
     assert ["same observation" in why for why in event["not_exact_because"]] == [True]
@@ -142,6 +142,6 @@ def _reset_otherwise(env: CartPoleVectorEnv, *, seed: int | None = None, **_: ob
 
 def test_51_episodes_that_cannot_be_replayed_are_never_called_exact():
     settings = SETTINGS | {"env.kwargs": {"length": 50}, "eval.every": "off"}
-    run = resumed(gone_back(trained("Forgetful", settings), 3 * ROLLOUT))
+    run = resume_run(copy_killed_at(train_small("Forgetful", settings), 3 * ROLLOUT))
     (event,) = [e for e in run.events() if e["kind"] == "resumed"]
     assert not event["bit_exact"]

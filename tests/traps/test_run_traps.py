@@ -16,7 +16,7 @@ import pytest
 
 from gymnast.config.resolve import load
 from gymnast.errors import GymnastError
-from gymnast.evaluation.rescore import policy_of
+from gymnast.evaluation.rescore import load_policy
 from gymnast.jobs import detach, status
 from gymnast.runs import checkpoint, store
 from gymnast.runs.run import Run
@@ -24,12 +24,12 @@ from gymnast.seeds import episode_seed
 from tests.scripted import Alarm
 from tests.small_runs import (
     evaluations,
-    exact,
-    gone_back,
-    resumed,
+    exact_metrics,
+    copy_killed_at,
+    resume_run,
     rows,
     traces,
-    trained,
+    train_small,
 )
 
 ROLLOUT = 2 * 8
@@ -51,9 +51,9 @@ def alarm() -> Iterator[type[Alarm]]:
 
 
 def test_18_schedules_are_part_of_the_config_and_continue_after_a_resume():
-    whole = trained("Script", SETTINGS)
+    whole = train_small("Script", SETTINGS)
     assert str(load(whole.config()).algo.lr) == "0.001 -> 0"
-    run = resumed(gone_back(whole, 4 * ROLLOUT))
+    run = resume_run(copy_killed_at(whole, 4 * ROLLOUT))
     found = [row["hyper/lr"] for row in rows(run) if "hyper/lr" in row]
     assert found == pytest.approx([1e-3 * (1 - k / 8) for k in range(8)])
 
@@ -62,23 +62,23 @@ def test_19_a_checkpoint_is_written_without_evaluation_at_the_end_of_the_budget_
     alarm,
 ):
     alone = SETTINGS | {"eval.every": "off", "checkpoint.every": "off"}
-    assert list(checkpoint.steps(trained("Script", alone).path)) == [0, 8 * ROLLOUT]
+    assert list(checkpoint.list_checkpoints(train_small("Script", alone).path)) == [0, 8 * ROLLOUT]
     alarm.after = 3 * ROLLOUT + 5
-    run = trained("Alarm", alone | {"facts.deterministic": "yes"})
+    run = train_small("Alarm", alone | {"facts.deterministic": "yes"})
     assert run.info["status"] == "stopped"
     assert checkpoint.latest(run.path).step == 4 * ROLLOUT
 
 
 def test_20_a_resumed_run_repeats_no_rollout_keeps_its_best_score_and_continues_to_be_evaluated():
     settings = SETTINGS | {"normalize.obs": "running", "normalize.reward": "running"}
-    whole = trained("CartPole-v1", settings | {"eval.max_episode_steps": 50})
-    killed = gone_back(whole, 6 * ROLLOUT)
+    whole = train_small("CartPole-v1", settings | {"eval.max_episode_steps": 50})
+    killed = copy_killed_at(whole, 6 * ROLLOUT)
     best = checkpoint.latest(killed.path).document("state")["scores"]["best"]
-    run = resumed(killed)
+    run = resume_run(killed)
     learned = [row for row in rows(run) if "policy/loss" in row]
     assert [row["clock/rollouts"] for row in learned] == list(range(1, 9))  # none twice, none lost
     assert [row["clock/env_steps"] for row in learned] == [k * ROLLOUT for k in range(1, 9)]
-    assert [exact(row) for row in rows(run)] == [exact(row) for row in rows(whole)]
+    assert [exact_metrics(row) for row in rows(run)] == [exact_metrics(row) for row in rows(whole)]
     assert evaluations(run) == evaluations(whole)
     assert run.info["checkpoints"]["best"] == whole.info["checkpoints"]["best"]
     final = checkpoint.latest(run.path).document("state")["scores"]["best"]
@@ -89,13 +89,13 @@ def test_20_a_resumed_run_repeats_no_rollout_keeps_its_best_score_and_continues_
 
 def test_21_every_score_is_received_once_in_order_and_belongs_to_the_snapshot_it_names():
     settings = SETTINGS | {"eval.every": "1 rollouts", "eval.mode": "process", "stop.solved": "off"}
-    run = trained("CartPole-v1", settings | {"eval.max_episode_steps": 50})
+    run = train_small("CartPole-v1", settings | {"eval.max_episode_steps": 50})
     versions = [version for _, version in evaluations(run)]
     assert versions == [k * ROLLOUT for k in range(1, 9)]
     env = gym.make("CartPole-v1", max_episode_steps=50)
     for version, (episode, *_) in traces(run, "eval").items():
         assert episode.version == version
-        policy = policy_of(checkpoint.find(run.path, version))
+        policy = load_policy(checkpoint.find(run.path, version))
         obs, _ = env.reset(seed=episode.seed)
         for action, dist in zip(episode.action, episode.dist, strict=True):
             assert np.allclose(policy.dist(obs[None])[0], dist, atol=1e-5)
@@ -103,7 +103,7 @@ def test_21_every_score_is_received_once_in_order_and_belongs_to_the_snapshot_it
 
 
 def test_22_a_save_that_fails_at_any_step_leaves_the_previous_checkpoint_as_the_latest(monkeypatch):
-    run = trained("Script", SETTINGS | {"stop.rollouts": 3})
+    run = train_small("Script", SETTINGS | {"stop.rollouts": 3})
     before = checkpoint.latest(run.path)
     tensors, documents = {"policy": before.tensors("policy")}, {"state": before.document("state")}
 
@@ -129,7 +129,7 @@ def test_23_runs_that_start_together_get_directories_of_their_own(runs_dir):
         given = {"config_text": "seed: 0", "preset": "X-v0:ppo", "seed": 0, "provenance": {}}
         made = list(pool.map(lambda _: Run.create(runs_dir, **given), range(12)))
     assert len({run.path for run in made}) == 12
-    run = trained("Script", settings)
+    run = train_small("Script", settings)
     assert {found["id"] for found in store.list_runs(runs_dir)} == {r.id for r in (*made, run)}
 
 
@@ -139,7 +139,7 @@ def test_24_a_fault_in_a_worker_is_reported_with_its_cause_at_the_step_where_it_
     only = episode_seed(0, "episode", "agent", 0, 0)
     for how, cause in {"raises": "ZeroDivisionError", "nan reward": "the reward is nan"}.items():
         kwargs = {"how": how, "at": 3, "only": only}
-        run = trained("Broken", settings | {"env.kwargs": kwargs})
+        run = train_small("Broken", settings | {"env.kwargs": kwargs})
         (fault,) = [event for event in run.events() if event["kind"] == "fault"]
         assert (fault["copy"], fault["step"], fault["rollouts"]) == (0, 3, 1)
         assert cause in fault["what"]
@@ -149,7 +149,7 @@ def test_25_an_interrupt_before_training_starts_nothing(alarm, runs_dir):
     """Sends Ctrl-C while the environment is tested for reproducible episodes."""
     alarm.after, alarm.number = 3, signal.SIGINT
     with pytest.raises(KeyboardInterrupt):
-        trained("Alarm", SETTINGS)
+        train_small("Alarm", SETTINGS)
     assert not runs_dir.exists()
 
 
@@ -161,7 +161,7 @@ def test_40_a_background_training_is_identified_by_its_run_id_and_its_end_by_sto
     program.chmod(0o755)
     monkeypatch.setattr(detach.sys, "executable", str(program))
     about = {"name": "", "group": None, "seed": 0}
-    jobs = [detach.start("A", arguments=[], runs_dir=runs_dir, limit=9, **about) for _ in range(3)]
+    jobs = [detach.start_job("A", arguments=[], runs_dir=runs_dir, limit=9, **about) for _ in range(3)]
     assert len({job["id"] for job in jobs}) == 3, "each has a directory of its own"
     assert [job["status"] for job in jobs] == ["started"] * 3
     ended = [*status.wait([job["id"] for job in jobs], runs_dir)]
@@ -173,7 +173,7 @@ def test_37_a_batch_of_one_is_one_transition_and_a_share_follows_the_number_of_c
         settings = SETTINGS | {"algo.batch_size": batch_size, "env.n_envs": n_envs}
         settings |= {"stop.env_steps": n_envs * 8, "algo.epochs": 1, "eval.every": "off"}
         settings |= {"algo.advantage_norm": "rollout"}
-        run: Run = trained("Script", settings)
+        run: Run = train_small("Script", settings)
         return rows(run)[0]["clock/updates"]
 
     assert updates(1, 2) == 16

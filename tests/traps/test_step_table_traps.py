@@ -16,8 +16,8 @@ from gymnast.algos import a2c, dqn, ppo, reinforce
 from gymnast.rollout import Rollout
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from gymnast.steps import COLUMNS, by_copy
-from tests.small_runs import rows, trained
+from gymnast.steps import COLUMNS, env_major
+from tests.small_runs import rows, train_small
 
 ROOT = Path(__file__).parents[2]
 BASE = {"env.n_envs": 2, "stop.rollouts": 4, "eval.every": "off", "checkpoint.every": "off"}
@@ -91,7 +91,7 @@ def numbers(column: list[str]) -> np.ndarray:
 
 def is_column_of(used: np.ndarray, column: list[str], valid: np.ndarray) -> bool:
     """True if all digits are equal in the data type of the computation."""
-    return np.array_equal(numbers(column).astype(used.dtype), by_copy(used)[by_copy(valid)])
+    return np.array_equal(numbers(column).astype(used.dtype), env_major(used)[env_major(valid)])
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -101,7 +101,7 @@ def test_56_the_step_table_has_the_numbers_that_the_update_used(
     target, algo, settings = CASES[name]
     monkeypatch.setattr("gymnast.training.lifecycle.saving.TABLE_STEPS", 10**9)
     seen = Trained(monkeypatch)
-    run = trained(target, BASE | settings, algo=algo)
+    run = train_small(target, BASE | settings, algo=algo)
     found = tables(run)
     assert len(found) == (2 if target == "tag" else 1)
     # the last update of each role, in the order in which roles learn
@@ -131,7 +131,7 @@ def test_56_the_step_table_has_the_numbers_that_the_update_used(
 def test_56_values_in_raw_units_are_those_of_the_same_run_without_scaling():
     """A factor on the rewards changes only units: without learning, nothing else differs."""
     plain, scaled = (
-        tables(trained("CartPole-v1", {**BASE, **STEPS, "algo.lr": 0, "normalize.reward_scale": x}))
+        tables(train_small("CartPole-v1", {**BASE, **STEPS, "algo.lr": 0, "normalize.reward_scale": x}))
         for x in (1.0, 4.0)
     )
     a, b = plain["rollout.csv"], scaled["rollout.csv"]
@@ -145,15 +145,15 @@ def test_56_dqn_has_no_advantages_and_the_rewards_of_its_replay_buffer(
     monkeypatch: pytest.MonkeyPatch,
 ):
     given: list[Rollout] = []
-    add = dqn.Replay.add
+    add = dqn.ReplayBuffer.add
 
-    def recorded(replay: dqn.Replay, rollout: Rollout) -> None:
+    def recorded(replay: dqn.ReplayBuffer, rollout: Rollout) -> None:
         given.append(rollout)
         add(replay, rollout)
 
-    monkeypatch.setattr(dqn.Replay, "add", recorded)
+    monkeypatch.setattr(dqn.ReplayBuffer, "add", recorded)
     settings = {"algo.n_steps": 32, "algo.warmup": 64, "normalize.reward_scale": 0.5}
-    (table,) = tables(trained("CartPole-v1", BASE | settings, algo="dqn")).values()
+    (table,) = tables(train_small("CartPole-v1", BASE | settings, algo="dqn")).values()
     last = given[-1]
     assert is_column_of(last.reward, table["reward_learned"], last.valid)
     assert is_column_of(last.value, table["value_learned"], last.valid)
@@ -163,7 +163,7 @@ def test_56_dqn_has_no_advantages_and_the_rewards_of_its_replay_buffer(
 
 def test_56_a_rollout_that_no_update_learned_from_has_no_learned_numbers():
     """The first rollout of an overlapped run has no update yet."""
-    run = trained("CartPole-v1", BASE | STEPS | {"overlap": "on", "stop.rollouts": 1})
+    run = train_small("CartPole-v1", BASE | STEPS | {"overlap": "on", "stop.rollouts": 1})
     (table,) = tables(run).values()
     assert "reward_raw" in table
     assert not [name for name in table if name.endswith("_learned")]

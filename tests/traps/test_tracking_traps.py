@@ -13,8 +13,8 @@ from gymnast.errors import EnvError
 from gymnast.runs.run import Run
 from gymnast.training.loop import Loop
 from tests.scripted import Alarm, Breaks
-from tests.small_runs import rows, trained
-from tests.tracked import bits, exit_codes, wandb_files, wandb_rows
+from tests.small_runs import rows, train_small
+from tests.tracked import rows_as_bits, exit_codes, wandb_files, wandb_rows
 
 ROLLOUT = 2 * 8
 WANDB: dict[str, Any] = {
@@ -43,7 +43,7 @@ def test_26_nothing_is_created_before_training_has_started(
 ):
     monkeypatch.setattr(Loop, "iterate", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        trained("CartPole-v1", BOTH)
+        train_small("CartPole-v1", BOTH)
     run = last_run(runs_dir)
     assert run.info["status"] == "failed"
     assert not rows(run)
@@ -53,20 +53,20 @@ def test_26_nothing_is_created_before_training_has_started(
 def test_26_an_error_finishes_the_tracked_run(runs_dir: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Breaks, "taken", 0)
     with pytest.raises(EnvError):
-        trained("Breaks", {**LONG, "env.kwargs": {"after": 10 * ROLLOUT}})
+        train_small("Breaks", {**LONG, "env.kwargs": {"after": 10 * ROLLOUT}})
     run = last_run(runs_dir)
     assert run.info["status"] == "failed"
     assert len(rows(run)) > 1
     (file,) = wandb_files(run.path / "wandb")
-    assert bits(wandb_rows(file)) == bits(rows(run))
+    assert rows_as_bits(wandb_rows(file)) == rows_as_bits(rows(run))
     assert exit_codes(file) == [1]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_26_a_signal_finishes_the_tracked_run(number: signal.Signals, alarm: type[Alarm]):
     alarm.after, alarm.number = 3 * ROLLOUT, number
-    run = trained("Alarm", LONG)
+    run = train_small("Alarm", LONG)
     assert run.info["status"] == "stopped"
     (file,) = wandb_files(run.path / "wandb")
-    assert bits(wandb_rows(file)) == bits(rows(run))
+    assert rows_as_bits(wandb_rows(file)) == rows_as_bits(rows(run))
     assert exit_codes(file) == [130]

@@ -15,21 +15,21 @@ from gymnast.config.resolve import resolve
 from gymnast.config.source import Source
 from gymnast.tune.copies import (
     BACKENDS,
-    best_of,
-    look,
-    per_copy,
+    best_sample,
+    probe_env,
+    amount_per_copy,
     steps_between_rewards,
     tune_copies,
 )
-from gymnast.tune.sampling import Sample
+from gymnast.tune.sampling import SpeedSample
 
 
 def invoke(*words: str) -> Any:
     return CliRunner().invoke(tune, ["envs", *words], standalone_mode=False)
 
 
-def measured(backend: str, n: int, speed: float, cpu: float = 1.0, restores: bool = True) -> Sample:
-    return Sample(backend, n, speed, cpu, restores=restores)
+def measured(backend: str, n: int, speed: float, cpu: float = 1.0, restores: bool = True) -> SpeedSample:
+    return SpeedSample(backend, n, speed, cpu, restores=restores)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_the_output_has_a_patch_for_a_preset_and_a_command():
     page = invoke("FrozenLake-v1", "--copies", "2", "--backends", "inprocess", "--seconds", "0.1")
     text = page.stdout
     (patch,) = re.findall(r"for a preset:\n\n(.*?)\n\nor on", text, re.S)
-    assert Source.read(patch).data["env"]["backend"] == "inprocess"
+    assert Source.parse(patch).data["env"]["backend"] == "inprocess"
     assert "gymnast train FrozenLake-v1:ppo --set env.n_envs=" in text
     assert "<- best" in text
     assert "diversity" in text
@@ -96,16 +96,16 @@ def test_the_best_of_equally_fast_samples_has_the_fewest_copies_and_the_least_cp
         measured("process", 8, 99, cpu=0.5),
         measured("inprocess", 32, 100),
     ]
-    assert best_of(samples) == samples[1]
-    assert best_of(samples, ("inprocess", 32)) == samples[3]  # no change without a gain
-    assert best_of(samples, ("inprocess", 4)) == samples[1]
+    assert best_sample(samples) == samples[1]
+    assert best_sample(samples, ("inprocess", 32)) == samples[3]  # no change without a gain
+    assert best_sample(samples, ("inprocess", 4)) == samples[1]
 
 
 def test_a_backend_that_cannot_restore_episodes_is_chosen_only_if_there_is_no_other():
     fast, slow = measured("vector", 8, 300, restores=False), measured("inprocess", 8, 100)
-    assert best_of([fast, slow]) == slow
-    assert best_of([fast, Sample("inprocess", 8, refused="no")]) == fast
-    assert best_of([Sample("inprocess", 8, refused="no")]) is None
+    assert best_sample([fast, slow]) == slow
+    assert best_sample([fast, SpeedSample("inprocess", 8, refused="no")]) == fast
+    assert best_sample([SpeedSample("inprocess", 8, refused="no")]) is None
 
 
 def test_rewards_are_informative_if_uncommon_or_at_a_termination():
@@ -122,12 +122,12 @@ def test_rewards_are_informative_if_uncommon_or_at_a_termination():
 @pytest.mark.parametrize("algo", ["ppo", "a2c", "reinforce", "dqn"])
 def test_the_data_per_update_does_not_depend_on_the_number_of_copies(algo: str):
     cfg = resolve("CartPole-v1", {"env.n_envs": 8}, algo=algo).config
-    before = per_copy(cfg, 8)
+    before = amount_per_copy(cfg, 8)
     assert before is not None
     assert before[1] == getattr(cfg.algo, before[0])
     for n_envs in (1, 2, 4):
-        assert per_copy(cfg, n_envs) == (before[0], before[1] * 8 // n_envs)
-    assert per_copy(cfg, 8 * before[1] + 1) is None, "not divisible"
+        assert amount_per_copy(cfg, n_envs) == (before[0], before[1] * 8 // n_envs)
+    assert amount_per_copy(cfg, 8 * before[1] + 1) is None, "not divisible"
 
 
 @pytest.mark.parametrize("env", ["Acrobot-v1", "CartPole-v1"])
@@ -148,8 +148,8 @@ def _rollout(cfg: Any) -> int:
 
 
 def test_diversity_is_0_in_a_deterministic_environment_until_actions_matter():
-    chain = look(resolve("py:tests.scripted:Chain").config)  # the same for all actions
+    chain = probe_env(resolve("py:tests.scripted:Chain").config)  # the same for all actions
     assert chain.diversity == 0
     assert chain.between == pytest.approx(5, abs=0.1)  # only its termination is informative
-    choose = look(resolve("py:tests.scripted:Choose").config)
+    choose = probe_env(resolve("py:tests.scripted:Choose").config)
     assert choose.diversity == pytest.approx(1, abs=0.05)

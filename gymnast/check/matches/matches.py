@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from gymnast.check.ending import NO_LIMIT
-from gymnast.check.environment import STEPS, Beat
-from gymnast.check.finding import Finding, Report, in_order
-from gymnast.check.live import own_traceback
-from gymnast.check.matches.repeating import Make, Played, drawn, line, repeats
+from gymnast.check.environment import STEPS, ProgressCallback
+from gymnast.check.finding import Finding, Report, sort_findings
+from gymnast.check.live import env_traceback
+from gymnast.check.matches.repeating import MakeMatches, MatchTranscript, check_rendering, step_fingerprint, check_determinism
 from gymnast.check.observer import FirstViolation
 from gymnast.collect.casting import random_player
 from gymnast.config.config import Config
-from gymnast.envs.matches.matches import UNKNOWN, ByRole, Matches, MatchStep
+from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, Matches, MatchStep
 from gymnast.envs.matches.open import open_matches
 from gymnast.errors import EnvError
 from gymnast.policy.actions import head_for
@@ -28,7 +28,7 @@ from gymnast.seeds import episode_seed, stream
 from gymnast.spaces.spaces import BoxObs, space_text
 
 Array = np.ndarray
-AT_ONCE = 3
+N_PARALLEL = 3
 """Number of matches that are played in parallel."""
 _ROUNDING = 1e-5
 """Tolerance beyond a bound, relative to max(1, |bound|)."""
@@ -41,31 +41,31 @@ def check_matches(
     *,
     steps: int = STEPS,
     seed: int = 0,
-    beat: Beat = lambda *_: None,
-    make: Make | None = None,
+    on_progress: ProgressCallback = lambda *_: None,
+    make: MakeMatches | None = None,
 ) -> Report:
     """Returns the findings of all checks. Raises EnvError for an unknown name or a missing package."""
     make = make or partial(open_matches, cfg)
     try:
-        matches = make(AT_ONCE)
+        matches = make(N_PARALLEL)
     except EnvError as problem:
         if problem.__cause__ is None:
             raise
-        text = own_traceback(problem.__cause__)
+        text = env_traceback(problem.__cause__)
         return Report(target, 0, 0, (Finding("made", "wrong", problem.message, "", text),))
     with closing(matches):
         check = _MatchCheck(cfg, matches, seed)
-        check.play(steps, beat)
-        found = [*check.findings(), *repeats(make, matches, check.played, cfg.facts)]
-        return Report(target, check.steps, check.begun, in_order(found))
+        check.play(steps, on_progress)
+        found = [*check.findings(), *check_determinism(make, matches, check.played, cfg.facts)]
+        return Report(target, check.steps, check.begun, sort_findings(found))
 
 
 class _MatchCheck:
     def __init__(self, cfg: Config[Any], matches: Matches, seed: int) -> None:
         self.cfg, self.matches, self.seed = cfg, matches, seed
         self.steps = self.begun = 0
-        self.played: list[Played] = []
-        self._now: dict[int, Played] = {}
+        self.played: list[MatchTranscript] = []
+        self._now: dict[int, MatchTranscript] = {}
         self._in_play = {
             role: np.zeros((matches.n_matches, kind.seats), bool)
             for role, kind in matches.roles.items()
@@ -76,7 +76,7 @@ class _MatchCheck:
         self._both, self._traceback = 0, ""
         self._seconds = 0.0
 
-    def play(self, steps: int, beat: Beat) -> None:
+    def play(self, steps: int, on_progress: ProgressCallback) -> None:
         """Plays until `steps` steps of single matches are taken, or no match can be started."""
         matches, draws = self.matches, stream(self.seed, "check")
         heads = {role: head_for(kind.action) for role, kind in matches.roles.items()}
@@ -95,25 +95,25 @@ class _MatchCheck:
             self._seconds += time.perf_counter() - began
             self.steps += len(self._now)
             self._record(actions, step)
-            beat(min(self.steps, steps), steps)
+            on_progress(min(self.steps, steps), steps)
             self._begin([m for m in range(matches.n_matches) if m not in self._now])
 
     def _begin(self, places: Iterable[int]) -> None:
         for place in places:
             if self._wrong["reset"] or self._wrong["step"]:
                 return  # it would fail again
-            match = Played(self.begun, episode_seed(self.seed, "check", self.begun))
+            match = MatchTranscript(self.begun, episode_seed(self.seed, "check", self.begun))
             self.begun += 1
             faults = self.matches.reset([place], [match.seed])
             if faults:
-                self._wrong["reset"].at(match.moment, faults[0].what)
+                self._wrong["reset"].record(match.last_timestep, faults[0].message)
                 return
             self._now[place] = match
             self.played.append(match)
             for role in self.matches.roles:
                 self._in_play[role][place] = True
             self._check_obs(place, match)
-            match.lines.append(line(self.matches.obs, place, self._playing(place)))
+            match.fingerprints.append(step_fingerprint(self.matches.obs, place, self._playing(place)))
 
     def _record(self, actions: ByRole, step: MatchStep) -> None:
         """Records one step of every running match and checks its result."""
@@ -121,13 +121,13 @@ class _MatchCheck:
         for place, match in list(self._now.items()):
             match.actions.append({role: actions[role][place].copy() for role in actions})
             if place in broken:
-                self._wrong["step"].at(match.moment, broken[place].what)
+                self._wrong["step"].record(match.last_timestep, broken[place].message)
                 self._traceback = self._traceback or broken[place].traceback
                 del self._now[place]
                 continue
             before = self._playing(place)
             self._check_rewards_and_ends(place, match, step)
-            match.lines.append(line(step.obs, place, before, step))
+            match.fingerprints.append(step_fingerprint(step.obs, place, before, step))
             self._check_obs(place, match, before)
             if step.over[place]:
                 self._end(place, match, step)
@@ -137,7 +137,7 @@ class _MatchCheck:
     def _playing(self, place: int) -> dict[str, Array]:
         return {role: mask[place].copy() for role, mask in self._in_play.items()}
 
-    def _check_rewards_and_ends(self, place: int, match: Played, step: MatchStep) -> None:
+    def _check_rewards_and_ends(self, place: int, match: MatchTranscript, step: MatchStep) -> None:
         """Checks the rewards and ends of every agent, and whether the match is over when all agents are
         done."""
         limits = self.cfg.facts.reward
@@ -151,12 +151,12 @@ class _MatchCheck:
                 self._both += bool(terminated[seat] and truncated[seat])
                 if not playing[seat] and (ended or value):
                     what = "ends again" if ended else f"receives the reward {value:g}"
-                    self._wrong["ends"].at(match.moment, f"{agent} is done and {what}")
+                    self._wrong["ends"].record(match.last_timestep, f"{agent} is done and {what}")
                 elif playing[seat] and not np.isfinite(value):
-                    self._wrong["finite"].at(match.moment, f"the reward of {agent} is {value}")
+                    self._wrong["finite"].record(match.last_timestep, f"the reward of {agent} is {value}")
                 elif playing[seat] and limits and not limits[0] <= value <= limits[1]:
                     what = f"the reward of {agent} is {value:g}, declared is {list(limits)}"
-                    self._wrong["facts.reward"].at(match.moment, what)
+                    self._wrong["facts.reward"].record(match.last_timestep, what)
             mask[place] = playing & ~(terminated | truncated)
         left = [
             f"{role} {seat}"
@@ -169,13 +169,13 @@ class _MatchCheck:
                 if left
                 else "all agents are done, but the match is not over"
             )
-            self._wrong["ends"].at(match.moment, what)
+            self._wrong["ends"].record(match.last_timestep, what)
         limit = self.matches.time_limit
         if limit is not None and len(match.actions) > limit:
             what = f"the match continues beyond its limit of {limit} steps"
-            self._wrong["time limit"].at(match.moment, what)
+            self._wrong["time limit"].record(match.last_timestep, what)
 
-    def _check_obs(self, place: int, match: Played, who: Mapping[str, Array] | None = None) -> None:
+    def _check_obs(self, place: int, match: MatchTranscript, who: Mapping[str, Array] | None = None) -> None:
         """Checks the observations of agents that are in play, or that were before the step (`who`)."""
         for role, kind in self.matches.roles.items():
             mask = self._in_play[role][place] if who is None else who[role]
@@ -184,18 +184,18 @@ class _MatchCheck:
             if bad is not None:
                 where = kind.obs.where_not_finite(rows[int(np.flatnonzero(bad)[0])])
                 what = f"the observation of a {role} is not finite at {where}"
-                self._wrong["finite"].at(match.moment, what)
+                self._wrong["finite"].record(match.last_timestep, what)
             elif isinstance(kind.obs, BoxObs) and (problem := _outside(kind.obs, rows)):
-                self._wrong["observation"].at(match.moment, f"of a {role}: {problem}")
+                self._wrong["observation"].record(match.last_timestep, f"of a {role}: {problem}")
 
-    def _end(self, place: int, match: Played, step: MatchStep) -> None:
+    def _end(self, place: int, match: MatchTranscript, step: MatchStep) -> None:
         outcome, names = int(step.outcome[place]), list(self.matches.outcomes)
-        if outcome != UNKNOWN and not 0 <= outcome < len(names):
+        if outcome != UNKNOWN_OUTCOME and not 0 <= outcome < len(names):
             what = f"outcome {outcome} of {len(names)} ({', '.join(names) or 'none'})"
-            self._wrong["ends"].at(match.moment, what)
+            self._wrong["ends"].record(match.last_timestep, what)
         else:
-            self._outcomes["unknown" if outcome == UNKNOWN else names[outcome]] += 1
-        self._numbers = set(step.numbers)
+            self._outcomes["unknown" if outcome == UNKNOWN_OUTCOME else names[outcome]] += 1
+        self._numbers = set(step.metrics)
 
     # ---- findings ------------------------------------------------------------------------
 
@@ -207,23 +207,23 @@ class _MatchCheck:
             for n, r in matches.roles.items()
         )
         yield Finding("spaces", "ok", ", ".join(spaces))
-        yield wrong["reset"].or_ok()
-        yield replace(wrong["step"].or_ok(), traceback=self._traceback)
-        yield wrong["observation"].or_ok("inside their spaces, at every reset and step")
-        yield wrong["finite"].or_ok("no NaN and no infinity in observations and rewards")
+        yield wrong["reset"].finding_or_ok()
+        yield replace(wrong["step"].finding_or_ok(), traceback=self._traceback)
+        yield wrong["observation"].finding_or_ok("inside their spaces, at every reset and step")
+        yield wrong["finite"].finding_or_ok("no NaN and no infinity in observations and rewards")
         yield self._ends()
-        found = wrong["time limit"].or_ok(f"{matches.time_limit or 0:,} steps")
+        found = wrong["time limit"].finding_or_ok(f"{matches.time_limit or 0:,} steps")
         missing = matches.has_default_limit or matches.time_limit is None
         yield NO_LIMIT if missing and found.verdict == "ok" else found
         if self.cfg.facts.reward:
-            yield wrong["facts.reward"].or_ok("inside the declared range")
+            yield wrong["facts.reward"].finding_or_ok("inside the declared range")
         yield from self._metrics()
         if self.steps:
             yield Finding(
                 "speed", "ok", f"{self.steps / max(self._seconds, 1e-9):,.0f} steps per second"
             )
         if self.played and not wrong["step"]:
-            yield drawn(matches)
+            yield check_rendering(matches)
 
     def _ends(self) -> Finding:
         if self._wrong["ends"]:

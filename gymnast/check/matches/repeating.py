@@ -10,50 +10,50 @@ from typing import Any
 import numpy as np
 
 from gymnast.check.finding import Finding
-from gymnast.check.live import Moment, fingerprint, own_traceback
+from gymnast.check.live import Timestep, fingerprint, env_traceback
 from gymnast.config.facts import Facts
-from gymnast.envs.matches.matches import UNKNOWN, ByRole, Matches, MatchStep
+from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, Matches, MatchStep
 from gymnast.errors import GymnastError
-from gymnast.film.stage import without_screen
+from gymnast.film.stage import headless_rendering
 from gymnast.seeds import episode_seed
 
 Array = np.ndarray
-Make = Callable[[int], Matches]
+MakeMatches = Callable[[int], Matches]
 """Creates an environment with this many new matches."""
 _AGAIN = 3
 """Number of matches that are repeated."""
 
 
 @dataclass
-class Played:
+class MatchTranscript:
     """A recorded match: the actions of all agents and a fingerprint of every result."""
 
     number: int
     seed: int
     actions: list[dict[str, Array]] = field(default_factory=list[dict[str, Array]])
-    lines: list[bytes] = field(default_factory=list[bytes])
+    fingerprints: list[bytes] = field(default_factory=list[bytes])
     """Fingerprints: one more than actions, unless the last action failed."""
 
     @property
-    def moment(self) -> Moment:
+    def last_timestep(self) -> Timestep:
         """The last step that was played, as a place for findings."""
-        return Moment(self.number, self.seed, len(self.actions), None)
+        return Timestep(self.number, self.seed, len(self.actions), None)
 
 
-def line(obs: ByRole, place: int, who: Mapping[str, Array], step: MatchStep | None = None) -> bytes:
+def step_fingerprint(obs: ByRole, slot: int, in_play: Mapping[str, Array], step: MatchStep | None = None) -> bytes:
     """Returns a fingerprint of a reset or step for the agents in play."""
-    parts: list[Any] = [obs[role][place][mask] for role, mask in who.items()]
+    parts: list[Any] = [obs[role][slot][mask] for role, mask in in_play.items()]
     if step is not None:
         for by_role in (step.reward, step.terminated, step.truncated):
-            parts += [by_role[role][place][mask] for role, mask in who.items()]
-        parts += [step.over[place], step.outcome[place] if step.over[place] else UNKNOWN]
+            parts += [by_role[role][slot][mask] for role, mask in in_play.items()]
+        parts += [step.over[slot], step.outcome[slot] if step.over[slot] else UNKNOWN_OUTCOME]
     return b"".join(fingerprint(np.asarray(part)) for part in parts)
 
 
-def repeats(make: Make, used: Matches, played: Sequence[Played], facts: Facts) -> Iterator[Finding]:
+def check_determinism(make: MakeMatches, used_matches: Matches, transcripts: Sequence[MatchTranscript], facts: Facts) -> Iterator[Finding]:
     """Repeats matches in a new environment, next to other matches, with other seeds and from a stored
     state."""
-    some = [match for match in played if len(match.lines) == len(match.actions) + 1 > 1][:_AGAIN]
+    some = [match for match in transcripts if len(match.fingerprints) == len(match.actions) + 1 > 1][:_AGAIN]
     if not some:
         return
     with closing(make(1)) as fresh:
@@ -61,51 +61,51 @@ def repeats(make: Make, used: Matches, played: Sequence[Played], facts: Facts) -
     if other is not None:
         what = "the same seed and actions give a different match"
         verdict = "note" if facts.deterministic == "no" else "wrong"
-        yield Finding("deterministic", verdict, what, other.moment.where)
+        yield Finding("deterministic", verdict, what, other.last_timestep.location)
         return
     yield Finding("deterministic", "ok", "the same seed and actions give the same match")
     first = some[0]
-    reseeded = Played(0, episode_seed(first.seed, "another"), first.actions, first.lines)
+    reseeded = MatchTranscript(0, episode_seed(first.seed, "another"), first.actions, first.fingerprints)
     with closing(make(1)) as fresh:
         matters = _differs(fresh, 0, reseeded)
     what = (
         "different seeds give different matches" if matters else "every seed gives the same match"
     )
     yield Finding("seed", "ok" if matters else "note", what)
-    yield _independent_of_history(make, used, some)
+    yield _independent_of_history(make, used_matches, some)
 
 
-def _independent_of_history(make: Make, used: Matches, some: Sequence[Played]) -> Finding:
+def _independent_of_history(make: MakeMatches, used: Matches, some: Sequence[MatchTranscript]) -> Finding:
     """Repeats matches in another place, in another order and next to other matches."""
     late = next((m for m in reversed(some) if _differs(used, used.n_matches - 1, m)), None)
     if late is not None:
         what = "matches before a reset, or in parallel, change the match"
-        return Finding("past", "wrong", what, late.moment.where)
-    if used.restore == "state" and not _restores(make, some[0]):
+        return Finding("past", "wrong", what, late.last_timestep.location)
+    if used.restore_mode == "state" and not _restores(make, some[0]):
         what = "a match that was stored and loaded continues differently (state, load)"
-        return Finding("past", "wrong", what, some[0].moment.where)
-    if used.restore == "none":
+        return Finding("past", "wrong", what, some[0].last_timestep.location)
+    if used.restore_mode == "none":
         return Finding(
             "past", "note", "running matches cannot be restored: a resumed run starts new ones"
         )
     return Finding("past", "ok", "a match is independent of matches before it and in parallel")
 
 
-def _differs(matches: Matches, place: int, match: Played) -> bool:
+def _differs(matches: Matches, place: int, match: MatchTranscript) -> bool:
     """Repeats a match; True if anything differs."""
     who = _all_in_play(matches)
-    if matches.reset([place], [match.seed]) or line(matches.obs, place, who) != match.lines[0]:
+    if matches.reset([place], [match.seed]) or step_fingerprint(matches.obs, place, who) != match.fingerprints[0]:
         return True
-    for action, expected in zip(match.actions, match.lines[1:], strict=True):
+    for action, expected in zip(match.actions, match.fingerprints[1:], strict=True):
         every = {role: np.repeat(a[None], matches.n_matches, 0) for role, a in action.items()}
         step = matches.step(every, [place])
-        if step.faults or line(step.obs, place, who, step) != expected:
+        if step.faults or step_fingerprint(step.obs, place, who, step) != expected:
             return True
         _leave(who, step, place)
     return False
 
 
-def _restores(make: Make, match: Played) -> bool:
+def _restores(make: MakeMatches, match: MatchTranscript) -> bool:
     """True if a match that is stored halfway and loaded into another environment continues identically."""
     middle = len(match.actions) // 2
     with closing(make(1)) as one, closing(make(1)) as other:
@@ -113,7 +113,7 @@ def _restores(make: Make, match: Played) -> bool:
         one.reset([0], [match.seed])
         other.reset([0], [episode_seed(match.seed, "another")])
         for number, (action, expected) in enumerate(
-            zip(match.actions, match.lines[1:], strict=True)
+            zip(match.actions, match.fingerprints[1:], strict=True)
         ):
             if number == middle:
                 other.load({name: array.copy() for name, array in one.state().items()})
@@ -121,7 +121,7 @@ def _restores(make: Make, match: Played) -> bool:
             step = one.step(every)
             if number >= middle:
                 twin = other.step(every)
-                if twin.faults or line(twin.obs, 0, who, twin) != expected:
+                if twin.faults or step_fingerprint(twin.obs, 0, who, twin) != expected:
                     return False
             _leave(who, step, 0)
     return True
@@ -137,16 +137,16 @@ def _leave(who: Mapping[str, Array], step: MatchStep, place: int) -> None:
         mask &= ~(step.terminated[role][place] | step.truncated[role][place])
 
 
-def drawn(matches: Matches) -> Finding:
+def check_rendering(matches: Matches) -> Finding:
     try:
-        with without_screen():
-            picture = matches.draw(0)
+        with headless_rendering():
+            picture = matches.render(0)
     except (ImportError, GymnastError) as problem:
         what = problem.message if isinstance(problem, GymnastError) else str(problem)
         return Finding("rendering", "note", what)
     except Exception as cause:
         what = f"it cannot be rendered: {type(cause).__name__}: {cause}"
-        return Finding("rendering", "wrong", what, "", own_traceback(cause))
+        return Finding("rendering", "wrong", what, "", env_traceback(cause))
     shape = getattr(picture, "shape", ())
     if len(shape) != 3 or shape[2] != 3 or picture.dtype != np.uint8:
         return Finding(

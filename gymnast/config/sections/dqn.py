@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from gymnast.config.numbers import Count, Switch, show
+from gymnast.config.numbers import Count, Switch, quote_value
 from gymnast.config.schedule import Schedule, highest, is_schedule_text
 from gymnast.config.scheduled import Scheduled
 from gymnast.config.sections.gradient import Coefficient, GradientSection
@@ -16,7 +16,7 @@ from gymnast.config.sections.gradient import Coefficient, GradientSection
 def _allocated_once(value: Any) -> Any:
     if isinstance(value, Mapping) or (isinstance(value, str) and is_schedule_text(value)):
         problem = "the replay buffer is allocated once, so its size cannot follow a schedule"
-        raise ValueError(f"{show(value)}: {problem} (expected one whole number)")
+        raise ValueError(f"{quote_value(value)}: {problem} (expected one whole number)")
     return value
 
 

@@ -10,9 +10,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, mod
 from gymnast.config.applies import Applies
 from gymnast.config.distribution import Distribution
 from gymnast.config.episode_limit import AutoSteps
-from gymnast.config.measured import measured
+from gymnast.config.measured import vec_env_defaults
 from gymnast.config.numbers import OFF, Count, Maybe, PlainValue, Positive, Switch, Whole
-from gymnast.config.section import UNSET, Section
+from gymnast.config.section import SECTION_DEFAULT, Section
 from gymnast.config.sections.image import TO_ATARI, AtariConfig, ImageConfig, is_atari
 from gymnast.config.sections.noise import NoiseConfig
 from gymnast.config.sections.tasks import StageConfig, TaskConfig, stage_conflicts
@@ -21,7 +21,7 @@ ATARI_FRAMES, IMAGE_STACK = 4, 4
 """Values of `frames_per_step: auto` for an Atari game, and of `stack: auto` for images."""
 
 Backend = Literal["auto", "inprocess", "process", "vector", "envpool"]
-WHOLE = ("vector", "envpool")
+VECTOR_BACKENDS = ("vector", "envpool")
 """Backends that step all copies at once and run none of our wrappers around a single copy."""
 View = Literal["auto", "raw", "image", "objects", "ram"]
 
@@ -46,11 +46,11 @@ def _frames(value: Any, known: ValidationInfo) -> Any:
 
 def _copies(value: Any, known: ValidationInfo) -> Any:
     """Resolves `auto` during validation, so that a stored config contains the number that was used."""
-    return measured(known.data.get("id", "")).n_envs if value == "auto" else value
+    return vec_env_defaults(known.data.get("id", "")).n_envs if value == "auto" else value
 
 
 def _backend(value: str, known: ValidationInfo) -> str:
-    return measured(known.data.get("id", "")).backend if value == "auto" else value
+    return vec_env_defaults(known.data.get("id", "")).backend if value == "auto" else value
 
 
 def _task_name(name: str) -> str:
@@ -73,7 +73,7 @@ ParameterName = Annotated[str, AfterValidator(_parameter_name)]
 
 
 WITH_PROCESSES = Applies("to env.backend=process", lambda on: on.config.env.backend == "process")
-TO_PICTURES = Applies("to env.view=image", lambda on: on.config.env.view == "image")
+TO_IMAGE_VIEW = Applies("to env.view=image", lambda on: on.config.env.view == "image")
 WITH_RESTARTS = Applies("with env.on_fault=restart", lambda on: on.config.env.on_fault == "restart")
 
 
@@ -89,7 +89,7 @@ class EnvConfig(Section):
     randomize: dict[ParameterName, Distribution] = {}
     """Domain randomization: parameters of the environment that are sampled at every reset, such as
     `{gravity: uniform(-12, -4)}`."""
-    noise: NoiseConfig = UNSET
+    noise: NoiseConfig = SECTION_DEFAULT
     """Noise, sticky actions and delays between policy and environment."""
     keep: tuple[str, ...] = ()
     """Keys of a Dict observation that are kept; a single key is unwrapped to its own space. Empty: all."""
@@ -115,9 +115,9 @@ class EnvConfig(Section):
     """Observation of the policy: the environment's own (raw), its frames preprocessed as set in `env.image`
     (image), and for Atari games the positions of the objects (objects; Pong and Breakout) or the RAM
     (ram). `auto`: image for Atari games, else raw."""
-    image: Annotated[ImageConfig, TO_PICTURES] = UNSET
+    image: Annotated[ImageConfig, TO_IMAGE_VIEW] = SECTION_DEFAULT
     """Preprocessing of image observations."""
-    atari: Annotated[AtariConfig, TO_ATARI] = UNSET
+    atari: Annotated[AtariConfig, TO_ATARI] = SECTION_DEFAULT
     """Start and end of Atari episodes."""
     stack: Annotated[Count, BeforeValidator(_stack), Field(le=64)] = AUTO
     """Number of stacked observations, the newest last. `auto`: 4 for images, else 1."""
@@ -147,20 +147,20 @@ class EnvConfig(Section):
         return stage_conflicts(self.curriculum, self.tasks)
 
     @property
-    def has_luck(self) -> bool:
+    def adds_randomness(self) -> bool:
         """True if our own wrappers (randomization or noise) make episodes random."""
-        return bool(self.randomize) or self.noise.has_any
+        return bool(self.randomize) or self.noise.is_random
 
-    def drawn_metrics(self) -> dict[str, str]:
+    def randomized_metrics(self) -> dict[str, str]:
         """Returns randomized parameter -> name of its metric, which is also its key in `info`."""
         return {name: f"env/{name}" for name in self.randomize}
 
-    def scored(self) -> EnvConfig:
+    def for_evaluation(self) -> EnvConfig:
         """Returns the settings for evaluation episodes: a lost life does not end an Atari game."""
         atari = self.atari.model_copy(update={"life_loss_ends": False})
         return self.model_copy(update={"atari": atari})
 
-    def of_task(self, name: str) -> EnvConfig:
+    def for_task(self, name: str) -> EnvConfig:
         """Returns the settings of a single task, without the other tasks and the curriculum."""
         task = self.tasks[name]
         kwargs = {**self.kwargs, **task.kwargs}

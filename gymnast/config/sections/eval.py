@@ -12,7 +12,7 @@ from gymnast.config.episode_limit import AutoSteps
 from gymnast.config.numbers import OFF, Count, Maybe, NumberOrShare, Positive, Switch, Whole
 from gymnast.config.section import Section
 
-OF_FIXED_NUMBER = Applies(
+WITH_FIXED_EPISODES = Applies(
     "without eval.steps, and with eval.starts=seeds",
     lambda on: on.config.eval.steps is None and on.config.eval.starts == "seeds",
 )
@@ -22,7 +22,7 @@ class EvalConfig(Section):
     LIVE = ("every", "wait", "warmup", "start_at")
     every: Maybe[Cadence] = Cadence.parse("10%")
     """How often the policy is evaluated."""
-    episodes: Annotated[Count, Field(le=1_000_000), OF_FIXED_NUMBER] = 20
+    episodes: Annotated[Count, Field(le=1_000_000), WITH_FIXED_EPISODES] = 20
     """Episodes per evaluation."""
     steps: Maybe[Count] = OFF
     """Evaluate for at least this many env steps instead of a fixed number of episodes."""

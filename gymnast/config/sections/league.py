@@ -10,15 +10,15 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from gymnast.config.applies import Applies
 from gymnast.config.cadence import Cadence
-from gymnast.config.families import has_roles
+from gymnast.config.families import is_multi_agent
 from gymnast.config.numbers import OFF, Count, Maybe, Number, PlainValue, Share
-from gymnast.config.section import UNSET, DottedKey, Section
+from gymnast.config.section import SECTION_DEFAULT, DottedKey, Section
 
 LEARNER = "learner"
 """The player of a role that is being trained."""
-OF_A_ROLE = ("algo.", "policy.", "shaping.", "normalize.", "transaction.")
+ROLE_PREFIXES = ("algo.", "policy.", "shaping.", "normalize.", "transaction.")
 """Prefixes of the settings that a role may override in `roles.NAME.set`, except OF_ALL_ROLES."""
-OF_ALL_ROLES = ("algo.name", "algo.n_steps")
+SHARED_SETTINGS = ("algo.name", "algo.n_steps")
 """Settings that are the same for all roles."""
 
 
@@ -48,7 +48,7 @@ class RoleConfig(Section):
     """Settings for this role only, such as `{algo.lr: 1e-4}`."""
 
     @property
-    def learns(self) -> bool:
+    def is_learner(self) -> bool:
         return self.plays == (LEARNER,)
 
 
@@ -119,13 +119,13 @@ class LeagueConfig(Section):
     names them."""
     window: Count = 200
     """Number of recent matches in a rolling win rate."""
-    balance: BalanceConfig = UNSET
+    balance: BalanceConfig = SECTION_DEFAULT
     """Remedies when one role dominates."""
 
 
 def role_conflicts(roles: Mapping[str, RoleConfig], env_id: str) -> Iterator[tuple[str, str]]:
     """Yields what is wrong with these roles, as (dotted key, message)."""
-    if roles and not has_roles(env_id):
+    if roles and not is_multi_agent(env_id):
         yield (
             "roles",
             f"{env_id} has no roles: it is a single-agent environment (leave `roles` out)",
@@ -137,6 +137,6 @@ def role_conflicts(roles: Mapping[str, RoleConfig], env_id: str) -> Iterator[tup
                 "learner cannot be part of a ladder (expected learner alone)",
             )
         for key in role.set:
-            if not key.startswith(OF_A_ROLE) or key in OF_ALL_ROLES:
-                known = ", ".join(f"{start}*" for start in OF_A_ROLE)
+            if not key.startswith(ROLE_PREFIXES) or key in SHARED_SETTINGS:
+                known = ", ".join(f"{start}*" for start in ROLE_PREFIXES)
                 yield f"roles.{name}.set", f"{key} cannot differ between roles (expected {known})"

@@ -16,7 +16,7 @@ from gymnast.config.numbers import (
     Whole,
     is_percent,
     parse_number,
-    show,
+    quote_value,
 )
 from gymnast.config.section import Section
 
@@ -25,9 +25,9 @@ def _scale(value: Any) -> float | Share:
     share = is_percent(value) or isinstance(value, Share)
     scale = Share.parse(value) if share else parse_number(value)
     if scale < 0:
-        raise ValueError(f"{show(value)} is too small (expected a standard deviation, 0 or more)")
+        raise ValueError(f"{quote_value(value)} is too small (expected a standard deviation, 0 or more)")
     if scale > FLOAT32_LIMIT:
-        raise ValueError(f"{show(value)} is too large (expected at most {FLOAT32_LIMIT:g})")
+        raise ValueError(f"{quote_value(value)} is too large (expected at most {FLOAT32_LIMIT:g})")
     return scale
 
 
@@ -74,5 +74,5 @@ class NoiseConfig(Section):
     """Probability that the previous observation is returned again instead of the new one."""
 
     @property
-    def has_any(self) -> bool:
+    def is_random(self) -> bool:
         return is_noisy(self.obs) or is_noisy(self.action) or self.sticky > 0 or self.drop > 0

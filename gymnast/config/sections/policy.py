@@ -9,7 +9,7 @@ from pydantic import Field
 from gymnast.config.applies import (
     TO_CONTINUOUS_ACTIONS,
     TO_IMAGES,
-    TO_OWN_LAYERS,
+    TO_BUILTIN_LAYERS,
     WITH_A_CRITIC,
     Applies,
 )
@@ -29,23 +29,23 @@ WITH_A_MODULE = Applies("with policy.module", lambda on: on.config.policy.module
 
 
 class PolicyConfig(Section):
-    hidden: Annotated[tuple[Width, ...], Field(max_length=64), TO_OWN_LAYERS] = (64, 64)
+    hidden: Annotated[tuple[Width, ...], Field(max_length=64), TO_BUILTIN_LAYERS] = (64, 64)
     """Width of each hidden layer. With images, these layers follow the dense layer of the CNN."""
-    activation: Annotated[ActivationName, TO_OWN_LAYERS, WITH_HIDDEN_LAYERS] = "tanh"
+    activation: Annotated[ActivationName, TO_BUILTIN_LAYERS, WITH_HIDDEN_LAYERS] = "tanh"
     """Activation function of the hidden layers. GELU is the exact one, ELU has alpha 1. A CNN always uses
     ReLU, as in its paper."""
-    shared: Annotated[Switch, TO_OWN_LAYERS, WITH_A_CRITIC] = False
+    shared: Annotated[Switch, TO_BUILTIN_LAYERS, WITH_A_CRITIC] = False
     """Actor and critic share their hidden layers instead of having separate ones. The CNN is always
     shared."""
-    layer_norm: Annotated[Switch, TO_OWN_LAYERS, WITH_HIDDEN_LAYERS] = False
+    layer_norm: Annotated[Switch, TO_BUILTIN_LAYERS, WITH_HIDDEN_LAYERS] = False
     """Apply layer normalization to each hidden layer before its activation."""
-    embedding: Annotated[Width, TO_OWN_LAYERS, TO_EMBEDDINGS] = 64
+    embedding: Annotated[Width, TO_BUILTIN_LAYERS, TO_EMBEDDINGS] = 64
     """Width of the embedding of a Discrete observation, of each element of a MultiDiscrete observation, and
     of a vector that is combined with an image."""
-    cnn: Annotated[Literal["auto", "nature", "impala"], TO_OWN_LAYERS, TO_IMAGES] = "auto"
+    cnn: Annotated[Literal["auto", "nature", "impala"], TO_BUILTIN_LAYERS, TO_IMAGES] = "auto"
     """Image encoder: three convolutions (nature, Mnih et al. 2015), or three residual blocks (impala,
     Espeholt et al. 2018). auto: nature for images of at least 36 x 36 pixels, else impala."""
-    precision: Annotated[Literal["float32", "bfloat16"], TO_OWN_LAYERS, TO_IMAGES] = "float32"
+    precision: Annotated[Literal["float32", "bfloat16"], TO_BUILTIN_LAYERS, TO_IMAGES] = "float32"
     """Precision in which the CNN computes; weights and all other layers stay float32. bfloat16 takes about
     half the time on CPUs that support it, and several times as long on others."""
     image_channels: Annotated[Literal["auto", "first", "last"], TO_IMAGES] = "auto"

@@ -45,16 +45,16 @@ class PPOConfig(GradientSection):
     """Normalize advantages to mean 0 and standard deviation 1: per minibatch, over the whole rollout, or not
     at all."""
 
-    def minibatch(self, rollout: int) -> int:
+    def minibatch_size(self, rollout_size: int) -> int:
         """Returns the minibatch size for a rollout of `rollout` transitions; for a schedule, its smallest
         value."""
         if isinstance(self.batch_size, Share):
-            return max(1, round(self.batch_size * rollout))
-        return min(int(lowest(self.batch_size)), rollout)
+            return max(1, round(self.batch_size * rollout_size))
+        return min(int(lowest(self.batch_size)), rollout_size)
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         shortest, rollout = (n_envs * int(of(self.n_steps)) for of in (lowest, highest))
-        if self.advantage_norm == "minibatch" and self.minibatch(shortest) < 2:
+        if self.advantage_norm == "minibatch" and self.minibatch_size(shortest) < 2:
             problem = f"{self.batch_size} is one transition per minibatch, whose normalized advantage is 0"
             return [("batch_size", f"{problem} (expected 2 or more, or algo.advantage_norm=off)")]
         if isinstance(self.batch_size, Share) or highest(self.batch_size) <= rollout:

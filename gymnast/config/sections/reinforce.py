@@ -8,7 +8,7 @@ from gymnast.config.applies import WITH_A_CRITIC
 from gymnast.config.numbers import OFF, Count, Maybe
 from gymnast.config.schedule import Schedule
 from gymnast.config.scheduled import Scheduled
-from gymnast.config.section import Span
+from gymnast.config.section import RolloutLength
 from gymnast.config.sections.gradient import Coefficient, GradientSection
 
 
@@ -39,11 +39,11 @@ class ReinforceConfig(GradientSection):
     value_loss: Annotated[Literal["mse", "huber"], WITH_A_CRITIC] = "mse"
     """Shape of the value loss."""
 
-    def span(self) -> Span:
+    def rollout_length(self) -> RolloutLength:
         steps, episodes = self.n_steps, self.episodes
         assert not isinstance(steps, Schedule)
         assert not isinstance(episodes, Schedule)
-        return Span(steps, episodes)
+        return RolloutLength(steps, episodes)
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         if self.returns == "episode" and self.baseline == "learned":

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from gymnast.config.change import Change, Within
+from gymnast.config.change import Change, Bounds
 from gymnast.config.numbers import OFF, Count, Maybe, Number, Whole
-from gymnast.config.problems import explain
+from gymnast.config.problems import explain_errors
 from gymnast.config.section import AlgoSection, DottedKey, Section
 from gymnast.config.sections.shaping import TermConfig
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
 
 def _rule_name(name: str) -> str:
@@ -34,7 +34,7 @@ class RuleConfig(Section):
     """Minimum improvement over the best value that counts as a new best."""
     change: dict[DottedKey, Change]
     """Setting -> change: multiply (`x0.5`), shift (`by -0.01`) or set (`to 1e-4`)."""
-    within: dict[DottedKey, Within] = {}
+    within: dict[DottedKey, Bounds] = {}
     """Setting -> bounds, such as `1e-5..1e-2`; for a schedule, the bounds of its highest value."""
     revert: Maybe[Count] = OFF
     """Revert the change after this many further rows, unless the metric has reached its previous best. off:
@@ -59,7 +59,7 @@ def rule_conflicts(
         for key, change in rule.change.items():
             if key not in sections:
                 problem = f"{key} cannot be changed by a rule (expected one of "
-                problem += f"{', '.join(sections)}){closest(key, sections)}"
+                problem += f"{', '.join(sections)}){did_you_mean(key, sections)}"
                 found.append((f"{at}.change", problem))
             elif change.is_relative and key not in rule.within:
                 problem = f"{key} has no bounds (add for example within: {{{key}: 1e-5..1e-2}})"
@@ -80,7 +80,7 @@ def rule_conflicts(
     return found
 
 
-def _reaches(change: Change, within: Within | None) -> list[Any]:
+def _reaches(change: Change, within: Bounds | None) -> list[Any]:
     return [change.value] if within is None else [within.low, within.high]
 
 
@@ -91,6 +91,6 @@ def _refusal(section: Section, field: str, values: Iterable[Any]) -> str | None:
         try:
             type(section).model_validate(current | {field: value})
         except ValidationError as error:
-            (problem, *_) = explain(error, type(section), lambda _: "")
+            (problem, *_) = explain_errors(error, type(section), lambda _: "")
             return problem.text
     return None

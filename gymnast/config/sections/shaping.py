@@ -12,9 +12,9 @@ from pydantic import AfterValidator
 from gymnast.config.numbers import PlainValue
 from gymnast.config.schedule import Schedule
 from gymnast.config.section import Section
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
-OWN = "py:"
+CUSTOM_PREFIX = "py:"
 """Prefix of the path of a user-defined term."""
 INFO = "info"
 """Name of the term that reads the `info` of every step."""
@@ -23,76 +23,76 @@ TOTAL = "total"
 
 
 @dataclass(frozen=True)
-class KnownTerm:
+class TermSpec:
     path: str
     """`module:name` of its implementation."""
     description: str
     unit: str
     """Unit that the term counts; the weight is the reward per unit."""
-    needs: tuple[str, ...] = ()
+    required_obs: tuple[str, ...] = ()
     """Observation components that it reads, by their names in `facts.observations`."""
-    potential: bool = False
+    is_potential: bool = False
     """True for potential-based shaping (Ng et al. 1999), which rewards progress and charges the same for
     losing it again."""
 
 
 TERMS = {
-    "centred": KnownTerm(
+    "centred": TermSpec(
         "gymnast.shaping.cartpole:centred",
         "Penalty for the cart's distance from the center.",
         "half track",
         ("cart position",),
     ),
-    "energy": KnownTerm(
+    "energy": TermSpec(
         "gymnast.shaping.mountain_car:energy",
         "Potential: the car's energy, potential plus kinetic.",
         "energy at rest at the flag",
         ("car position", "car velocity"),
-        potential=True,
+        is_potential=True,
     ),
-    "count": KnownTerm(
+    "count": TermSpec(
         "gymnast.shaping.counts:Counts",
         "Count-based exploration bonus: 1 / sqrt(n) at the n-th visit of a state.",
         "first visit",
     ),
-    "late": KnownTerm(
+    "late": TermSpec(
         "gymnast.shaping.length:late",
         "Penalty for every step of an episode after its first 200, or kwargs.after.",
         "step",
     ),
-    "change": KnownTerm(
+    "change": TermSpec(
         "gymnast.shaping.change:change",
         "Increase of one observation component in a step.",
         "unit of that component",
     ),
-    "info": KnownTerm(
+    "info": TermSpec(
         "gymnast.shaping.info:Info",
         "A number from the `info` of every step, selected by kwargs.key.",
         "unit of that number",
     ),
-    "hit": KnownTerm(
+    "hit": TermSpec(
         "gymnast.shaping.pong:Hit",
         "Bonus for each time the agent's paddle, on the right, returns the ball.",
         "hit",
         ("ball x", "ball y", "ball x velocity", "player y"),
     ),
-    "progress": KnownTerm(
+    "progress": TermSpec(
         "gymnast.shaping.tables:Progress",
         "Potential: fewest steps to a rewarded terminal state, by the environment's transition table.",
         "step closer",
-        potential=True,
+        is_potential=True,
     ),
-    "missed": KnownTerm(
+    "missed": TermSpec(
         "gymnast.shaping.vizdoom:Missed",
         "Penalty for every shot that hits nobody.",
         "round",
     ),
-    "kills": KnownTerm(
+    "kills": TermSpec(
         "gymnast.shaping.vizdoom:Kills",
         "Bonus for every monster killed.",
         "monster",
     ),
-    "hurt": KnownTerm(
+    "hurt": TermSpec(
         "gymnast.shaping.vizdoom:Hurt",
         "Penalty for lost health.",
         "point of health",
@@ -122,15 +122,15 @@ class TermConfig(Section):
     """Keyword arguments of the term."""
 
 
-def known_term(name: str, cfg: TermConfig) -> KnownTerm:
+def term_spec(name: str, cfg: TermConfig) -> TermSpec:
     """Returns the term that a valid entry of `shaping` refers to."""
     term = cfg.term or name
-    if term.startswith(OWN):
-        return KnownTerm(term.removeprefix(OWN), f"User-defined term {term}.", cfg.unit)
+    if term.startswith(CUSTOM_PREFIX):
+        return TermSpec(term.removeprefix(CUSTOM_PREFIX), f"User-defined term {term}.", cfg.unit)
     return TERMS[term]
 
 
-def step_keys(terms: Mapping[str, TermConfig]) -> tuple[str, ...]:
+def step_info_keys(terms: Mapping[str, TermConfig]) -> tuple[str, ...]:
     """Returns the keys of every step's `info` that these terms read, sorted."""
     info_terms = (cfg for name, cfg in terms.items() if (cfg.term or name) == INFO)
     return tuple(sorted({str(cfg.kwargs.get("key", "")) for cfg in info_terms}))
@@ -143,16 +143,16 @@ def shaping_conflicts(
     found: list[tuple[str, str]] = []
     for name, cfg in terms.items():
         term = cfg.term or name
-        if term.startswith(OWN):
+        if term.startswith(CUSTOM_PREFIX):
             continue
         if term not in TERMS:
             known = f"{', '.join(TERMS)}, or py:package.module:name of your own"
-            problem = f"unknown shaping term {term} (known: {known}){closest(term, TERMS)}"
+            problem = f"unknown shaping term {term} (known: {known}){did_you_mean(term, TERMS)}"
             found.append((f"shaping.{name}.term" if cfg.term else f"shaping.{name}", problem))
         elif term == INFO and not (isinstance(key := cfg.kwargs.get("key"), str) and key):
             problem = f"is {key!r} (expected a key of the environment's info)"
             found.append((f"shaping.{name}.kwargs.key", problem))
-        elif missing := [part for part in TERMS[term].needs if part not in observations]:
+        elif missing := [part for part in TERMS[term].required_obs if part not in observations]:
             declared = ", ".join(observations) or "nothing"
             problem = f"{term} needs the observation components {', '.join(missing)}"
             hint = f"facts.observations declares {declared}"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator
 
 from gymnast.config.applies import Applies
-from gymnast.config.numbers import OFF, Maybe, show
+from gymnast.config.numbers import OFF, Maybe, quote_value
 from gymnast.config.section import Section
 
 Tracker = Literal["wandb", "tensorboard"]
@@ -29,11 +29,11 @@ def _several(value: Any) -> Any:
 def _project(value: str) -> str:
     if not value or _REFUSED.search(value) or len(value) > _LONGEST:
         expected = f"at most {_LONGEST} characters without spaces and / \\ # ? % :"
-        raise ValueError(f"{show(value)} cannot name a project (expected {expected})")
+        raise ValueError(f"{quote_value(value)} cannot name a project (expected {expected})")
     return value
 
 
-def project_of(env_id: str) -> str:
+def default_project(env_id: str) -> str:
     """Returns the default project name: the environment's id without characters that W&B rejects."""
     return _REFUSED.sub("-", env_id)[:_LONGEST].strip("-")
 

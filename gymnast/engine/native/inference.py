@@ -6,7 +6,7 @@ import numpy as np
 
 from gymnast.engine.native.plan import native_plan
 from gymnast.policy.actions import AnyHead
-from gymnast.policy.health import N_NUMBERS, SATURATED, Health
+from gymnast.policy.health import HEALTH_SIZE, SATURATION_THRESHOLD, Health
 from gymnast.policy.inference import NumpyInference
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters
@@ -15,15 +15,15 @@ Array = np.ndarray
 
 
 class NativeInference:
-    both = None
+    actor_and_critic = None
 
     def __init__(self, network: Network, parameters: Parameters, head: AnyHead) -> None:
         self.network = native_plan(network, parameters, head)
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs
         numpy_inference = NumpyInference(network, parameters.views)
-        self.layer, self.activations = numpy_inference.layer, numpy_inference.activations
+        self.layer_output, self.activations = numpy_inference.layer_output, numpy_inference.activations
         self.values_while_acting = network.is_expensive
-        self._continuous = head.kind.dtype == np.float32
+        self._continuous = head.action_spec.dtype == np.float32
 
     def actor(self, features: Array) -> Array:
         out = np.empty((len(features), self.n_outputs), np.float32)
@@ -36,9 +36,9 @@ class NativeInference:
         return out
 
     def health(self, features: Array, mask: Array | None) -> Health:
-        out = np.empty(N_NUMBERS)
-        self.network.health(self.parameters, features, mask, SATURATED, out)
-        return Health.of_numbers(out.tolist())
+        out = np.empty(HEALTH_SIZE)
+        self.network.health(self.parameters, features, mask, SATURATION_THRESHOLD, out)
+        return Health.from_flat(out.tolist())
 
     def act_into(
         self,

@@ -14,7 +14,7 @@ from gymnast.policy.actions import (
     MultiCategorical,
     SquashedGaussian,
 )
-from gymnast.policy.continuous import NODES, WEIGHTS
+from gymnast.policy.continuous import QUADRATURE_NODES, QUADRATURE_WEIGHTS
 from gymnast.policy.layers import (
     Activation,
     Conv,
@@ -37,7 +37,7 @@ MOST_LAYERS, MOST_PIECES, MOST_CHANNELS = 32, 256, 256
 """Sizes of the kernels' fixed arrays, as in native/network.hpp."""
 
 
-def why_unsupported(network: Network) -> str | None:
+def unsupported_reason(network: Network) -> str | None:
     """Returns why the kernels cannot run this network; None if they can."""
     if network.module is not None:
         return "policy.module is a torch module"
@@ -67,7 +67,7 @@ def _images(stack: Stack) -> bool:
     return bool(stack) and isinstance(stack[0], Pixels)
 
 
-def widest(network: Network) -> int:
+def max_layer_width(network: Network) -> int:
     """Returns the width of the widest linear layer."""
     return max((x.n_out for _, x in network.layers() if isinstance(x, Linear)), default=0)
 
@@ -134,7 +134,7 @@ class _Planner:
             if not isinstance(entry.layer, Embedding):
                 self.plan.piece(self.part, at=entry.at, width=entry.count, table=NONE)
                 continue
-            table = self.parameters.span(f"{entry.name}.weight").start
+            table = self.parameters.slice_of(f"{entry.name}.weight").start
             for k in range(entry.count):
                 self.plan.piece(self.part, entry.at + 8 * k, entry.layer.width, table)
 
@@ -181,7 +181,7 @@ class _Planner:
         return layers
 
     def offset(self, layer: int, key: str) -> int:
-        return self.parameters.span(f"{self.part}.{layer}.{key}").start
+        return self.parameters.slice_of(f"{self.part}.{layer}.{key}").start
 
 
 def _activation(layers: list[tuple[int, Layer]]) -> str:
@@ -203,9 +203,9 @@ def _head(plan: Any, parameters: Parameters, head: AnyHead) -> None:
         case Bernoulli():
             kind = "bernoulli"
         case _:
-            kind, log_std = "gaussian", parameters.span("actor.log_std").start
+            kind, log_std = "gaussian", parameters.slice_of("actor.log_std").start
             if isinstance(head, SquashedGaussian):
-                kind, nodes, weights = "squashed", NODES.tolist(), WEIGHTS.tolist()
+                kind, nodes, weights = "squashed", QUADRATURE_NODES.tolist(), QUADRATURE_WEIGHTS.tolist()
     plan.head(
         kind,
         n_outputs=head.n_outputs,

@@ -25,8 +25,8 @@ def adamw_step(
     adamw(
         [weights],
         [grad],
-        [torch.from_numpy(adam.first)],
-        [torch.from_numpy(adam.second)],
+        [torch.from_numpy(adam.first_moment)],
+        [torch.from_numpy(adam.second_moment)],
         max_exp_avg_sqs=[],
         state_steps=[torch.tensor(float(adam.steps))],
         fused=True,

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from gymnast.policy.actions import (
-    FORBIDDEN,
+    MASKED_LOGIT,
     AnyHead,
     Bernoulli,
     Categorical,
@@ -23,7 +23,7 @@ from gymnast.policy.actions import (
     MultiCategorical,
     SquashedGaussian,
 )
-from gymnast.policy.continuous import NODES, WEIGHTS
+from gymnast.policy.continuous import QUADRATURE_NODES, QUADRATURE_WEIGHTS
 
 
 class Distribution(Protocol):
@@ -115,7 +115,7 @@ class SquashedGaussianDistribution:
 
     def entropy(self) -> Tensor:
         mean, log_std = self.normal.mean, self.normal.log_std
-        nodes, weights = (torch.from_numpy(x).to(mean.dtype) for x in (NODES, WEIGHTS))
+        nodes, weights = (torch.from_numpy(x).to(mean.dtype) for x in (QUADRATURE_NODES, QUADRATURE_WEIGHTS))
         slope = _log_slope(mean[..., None] + torch.exp(log_std)[..., None] * nodes) @ weights
         return self.normal.entropy() + slope.sum(-1)
 
@@ -137,8 +137,8 @@ def distribution(
             return MultiCategoricalDistribution(_allowed(output, mask), head.space.n)
         case Bernoulli():
             if mask is not None:
-                output = output.masked_fill(~mask[:, ::2], -float(FORBIDDEN))
-                output = output.masked_fill(~mask[:, 1::2], float(FORBIDDEN))
+                output = output.masked_fill(~mask[:, ::2], -float(MASKED_LOGIT))
+                output = output.masked_fill(~mask[:, 1::2], float(MASKED_LOGIT))
             return BernoulliDistribution(output)
         case Gaussian():
             return GaussianDistribution(output, tensors["actor.log_std"])
@@ -147,12 +147,12 @@ def distribution(
         case EpsilonGreedy():
             epsilon = tensors["actor.epsilon"].detach().numpy()
             allowed = None if mask is None else mask.numpy()
-            logits = head.parameters(output.detach().numpy(), epsilon, allowed)
+            logits = head.dist_parameters(output.detach().numpy(), epsilon, allowed)
             return CategoricalDistribution(torch.from_numpy(logits))
 
 
 def _allowed(logits: Tensor, mask: Tensor | None) -> Tensor:
-    return logits if mask is None else logits.masked_fill(~mask, float(FORBIDDEN))
+    return logits if mask is None else logits.masked_fill(~mask, float(MASKED_LOGIT))
 
 
 def _log_slope(x: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from gymnast.engine.torch.adam import adamw_step
 from gymnast.engine.torch.distributions import distribution
 from gymnast.engine.torch.losses import clipped_surrogate, value_loss
 from gymnast.engine.torch.network import TorchNetwork
-from gymnast.engine.torch.rows import RowReader, ready
+from gymnast.engine.torch.rows import RowReader, row_reader
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import standardize
 
@@ -43,7 +43,7 @@ class TorchEngine:
     ) -> UpdateResult:
         losses: list[Tensor] = []
         epochs, stopped = 0, False
-        features = ready(self.policy.network, batch.features)
+        features = row_reader(self.policy.network, batch.features)
         while epochs < len(plan.orders) and not stopped:
             for minibatch in plan.minibatches(plan.orders[epochs]):
                 parts = self.differentiate(features, batch, minibatch, objective)
@@ -76,7 +76,7 @@ class TorchEngine:
         advantage = batch.advantage[minibatch]
         if objective.standardize:
             advantage = standardize(advantage)
-        spans = shares.spans(len(minibatch))
+        spans = shares.split_rows(len(minibatch))
         while len(self.networks) < len(spans):
             self.networks.append(TorchNetwork(self.policy.network, self.policy.parameters))
         networks = self.networks[: len(spans)]
@@ -89,7 +89,7 @@ class TorchEngine:
             network.differentiate(parts[0] * weight)
             return torch.stack([part.detach() for part in parts]) * weight
 
-        losses = shares.at_once(share_losses, list(zip(networks, spans, strict=True)))
+        losses = shares.run_parallel(share_losses, list(zip(networks, spans, strict=True)))
         for network in networks[1:]:
             torch.from_numpy(self.gradient).add_(torch.from_numpy(network.gradient))
         return torch.stack(losses).sum(0)
@@ -139,7 +139,7 @@ class TorchEngine:
     def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
         head = self.policy.head
         batch = monitoring_rows(self.policy.network, batch)
-        new = self.policy.dist_of(np.asarray(batch.features), batch.mask)
+        new = self.policy.dist_from_features(np.asarray(batch.features), batch.mask)
         log_ratio = head.logprob(new, batch.action) - batch.logprob
         ratio, log_ratio64 = np.exp(log_ratio), log_ratio.astype(np.float64)
         metrics = {

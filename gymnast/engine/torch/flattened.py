@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 
-class Flattened(Function):
+class FlattenChannelsLast(Function):
     """Flattens images in channels-last memory format, [B, ...] -> [B, n].
 
     The gradient is returned in channels-last format too. Autograd's own would be channels-first, and

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from gymnast.engine.torch import shares
-from gymnast.engine.torch.layers import run
+from gymnast.engine.torch.layers import run_stack
 from gymnast.engine.torch.network import Forward
 from gymnast.policy.health import LayerActivations
 from gymnast.policy.layers import Network
@@ -36,31 +36,31 @@ class TorchInference:
     def critic(self, features: Array) -> Array:
         return self._output(features, "critic")
 
-    def both(self, features: Array) -> tuple[Array, Array]:
+    def actor_and_critic(self, features: Array) -> tuple[Array, Array]:
         """Returns the outputs of actor [B, k] and critic [B]. The shared encoder runs only once."""
         output, value = self._in_parts(lambda rows: self.forward(self.tensors, rows), features)
         return output, value
 
     @torch.no_grad()
-    def layer(self, part: str, i: int, features: Array) -> Array:
+    def layer_output(self, part: str, i: int, features: Array) -> Array:
         return self._layer(part, i, torch.from_numpy(features)).numpy()
 
     @torch.no_grad()
     def activations(self, features: Array) -> tuple[list[LayerActivations], Array]:
         """Returns the outputs of every activation layer (none of a user module), and the actor's outputs."""
-        if self.forward.own is not None:
+        if self.forward.custom_module is not None:
             return [], self.actor(features)
         network, tensors = self.forward.network, self.tensors
         found: dict[str, list[tuple[str, Tensor]]] = {"shared": [], "actor": [], "critic": []}
-        hidden = run("shared", network.shared, tensors, torch.from_numpy(features), found["shared"])
-        output = run("actor", network.actor, tensors, hidden, found["actor"])
-        run("critic", network.critic, tensors, hidden, found["critic"])
+        hidden = run_stack("shared", network.shared, tensors, torch.from_numpy(features), found["shared"])
+        output = run_stack("actor", network.actor, tensors, hidden, found["actor"])
+        run_stack("critic", network.critic, tensors, hidden, found["critic"])
         layers = [(part, *layer) for part, stack in found.items() for layer in stack]
         return [(part, kind, x.float().numpy()) for part, kind, x in layers], output.numpy()
 
     def _output(self, features: Array, part: str) -> Array:
-        if self.forward.own is not None:
-            return self.both(features)[part == "critic"]
+        if self.forward.custom_module is not None:
+            return self.actor_and_critic(features)[part == "critic"]
         last = len(getattr(self.forward.network, part)) - 1
         (output,) = self._in_parts(lambda rows: (self._layer(part, last, rows),), features)
         return output if part == "actor" else output[:, 0]
@@ -81,12 +81,12 @@ class TorchInference:
                 return [compute(part) for part in parts[span]]
 
         # a user module need not be thread-safe
-        spans = [slice(None)] if self.forward.own is not None else shares.spans(len(parts))
-        outputs = chain.from_iterable(shares.at_once(compute_share, spans))
+        spans = [slice(None)] if self.forward.custom_module is not None else shares.split_rows(len(parts))
+        outputs = chain.from_iterable(shares.run_parallel(compute_share, spans))
         return [torch.cat(column).numpy() for column in zip(*outputs, strict=True)]
 
     def _layer(self, part: str, i: int, x: Tensor) -> Tensor:
         network = self.forward.network
         if part != "shared":
-            x = run("shared", network.shared, self.tensors, x)
-        return run(part, getattr(network, part)[: i + 1], self.tensors, x)
+            x = run_stack("shared", network.shared, self.tensors, x)
+        return run_stack(part, getattr(network, part)[: i + 1], self.tensors, x)

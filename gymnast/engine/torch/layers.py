@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gymnast.engine.torch.flattened import Flattened
+from gymnast.engine.torch.flattened import FlattenChannelsLast
 from gymnast.engine.torch.quick import dense
 from gymnast.policy.layers import (
     Activation,
@@ -37,7 +37,7 @@ _ACTIVATIONS = {"silu": functional.silu, "gelu": functional.gelu, "elu": functio
 _TYPES = {"float32": torch.float32, "int64": torch.int64, "uint8": torch.uint8}
 
 
-def run(
+def run_stack(
     name: str,
     stack: Stack,
     tensors: Mapping[str, Tensor],
@@ -67,7 +67,7 @@ def run(
             case Embedding():
                 x = functional.embedding(x, tensors[f"{at}.weight"])
             case Flatten():
-                x = Flattened.apply(x) if _is_channels_last(x) else x.flatten(1)  # type: ignore[assignment]
+                x = FlattenChannelsLast.apply(x) if _is_channels_last(x) else x.flatten(1)  # type: ignore[assignment]
             case Pixels():
                 x = channels_last(layer, x).to(_precision(layer, tensors))
                 if not _scales(stack, i + 1):
@@ -82,10 +82,10 @@ def run(
             case MaxPool(kernel, stride, padding):
                 x = functional.max_pool2d(x, kernel, stride, padding)
             case Residual(inner):
-                x = x + run(at, inner, tensors, x, activations)
+                x = x + run_stack(at, inner, tensors, x, activations)
             case Parallel(dtype, branches):
                 parts = (
-                    run(f"{at}.{key}", s, tensors, field(dtype, key, x), activations)
+                    run_stack(f"{at}.{key}", s, tensors, record_field(dtype, key, x), activations)
                     for key, s in branches
                 )
                 x = torch.cat(list(parts), -1)
@@ -106,7 +106,7 @@ def _precision(layer: Pixels, tensors: Mapping[str, Tensor]) -> torch.dtype:
     return weights if weights != torch.float32 else getattr(torch, layer.precision)
 
 
-def pixels(layer: Pixels, x: Tensor) -> Tensor:
+def pixels_to_float(layer: Pixels, x: Tensor) -> Tensor:
     """Returns images of bytes [B, *shape] as floats in 0..1, [B, channels, height, width]."""
     return channels_last(layer, x).to(torch.float32) / layer.top
 
@@ -126,7 +126,7 @@ def channels_last(layer: Pixels, x: Tensor) -> Tensor:
     return torch.stack(x.unbind(1), -1).permute(0, 3, 1, 2)
 
 
-def field(dtype: np.dtype, name: str, rows: Tensor) -> Tensor:
+def record_field(dtype: np.dtype, name: str, rows: Tensor) -> Tensor:
     """Returns one field [B, ...] of records that are given as bytes [B, size of a record]."""
     kind, offset = dtype.fields[name][:2]  # type: ignore[index]
     base, shape = kind.subdtype or (kind, ())

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from gymnast.engine.torch.layers import run
+from gymnast.engine.torch.layers import run_stack
 from gymnast.engine.torch.memory import keep_freed_memory
-from gymnast.engine.torch.own_module import Own
+from gymnast.engine.torch.own_module import CustomModule
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters, aligned_zeros
 
@@ -21,20 +21,20 @@ class Forward:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self.own = None if network.module is None else Own(network.module)
+        self.custom_module = None if network.module is None else CustomModule(network.module)
 
     def __call__(self, tensors: Tensors, features: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the outputs of the actor [B, k] and of the critic [B].
 
         Without a critic, the value is the highest Q-value.
         """
-        if self.own is not None:
-            return self.own(tensors, features)
-        hidden = run("shared", self.network.shared, tensors, features)
-        actor = run("actor", self.network.actor, tensors, hidden)
+        if self.custom_module is not None:
+            return self.custom_module(tensors, features)
+        hidden = run_stack("shared", self.network.shared, tensors, features)
+        actor = run_stack("actor", self.network.actor, tensors, hidden)
         if not self.network.critic:
             return actor, actor.amax(-1)
-        return actor, run("critic", self.network.critic, tensors, hidden).squeeze(-1)
+        return actor, run_stack("critic", self.network.critic, tensors, hidden).squeeze(-1)
 
 
 class TorchNetwork:
@@ -58,7 +58,7 @@ class TorchNetwork:
         # gradient back. So there is no second set of weights that could become stale.
         on_device = self._flat.to(self.device)
         spans = self.parameters
-        tensors = {n: on_device[spans.span(n)].view(s) for n, s in spans.shapes.items()}
+        tensors = {n: on_device[spans.slice_of(n)].view(s) for n, s in spans.shapes.items()}
         output, value = self.forward(tensors, features.to(self.device))
         return output.to("cpu"), value.to("cpu")
 

@@ -18,51 +18,51 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gymnast.engine.torch.layers import field, pixels
+from gymnast.engine.torch.layers import record_field, pixels_to_float
 from gymnast.errors import ConfigError
-from gymnast.imported import imported
+from gymnast.imported import import_object
 from gymnast.policy.features import Features
-from gymnast.policy.layers import OwnModule, Pixels, Shape
-from gymnast.spaces.observations import CompositeObs, ImageObs, blank
+from gymnast.policy.layers import CustomModuleSpec, Pixels, Shape
+from gymnast.spaces.observations import CompositeObs, ImageObs, blank_obs
 
 PREFIX = "module."
 """Prefix of the names of its parameters."""
 Input = Tensor | dict[str, Tensor]
 
 
-class Own:
+class CustomModule:
     """The module, called with the parameters of the policy instead of its own."""
 
-    def __init__(self, spec: OwnModule) -> None:
+    def __init__(self, spec: CustomModuleSpec) -> None:
         self.spec, self.module = spec, build(spec)
         self._names = {name: f"{PREFIX}{name}" for name, _ in self.module.named_parameters()}
 
     def __call__(self, tensors: Mapping[str, Tensor], features: Tensor) -> tuple[Tensor, Tensor]:
         parameters = {name: tensors[ours] for name, ours in self._names.items()}
-        return functional_call(self.module, parameters, (inputs(self.spec.observation, features),))
+        return functional_call(self.module, parameters, (module_inputs(self.spec.observation, features),))
 
 
-def shapes(spec: OwnModule) -> dict[str, Shape]:
+def parameter_shapes(spec: CustomModuleSpec) -> dict[str, Shape]:
     """Returns the shape of every parameter by name."""
     return {f"{PREFIX}{n}": tuple(p.shape) for n, p in build(spec).named_parameters()}
 
 
-def initial(spec: OwnModule, seed: int) -> dict[str, np.ndarray]:
+def initial_parameters(spec: CustomModuleSpec, seed: int) -> dict[str, np.ndarray]:
     """Returns the weights that the module initializes itself with under this torch seed."""
     named = build(spec, seed).named_parameters()
     return {f"{PREFIX}{name}": parameter.detach().numpy() for name, parameter in named}
 
 
-def inputs(observation: Any, features: Tensor) -> Input:
+def module_inputs(observation: Any, features: Tensor) -> Input:
     """Returns the argument of the module's `forward` for the features that `Policy.features` returns."""
     if isinstance(observation, CompositeObs):
         dtype = observation.dtype
         named = observation.leaves.items()
-        return {name: _input(leaf, field(dtype, name, features)) for name, leaf in named}
+        return {name: _input(leaf, record_field(dtype, name, features)) for name, leaf in named}
     return _input(observation, features)
 
 
-def build(spec: OwnModule, seed: int = 0) -> nn.Module:
+def build(spec: CustomModuleSpec, seed: int = 0) -> nn.Module:
     """Returns the module, after a trial forward pass. Raises ConfigError if it cannot be used.
 
     It is always in eval mode: with dropout, an update would compute the log-probabilities of another
@@ -86,12 +86,12 @@ def build(spec: OwnModule, seed: int = 0) -> nn.Module:
 
 def _find(path: str) -> Any:
     try:
-        return imported(path)
+        return import_object(path)
     except (ImportError, AttributeError, ValueError) as problem:
         raise ConfigError(f"policy.module: {path} cannot be imported: {problem}") from None
 
 
-def _refuse_state(spec: OwnModule, module: nn.Module) -> None:
+def _refuse_state(spec: CustomModuleSpec, module: nn.Module) -> None:
     buffers = [name for name, _ in module.named_buffers()]
     if buffers:
         what = f"has a buffer ({buffers[0]}), which would not be saved"
@@ -104,12 +104,12 @@ def _refuse_state(spec: OwnModule, module: nn.Module) -> None:
             raise _refusal(spec, f"has a parameter of {parameter.dtype} ({name}), not float32")
 
 
-def _try(spec: OwnModule, module: nn.Module, n: int = 3) -> None:
+def _try(spec: CustomModuleSpec, module: nn.Module, n: int = 3) -> None:
     """Raises ConfigError if `forward` fails or returns other shapes than expected for n observations."""
-    features = Features(spec.observation, None)(blank(spec.observation, n))
+    features = Features(spec.observation, None)(blank_obs(spec.observation, n))
     try:
         with torch.no_grad():
-            outputs = module(inputs(spec.observation, torch.from_numpy(features)))
+            outputs = module(module_inputs(spec.observation, torch.from_numpy(features)))
     except Exception as problem:
         what = f"forward raised {type(problem).__name__}: {problem}"
         raise _refusal(spec, what) from problem
@@ -134,9 +134,9 @@ def _is_pair(outputs: Any) -> bool:
 def _input(leaf: Any, x: Tensor) -> Tensor:
     if isinstance(leaf, ImageObs):
         assert leaf.channels != "unknown"
-        return pixels(Pixels(leaf.shape, leaf.channels, leaf.top), x)
+        return pixels_to_float(Pixels(leaf.shape, leaf.channels, leaf.top), x)
     return x
 
 
-def _refusal(spec: OwnModule, what: str, fix: str = "see docs/spaces.md") -> ConfigError:
+def _refusal(spec: CustomModuleSpec, what: str, fix: str = "see docs/spaces.md") -> ConfigError:
     return ConfigError(f"policy.module: {spec.path} {what}", fix=fix)

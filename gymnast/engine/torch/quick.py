@@ -15,17 +15,17 @@ from torch.autograd import Function
 
 from gymnast.compiled import kernels
 
-FEW = 16
+MAX_KERNEL_ROWS = 16
 """Up to this many rows, a dense layer is limited by reading its weights, not by multiplying."""
-MANY = 64
+MIN_ONEDNN_ROWS = 64
 """Number of rows from which oneDNN is faster than MKL."""
-MANY_WEIGHTS = 2**18
+MIN_LARGE_WEIGHTS = 2**18
 """Number of weights from which they do not fit into the nearest CPU caches."""
 _product: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 """x @ weight.T + bias by oneDNN, if this torch has it: faster than MKL on AMD processors."""
 
 
-def side_by_side(plane: Tensor, index: Tensor, rows: Tensor) -> Tensor:
+def gather_images(plane: Tensor, index: Tensor, rows: Tensor) -> Tensor:
     """Gathers images [b, height, width, channels] from planes [F, height, width].
 
     Image r consists of the planes `index[rows[r]]`, with `index` of shape [B, channels], int32.
@@ -41,13 +41,13 @@ def side_by_side(plane: Tensor, index: Tensor, rows: Tensor) -> Tensor:
 
 def dense(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Returns bias + x @ weight."""
-    if weight.numel() < MANY_WEIGHTS or not _plain(x, weight, bias):
+    if weight.numel() < MIN_LARGE_WEIGHTS or not _plain(x, weight, bias):
         return torch.addmm(bias, x, weight)
     n, n_out = len(x), weight.shape[1]
-    if n >= MANY and _product is not None:
+    if n >= MIN_ONEDNN_ROWS and _product is not None:
         return Dense.apply(x, weight, bias)  # type: ignore[return-value]
     native, needs_grad = kernels(), torch.is_grad_enabled() and weight.requires_grad
-    if native is None or n > FEW or n_out % 16 or needs_grad:
+    if native is None or n > MAX_KERNEL_ROWS or n_out % 16 or needs_grad:
         return torch.addmm(bias, x, weight)
     out = torch.empty((n, n_out))
     native.few_rows(*(t.detach().numpy() for t in (x, weight, bias)), out.numpy())

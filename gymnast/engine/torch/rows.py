@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 
 from gymnast.engine.torch.layers import channels_last
-from gymnast.engine.torch.quick import side_by_side
-from gymnast.images import Images, Observed
+from gymnast.engine.torch.quick import gather_images
+from gymnast.images import Images, ObsArray
 from gymnast.policy.layers import Network, Pixels
 
 RowReader = Callable[[Tensor], Tensor]
 """A function from row indices [b] to the features of these rows, [b, ...]."""
 
 
-def ready(network: Network, features: Observed) -> RowReader:
+def row_reader(network: Network, features: ObsArray) -> RowReader:
     """Returns a reader of rows. Work that does not depend on the selected rows is done here, once."""
     match network.shared[:1]:
         case (Pixels(shape=(_, _, _)) as layer,) if isinstance(features, Images):
@@ -35,7 +35,7 @@ def _image_reader(layer: Pixels, images: Images) -> RowReader:
     plane, plane_index = map(torch.from_numpy, (images.plane, np.ascontiguousarray(images.index)))
 
     def read(index: Tensor) -> Tensor:
-        rows = side_by_side(plane, plane_index, index)
+        rows = gather_images(plane, plane_index, index)
         return rows.permute(0, 3, 1, 2) if layer.channels == "first" else rows
 
     return read

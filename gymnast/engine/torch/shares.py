@@ -19,7 +19,7 @@ _helpers: ThreadPoolExecutor | None = None
 """The threads of this process for all shares except the first, which the calling thread computes."""
 
 
-def fix_shares(threads: int) -> None:
+def set_num_shares(threads: int) -> None:
     """Sets the number of shares for this process."""
     global _threads, _helpers
     if threads == _threads:
@@ -32,13 +32,13 @@ def fix_shares(threads: int) -> None:
         _helpers = ThreadPoolExecutor(threads - 1, "share", torch.set_num_threads, (1,))
 
 
-def spans(n: int) -> list[slice]:
+def split_rows(n: int) -> list[slice]:
     """Returns the slices of n rows that make up the shares: nearly equal in size, none empty."""
     k = max(1, min(_threads, n))
     return [slice(n * i // k, n * (i + 1) // k) for i in range(k)]
 
 
-def at_once(work: Callable[[Share], Found], shares: Sequence[Share]) -> list[Found]:
+def run_parallel(work: Callable[[Share], Found], shares: Sequence[Share]) -> list[Found]:
     """Returns the result of `work` for each share, in order. An error is raised after all have finished."""
     if _helpers is None or len(shares) == 1:
         return [work(share) for share in shares]

@@ -20,7 +20,7 @@ class ActiveCall(NamedTuple):
     """Number of the backend's call: the same number read at two times means one long call."""
 
     @property
-    def where(self) -> str:
+    def description(self) -> str:
         """Text such as `copy 3 has been in step() 17 of its episode`, to which a caller adds a duration."""
         if self.copy is None:
             return f"the vector of all copies has been in {'step' if self.step else 'reset'}()"
@@ -28,23 +28,23 @@ class ActiveCall(NamedTuple):
         return f"copy {self.copy} has been in {call}"
 
 
-class CallsEnvironments(Protocol):
-    def at_work(self) -> ActiveCall | None:
+class CallTracker(Protocol):
+    def active_call(self) -> ActiveCall | None:
         """Returns the call in progress, if any. Must be safe to call from other threads."""
         ...
 
 
-_backends: WeakSet[CallsEnvironments] = WeakSet()
+_backends: WeakSet[CallTracker] = WeakSet()
 
 
-def register(backend: CallsEnvironments) -> None:
+def register(backend: CallTracker) -> None:
     _backends.add(backend)
 
 
-def look() -> ActiveCall | None:
+def current_call() -> ActiveCall | None:
     """Returns the environment call that is in progress in this process, if any."""
     try:
-        calls = [backend.at_work() for backend in list(_backends)]
+        calls = [backend.active_call() for backend in list(_backends)]
     except RuntimeError:  # a backend was registered during the iteration: the next call includes it
         return None
     return next((call for call in calls if call is not None), None)

@@ -12,9 +12,9 @@ from gymnast.spaces import spaces
 from gymnast.spaces.spaces import Action, Observation
 
 Array = np.ndarray
-ALIGNED = 64
+CACHE_LINE = 64
 """Bytes of a cache line: every array starts on one, so that processes do not share lines."""
-NOBODY = -1
+NO_COPY = -1
 """Value of `now` while no copy is being called."""
 
 
@@ -41,7 +41,7 @@ class CopyArrays:
     """Memory for the actions, in bytes; `actions()` returns it as a typed array."""
 
     @classmethod
-    def of(
+    def create(
         cls,
         obs_space: Observation,
         action_space: Action,
@@ -67,8 +67,8 @@ class CopyArrays:
             }
         )
         if memory is None:
-            rows.blank(obs_space)
-            rows.now[:] = NOBODY
+            rows.clear_outputs(obs_space)
+            rows.now[:] = NO_COPY
         return rows
 
     @staticmethod
@@ -78,16 +78,16 @@ class CopyArrays:
         """Returns the size of the buffers in bytes."""
         return _layout(_columns(obs, action, n, elements, parts, keys))[1]
 
-    def part(self, number: int, copies: range) -> CopyArrays:
+    def worker_view(self, number: int, copies: range) -> CopyArrays:
         """Returns views of the rows of some copies, for worker `number`."""
         span = slice(copies.start, copies.stop)
         per_copy = {name: a[span] for name, a in vars(self).items() if name not in _SHARED}
         now = self.now[number : number + 1, 0]
         return replace(self, **per_copy, now=now)
 
-    def blank(self, obs_space: Observation, copies: slice = slice(None)) -> None:
+    def clear_outputs(self, obs_space: Observation, copies: slice = slice(None)) -> None:
         """Clears the outputs of these copies. The blank observation is inside the observation space."""
-        self.obs[copies] = spaces.blank(obs_space, 1)[0]
+        self.obs[copies] = spaces.blank_obs(obs_space, 1)[0]
         self.reward[copies] = 0.0
         self.terminated[copies] = self.truncated[copies] = False
         self.mask[copies] = True
@@ -116,7 +116,7 @@ def _columns(
         "mask": (np.bool_, (n, spaces.mask_width(action))),
         "masked": (np.bool_, (1,)),
         # a cache line per worker: they write it on every call
-        "now": (np.int64, (parts, ALIGNED // 8)),
+        "now": (np.int64, (parts, CACHE_LINE // 8)),
         "chosen": (np.bool_, (n,)),
         "seed": (np.uint64, (n,)),
         "action": (np.uint8, (n * 8 * elements,)),
@@ -130,5 +130,5 @@ def _layout(columns: _Columns) -> tuple[dict[str, int], int]:
     for name, (dtype, shape) in columns.items():
         offsets[name] = end
         size = int(np.prod(shape, dtype=int)) * np.dtype(dtype).itemsize
-        end += -(-size // ALIGNED) * ALIGNED
+        end += -(-size // CACHE_LINE) * CACHE_LINE
     return offsets, end

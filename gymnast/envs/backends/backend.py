@@ -34,16 +34,16 @@ class Fault:
     copy: int
     step: int
     """Step of the copy's episode; 0 is the reset."""
-    what: str
+    message: str
     traceback: str = ""
     """Traceback of the environment's own code, if it raised."""
-    because_of: int | None = None
+    caused_by: int | None = None
     """Copy that caused the failure, if this one was only lost together with it."""
 
     @property
-    def bystander(self) -> bool:
+    def is_bystander(self) -> bool:
         """True if another copy caused this fault."""
-        return self.because_of is not None
+        return self.caused_by is not None
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class Step:
     autoreset): that is no transition to learn from. None if all copies were stepped."""
     faults: tuple[Fault, ...] = ()
     """Failures in this step; the steps of these copies must be discarded."""
-    numbers: Array | None = None
+    info_values: Array | None = None
     """Values of `step_keys` in each copy's info, [N, keys]; NaN where an info lacks the key."""
 
 
@@ -77,7 +77,7 @@ class Backend(Protocol):
     """Maximum number of steps per episode, if one is declared or applied."""
     has_default_limit: bool
     """True if the environment declares no limit, so that `time_limit` is gymnast's default."""
-    restore: Literal["replay", "together", "history", "none"]
+    restore_mode: Literal["replay", "together", "history", "none"]
     """How running episodes can be restored after a resume. `replay`: each copy on its own, from its seed
     and actions; `together`: the same, but all copies at once; `history`: by repeating every action
     since the copies were last seeded (`history.py`); `none`: not at all."""
@@ -100,7 +100,7 @@ class Backend(Protocol):
     def close(self) -> None: ...
 
 
-def any_of(flags: Array) -> bool:
+def any_true(flags: Array) -> bool:
     """Returns `flags.any()` for a small boolean array, in a tenth of the time."""
     return 1 in flags.tobytes()
 
@@ -109,15 +109,15 @@ def raise_fault(name: str, faults: Sequence[Fault], fix: str = "fix the environm
     """Raises the first fault, if any, as an EnvError: for callers that cannot continue without the copy."""
     if faults:
         fault = faults[0]
-        what = f"{name}, copy {fault.copy}, step {fault.step} of its episode: {fault.what}"
+        what = f"{name}, copy {fault.copy}, step {fault.step} of its episode: {fault.message}"
         raise EnvError(what, fix=fix, traceback=fault.traceback)
 
 
-def info_metrics(info: Mapping[str, Any], wanted: Mapping[str, str], env: str) -> dict[str, float]:
+def info_metrics(info: Mapping[str, Any], metric_keys: Mapping[str, str], env: str) -> dict[str, float]:
     """Returns metric -> value from the last info of an episode. `wanted`: metric -> key of info; keys that
     the info lacks are left out."""
     metrics: dict[str, float] = {}
-    for metric, key in wanted.items():
+    for metric, key in metric_keys.items():
         if key in info:
             try:
                 metrics[metric] = float(info[key])
@@ -134,7 +134,7 @@ def random_actions(
     actions are never drawn; an open-ended Box component is drawn from an interval of width 2."""
     if not isinstance(space, BoxAction):
         head = head_for(space)
-        uniform = head.parameters(np.zeros((*shape, head.n_outputs), np.float32), None, mask)
+        uniform = head.dist_parameters(np.zeros((*shape, head.n_outputs), np.float32), None, mask)
         return head.for_env(head.sample(uniform, head.noise(rng, shape)))
     low, high = np.array(space.low), np.array(space.high)
     # Without bounds this is [-1, 1]; with one bound, the interval of width 2 next to it.

@@ -17,22 +17,22 @@ from gymnast.processes import guard
 PR_SET_PDEATHSIG = 1
 
 
-def start(module: str, theirs: socket.socket) -> subprocess.Popen[bytes]:
+def start(module: str, child_socket: socket.socket) -> subprocess.Popen[bytes]:
     """Starts `python -m MODULE FD PID`, limited to one compute thread, and returns the process. Its output
     can be read from its `stdout`. It ends together with the calling thread (see `begin`)."""
     child = subprocess.Popen(
-        [sys.executable, "-m", module, str(theirs.fileno()), str(os.getpid())],
-        pass_fds=[theirs.fileno()],
+        [sys.executable, "-m", module, str(child_socket.fileno()), str(os.getpid())],
+        pass_fds=[child_socket.fileno()],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
-    guard.know(child.pid)
+    guard.register_child(child.pid)
     return child
 
 
-def begin() -> int:
+def setup() -> int:
     """Sets up the child and returns the file descriptor of its end of the socket.
 
     To be called first by the module that was started. The child ignores signals that are meant for the

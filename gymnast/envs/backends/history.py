@@ -33,7 +33,7 @@ class History:
         """Index of the first stored step after each copy was seeded, [N]."""
         self._seed = np.zeros(n_envs, dtype=np.int64)
 
-    def begin(self, copies: Sequence[int], seeds: Sequence[int]) -> None:
+    def record_reset(self, copies: Sequence[int], seeds: Sequence[int]) -> None:
         """Records that these copies have been reset, each with its seed."""
         self._start[copies], self._seed[copies] = self._length, seeds
 
@@ -41,12 +41,12 @@ class History:
         """Marks these copies as impossible to replay: their state does not follow from a known seed."""
         self._start[copies] = _UNKNOWN
 
-    def age(self, copy: int) -> float:
+    def steps_since_seed(self, copy: int) -> float:
         """Returns the number of vector steps since a copy was seeded; infinity if it cannot be replayed."""
         start = self._start[copy]
         return float("inf") if start == _UNKNOWN else self._length - start
 
-    def add(self, action: Array) -> None:
+    def record_actions(self, action: Array) -> None:
         """Records the actions of one step of all copies, [N, ...]."""
         if self._length == len(self._actions):
             self._grow(action)

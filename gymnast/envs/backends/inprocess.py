@@ -13,9 +13,9 @@ import numpy as np
 
 from gymnast.envs.backends import active_calls
 from gymnast.envs.backends.active_calls import ActiveCall
-from gymnast.envs.backends.arrays import NOBODY, CopyArrays
+from gymnast.envs.backends.arrays import NO_COPY, CopyArrays
 from gymnast.envs.backends.backend import Fault, Step
-from gymnast.envs.backends.step_info import numbers_of
+from gymnast.envs.backends.step_info import read_info_values
 from gymnast.envs.build.strip_wrappers import has_default_limit, strip_wrappers, time_limit
 from gymnast.processes import guard
 from gymnast.spaces import spaces
@@ -25,7 +25,7 @@ Array = np.ndarray
 
 
 class InProcessBackend:
-    restore: Literal["replay", "together", "history", "none"] = "replay"
+    restore_mode: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class InProcessBackend:
         made = [make() for _ in range(n_envs)]
         obs_space, action_space = made[0].observation_space, made[0].action_space
         self.obs_space, self.action_space = (
-            spaces.observation(obs_space),
-            spaces.action(action_space),
+            spaces.convert_obs_space(obs_space),
+            spaces.convert_action_space(action_space),
         )
         self.space_texts = (" ".join(str(obs_space).split()), str(action_space))
         self.time_limit = time_limit(made[0])
@@ -64,14 +64,14 @@ class InProcessBackend:
         self._broken: set[int] = set()
         """Copies that had a fault and must be created again before their next reset."""
         keys = len(self._step_keys)
-        rows = CopyArrays.of(self.obs_space, self.action_space, n_envs, keys=keys)
-        self.use(rows.part(0, range(n_envs)))
-        self._now: Any = [NOBODY]  # read by a watchdog; in a worker process also by the trainer
+        rows = CopyArrays.create(self.obs_space, self.action_space, n_envs, keys=keys)
+        self.use_buffers(rows.worker_view(0, range(n_envs)))
+        self._now: Any = [NO_COPY]  # read by a watchdog; in a worker process also by the trainer
         self._calls = 0
         self._was_reset = False
         active_calls.register(self)
 
-    def use(self, rows: CopyArrays) -> None:
+    def use_buffers(self, rows: CopyArrays) -> None:
         """Uses these buffers from now on (a worker switches to the shared memory)."""
         self._rows, self.obs, self._reward = rows, rows.obs, rows.reward
         self._terminated, self._truncated, self._now = rows.terminated, rows.truncated, rows.now
@@ -104,11 +104,11 @@ class InProcessBackend:
             problem = self.obs_space.put(self.obs, i, obs) or self._store_mask(i)
             if problem is not None:
                 faults.append(self._fault(i, problem))
-        self._now[0] = NOBODY
+        self._now[0] = NO_COPY
         self._set_next_limit()
         if not self._was_reset:  # some environments start a process in their first reset
             self._was_reset = True
-            guard.look()
+            guard.start_if_needed()
         return (*faults, *self._not_finite())
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
@@ -143,7 +143,7 @@ class InProcessBackend:
                 problem = self._invalid_output(i, obs, reward, terminated, truncated)
             if problem is not None:
                 faults.append(self._fault(i, problem))
-        now[0] = NOBODY
+        now[0] = NO_COPY
         if self._clock >= self._next_limit:
             self._truncate(chosen)
         if self._rows.masked[0]:
@@ -152,23 +152,23 @@ class InProcessBackend:
         ends = self._terminated, self._truncated
         step = Step(obs_rows, self._reward, *ends, infos, faults=tuple(faults))
         if self._step_keys:
-            step.numbers = self._read_step_keys(chosen)
+            step.info_values = self._read_step_keys(chosen)
         return step
 
     def close(self) -> None:
         for env in self.envs:
             env.close()
 
-    def at_work(self) -> ActiveCall | None:
+    def active_call(self) -> ActiveCall | None:
         copy = int(self._now[0])
-        if copy == NOBODY:
+        if copy == NO_COPY:
             return None
         return ActiveCall(self.name, copy, self._clock - self._start[copy], self._calls)
 
     def _read_step_keys(self, copies: Sequence[int]) -> Array:
         numbers = self._rows.numbers
         for i in copies:
-            numbers[i] = numbers_of(self._infos[i], self._step_keys, self.name)
+            numbers[i] = read_info_values(self._infos[i], self._step_keys, self.name)
         return numbers
 
     # ---- episode lengths and time limit ------------------------------------------------------
@@ -255,7 +255,7 @@ class InProcessBackend:
     def _fault(self, copy: int, what: str, text: str = "") -> Fault:
         """Blanks the copy's outputs, marks it to be created again, and returns the fault."""
         self._broken.add(copy)
-        self._rows.blank(self.obs_space, slice(copy, copy + 1))
+        self._rows.clear_outputs(self.obs_space, slice(copy, copy + 1))
         return Fault(copy, self._clock - self._start[copy], what, text)
 
     def _create_again(self, copy: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 STEP, STEP_CHOSEN, RESET_CHOSEN, ACTIONS = b"s", b"c", b"r", b"a"
 """Commands. `ACTIONS` is followed by a document with the dtype and shape of the following actions."""
-NOTHING = struct.pack("<I", 0)
+EMPTY_REPLY = struct.pack("<I", 0)
 """Reply of length 0: nothing to report."""
 
 
@@ -25,7 +25,7 @@ def send(link: socket.socket, document: Any) -> None:
 def receive(link: socket.socket) -> Any:
     """Returns the next document, or None for an empty reply. Raises EOFError if the other end has closed."""
     length = link.recv(4)
-    if length == NOTHING:
+    if length == EMPTY_REPLY:
         return None
     if len(length) < 4:
         length += _exactly(link, 4 - len(length))

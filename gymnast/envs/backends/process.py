@@ -17,10 +17,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
+from gymnast.config.episode_limit import ENV_LIMIT, EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backends import messages
-from gymnast.envs.backends.arrays import NOBODY, CopyArrays
+from gymnast.envs.backends.arrays import NO_COPY, CopyArrays
 from gymnast.envs.backends.backend import Fault, Step
 from gymnast.envs.backends.worker import Worker, WorkerLost
 from gymnast.errors import EnvError
@@ -28,18 +28,18 @@ from gymnast.runs.machine import usable_cores
 from gymnast.spaces import spaces
 
 Array = np.ndarray
-CLOSING = 0.15
+CLOSE_SECONDS = 0.15
 """Seconds that workers get in total to close their environments."""
 
 
 class ProcessBackend:
-    restore: Literal["replay", "together", "history", "none"] = "replay"
+    restore_mode: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(
         self,
         cfg: EnvConfig,
         *,
-        limit: EpisodeLimit = OWN_LIMIT,
+        limit: EpisodeLimit = ENV_LIMIT,
         info_keys: Sequence[str] = (),
         step_keys: Sequence[str] = (),
         on_output: Callable[[str], None],
@@ -80,7 +80,7 @@ class ProcessBackend:
         for worker in self.workers:
             worker.start()
         try:
-            self._made = self.workers[0].made()
+            self._made = self.workers[0].receive_env_info()
             self.obs_space = spaces.from_json(self._made["obs_space"])
             self.action_space = spaces.from_json(self._made["action_space"])
             self.space_texts: tuple[str, str] = tuple(self._made["described"])
@@ -89,16 +89,16 @@ class ProcessBackend:
             shape = self.obs_space, self.action_space, self.n_envs
             room = {"elements": self._made["elements"], "parts": parts, "keys": self._n_keys}
             self._memory = memory = _anonymous_file(CopyArrays.size(*shape, **room))
-            self._rows = CopyArrays.of(*shape, **room, memory=mmap.mmap(memory, 0))
-            self._rows.blank(self.obs_space)
-            self._rows.now[:] = NOBODY
+            self._rows = CopyArrays.create(*shape, **room, memory=mmap.mmap(memory, 0))
+            self._rows.clear_outputs(self.obs_space)
+            self._rows.now[:] = NO_COPY
             self.obs = self._rows.obs
             self._actions = self._rows.actions(np.uint8, ())
             for worker in self.workers:
-                self._join(worker, self._made if worker is self.workers[0] else worker.made())
+                self._join(worker, self._made if worker is self.workers[0] else worker.receive_env_info())
         except WorkerLost as lost:
-            what = f"{self.name} cannot be created: {lost.what}"
-            raise EnvError(what, fix="see the log", traceback=lost.printed) from None
+            what = f"{self.name} cannot be created: {lost.message}"
+            raise EnvError(what, fix="see the log", traceback=lost.output) from None
 
     @property
     def mask(self) -> Array | None:
@@ -131,7 +131,7 @@ class ProcessBackend:
         ends = rows.terminated, rows.truncated
         numbers = rows.numbers if self._n_keys else None
         return Step(
-            rows.obs, rows.reward, *ends, self._infos, faults=tuple(faults), numbers=numbers
+            rows.obs, rows.reward, *ends, self._infos, faults=tuple(faults), info_values=numbers
         )
 
     def _step_some(self, copies: Sequence[int]) -> list[Fault]:
@@ -153,7 +153,7 @@ class ProcessBackend:
     def close(self) -> None:
         for worker in self.workers:
             worker.finish()
-        deadline = time.monotonic() + CLOSING
+        deadline = time.monotonic() + CLOSE_SECONDS
         for worker in self.workers:
             worker.kill(deadline)
         if self._memory is not None:
@@ -179,9 +179,9 @@ class ProcessBackend:
         late = False  # one worker hung for the whole timeout, which the others had as well
         for worker in workers:
             try:
-                report = worker.answer(at_once=late)
+                report = worker.wait_for_reply(no_wait=late)
             except WorkerLost as lost:
-                faults += self._faults_of(worker, lost.what, lost.printed)
+                faults += self._faults_of(worker, lost.message, lost.output)
                 late = late or lost.hung
                 continue
             if report is not None:
@@ -199,9 +199,9 @@ class ProcessBackend:
         """Returns a fault for every copy of a lost worker; the copy that was being called is the cause."""
         part = worker.spec["part"]
         called = int(self._rows.now[part, 0])
-        self._rows.now[part] = NOBODY
-        self._rows.blank(self.obs_space, slice(worker.copies.start, worker.copies.stop))
-        culprit = None if called == NOBODY else worker.copies[called]
+        self._rows.now[part] = NO_COPY
+        self._rows.clear_outputs(self.obs_space, slice(worker.copies.start, worker.copies.stop))
+        culprit = None if called == NO_COPY else worker.copies[called]
         faults: list[Fault] = []
         for copy in worker.copies:
             step = int(self._age[copy])
@@ -209,7 +209,7 @@ class ProcessBackend:
                 faults.append(Fault(copy, step, what, text))
             else:
                 lost_too = f"{what}; it was running copy {culprit}"
-                faults.append(Fault(copy, step, lost_too, because_of=culprit))
+                faults.append(Fault(copy, step, lost_too, caused_by=culprit))
         return faults
 
     def _restart(self, workers: Sequence[Worker]) -> list[Fault]:
@@ -219,11 +219,11 @@ class ProcessBackend:
             worker.start()
         for worker in workers:
             try:
-                self._join(worker, worker.made())
+                self._join(worker, worker.receive_env_info())
             except EnvError as problem:
                 faults += self._faults_of(worker, problem.message, problem.traceback)
             except WorkerLost as lost:
-                faults += self._faults_of(worker, lost.what, lost.printed)
+                faults += self._faults_of(worker, lost.message, lost.output)
         return faults
 
     def _join(self, worker: Worker, made: dict[str, Any]) -> None:

@@ -33,12 +33,12 @@ from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 from gymnast.spaces import spaces
 
-GRACE = 1.0
+GRACE_SECONDS = 1.0
 """Seconds to close the environments once the trainer has ended."""
 
 
 def main() -> None:
-    link = socket.socket(fileno=child.begin())
+    link = socket.socket(fileno=child.setup())
     faulthandler.enable()  # prints the stack after a crash, or after SIGABRT for a hang
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
@@ -80,7 +80,7 @@ class Worker:
         }
         messages.send(link, {"made": made})
         _, (memory, *_), _, _ = socket.recv_fds(link, 1, 1)
-        self.all_rows = CopyArrays.of(
+        self.all_rows = CopyArrays.create(
             self.envs.obs_space,
             self.envs.action_space,
             cfg.n_envs,
@@ -89,8 +89,8 @@ class Worker:
             keys=len(keys),
             memory=mmap.mmap(memory, 0),
         )
-        self.rows = self.all_rows.part(spec["part"], self.copies)
-        self.envs.use(self.rows)
+        self.rows = self.all_rows.worker_view(spec["part"], self.copies)
+        self.envs.use_buffers(self.rows)
         self.actions = (
             self.all_rows.action
         )  # typed once the ACTIONS message arrives, before the first step
@@ -105,7 +105,7 @@ class Worker:
                 continue
             report = self._reset() if command == messages.RESET_CHOSEN else self._step(command)
             if report is None:
-                self.link.send(messages.NOTHING)
+                self.link.send(messages.EMPTY_REPLY)
             else:
                 messages.send(self.link, report)
 
@@ -130,7 +130,7 @@ class Worker:
         return {"faults": self._fault_rows(step.faults), "infos": infos}
 
     def _fault_rows(self, faults: tuple[Fault, ...]) -> list[Any]:
-        return [[self.copies[f.copy], f.step, f.what, f.traceback] for f in faults]
+        return [[self.copies[f.copy], f.step, f.message, f.traceback] for f in faults]
 
     def _kept_info(self, info: dict[str, Any]) -> dict[str, Any]:
         return {key: _plain(info[key]) for key in self.info_keys if key in info}
@@ -160,7 +160,7 @@ def _end_with_trainer(link: socket.socket) -> None:
     closed = select.poll()
     closed.register(link.fileno(), 0)
     closed.poll()
-    time.sleep(GRACE)
+    time.sleep(GRACE_SECONDS)
     os._exit(1)
 
 

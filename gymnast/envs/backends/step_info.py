@@ -20,7 +20,7 @@ Array = np.ndarray
 _FIX = "name a key of info that holds one finite number per step in shaping.NAME.kwargs.key"
 
 
-def numbers_of(info: Mapping[str, Any], keys: Sequence[str], env: str) -> list[float]:
+def read_info_values(info: Mapping[str, Any], keys: Sequence[str], env: str) -> list[float]:
     """Returns the value of each key in the info of one copy's step; NaN where it is missing."""
     found = ((key, *_holder(info, key)) for key in keys)
     return [
@@ -29,7 +29,7 @@ def numbers_of(info: Mapping[str, Any], keys: Sequence[str], env: str) -> list[f
     ]
 
 
-def columns_of_vector(info: Mapping[str, Any], keys: Sequence[str], n: int, env: str) -> Array:
+def read_vector_info(info: Mapping[str, Any], keys: Sequence[str], n: int, env: str) -> Array:
     """Returns the values for all copies, [n, keys], from the info of a Gymnasium vector: one array per
     key, with the boolean array `_KEY` marking the copies that have it."""
     found = np.full((n, len(keys)), np.nan)

@@ -23,17 +23,17 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from gymnast.envs.backends import active_calls
 from gymnast.envs.backends.active_calls import ActiveCall
-from gymnast.envs.backends.backend import OTHER_BACKEND_FIX, Fault, Step, any_of
+from gymnast.envs.backends.backend import OTHER_BACKEND_FIX, Fault, Step, any_true
 from gymnast.envs.backends.history import History
-from gymnast.envs.backends.step_info import columns_of_vector
-from gymnast.envs.backends.vector_obs import LastInfos, Problems, VectorObs, columns_of
+from gymnast.envs.backends.step_info import read_vector_info
+from gymnast.envs.backends.vector_obs import LastInfos, Problems, VectorObs, check_columns
 from gymnast.errors import EnvError
 
 Array = np.ndarray
 
 
 class VectorBackend:
-    restore: Literal["replay", "together", "history", "none"]
+    restore_mode: Literal["replay", "together", "history", "none"]
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class VectorBackend:
         """Whether `reset` accepts one seed per copy; None until that has been tried."""
         self._seed_every: int = getattr(self._vector, "seed_every", 0)
         """Number of steps after which a copy gets a new seed at its next reset (0: at every reset)."""
-        self.restore = "together" if self._mode is AutoresetMode.DISABLED else "history"
+        self.restore_mode = "together" if self._mode is AutoresetMode.DISABLED else "history"
         self.history = History(self.action_space, n)
         active_calls.register(self)
 
@@ -81,16 +81,16 @@ class VectorBackend:
         return self._state.mask
 
     @property
-    def seeds_copies(self) -> bool:
+    def can_seed_copies(self) -> bool:
         """True if single copies can be seeded."""
         return self._seed_each is True
 
-    def restart(self, seeds: Sequence[int]) -> tuple[Fault, ...]:
+    def reset_all(self, seeds: Sequence[int]) -> tuple[Fault, ...]:
         """Resets all copies with these seeds, or with the first seed if the vector takes only one."""
         self._was_reset = False
         return self._reset(list(range(self.n_envs)), seeds)
 
-    def seed(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+    def reseed(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         """Resets single copies, each with its seed."""
         self.history.forget(
             copies
@@ -123,14 +123,14 @@ class VectorBackend:
         only_starts, self._over = self._over, np.zeros(self.n_envs, dtype=bool)
         self._age += 1
         self._age[only_starts] = 0
-        self.history.add(action)
+        self.history.record_actions(action)
         try:
             self._calls, self._busy = self._calls + 1, "step"
             obs, *numbers, info = self._vector.step(
                 action.copy()
             )  # a copy, because the vector may keep the array
             self._busy = ""
-            columns = list(columns_of(numbers, self.n_envs))
+            columns = list(check_columns(numbers, self.n_envs))
         except (Exception, SystemExit) as cause:
             self._busy = ""
             return self._nothing(self._raised("step", cause))
@@ -149,16 +149,16 @@ class VectorBackend:
             reward[faulty], over[faulty] = 0.0, False
             terminated, truncated = terminated & over, truncated & over
         self._over = over
-        stepped = ~only_starts if any_of(only_starts) else None
+        stepped = ~only_starts if any_true(only_starts) else None
         step = Step(self.obs, reward, terminated, truncated, infos, stepped, faults)
         if self._step_keys:
-            step.numbers = self._numbers(info, over)
+            step.info_values = self._numbers(info, over)
         return step
 
     def close(self) -> None:
         self._vector.close()
 
-    def at_work(self) -> ActiveCall | None:
+    def active_call(self) -> ActiveCall | None:
         if not self._busy:
             return None
         step = int(self._age.max()) if self._busy == "step" else 0
@@ -168,9 +168,9 @@ class VectorBackend:
         """Returns the values of step_keys in this step's info, [N, keys]. For episodes that ended in
         SAME_STEP mode they come from the final info."""
         arguments = self._step_keys, self.n_envs, self.name
-        found = columns_of_vector(info, *arguments)
-        if "final_info" in info and any_of(over):
-            found[over] = columns_of_vector(info["final_info"], *arguments)[over]
+        found = read_vector_info(info, *arguments)
+        if "final_info" in info and any_true(over):
+            found[over] = read_vector_info(info["final_info"], *arguments)[over]
         return found
 
     def _store(self, obs: Any, info: Mapping[str, Any], reward: Array, over: Array) -> Problems:
@@ -179,7 +179,7 @@ class VectorBackend:
         the final observation takes its place."""
         state, same_step = self._state, self._mode is AutoresetMode.SAME_STEP
         problems = state.write(obs)
-        if same_step and any_of(over):
+        if same_step and any_true(over):
             ended, final = np.flatnonzero(over).tolist(), info.get("final_obs")
             self._next[ended] = self.obs[ended]
             if final is None:
@@ -221,9 +221,9 @@ class VectorBackend:
         every = list(range(self.n_envs))
         self.history.forget(every)
         if self._seed_each:
-            self.history.begin(chosen, seeds)
+            self.history.record_reset(chosen, seeds)
         else:
-            self.history.begin(every, [int(seeds[0])] * self.n_envs)
+            self.history.record_reset(every, [int(seeds[0])] * self.n_envs)
         self._over[:], self._age[:] = False, 0
         problems = self._state.write(obs) | self._state.record_masks(info, np.arange(self.n_envs))
         return self._faults(problems | self._state.not_finite())
@@ -235,11 +235,11 @@ class VectorBackend:
         due = {
             copy: seed
             for copy, seed in zip(chosen, seeds, strict=True)
-            if self.history.age(copy) >= self._seed_every
+            if self.history.steps_since_seed(copy) >= self._seed_every
         }
         obs, info = self._reset_vector(list(due), list(due.values()), reset_mask)
         if self._seed_each:
-            self.history.begin(list(due), list(due.values()))
+            self.history.record_reset(list(due), list(due.values()))
         else:
             self.history.forget(chosen)
         self._over[chosen], self._age[chosen] = False, 0
@@ -297,7 +297,7 @@ class VectorBackend:
         self.history.forget(list(problems))
         ages, culprit = self._age.tolist(), min(problems.keys() - bystanders)
         return tuple(
-            Fault(i, ages[i], what, text, because_of=culprit if i in bystanders else None)
+            Fault(i, ages[i], what, text, caused_by=culprit if i in bystanders else None)
             for i, what in sorted(problems.items())
         )
 

@@ -24,9 +24,9 @@ Problems = dict[int, str]
 class VectorObs:
     def __init__(self, vector: VectorEnv[Any, Any, Any], *, masked: bool) -> None:
         self.n = vector.num_envs
-        self.obs_space = spaces.observation(vector.single_observation_space)
-        self.action_space = spaces.action(vector.single_action_space)
-        self.obs = spaces.blank(self.obs_space, self.n)
+        self.obs_space = spaces.convert_obs_space(vector.single_observation_space)
+        self.action_space = spaces.convert_action_space(vector.single_action_space)
+        self.obs = spaces.blank_obs(self.obs_space, self.n)
         self.mask: Array | None = None
         self._batches, self._masked = vector.observation_space, masked
 
@@ -94,7 +94,7 @@ class VectorObs:
         return problems
 
     def blank(self, copies: Sequence[int]) -> None:
-        self.obs[list(copies)] = spaces.blank(self.obs_space, 1)[0]
+        self.obs[list(copies)] = spaces.blank_obs(self.obs_space, 1)[0]
 
 
 class LastInfos(Sequence[dict[str, Any]]):
@@ -120,7 +120,7 @@ class LastInfos(Sequence[dict[str, Any]]):
         return has_key is None or bool(has_key[i])
 
 
-def columns_of(returned: Sequence[Any], n: int) -> Iterator[tuple[Array, str | None]]:
+def check_columns(returned: Sequence[Any], n: int) -> Iterator[tuple[Array, str | None]]:
     """Yields reward, terminated and truncated of all copies, each with what is wrong with it, if anything."""
     for (name, kinds), values in zip(_COLUMNS.items(), returned, strict=True):
         column = np.asarray(values)

@@ -15,22 +15,22 @@ from typing import IO, Any
 from gymnast.envs.backends import child, messages
 from gymnast.errors import EnvError
 
-STARTING = 120.0
+START_SECONDS = 120.0
 """Seconds that a worker may take to import its modules and create its copies."""
-DYING = 1.0
+EXIT_SECONDS = 1.0
 """Seconds that a worker may take to die and to print its stack."""
-AT_ONCE = 0.01
+LATE_SECONDS = 0.01
 """Seconds left for a reply once another worker has used up the timeout, which runs for all alike."""
-LAST_WORDS = 40
+MAX_OUTPUT_LINES = 40
 """Number of printed lines to keep for the error message."""
 
 
 class WorkerLost(Exception):
     """Raised when the worker has died or hung: says what happened and what it printed last."""
 
-    def __init__(self, what: str, printed: str = "", *, hung: bool = False) -> None:
-        self.what, self.printed, self.hung = f"its worker process {what}", printed, hung
-        super().__init__(self.what)
+    def __init__(self, message: str, output: str = "", *, hung: bool = False) -> None:
+        self.message, self.output, self.hung = f"its worker process {message}", output, hung
+        super().__init__(self.message)
 
 
 class Worker:
@@ -41,9 +41,9 @@ class Worker:
         called with each line that the worker prints."""
         self.copies, self.spec, self.timeout, self.on_output = copies, spec, timeout, on_output
         self.running = False
-        self._timeout_now = STARTING
+        self._timeout_now = START_SECONDS
         self._not_running = "is not running"
-        self._printed: deque[str] = deque(maxlen=LAST_WORDS)
+        self._printed: deque[str] = deque(maxlen=MAX_OUTPUT_LINES)
 
     def start(self) -> None:
         """Starts the worker without waiting for it. A failure to start is raised by the next `answer`."""
@@ -60,7 +60,7 @@ class Worker:
         printed = self._process.stdout
         self._listener = threading.Thread(target=self._listen, args=[printed], daemon=True)
         self._listener.start()
-        self._set_timeout(STARTING)
+        self._set_timeout(START_SECONDS)
         with suppress(OSError):  # if it has died already, `answer` says how
             messages.send(self._link, self.spec)
 
@@ -68,10 +68,10 @@ class Worker:
     def pid(self) -> int:
         return self._process.pid
 
-    def made(self) -> dict[str, Any]:
+    def receive_env_info(self) -> dict[str, Any]:
         """Returns the spaces and limits of its copies. Raises EnvError if they cannot be created, and
         WorkerLost if the worker died."""
-        answer = self.answer()
+        answer = self.wait_for_reply()
         if "refused" in answer:
             self.kill()
             message, fix, text = answer["refused"]
@@ -90,15 +90,15 @@ class Worker:
             with suppress(OSError):
                 self._link.send(command)
 
-    def answer(self, *, at_once: bool = False) -> Any:
+    def wait_for_reply(self, *, no_wait: bool = False) -> Any:
         """Waits for the reply and returns its document, None if it is empty. `at_once`: the timeout has
         passed already, so only a reply that has arrived counts. Raises WorkerLost."""
         if not self.running:
             raise WorkerLost(self._not_running)
         try:
-            if not at_once:
+            if not no_wait:
                 return messages.receive(self._link)
-            self._link.settimeout(AT_ONCE)
+            self._link.settimeout(LATE_SECONDS)
             report = messages.receive(self._link)
             self._link.settimeout(self._timeout_now)
             return report
@@ -163,12 +163,12 @@ class Worker:
     def _wait(self) -> int | None:
         """Returns the exit code if the worker ends within DYING seconds, else None."""
         try:
-            return self._process.wait(DYING)
+            return self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             return None
 
     def _last_words(self) -> str:
-        self._listener.join(DYING)
+        self._listener.join(EXIT_SECONDS)
         return "\n".join(self._printed)
 
     def _listen(self, printed: IO[bytes]) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import gymnasium as gym
 
 from gymnast.config.config import Config
-from gymnast.config.families import family_of, has_roles
-from gymnast.config.presets import split
-from gymnast.config.resolve import Resolved, resolve
+from gymnast.config.families import family_of, is_multi_agent
+from gymnast.config.presets import split_target
+from gymnast.config.resolve import ResolvedConfig, resolve
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
@@ -29,23 +29,23 @@ from gymnast.spaces.spaces import Action, BoxAction, DiscreteObs, ImageObs, Obse
 
 def resolve_for_spaces(
     target: str, overrides: Mapping[str, Any] = {}, *, algo: str | None = None
-) -> Resolved:
+) -> ResolvedConfig:
     """Returns the config that training uses. Later layers win: plain defaults, defaults for the spaces,
     preset, overrides. Creates the environment once if its spaces are needed."""
     resolved = resolve(target, overrides, algo=algo)
     if not resolved.has_preset:
-        name, variant = split(target)
+        name, variant = split_target(target)
         target = latest_version(name) + (f":{variant}" if variant else "")
         resolved = resolve(target, overrides, algo=algo)
         resolved = replace(resolved, asked=name)
     if not resolved.space_defaults:
         return resolved
     cfg = resolved.config
-    readable = {} if has_roles(cfg.env.id) else _readable_obs(cfg.env)
+    readable = {} if is_multi_agent(cfg.env.id) else _readable_obs(cfg.env)
     obs, action = _spaces(cfg, cfg.env.model_copy(update=readable))
     settings = {"env": readable, **default_settings(obs, action, cfg.algo.name)}
     layered = resolve(target, overrides, algo=algo, suggested=settings)
-    return replace(layered, asked=resolved.asked)
+    return replace(layered, asked=resolved.requested_env)
 
 
 def _readable_obs(cfg: EnvConfig) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _readable_obs(cfg: EnvConfig) -> dict[str, Any]:
 
 def _is_readable(space: gym.Space[Any]) -> bool:
     try:
-        spaces.observation(space)
+        spaces.convert_obs_space(space)
     except EnvError:
         return False
     return True
@@ -75,12 +75,12 @@ def _is_readable(space: gym.Space[Any]) -> bool:
 
 def _spaces(cfg: Config[Any], env_cfg: EnvConfig) -> tuple[Observation, Action]:
     """Returns the spaces of the environment, or of the first role of a match environment."""
-    if has_roles(cfg.env.id):
+    if is_multi_agent(cfg.env.id):
         with closing(open_matches(cfg, 1)) as matches:
             role = next(iter(matches.roles.values()))
             return role.obs, role.action
     with closing(make_env(env_cfg)) as env:
-        return spaces.observation(env.observation_space), spaces.action(env.action_space)
+        return spaces.convert_obs_space(env.observation_space), spaces.convert_action_space(env.action_space)
 
 
 def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, Any]:

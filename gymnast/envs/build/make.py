@@ -9,37 +9,37 @@ from typing import Any
 import gymnasium as gym
 from gymnasium import error
 
-from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
-from gymnast.config.families import has_roles, how_to_install
+from gymnast.config.episode_limit import ENV_LIMIT, EpisodeLimit
+from gymnast.config.families import is_multi_agent, install_hint
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.image import is_atari
 from gymnast.envs.build.fast_step import use_fast_step
-from gymnast.envs.build.names import register, replaced
+from gymnast.envs.build.names import register, successor_error
 from gymnast.envs.build.strip_wrappers import DefaultTimeLimit, time_limit
 from gymnast.envs.build.tasks import TaskEnv
 from gymnast.envs.suites.atari import make_game
-from gymnast.envs.wrappers import wrapped, wrapped_task
+from gymnast.envs.wrappers import apply_wrappers, apply_task_wrappers
 from gymnast.errors import EnvError, NotInstalled
-from gymnast.imported import imported
+from gymnast.imported import import_object
 from gymnast.processes import guard
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
 
-def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = OWN_LIMIT) -> gym.Env[Any, Any]:
+def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = ENV_LIMIT) -> gym.Env[Any, Any]:
     """Returns a new environment with the wrappers that the config asks for.
 
     `limit`: time limit to use instead of, or in the absence of, the environment's own.
     """
-    if has_roles(cfg.id):
+    if is_multi_agent(cfg.id):
         fix = "use train, eval, video, net or league, which support roles"
         raise EnvError(f"{cfg.id} has several roles, but this needs a single agent", fix=fix)
     with guard.watch():
-        return wrapped(_unwrapped(cfg, limit), cfg)
+        return apply_wrappers(_unwrapped(cfg, limit), cfg)
 
 
 def _unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
     if cfg.tasks:
-        return TaskEnv(cfg, lambda task: wrapped_task(_unwrapped(task, limit), task))
+        return TaskEnv(cfg, lambda task: apply_task_wrappers(_unwrapped(task, limit), task))
     if cfg.id.startswith("py:"):
         return _limited(_from_class(cfg.id, cfg.kwargs), limit)
     try:
@@ -56,23 +56,23 @@ def _unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
     except EnvError:
         raise
     except error.DependencyNotInstalled as problem:
-        raise NotInstalled(f"{cfg.id}: {problem}", fix=how_to_install(cfg.id)) from None
+        raise NotInstalled(f"{cfg.id}: {problem}", fix=install_hint(cfg.id)) from None
     except (error.DeprecatedEnv, error.UnregisteredEnv) as problem:
         from gymnast.config.presets import all_presets
 
         known = [*gym.registry, *all_presets()]
-        if (other := replaced(cfg.id)) is not None:
+        if (other := successor_error(cfg.id)) is not None:
             raise other from None
         what = str(problem).partition(" Did you mean")[0].rstrip(".")
-        guess = closest(cfg.id, known)
+        guess = did_you_mean(cfg.id, known)
         raise EnvError(f"{what}{guess}", fix="`gymnast presets` lists what ships") from None
     except ModuleNotFoundError as problem:
-        raise NotInstalled(f"{cfg.id} needs {problem.name}", fix=how_to_install(cfg.id)) from None
+        raise NotInstalled(f"{cfg.id} needs {problem.name}", fix=install_hint(cfg.id)) from None
     except TypeError as problem:
         raise EnvError(f"{cfg.id} does not accept env.kwargs {cfg.kwargs}: {problem}") from problem
     except Exception as problem:
-        removed = replaced(cfg.id) if isinstance(problem, ImportError) else None
-        raise removed or unmade(cfg.id, problem) from problem
+        removed = successor_error(cfg.id) if isinstance(problem, ImportError) else None
+        raise removed or creation_error(cfg.id, problem) from problem
 
 
 def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
@@ -82,13 +82,13 @@ def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
     except ValueError:
         raise EnvError(f"{name} is not of the form py:package.module:Class") from None
     try:
-        env = imported(f"{module}:{attribute}")(**kwargs)
+        env = import_object(f"{module}:{attribute}")(**kwargs)
     except (ImportError, AttributeError) as problem:
         raise EnvError(f"{name} cannot be imported: {problem}") from None
     except TypeError as problem:
         raise EnvError(f"{name} does not accept env.kwargs {kwargs}: {problem}") from problem
     except Exception as problem:
-        raise unmade(name, problem) from problem
+        raise creation_error(name, problem) from problem
     for space in ("observation_space", "action_space"):
         if not isinstance(getattr(env, space, None), gym.Space):
             raise EnvError(f"{name} has no {space}", fix="set it in its __init__")
@@ -100,13 +100,13 @@ def _limited(env: gym.Env[Any, Any], limit: EpisodeLimit) -> gym.Env[Any, Any]:
         return gym.wrappers.TimeLimit(env, limit.steps)
     if limit.default is None or time_limit(env) is not None:
         return env
-    if (stated := stated_limit(env)) is not None:
+    if (stated := internal_time_limit(env)) is not None:
         # The environment ends its episodes by itself; this limit only guards against a bug in it.
         return gym.wrappers.TimeLimit(env, max(limit.default, stated))
     return DefaultTimeLimit(env, limit.default)
 
 
-def stated_limit(env: gym.Env[Any, Any]) -> int | None:
+def internal_time_limit(env: gym.Env[Any, Any]) -> int | None:
     """Returns the time limit that an environment applies by itself, in steps, as far as its attributes
     show it: MiniGrid's `max_steps`, VizDoom's timeout, ALE's frames. None if there is no such attribute."""
     inner: Any = env.unwrapped
@@ -123,7 +123,7 @@ _STATED = ("max_episode_steps", "_max_episode_steps", "max_steps", "_max_steps",
 """Attributes that hold the time limit in several packages, and in our own bandits."""
 
 
-def unmade(name: str, problem: Exception) -> EnvError:
+def creation_error(name: str, problem: Exception) -> EnvError:
     """Returns the error for an exception in an environment's constructor."""
     what = f"{name} cannot be created: {type(problem).__name__}: {problem}"
     return EnvError(what, fix="fix its __init__, or the env.kwargs that it gets")

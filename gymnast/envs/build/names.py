@@ -9,7 +9,7 @@ from importlib import import_module
 
 import gymnasium as gym
 
-from gymnast.config.families import family_of, has_roles
+from gymnast.config.families import family_of, is_multi_agent
 from gymnast.config.versions import highest_version, version_of
 from gymnast.errors import EnvError
 
@@ -36,14 +36,14 @@ def register(env_id: str) -> None:
 
 def latest_version(env_id: str) -> str:
     """Returns the id itself or, if it has no version, the id of the highest registered version."""
-    if env_id.startswith("py:") or has_roles(env_id) or version_of(env_id) is not None:
+    if env_id.startswith("py:") or is_multi_agent(env_id) or version_of(env_id) is not None:
         return env_id
     with suppress(ImportError):  # creating it reports what is missing
         register(env_id)
     return highest_version(env_id, gym.registry) or env_id
 
 
-def replaced(env_id: str) -> EnvError | None:
+def successor_error(env_id: str) -> EnvError | None:
     """Returns the error for an id that was replaced by a successor or another version; None for others."""
     with suppress(ImportError):
         register("ALE/")

@@ -12,7 +12,7 @@ from gymnasium import error
 from gymnasium.vector import VectorEnv
 
 from gymnast.config.episode_limit import EpisodeLimit
-from gymnast.config.sections.env import WHOLE, EnvConfig
+from gymnast.config.sections.env import VECTOR_BACKENDS, EnvConfig
 from gymnast.config.sections.image import is_atari
 from gymnast.envs.backends.backend import OTHER_BACKEND_FIX, Backend
 from gymnast.envs.backends.envpool import make_envpool
@@ -22,7 +22,7 @@ from gymnast.envs.backends.vector import VectorBackend
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.names import register
 from gymnast.envs.suites.atari import SeededCopies, vector_settings
-from gymnast.envs.wrappers import wanted
+from gymnast.envs.wrappers import enabled_wrappers
 from gymnast.errors import EnvError
 from gymnast.processes import guard
 
@@ -49,7 +49,7 @@ def open_envs(
         return ProcessBackend(
             cfg, limit=limit, info_keys=info_keys, step_keys=step_keys, on_output=on_output
         )
-    if cfg.backend in WHOLE:
+    if cfg.backend in VECTOR_BACKENDS:
         _refuse_wrappers(cfg)
         if cfg.backend == "envpool":
             _check_single_env(cfg)
@@ -62,7 +62,7 @@ def open_envs(
 
 
 def _refuse_wrappers(cfg: EnvConfig) -> None:
-    keys = ["env.tasks"] if cfg.tasks else [layer.key for layer in wanted(cfg)]
+    keys = ["env.tasks"] if cfg.tasks else [layer.key for layer in enabled_wrappers(cfg)]
     if is_atari(cfg.id) and cfg.backend == "vector":
         keys = [key for key in keys if key not in DONE_BY_ALE]
     if keys:

@@ -14,14 +14,14 @@ _SEED, _OTHER = 12345, 54321
 
 
 @dataclass(frozen=True)
-class Seeding:
-    replays: bool
+class SeedingResult:
+    is_replayable: bool
     """True if the same seed with the same actions gives the same episode."""
     warnings: tuple[str, ...] = ()
     """Sentences to show to the user."""
 
 
-def check_seeding(envs: Backend, declared: str) -> Seeding:
+def check_seeding(envs: Backend, declared: str) -> SeedingResult:
     """Returns whether episodes can be replayed, and warnings about the seeding.
 
     `declared`: `facts.deterministic` (yes, no or unknown). A declaration is trusted except for the first
@@ -29,30 +29,30 @@ def check_seeding(envs: Backend, declared: str) -> Seeding:
     implementation is not checked, since its copies cannot be stepped one by one.
     """
     replays = replays_exactly(envs, declared)
-    if envs.restore != "replay" or declared == "no":
-        return Seeding(replays)
+    if envs.restore_mode != "replay" or declared == "no":
+        return SeedingResult(replays)
     if not replays:
-        return Seeding(False, (f"the same seed gives different episodes: {_CONSEQUENCE}",))
+        return SeedingResult(False, (f"the same seed gives different episodes: {_CONSEQUENCE}",))
     first = _start(envs, _SEED)
     if declared == "yes" and not np.array_equal(first, _start(envs, _SEED)):
         what = (
             "the same seed gives different first observations, although facts.deterministic is yes: "
             f"{_CONSEQUENCE}"
         )
-        return Seeding(False, (what,))
+        return SeedingResult(False, (what,))
     if envs.n_envs == 1 or not np.array_equal(first, _start(envs, _OTHER)):
-        return Seeding(True)
+        return SeedingResult(True)
     if not same_episode(envs, _SEED, _OTHER):
-        return Seeding(True)
+        return SeedingResult(True)
     what = f"different seeds give the same episode: the {envs.n_envs} copies differ only in their actions"
-    return Seeding(True, (what,))
+    return SeedingResult(True, (what,))
 
 
 def replays_exactly(envs: Backend, declared: str) -> bool:
     """True if the same seed with the same actions gives the same episode. Believes a declared `yes` or
     `no`; for `unknown` it plays two episodes."""
-    if envs.restore != "replay" or declared != "unknown":
-        return envs.restore == "replay" and declared == "yes"
+    if envs.restore_mode != "replay" or declared != "unknown":
+        return envs.restore_mode == "replay" and declared == "yes"
     return same_episode(envs, _SEED, _SEED)
 
 

@@ -10,7 +10,7 @@ import gymnasium as gym
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.strip_wrappers import DefaultTimeLimit, has_default_limit, strip_wrappers
 from gymnast.errors import EnvError
-from gymnast.seeds import task_of
+from gymnast.seeds import decode_task
 
 Env = gym.Env[Any, Any]
 
@@ -18,7 +18,7 @@ Env = gym.Env[Any, Any]
 class TaskEnv(Env):
     def __init__(self, cfg: EnvConfig, make: Callable[[EnvConfig], Env]) -> None:
         """`make` creates the environment of a single task."""
-        self._envs = [_keep_only_limit(make(cfg.of_task(name))) for name in cfg.tasks]
+        self._envs = [_keep_only_limit(make(cfg.for_task(name))) for name in cfg.tasks]
         self._current = self.first_task = first = self._envs[0]
         self.observation_space, self.action_space = first.observation_space, first.action_space
         self.spec, self.render_mode, self.metadata = first.spec, first.render_mode, first.metadata
@@ -34,7 +34,7 @@ class TaskEnv(Env):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         chosen = int(self.np_random.integers(2**31)) if seed is None else seed
-        self._current = self._envs[task_of(chosen, len(self._envs))]
+        self._current = self._envs[decode_task(chosen, len(self._envs))]
         return self._current.reset(seed=chosen, options=options)
 
     def step(self, action: Any) -> Any:

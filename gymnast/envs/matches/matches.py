@@ -22,10 +22,10 @@ from gymnast.spaces.spaces import Action, Observation
 Array = np.ndarray
 ByRole = Mapping[str, Array]
 """One array [N, seats, ...] per role."""
-UNKNOWN = -1
+UNKNOWN_OUTCOME = -1
 """Outcome of a match for which the environment reports none."""
 
-Scripted = Callable[[Array, Array], Array]
+ScriptedPolicy = Callable[[Array, Array], Array]
 """A rule-based opponent, which sees what an agent sees: (obs [k, ...], uniform noise [k] in [0, 1)) ->
 actions [k, ...] in the environment's format. It is stateless, so checkpoints store nothing for it."""
 
@@ -53,7 +53,7 @@ class MatchStep:
     """[N]: whether the match is over, that is, no agent is left in play."""
     outcome: Array
     """[N]: index in `outcomes`, or UNKNOWN; only meaningful where `over`."""
-    numbers: Mapping[str, Array]
+    metrics: Mapping[str, Array]
     """Match metrics, [N] each; only meaningful where `over`."""
     terms: Mapping[str, ByRole] = field(default_factory=dict[str, ByRole])
     """Reward per term and role, if the environment reports its reward terms."""
@@ -74,11 +74,11 @@ class Matches(Protocol):
     """Maximum number of steps in a match, declared by the environment or applied by us; None if unlimited."""
     has_default_limit: bool
     """Whether `time_limit` is our default because the environment declares no limit."""
-    restore: Literal["state", "replay", "none"]
+    restore_mode: Literal["state", "replay", "none"]
     """How an unfinished match is restored: from `state`, by replaying its actions, or not at all."""
     obs: ByRole
     """Current observations; overwritten by `reset` and `step`."""
-    scripted: Mapping[str, Mapping[str, Scripted]]
+    scripted: Mapping[str, Mapping[str, ScriptedPolicy]]
     """Scripted opponents by role and name."""
 
     def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
@@ -96,7 +96,7 @@ class Matches(Protocol):
 
     def load(self, arrays: Mapping[str, Array]) -> None: ...
 
-    def draw(self, match: int) -> Array:
+    def render(self, match: int) -> Array:
         """Renders the current state of a match as an RGB image, uint8 [height, width, 3]."""
         ...
 

@@ -7,7 +7,7 @@ from typing import Any
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import Matches
 from gymnast.errors import ConfigError
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
 
 def open_matches(cfg: Config[Any], n_matches: int) -> Matches:
@@ -28,5 +28,5 @@ def open_matches(cfg: Config[Any], n_matches: int) -> Matches:
         if name not in matches.roles:
             known = ", ".join(matches.roles)
             problem = f"roles.{name}: {env.id} has no such role (known: {known})"
-            raise ConfigError(f"{problem}{closest(name, matches.roles)}")
+            raise ConfigError(f"{problem}{did_you_mean(name, matches.roles)}")
     return matches

@@ -22,7 +22,7 @@ from gymnast.errors import EnvError
 from gymnast.seeds import stream
 
 Array = np.ndarray
-OURS = {"frameskip": "env.frames_per_step", "obs_type": "env.view"}
+REPLACED_KWARGS = {"frameskip": "env.frames_per_step", "obs_type": "env.view"}
 """Keyword arguments of ALE that a config key replaces -> that key."""
 _UNSUPPORTED = ("continuous", "sound_obs")
 _VECTOR_TAKES = ("repeat_action_probability", "full_action_space", "max_num_frames_per_episode")
@@ -38,7 +38,7 @@ def make_game(cfg: EnvConfig) -> gym.Env[Any, Any]:
 
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)  # else it prints a banner
     kwargs = dict[str, Any](cfg.kwargs)
-    refuse_ours(cfg)
+    reject_replaced_kwargs(cfg)
     for name in _UNSUPPORTED:
         if kwargs.get(name):
             raise EnvError(f"{cfg.id}: {name} is not supported", at=f"env.kwargs.{name}")
@@ -48,9 +48,9 @@ def make_game(cfg: EnvConfig) -> gym.Env[Any, Any]:
     return AtariGame(strip_wrappers(made)[0], cfg)
 
 
-def refuse_ours(cfg: EnvConfig) -> None:
+def reject_replaced_kwargs(cfg: EnvConfig) -> None:
     """Raises EnvError for keyword arguments that a config key replaces."""
-    for name, key in OURS.items():
+    for name, key in REPLACED_KWARGS.items():
         if name in cfg.kwargs:
             raise EnvError(f"{cfg.id}: env.kwargs.{name} is replaced by {key}", fix=f"set {key}")
 
@@ -58,7 +58,7 @@ def refuse_ours(cfg: EnvConfig) -> None:
 def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
     """Returns the keyword arguments that make ALE's vectorized implementation apply the same settings.
     Raises EnvError for a setting that it does not support."""
-    refuse_ours(cfg)
+    reject_replaced_kwargs(cfg)
     for key, unsupported in (
         ("env.view", cfg.view != "image"),
         ("env.image.colour", cfg.image.colour != "gray"),
@@ -112,7 +112,7 @@ class SeededCopies(VectorWrapper):
         return self.env.reset(seed=ale_seed, options=options)
 
 
-def sticky(cfg: EnvConfig) -> float:
+def sticky_probability(cfg: EnvConfig) -> float:
     """Returns the probability that a frame repeats the previous action (Machado et al. 2018)."""
     spec = gym.spec(cfg.id)
     default = spec.kwargs["repeat_action_probability"]
@@ -132,7 +132,7 @@ class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
         self._noop = self._actions[meanings.index("NOOP")]
         fires = cfg.atari.fire != "off" and "FIRE" in meanings
         self._fire = self._actions[meanings.index("FIRE")] if fires else None
-        self._sticky = sticky(cfg)
+        self._sticky = sticky_probability(cfg)
         self._first = _first_state(game, cfg)
 
     def reset(

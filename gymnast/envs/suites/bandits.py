@@ -18,7 +18,7 @@ import numpy as np
 
 LOW, HIGH = 0.1, 0.9
 """Probabilities of the worst and the best arm; the others are evenly spaced between them."""
-FORGET = 0.95
+DECAY = 0.95
 """Decay per pull of the statistics that a drifting bandit shows."""
 
 
@@ -91,8 +91,8 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         info = self._score.add(self.chance, int(action))
         reward = float(self.np_random.random() < self.chance[action])
-        self._pulled *= FORGET
-        self._paid *= FORGET
+        self._pulled *= DECAY
+        self._paid *= DECAY
         self._pulled[action] += 1.0
         self._paid[action] += reward
         drifted = np.abs(self.chance + self.drift * self.np_random.standard_normal(self.arms))
@@ -102,7 +102,7 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
 
     def _statistics(self) -> np.ndarray:
         share = (self._paid + 0.5) / (self._pulled + 1.0)  # 0.5 for an arm that was never pulled
-        return np.concatenate([share, self._pulled * (1.0 - FORGET)]).astype(np.float32)
+        return np.concatenate([share, self._pulled * (1.0 - DECAY)]).astype(np.float32)
 
 
 gym.register(id="Bandit-v0", entry_point=f"{__name__}:Bandit")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 Array = np.ndarray
-Place = tuple[float, ...] | None
+Position = tuple[float, ...] | None
 """Position of an object along its axes; None if it is not on the screen."""
 
 
@@ -27,17 +27,17 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Moving:
+class MovingObject:
     """A moving object."""
 
     name: str
     axes: tuple[Axis, ...]
-    comes_and_goes: bool = False
+    can_disappear: bool = False
     """Whether it can be absent; if so, the observation says whether it is there."""
 
 
 @dataclass(frozen=True)
-class Number:
+class Feature:
     """A further feature and its range."""
 
     name: str
@@ -46,15 +46,15 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Layout:
+class RamLayout:
     """Describes how to read the memory of one game."""
 
-    moving: tuple[Moving, ...]
-    places: Callable[[Array], tuple[Place, ...]]
+    objects: tuple[MovingObject, ...]
+    read_positions: Callable[[Array], tuple[Position, ...]]
     """Reads the position of each moving object."""
-    numbers: tuple[Number, ...]
+    features: tuple[Feature, ...]
     """Further features."""
-    read_numbers: Callable[[Array], tuple[float, ...]]
+    read_features: Callable[[Array], tuple[float, ...]]
     """Reads each of these features; the caller clips them to their range."""
 
 
@@ -68,7 +68,7 @@ _TOP, _BOTTOM = 34, 194
 """First and last pixel row of Pong's court."""
 
 
-def _pong_positions(ram: Array) -> tuple[Place, ...]:
+def _pong_positions(ram: Array) -> tuple[Position, ...]:
     x, y, ours, theirs = ram[49].item(), ram[54].item(), ram[51].item(), ram[50].item()
     ball = (x - 48.0, y - 12.0) if y > 44 and x > 48 else None
     return ball, (ours - 5.5,), (theirs - 7.0,) if theirs > 33 else None
@@ -79,15 +79,15 @@ def _pong_numbers(ram: Array) -> tuple[float, ...]:
     return (0.0,) if ball is None or player is None else (ball[1] - player[0],)
 
 
-PONG = Layout(
-    moving=(
-        Moving("ball", (Axis("x", 0, 160, 16), Axis("y", _TOP - 2, _BOTTOM + 2, 16)), True),
-        Moving("player", (Axis("y", _TOP - 2, _BOTTOM + 6, 24),)),
-        Moving("enemy", (Axis("y", _TOP - 8, _BOTTOM + 6, 16),), True),
+PONG = RamLayout(
+    objects=(
+        MovingObject("ball", (Axis("x", 0, 160, 16), Axis("y", _TOP - 2, _BOTTOM + 2, 16)), True),
+        MovingObject("player", (Axis("y", _TOP - 2, _BOTTOM + 6, 24),)),
+        MovingObject("enemy", (Axis("y", _TOP - 8, _BOTTOM + 6, 16),), True),
     ),
-    places=_pong_positions,
-    numbers=(Number("ball y from player", -NEAR, NEAR),),
-    read_numbers=_pong_numbers,
+    read_positions=_pong_positions,
+    features=(Feature("ball y from player", -NEAR, NEAR),),
+    read_features=_pong_numbers,
 )
 
 
@@ -113,7 +113,7 @@ def bricks(ram: Array) -> Array:
     return (ram[_BYTES] & _BITS) != 0
 
 
-def _breakout_positions(ram: Array) -> tuple[Place, ...]:
+def _breakout_positions(ram: Array) -> tuple[Position, ...]:
     x, y, paddle = ram[99].item(), ram[101].item(), ram[72].item()
     ball = (x - 48.0, y + 11.0) if 0 < y < 200 and x > 48 else None
     return ball, (paddle - 39.0,)
@@ -126,19 +126,19 @@ def _breakout_numbers(ram: Array) -> tuple[float, ...]:
     return offset, float(ram[57]), float(by_column.sum()), *map(float, by_column)
 
 
-BREAKOUT = Layout(
-    moving=(
-        Moving("ball", (Axis("x", 6, 154, 16), Axis("y", 30, 210, 16)), True),
-        Moving("paddle", (Axis("x", 8, 160, 24),)),
+BREAKOUT = RamLayout(
+    objects=(
+        MovingObject("ball", (Axis("x", 6, 154, 16), Axis("y", 30, 210, 16)), True),
+        MovingObject("paddle", (Axis("x", 8, 160, 24),)),
     ),
-    places=_breakout_positions,
-    numbers=(
-        Number("ball x from paddle", -NEAR, NEAR),
-        Number("lives", 0, 5),
-        Number("bricks", 0, ROWS * COLUMNS),
-        *(Number(f"bricks in column {column + 1}", 0, ROWS) for column in range(COLUMNS)),
+    read_positions=_breakout_positions,
+    features=(
+        Feature("ball x from paddle", -NEAR, NEAR),
+        Feature("lives", 0, 5),
+        Feature("bricks", 0, ROWS * COLUMNS),
+        *(Feature(f"bricks in column {column + 1}", 0, ROWS) for column in range(COLUMNS)),
     ),
-    read_numbers=_breakout_numbers,
+    read_features=_breakout_numbers,
 )
 
 LAYOUTS = {"pong": PONG, "breakout": BREAKOUT}

@@ -7,15 +7,15 @@ from typing import Any
 from gymnasium.spaces import Box
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.discrete import Elements
+from gymnast.envs.wrappers.discrete import DiscreteElements
 from gymnast.envs.wrappers.episode import ActionWrapper, Env
-from gymnast.envs.wrappers.scales import clipped, deviations
+from gymnast.envs.wrappers.scales import clip_to_space, noise_std
 from gymnast.errors import EnvError
 
 KEY = "env.noise.action"
 
 
-def around(env: Env, cfg: EnvConfig) -> Env:
+def wrap(env: Env, cfg: EnvConfig) -> Env:
     if isinstance(env.action_space, Box):
         return BoxActionNoise(env, cfg.noise.action)
     return DiscreteActionNoise(env, _chance(cfg.noise.action), masked=cfg.action_mask)
@@ -27,11 +27,11 @@ class BoxActionNoise(ActionWrapper):
     def __init__(self, env: Env, scales: Any) -> None:
         super().__init__(env, masked=False)
         space: Any = env.action_space
-        self._space, self._deviation = space, deviations(scales, space, KEY)
+        self._space, self._deviation = space, noise_std(scales, space, KEY)
 
     def transform_action(self, action: Any) -> Any:
         noisy = action + self._deviation * self.rng.standard_normal(self._deviation.shape)
-        return clipped(noisy, self._space)
+        return clip_to_space(noisy, self._space)
 
 
 class DiscreteActionNoise(ActionWrapper):
@@ -42,19 +42,19 @@ class DiscreteActionNoise(ActionWrapper):
 
     def __init__(self, env: Env, chance: float, *, masked: bool) -> None:
         super().__init__(env, masked=masked)
-        self._chance, self._elements = chance, Elements.of(self._kind)
+        self._chance, self._elements = chance, DiscreteElements.for_space(self._kind)
 
     def transform_action(self, action: Any) -> Any:
         assert self._elements is not None
         replaced = self.rng.random(len(self._elements.n)) < self._chance
         if not replaced.any():
             return action
-        chosen, options = self._elements.chosen(action), self.options()
+        chosen, options = self._elements.to_indices(action), self.current_mask()
         for element in replaced.nonzero()[0].tolist():
-            others = self._elements.others(element, int(chosen[element]), options)
+            others = self._elements.other_options(element, int(chosen[element]), options)
             if len(others):
                 chosen[element] = self.rng.choice(others)
-        return self._elements.action(chosen, action)
+        return self._elements.to_action(chosen, action)
 
 
 def _chance(scales: Any) -> float:

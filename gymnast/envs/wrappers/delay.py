@@ -13,7 +13,7 @@ from gymnast.envs.wrappers.episode import ActionWrapper, Env
 from gymnast.errors import EnvError
 
 
-def around(env: Env, cfg: EnvConfig) -> Env:
+def wrap(env: Env, cfg: EnvConfig) -> Env:
     return DelayedActions(env, cfg.noise.delay, _idle(env, cfg.noise.idle), masked=cfg.action_mask)
 
 
@@ -25,9 +25,9 @@ class DelayedActions(ActionWrapper):
         self._steps, self._idle = steps, idle
         self._pending: deque[Any] = deque()
 
-    def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         self._pending = deque([self._idle] * self._steps)
-        obs, info = super().begin(obs, info)
+        obs, info = super().on_reset(obs, info)
         if self._mask is not None:
             what = "an action that is allowed when chosen may be forbidden when it takes effect"
             raise EnvError(

@@ -11,7 +11,7 @@ from gymnast.spaces.spaces import Action, DiscreteAction, MultiBinaryAction, Mul
 Array = np.ndarray
 
 
-class Elements:
+class DiscreteElements:
     """Converts a Discrete, MultiDiscrete or MultiBinary action to a row of indices from 0, and back.
 
     `options` in the methods below is an action mask: the masks of all elements, concatenated.
@@ -29,7 +29,7 @@ class Elements:
         self._starts = np.cumsum([0, *n[:-1]])
 
     @classmethod
-    def of(cls, kind: Action) -> Elements | None:
+    def for_space(cls, kind: Action) -> DiscreteElements | None:
         """Returns the elements of a discrete space, None for a Box."""
         return (
             cls(kind)
@@ -37,26 +37,26 @@ class Elements:
             else None
         )
 
-    def chosen(self, action: Any) -> Array:
+    def to_indices(self, action: Any) -> Array:
         """Returns the index of the option chosen for each element, [elements]."""
         return np.asarray(action).reshape(-1).astype(np.int64) - self._first
 
-    def action(self, chosen: Array, like: Any) -> Any:
+    def to_action(self, chosen: Array, like: Any) -> Any:
         """Returns the environment's action for these indices, with the type of the action `like`."""
         shifted = chosen + self._first
         if not self._shape:
             return type(like)(shifted[0])
         return shifted.reshape(self._shape).astype(np.asarray(like).dtype)
 
-    def allowed(self, chosen: Array, options: Array | None) -> bool:
+    def is_allowed(self, chosen: Array, mask: Array | None) -> bool:
         """True if the mask allows the chosen option of every element."""
-        return options is None or bool(options[self._starts + chosen].all())
+        return mask is None or bool(mask[self._starts + chosen].all())
 
-    def others(self, element: int, chosen: int, options: Array | None) -> Array:
+    def other_options(self, element: int, chosen: int, mask: Array | None) -> Array:
         """Returns the allowed options of an element other than the chosen one."""
         allowed_options = np.ones(self.n[element], dtype=bool)
-        if options is not None:
+        if mask is not None:
             begin = self._starts[element]
-            allowed_options = options[begin : begin + self.n[element]].copy()
+            allowed_options = mask[begin : begin + self.n[element]].copy()
         allowed_options[chosen] = False
         return np.flatnonzero(allowed_options)

@@ -6,14 +6,14 @@ from copy import deepcopy
 from typing import Any
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.episode import Env, EpisodeRandomness, Stepped
+from gymnast.envs.wrappers.episode import Env, SeededWrapper, StepResult
 
 
-def around(env: Env, cfg: EnvConfig) -> Env:
+def wrap(env: Env, cfg: EnvConfig) -> Env:
     return DroppedFrames(env, cfg.noise.drop)
 
 
-class DroppedFrames(EpisodeRandomness):
+class DroppedFrames(SeededWrapper):
     NAME = "dropped frames"
 
     def __init__(self, env: Env, chance: float) -> None:
@@ -21,13 +21,13 @@ class DroppedFrames(EpisodeRandomness):
         self._chance = float(chance)
         self._last_obs: Any = None
 
-    def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         self._last_obs = deepcopy(
             obs
         )  # an environment may reuse the array for its next observation
         return obs, info
 
-    def step(self, action: Any) -> Stepped:
+    def step(self, action: Any) -> StepResult:
         obs, reward, terminated, truncated, info = self.env.step(action)
         if self.rng.random() >= self._chance:
             self._last_obs = deepcopy(obs)

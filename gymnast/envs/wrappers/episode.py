@@ -14,10 +14,10 @@ from gymnast.seeds import stream
 from gymnast.spaces import spaces
 
 Env = gym.Env[Any, Any]
-Stepped = tuple[Any, Any, bool, bool, dict[str, Any]]
+StepResult = tuple[Any, Any, bool, bool, dict[str, Any]]
 
 
-class EpisodeRandomness(gym.Wrapper[Any, Any, Any, Any]):
+class SeededWrapper(gym.Wrapper[Any, Any, Any, Any]):
     """A wrapper whose `rng` is seeded anew by every reset."""
 
     NAME = ""
@@ -27,31 +27,31 @@ class EpisodeRandomness(gym.Wrapper[Any, Any, Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         root = int(self.np_random.integers(2**31)) if seed is None else seed
-        self.rng = self.stream_of(root)
-        return self.begin(*self.env.reset(seed=seed, options=options))
+        self.rng = self.make_rng(root)
+        return self.on_reset(*self.env.reset(seed=seed, options=options))
 
-    def stream_of(self, seed: int, *more: str) -> np.random.Generator:
+    def make_rng(self, seed: int, *more: str) -> np.random.Generator:
         return stream(seed, self.NAME, *more)
 
-    def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """Returns the first observation and info of an episode. `rng` is already seeded."""
         return obs, info
 
 
-class ActionWrapper(EpisodeRandomness):
+class ActionWrapper(SeededWrapper):
     """A wrapper that may replace the action. `info["applied_action"]` is the one that was applied."""
 
     def __init__(self, env: Env, *, masked: bool) -> None:
         """`masked`: respect the environment's `info["action_mask"]`."""
         super().__init__(env)
-        self._masked, self._kind = masked, spaces.action(env.action_space)
+        self._masked, self._kind = masked, spaces.convert_action_space(env.action_space)
         self._mask: np.ndarray | None = None
 
-    def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         self._store_mask(info)
         return obs, info
 
-    def step(self, action: Any) -> Stepped:
+    def step(self, action: Any) -> StepResult:
         applied = self.transform_action(action)
         obs, reward, terminated, truncated, info = self.env.step(applied)
         self._store_mask(info)
@@ -61,7 +61,7 @@ class ActionWrapper(EpisodeRandomness):
         """Returns the action to apply instead of the chosen one."""
         raise NotImplementedError
 
-    def options(self) -> np.ndarray | None:
+    def current_mask(self) -> np.ndarray | None:
         """Returns the current mask, the masks of all elements concatenated; None if everything is allowed."""
         return None if self._mask is None else spaces.as_masks(self._kind, [self._mask])[0]
 

@@ -19,7 +19,7 @@ _BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
 """Weights of red, green and blue in the luminance (ITU-R BT.601)."""
 
 
-def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     space = env.observation_space
     entries = space.spaces if isinstance(space, gym.spaces.Dict) else {"": space}
     transforms = {

@@ -10,7 +10,7 @@ from gymnast.config.sections.env import EnvConfig
 from gymnast.errors import EnvError
 
 
-def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     space, names = env.observation_space, cfg.keep
     if not isinstance(space, gym.spaces.Dict):
         what = f"the observation of {cfg.id} is {space}, not a Dict with entries to keep"

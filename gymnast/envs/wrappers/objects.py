@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.suites.ram import LAYOUTS, Layout, Place
+from gymnast.envs.suites.ram import LAYOUTS, RamLayout, Position
 from gymnast.errors import EnvError
 
 Array = np.ndarray
@@ -21,43 +21,43 @@ _FRAMES = 4
 """Frames per step for which the layouts declare the maximum velocities."""
 
 
-def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     layout = LAYOUTS.get(getattr(env.unwrapped, "_game", ""))
     if layout is None:
         what = f"the memory layout of {cfg.id} is unknown (known: {', '.join(LAYOUTS)})"
         raise EnvError(what, at="env.view", fix="set env.view to image or ram")
-    return Objects(env, layout, cfg.frames_per_step)
+    return ObjectFeatures(env, layout, cfg.frames_per_step)
 
 
-def components(layout: Layout, frames: int = _FRAMES) -> list[tuple[str, float, float]]:
+def object_components(layout: RamLayout, frames: int = _FRAMES) -> list[tuple[str, float, float]]:
     """Returns name, low and high of every feature, in order."""
     found: list[tuple[str, float, float]] = []
-    for thing in layout.moving:
+    for thing in layout.objects:
         found += [(f"{thing.name} {axis.name}", axis.low, axis.high) for axis in thing.axes]
         for axis in thing.axes:
             speed = axis.speed * frames / _FRAMES
             found.append((f"{thing.name} {axis.name} velocity", -speed, speed))
-        if thing.comes_and_goes:
+        if thing.can_disappear:
             found.append((f"{thing.name} is there", 0, 1))
-    return found + [(number.name, number.low, number.high) for number in layout.numbers]
+    return found + [(number.name, number.low, number.high) for number in layout.features]
 
 
-class Objects(gym.Wrapper[Any, Any, Any, Any]):
-    def __init__(self, env: gym.Env[Any, Any], layout: Layout, frames: int) -> None:
+class ObjectFeatures(gym.Wrapper[Any, Any, Any, Any]):
+    def __init__(self, env: gym.Env[Any, Any], layout: RamLayout, frames: int) -> None:
         super().__init__(env)
         self._layout = layout
-        parts = components(layout, frames)
+        parts = object_components(layout, frames)
         self._low, self._high = (
             np.array([part[end] for part in parts], np.float32) for end in (1, 2)
         )
         self.observation_space = gym.spaces.Box(self._low, self._high)
         self._centers = [
-            tuple((axis.low + axis.high) / 2 for axis in thing.axes) for thing in layout.moving
+            tuple((axis.low + axis.high) / 2 for axis in thing.axes) for thing in layout.objects
         ]
 
     def reset(self, **kwargs: Any) -> tuple[Array, dict[str, Any]]:
         ram, info = self.env.reset(**kwargs)
-        self._previous: tuple[Place, ...] = (None,) * len(self._centers)
+        self._previous: tuple[Position, ...] = (None,) * len(self._centers)
         self._last_position = list(self._centers)
         return self._features(ram), info
 
@@ -66,9 +66,9 @@ class Objects(gym.Wrapper[Any, Any, Any, Any]):
         return self._features(ram), reward, terminated, truncated, info
 
     def _features(self, ram: Array) -> Array:
-        places, row = self._layout.places(ram), list[float]()
+        places, row = self._layout.read_positions(ram), list[float]()
         for i, (thing, now, before) in enumerate(
-            zip(self._layout.moving, places, self._previous, strict=True)
+            zip(self._layout.objects, places, self._previous, strict=True)
         ):
             if now is not None:
                 self._last_position[i] = now
@@ -77,8 +77,8 @@ class Objects(gym.Wrapper[Any, Any, Any, Any]):
                 row += (0.0,) * len(thing.axes)
             else:
                 row += [a - b for a, b in zip(now, before, strict=True)]
-            if thing.comes_and_goes:
+            if thing.can_disappear:
                 row.append(float(now is not None))
         self._previous = places
-        row += self._layout.read_numbers(ram)
+        row += self._layout.read_features(ram)
         return np.clip(np.array(row, np.float32), self._low, self._high)

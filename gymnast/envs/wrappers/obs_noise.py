@@ -9,15 +9,15 @@ import numpy as np
 from gymnasium.spaces import Box, Dict, Tuple
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.episode import Env, EpisodeRandomness, Stepped
-from gymnast.envs.wrappers.scales import clipped, deviations
+from gymnast.envs.wrappers.episode import Env, SeededWrapper, StepResult
+from gymnast.envs.wrappers.scales import clip_to_space, noise_std
 from gymnast.errors import EnvError
 
 KEY = "env.noise.obs"
 AddNoise = Callable[[Any, np.random.Generator], Any]
 
 
-def around(env: Env, cfg: EnvConfig) -> Env:
+def wrap(env: Env, cfg: EnvConfig) -> Env:
     scales, space = cfg.noise.obs, env.observation_space
     if isinstance(scales, tuple) and not isinstance(space, Box):
         what = f"a list of standard deviations cannot be applied to {space}"
@@ -29,17 +29,17 @@ def around(env: Env, cfg: EnvConfig) -> Env:
     return ObservationNoise(env, add_noise)
 
 
-class ObservationNoise(EpisodeRandomness):
+class ObservationNoise(SeededWrapper):
     NAME = "observation noise"
 
     def __init__(self, env: Env, add_noise: AddNoise) -> None:
         super().__init__(env)
         self._add_noise = add_noise
 
-    def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         return self._add_noise(obs, self.rng), info
 
-    def step(self, action: Any) -> Stepped:
+    def step(self, action: Any) -> StepResult:
         obs, reward, terminated, truncated, info = self.env.step(action)
         return self._add_noise(obs, self.rng), reward, terminated, truncated, info
 
@@ -48,8 +48,8 @@ def _add_noise(space: Any, scales: Any) -> AddNoise | None:
     """Returns the function that adds noise to an observation of this space; None if it contains no Box."""
     match space:
         case Box():
-            deviation = deviations(scales, space, KEY)
-            return lambda obs, rng: clipped(
+            deviation = noise_std(scales, space, KEY)
+            return lambda obs, rng: clip_to_space(
                 obs + deviation * rng.standard_normal(deviation.shape), space
             )
         case Dict():

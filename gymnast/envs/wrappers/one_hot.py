@@ -11,7 +11,7 @@ from gymnast.config.sections.env import EnvConfig
 from gymnast.errors import EnvError
 
 
-def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     space, n_categories = env.observation_space, np.array(cfg.one_hot)
     if not (isinstance(space, gym.spaces.Box) and _holds_indices(space, len(n_categories))):
         what = f"{cfg.id} needs category indices, {len(n_categories)} along the last axis, but has"

@@ -13,7 +13,7 @@ from gymnast.errors import EnvError
 Array = np.ndarray
 
 
-def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     space, action_space = env.observation_space, env.action_space
     if not isinstance(space, gym.spaces.Box) or len(space.shape) != 1:
         what = f"{cfg.id} has observations {space}, not a vector to which actions can be appended"

@@ -8,15 +8,15 @@ from typing import Any
 from gymnast.config.distribution import Distribution
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build import parameters
-from gymnast.envs.wrappers.episode import Env, EpisodeRandomness, Stepped
+from gymnast.envs.wrappers.episode import Env, SeededWrapper, StepResult
 
 
-def around(env: Env, cfg: EnvConfig) -> Env:
+def wrap(env: Env, cfg: EnvConfig) -> Env:
     parameters.refuse_unknown(cfg.id, env.unwrapped, cfg.randomize)
-    return Randomized(env, cfg.randomize, cfg.drawn_metrics())
+    return DomainRandomization(env, cfg.randomize, cfg.randomized_metrics())
 
 
-class Randomized(EpisodeRandomness):
+class DomainRandomization(SeededWrapper):
     NAME = "randomize"
 
     def __init__(
@@ -25,7 +25,7 @@ class Randomized(EpisodeRandomness):
         """`drawn_from`: parameter -> distribution; `info_keys`: parameter -> key in info."""
         super().__init__(env)
         self._from, self._info_keys = dict(drawn_from), dict(info_keys)
-        self._start = parameters.parameters_of(env.unwrapped).start
+        self._start = parameters.parameters_of(env.unwrapped).set_initial_state
         self._drawn: dict[str, float] = {}
         self._info: dict[str, float] = {}
 
@@ -35,7 +35,7 @@ class Randomized(EpisodeRandomness):
         root = int(self.np_random.integers(2**31)) if seed is None else seed
         # one stream per parameter, so that adding a parameter does not change the draws of the others
         self._drawn = {
-            name: distribution.draw(self.stream_of(root, name))
+            name: distribution.sample(self.make_rng(root, name))
             for name, distribution in self._from.items()
         }
         self._info = {self._info_keys[name]: value for name, value in self._drawn.items()}
@@ -44,6 +44,6 @@ class Randomized(EpisodeRandomness):
         moved = self._start(self.unwrapped, self._drawn) if self._start is not None else None
         return obs if moved is None else moved, {**info, **self._info}
 
-    def step(self, action: Any) -> Stepped:
+    def step(self, action: Any) -> StepResult:
         obs, reward, terminated, truncated, info = self.env.step(action)
         return obs, reward, terminated, truncated, {**info, **self._info}

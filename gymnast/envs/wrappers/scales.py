@@ -13,7 +13,7 @@ from gymnast.errors import EnvError
 Array = np.ndarray
 
 
-def deviations(scales: Any, space: Box, key: str) -> Array:
+def noise_std(scales: Any, space: Box, key: str) -> Array:
     """Returns the standard deviation of each component, in the shape of the space. A percentage refers to the
     component's range. `key`: the config key, for messages."""
     size = int(np.prod(space.shape, dtype=int))
@@ -35,7 +35,7 @@ def deviations(scales: Any, space: Box, key: str) -> Array:
     return numbers.reshape(space.shape)
 
 
-def clipped(values: Array, space: Box) -> Array:
+def clip_to_space(values: Array, space: Box) -> Array:
     """Returns the values clipped to the bounds of the space, with its dtype; rounded if that is integer."""
     if not np.issubdtype(space.dtype, np.floating):
         values = np.rint(values)

@@ -20,7 +20,7 @@ from gymnast.spaces.spaces import ImageObs
 Array = np.ndarray
 
 
-def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     space = env.observation_space
     if not isinstance(space, gym.spaces.Box):
         kind = type(space).__name__
@@ -31,7 +31,7 @@ def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
 class FrameStack(gym.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: gym.Env[Any, Any], n: int, space: gym.spaces.Box) -> None:
         super().__init__(env)
-        kind = spaces.observation(space)
+        kind = spaces.convert_obs_space(space)
         self._n, self._frames = n, deque[Array](maxlen=n)
         self._images = isinstance(kind, ImageObs)
         self._shape, self._axis = _channels(kind) if isinstance(kind, ImageObs) else ((-1,), 0)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.discrete import Elements
+from gymnast.envs.wrappers.discrete import DiscreteElements
 from gymnast.envs.wrappers.episode import ActionWrapper, Env
 
 
-def around(env: Env, cfg: EnvConfig) -> Env:
+def wrap(env: Env, cfg: EnvConfig) -> Env:
     return StickyActions(env, cfg.noise.sticky, masked=cfg.action_mask)
 
 
@@ -20,12 +20,12 @@ class StickyActions(ActionWrapper):
 
     def __init__(self, env: Env, chance: float, *, masked: bool) -> None:
         super().__init__(env, masked=masked)
-        self._chance, self._elements = float(chance), Elements.of(self._kind)
+        self._chance, self._elements = float(chance), DiscreteElements.for_space(self._kind)
         self._last: Any = None
 
-    def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         self._last = None  # the first action of an episode has no predecessor
-        return super().begin(obs, info)
+        return super().on_reset(obs, info)
 
     def transform_action(self, action: Any) -> Any:
         stuck = self.rng.random() < self._chance
@@ -34,7 +34,7 @@ class StickyActions(ActionWrapper):
         return self._last
 
     def _still_allowed(self) -> bool:
-        options = self.options()
+        options = self.current_mask()
         if options is None or self._elements is None:
             return True
-        return self._elements.allowed(self._elements.chosen(self._last), options)
+        return self._elements.is_allowed(self._elements.to_indices(self._last), options)

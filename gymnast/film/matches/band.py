@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from gymnast.film.lettering import Color
-from gymnast.film.matches.frames import MatchShot
-from gymnast.film.sheet import CHOSEN, QUIET, Sheet
+from gymnast.film.matches.frames import MatchFrame
+from gymnast.film.sheet import HIGHLIGHT, MUTED, BandCanvas
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.text.wording import number
 
@@ -26,23 +26,23 @@ class MatchBand:
     ) -> None:
         """`cast`: role -> text shown for its player. `colors`: role -> its color in the frame."""
         self.trace, self.cast, self.colors = trace, cast, colors
-        self.sheet = Sheet(width, 80, note)
+        self.sheet = BandCanvas(width, 80, note)
 
-    def draw(self, shot: MatchShot) -> Array:
+    def draw(self, shot: MatchFrame) -> Array:
         """Returns the band alone, [height, width, 3]."""
         sheet, trace = self.sheet, self.trace
-        top, columns = sheet.begin(), len(self.cast) + 1
-        sheet.number("step", f"{shot.step} / {len(trace)}", sheet.cell(0, columns)[0], top)
+        top, columns = sheet.clear(), len(self.cast) + 1
+        sheet.write_number("step", f"{shot.step} / {len(trace)}", sheet.column_bounds(0, columns)[0], top)
         for i, (role, player) in enumerate(self.cast.items()):
-            left, room = sheet.cell(i + 1, columns)
-            label = sheet.letters.fitted(f"{role}: {player}", sheet.px(16), room - sheet.px(4))
-            color = self.colors.get(role, QUIET)
-            sheet.number(label, number(shot.returns[role]), left, top, color)
+            left, room = sheet.column_bounds(i + 1, columns)
+            label = sheet.text_renderer.shorten(f"{role}: {player}", sheet.px(16), room - sheet.px(4))
+            color = self.colors.get(role, MUTED)
+            sheet.write_number(label, number(shot.returns[role]), left, top, color)
         below = top + sheet.px(44)
         if shot.ending:
-            sheet.line(shot.ending, below, 22, CHOSEN)
+            sheet.write_line(shot.ending, below, 22, HIGHLIGHT)
         else:
-            sheet.line(self._caption(), below, 16, QUIET)
+            sheet.write_line(self._caption(), below, 16, MUTED)
         return sheet.pixels()
 
     def _caption(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gymnast.config.sections.league import LEARNER
 from gymnast.errors import RunError
-from gymnast.film.choose import Kind, by_version, index_of, switch, version_of
+from gymnast.film.choose import Kind, files_by_version, parse_index, storage_settings, select_version
 from gymnast.runs.match_trace import MatchTrace, read_matches
 from gymnast.runs.run import Run
 
@@ -21,7 +21,7 @@ class ChosenMatch:
     kind: Kind
     version: int
     """Env steps in the file name: of the policies or, for training matches, of the checkpoint."""
-    which: str
+    label: str
     """Pairing and result, or its number; part of the name of its film."""
     index: int
     """Index in the file, from 0."""
@@ -34,30 +34,30 @@ def choose_matches(
     episode: str = "best",
     *,
     kind: Kind = "eval",
-    at: str | None = None,
+    checkpoint: str | None = None,
 ) -> list[ChosenMatch]:
     """Returns stored matches of `run`.
 
     `best` and `last` return, for the best or the newest version, the first match of every pairing and
     result (won, lost, drawn). A number returns the match with this index (from 0) of the best version.
     `at` names another version. `outcomes` maps each outcome to the role that wins by it."""
-    files = by_version(run.matches, kind)
+    files = files_by_version(run.matches, kind)
     if not files:
-        fix = f"{switch(kind)} control what is stored"
+        fix = f"{storage_settings(kind)} control what is stored"
         raise RunError(f"no {kind} matches are stored", at=str(run.path), fix=fix)
-    version = version_of(run, kind, files, episode, at)
+    version = select_version(run, kind, files, episode, checkpoint)
     traces = read_matches(files[version])
     if episode not in ("best", "last"):
-        index = index_of(episode, len(traces))
+        index = parse_index(episode, len(traces))
         return [ChosenMatch(kind, version, episode, index, traces[index])]
     first: dict[str, ChosenMatch] = {}
     for index, trace in enumerate(traces):
-        which = described(trace, outcomes)
+        which = match_label(trace, outcomes)
         first.setdefault(which, ChosenMatch(kind, version, which, index, trace))
     return list(first.values())
 
 
-def described(trace: MatchTrace, outcomes: Mapping[str, str]) -> str:
+def match_label(trace: MatchTrace, outcomes: Mapping[str, str]) -> str:
     """Returns e.g. `seeker-medium-won`: the learning role, its opponents, and the result if it is known."""
     role = next((role for role, player in trace.cast.items() if player == LEARNER), "")
     others = [player for other, player in trace.cast.items() if other != role]

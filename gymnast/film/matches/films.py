@@ -6,44 +6,44 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.film.make import Order, describe_film, film
+from gymnast.film.make import FilmOptions, describe_film, write_film
 from gymnast.film.matches.band import MatchBand
 from gymnast.film.matches.choose import ChosenMatch
-from gymnast.film.matches.frames import MatchShot, MatchStage, match_shots
-from gymnast.film.scene import Scene
+from gymnast.film.matches.frames import MatchFrame, MatchRenderer, match_frames
+from gymnast.film.scene import FilmSource
 
 
-def film_match(stage: MatchStage, chosen: ChosenMatch, order: Order) -> dict[str, Any]:
+def film_match(renderer: MatchRenderer, chosen: ChosenMatch, options: FilmOptions) -> dict[str, Any]:
     """Make the film and its description; returns the latter."""
-    writer, note = film(match_scene(stage, chosen), order)
+    writer, note = write_film(match_source(renderer, chosen), options)
     about = {
         "kind": chosen.kind,
         "version": chosen.version,
-        "which": chosen.which,
+        "which": chosen.label,
         "episode": chosen.index,
-        **identity(chosen),
+        **match_identity(chosen),
         "outcome": chosen.trace.outcome,
-        "handicap": {stage.slowed: stage.handicap} if stage.slowed else {},
+        "handicap": {renderer.slowed_role: renderer.handicap} if renderer.slowed_role else {},
     }
-    return describe_film(order, about, writer, note)
+    return describe_film(options, about, writer, note)
 
 
-def match_scene(stage: MatchStage, chosen: ChosenMatch) -> Scene[MatchShot]:
+def match_source(renderer: MatchRenderer, chosen: ChosenMatch) -> FilmSource[MatchFrame]:
     trace = chosen.trace
-    stage.settle(trace)
-    cast = {role: trace.cast[role] for role in stage.matches.roles}
-    if stage.slowed:
-        cast[stage.slowed] += f", {stage.handicap:.0%} speed"
-    colours = getattr(stage.matches, "colors", {})
-    return Scene(
-        fps=stage.fps,
+    renderer.find_handicap(trace)
+    cast = {role: trace.cast[role] for role in renderer.matches.roles}
+    if renderer.slowed_role:
+        cast[renderer.slowed_role] += f", {renderer.handicap:.0%} speed"
+    colours = getattr(renderer.matches, "colors", {})
+    return FilmSource(
+        fps=renderer.fps,
         length=len(trace),
-        shots=lambda strict: match_shots(stage, trace, strict=strict),
+        raw_frames=lambda strict: match_frames(renderer, trace, strict=strict),
         band=lambda width, note: MatchBand(width, trace, cast, colours, note),
     )
 
 
-def identity(chosen: ChosenMatch) -> dict[str, Any]:
+def match_identity(chosen: ChosenMatch) -> dict[str, Any]:
     """What tells a match from any other."""
     trace = chosen.trace
     returns = {role: float(np.mean(got.sum(0))) for role, got in trace.rewards.items()}

@@ -12,17 +12,17 @@ import numpy as np
 
 from gymnast.config.config import Config
 from gymnast.envs.backends.backend import raise_fault
-from gymnast.envs.matches.matches import UNKNOWN, Matches
+from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches
 from gymnast.envs.matches.open import open_matches
-from gymnast.film.frames import Differs
-from gymnast.film.stage import USUAL_FPS, enlarged
+from gymnast.film.frames import ReplayMismatch
+from gymnast.film.stage import DEFAULT_FPS, enlarged
 from gymnast.runs.match_trace import MatchTrace
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class MatchShot:
+class MatchFrame:
     """One frame of a match, and the numbers that are shown with it."""
 
     picture: Array
@@ -35,7 +35,7 @@ class MatchShot:
     """How the match ended; set on its last frame only."""
 
 
-class MatchStage:
+class MatchRenderer:
     """An open match environment of a config, and its rendered pictures."""
 
     def __init__(self, cfg: Config[Any], *, training: bool = False) -> None:
@@ -43,17 +43,17 @@ class MatchStage:
         self.cfg = cfg
         self.matches: Matches = open_matches(cfg, 1)
         env_fps = getattr(self.matches, "fps", None)
-        self.fps = float(cfg.facts.fps or env_fps or USUAL_FPS)
-        self.slowed = ""
+        self.fps = float(cfg.facts.fps or env_fps or DEFAULT_FPS)
+        self.slowed_role = ""
         """The role with a handicap."""
         balance = cfg.league.balance
         slows = training and "handicap" in balance.remedies and hasattr(self.matches, "handicap")
         self.handicap = float(balance.handicap) if slows else None
 
-    def picture(self) -> Array:
-        return enlarged(self.matches.draw(0))
+    def render(self) -> Array:
+        return enlarged(self.matches.render(0))
 
-    def settle(self, trace: MatchTrace) -> None:
+    def find_handicap(self, trace: MatchTrace) -> None:
         """Finds the handicap with which the match replays exactly; it is not stored with the match."""
         if self.handicap is None:
             return
@@ -61,43 +61,43 @@ class MatchStage:
             self._slow(role)
             try:
                 replay_match(self, trace)
-            except Differs:
+            except ReplayMismatch:
                 continue
             return
         self._slow("")
 
     def _slow(self, role: str) -> None:
-        if role != self.slowed:
+        if role != self.slowed_role:
             self.matches.close()
             self.matches = open_matches(self.cfg, 1)
             if role:
                 slow: Any = self.matches
                 slow.handicap(role, self.handicap)
-            self.slowed = role
+            self.slowed_role = role
 
     def close(self) -> None:
         self.matches.close()
 
 
-def match_shots(stage: MatchStage, trace: MatchTrace, *, strict: bool) -> Iterator[MatchShot]:
+def match_frames(renderer: MatchRenderer, trace: MatchTrace, *, strict: bool) -> Iterator[MatchFrame]:
     """Yields every frame of the match with its numbers.
 
     If `strict`, raises Differs at the first step that is not as stored; otherwise continues until the
     stored actions or the replay end."""
-    returns = dict.fromkeys(stage.matches.roles, 0.0)
-    for step, rewards, ending in _replayed(stage, trace, strict=strict):
+    returns = dict.fromkeys(renderer.matches.roles, 0.0)
+    for step, rewards, ending in _replayed(renderer, trace, strict=strict):
         returns = {role: total + float(np.mean(rewards[role])) for role, total in returns.items()}
-        yield MatchShot(stage.picture(), step, returns, ending)
+        yield MatchFrame(renderer.render(), step, returns, ending)
 
 
-def replay_match(stage: MatchStage, trace: MatchTrace) -> None:
+def replay_match(renderer: MatchRenderer, trace: MatchTrace) -> None:
     """Replays a match without rendering; raises Differs at the first step that is not as stored."""
-    for _ in _replayed(stage, trace, strict=True):
+    for _ in _replayed(renderer, trace, strict=True):
         pass
 
 
 def _replayed(
-    stage: MatchStage, trace: MatchTrace, *, strict: bool
+    stage: MatchRenderer, trace: MatchTrace, *, strict: bool
 ) -> Iterator[tuple[int, dict[str, Array], str]]:
     """Yields steps taken, role -> rewards of the last step [seats], and how the match ended (or "")."""
     matches = stage.matches
@@ -119,7 +119,7 @@ def _replayed(
             or outcome != (trace.outcome if over else "")
         ):
             why = "" if stage.handicap is None else "the match may have had another handicap"
-            raise Differs(t + 1, "recorded match", why)
+            raise ReplayMismatch(t + 1, "recorded match", why)
         if over or t == last:
             yield t + 1, rewards, _ending(matches, outcome) if over else "the recording ends"
             return
@@ -127,7 +127,7 @@ def _replayed(
 
 
 def _outcome(matches: Matches, index: int) -> str:
-    return "" if index == UNKNOWN else list(matches.outcomes)[index]
+    return "" if index == UNKNOWN_OUTCOME else list(matches.outcomes)[index]
 
 
 def _ending(matches: Matches, outcome: str) -> str:

@@ -23,7 +23,7 @@ class Table:
     head: Sequence[str]
     """Column titles; empty if the first column names the rows."""
     rows: Sequence[Sequence[str]]
-    code: tuple[int, ...] = ()
+    code_columns: tuple[int, ...] = ()
     """Indices of the columns that are set as code."""
 
 

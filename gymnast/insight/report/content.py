@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gymnast.insight import page
-from gymnast.insight.chart_data import empty
-from gymnast.insight.charts import CHARTS, FAMILIES, PAGE, page_of
-from gymnast.insight.compare import label
+from gymnast.insight.chart_data import empty_chart
+from gymnast.insight.charts import CHARTS, FAMILIES, PAGE, docs_section
+from gymnast.insight.compare import run_label
 from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
-from gymnast.metrics.specs import METRICS, in_order, split
+from gymnast.metrics.specs import METRICS, sort_keys, split_key
 from gymnast.runs.curve import Row
 from gymnast.text import wording
 
@@ -19,7 +19,7 @@ EVENTS = 40
 """Number of the latest events in a report."""
 
 
-def content(
+def report_blocks(
     run: dict[str, Any], rows: Sequence[Row], charts: Charts, parent: Mapping[str, Any] | str | None
 ) -> list[Block]:
     """Returns the blocks of a report. `run`: the result of `api.show`; `parent`: the comparison with the
@@ -27,7 +27,7 @@ def content(
     name = f" {run['name']}" if run["name"] else ""
     return [
         Heading(f"Run {run['id']}{name}: {run['preset']}, seed {run['seed']}", 1),
-        Table(("", ""), list(page.standing(run))),
+        Table(("", ""), list(page.status_lines(run))),
         *(Figure(chart) for chart in charts if chart["name"] == "score"),
         *_alerts(run),
         *_next(run),
@@ -52,26 +52,26 @@ def _alerts(run: Mapping[str, Any]) -> Iterator[Block]:
             f"{alert['message']}. {alert['advice']}".rstrip(),
             f"{alert['first']:,} to {alert['last']:,}",
             f"{alert['count']}",
-            page_of(alert["id"].rpartition(":")[0]),
+            docs_section(alert["id"].rpartition(":")[0]),
         )
         for alert in sorted(run["alerts"], key=lambda alert: alert["first"])
     ]
     head = ("level", "alert", "problem and advice", "env steps", "rows", "more about it")
-    yield Table(head, lines, code=(1, 5))
+    yield Table(head, lines, code_columns=(1, 5))
 
 
 def _next(run: dict[str, Any]) -> Iterator[Block]:
     yield Heading("Next steps")
-    yield Table(("command", "purpose"), list(page.next_steps(run)), code=(0,))
+    yield Table(("command", "purpose"), list(page.next_steps(run)), code_columns=(0,))
 
 
 def _settings(run: dict[str, Any]) -> Iterator[Block]:
     yield Heading("Settings that differ from the defaults")
-    yield Table(("key", "value", "origin"), page.settings(run), code=(0, 1))
+    yield Table(("key", "value", "origin"), page.changed_settings(run), code_columns=(0, 1))
     if run["live"]:
         yield Paragraph("Changed during training:")
         changed = [(key, str(value)) for key, value in run["live"].items()]
-        yield Table(("key", "value now"), changed, code=(0, 1))
+        yield Table(("key", "value now"), changed, code_columns=(0, 1))
 
 
 def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
@@ -84,9 +84,9 @@ def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
     runs = parent["runs"]
     lines = [
         (
-            label(run),
+            run_label(run),
             wording.score(run["score"]),
-            wording.share((run["learning"] or {}).get("area")),
+            wording.area((run["learning"] or {}).get("area")),
             wording.count((run["learning"] or {}).get("steps_to_threshold")),
             wording.count(run["env_steps"]),
             wording.duration(run["seconds"]),
@@ -100,7 +100,7 @@ def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
         yield Paragraph(f"The settings cannot be compared: {parent['config_problem']}")
     elif parent["config"]:
         differing = [(entry["key"], *map(str, entry["values"])) for entry in parent["config"]]
-        yield Table(("setting", *(run["id"] for run in runs)), differing, code=(0, 1, 2))
+        yield Table(("setting", *(run["id"] for run in runs)), differing, code_columns=(0, 1, 2))
     else:
         yield Paragraph("The settings are the same.")
 
@@ -108,13 +108,13 @@ def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
 def _curves_of_both(parent: Mapping[str, Any]) -> dict[str, Any] | None:
     """Returns the evaluation curves of run and parent as one chart; None if there are none."""
     series = [
-        {"key": run["id"], "label": label(run), "low": None, "high": None, **run["curve"]}
+        {"key": run["id"], "label": run_label(run), "low": None, "high": None, **run["curve"]}
         for run in parent["runs"]
         if run["curve"]["x"]
     ]
     if not series:
         return None
-    return empty("parent", "score", "Evaluations of run and parent", parent["x"]) | {
+    return empty_chart("parent", "score", "Evaluations of run and parent", parent["x"]) | {
         "series": series
     }
 
@@ -141,17 +141,17 @@ def _metrics(rows: Sequence[Row]) -> Iterator[Block]:
     columns: dict[str, list[float]] = {}
     for row in rows:
         for key, value in row.items():
-            metric = METRICS.get(split(key)[1])
+            metric = METRICS.get(split_key(key)[1])
             if metric is not None and metric.in_table:
                 columns.setdefault(key, []).append(value)
     if columns:
         yield Heading("Metrics")
         lines = [
-            (key, *(METRICS[split(key)[1]].format(f(values)) for f in (_first, min, max, _last)))
-            for key in in_order(columns)
+            (key, *(METRICS[split_key(key)[1]].format(f(values)) for f in (_first, min, max, _last)))
+            for key in sort_keys(columns)
             if (values := columns[key])
         ]
-        yield Table(("metric", "first", "minimum", "maximum", "last"), lines, code=(0,))
+        yield Table(("metric", "first", "minimum", "maximum", "last"), lines, code_columns=(0,))
 
 
 def _timing(rows: Sequence[Row]) -> Iterator[Block]:

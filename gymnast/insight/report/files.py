@@ -10,43 +10,43 @@ from typing import Any
 from gymnast.errors import RunError, UsageError
 from gymnast.insight.report import pictures
 from gymnast.insight.report.blocks import Block, Figure
-from gymnast.insight.report.html import html
-from gymnast.insight.report.markdown import markdown
+from gymnast.insight.report.html import render_html
+from gymnast.insight.report.markdown import render_markdown
 
-FORMS = ("md", "html")
+FORMATS = ("md", "html")
 
 
-def write(
-    blocks: list[Block], title: str, *, forms: Collection[str], home: Path, out: Path | None
+def write_report(
+    blocks: list[Block], title: str, *, formats: Collection[str], default_dir: Path, out: Path | None
 ) -> list[Path]:
     """Writes a report and returns the files written.
 
     `out`: a directory, or a file whose suffix is the format; `home`: the default directory. Markdown alone
     has no pictures if matplotlib is missing.
     """
-    folder, stem, forms = _place(forms, home, out)
-    drawing = "html" in forms or pictures.installed()
+    folder, stem, formats = _place(formats, default_dir, out)
+    drawing = "html" in formats or pictures.has_matplotlib()
     if drawing:
-        pictures.check_installed()
+        pictures.require_matplotlib()
     drawn = {b.chart["name"]: b.chart for b in blocks if isinstance(b, Figure)} if drawing else {}
     files: dict[Path, bytes] = {}
 
     @cache
     def png(name: str) -> bytes:
-        return pictures.picture(drawn[name])
+        return pictures.chart_png(drawn[name])
 
     def save_picture(chart: Mapping[str, Any]) -> str:
         file = f"{chart['name']}.png" if stem == "report" else f"{stem}-{chart['name']}.png"
         files[folder / file] = png(chart["name"])
         return file
 
-    if "md" in forms:
-        text = markdown(blocks, save_picture if drawing else None)
+    if "md" in formats:
+        text = render_markdown(blocks, save_picture if drawing else None)
         files = {folder / f"{stem}.md": text.encode(), **files}
-    if "html" in forms:
-        page = html(title, blocks, lambda chart: png(chart["name"]))
+    if "html" in formats:
+        page = render_html(title, blocks, lambda chart: png(chart["name"]))
         files[folder / f"{stem}.html"] = page.encode()
-    _refuse_overwriting(files, {folder / f"{stem}.{form}" for form in FORMS})
+    _refuse_overwriting(files, {folder / f"{stem}.{form}" for form in FORMATS})
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, data in files.items():
@@ -71,8 +71,8 @@ def _place(
 ) -> tuple[Path, str, Collection[str]]:
     """Returns the directory, the file name without its suffix, and the formats to write."""
     form = "" if out is None else out.suffix.removeprefix(".")
-    if out is None or form not in FORMS:
-        return out or home, "report", forms or FORMS
+    if out is None or form not in FORMATS:
+        return out or home, "report", forms or FORMATS
     if forms and set(forms) != {form}:
         asked = " and ".join(f"--{other}" for other in forms)
         raise UsageError(f"{asked} cannot write to {out.name}", fix="give a directory as --out")

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
-from gymnast.insight.report.texts import as_text
+from gymnast.insight.report.texts import chart_text
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -29,7 +29,7 @@ summary { font-size: .8em; opacity: .7; cursor: pointer; }
 """
 
 
-def html(title: str, blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], bytes]) -> str:
+def render_html(title: str, blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], bytes]) -> str:
     """Returns a report as an HTML page. `picture`: returns a chart as PNG."""
     body = "\n".join(_block(block, picture) for block in blocks)
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
@@ -51,14 +51,14 @@ def _block(block: Block, picture: Callable[[Mapping[str, Any]], bytes]) -> str:
         case Figure(chart):
             source = f"data:image/png;base64,{b64encode(picture(chart)).decode()}"
             drawn = f'<img alt="{escape(chart["title"])}" src="{source}">'
-            text = f"<pre>{escape(as_text(chart))}</pre>"
+            text = f"<pre>{escape(chart_text(chart))}</pre>"
             return f"<figure>{drawn}<details><summary>as text</summary>{text}</details></figure>"
 
 
 def _table(table: Table) -> str:
     head = "".join(f"<th>{escape(word)}</th>" for word in table.head) if any(table.head) else ""
     rows = "\n".join(
-        f"<tr>{''.join(_cell(text, i in table.code) for i, text in enumerate(row))}</tr>"
+        f"<tr>{''.join(_cell(text, i in table.code_columns) for i, text in enumerate(row))}</tr>"
         for row in table.rows
     )
     return f"<table>{f'<tr>{head}</tr>' if head else ''}\n{rows}</table>"

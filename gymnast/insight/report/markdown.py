@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
-from gymnast.insight.report.texts import as_text
+from gymnast.insight.report.texts import chart_text
 
 
-def markdown(
+def render_markdown(
     blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], str] | None = None
 ) -> str:
     """Returns a report as Markdown. `picture`: returns the file of a chart; without it, charts are text
@@ -26,7 +26,7 @@ def _block(block: Block, picture: Callable[[Mapping[str, Any]], str] | None) -> 
         case Table():
             return _table(block)
         case Figure(chart):
-            text = f"```text\n{as_text(chart)}\n```"
+            text = f"```text\n{chart_text(chart)}\n```"
             if picture is None:
                 return f"**{chart['title']}**\n\n{text}"
             drawn = f"![{chart['title']}]({picture(chart)})"
@@ -35,7 +35,7 @@ def _block(block: Block, picture: Callable[[Mapping[str, Any]], str] | None) -> 
 
 def _table(table: Table) -> str:
     rule = ["---"] * len(table.head)
-    rows = [[_cell(c, i in table.code) for i, c in enumerate(row)] for row in table.rows]
+    rows = [[_cell(c, i in table.code_columns) for i, c in enumerate(row)] for row in table.rows]
     lines = [[*table.head], rule, *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from gymnast import figures
-from gymnast.text.chart import short
+from gymnast.text.chart import short_number
 
 Chart = Mapping[str, Any]
 """A chart as `chart_data.charts` returns it."""
@@ -21,23 +21,23 @@ LEVELS = {"error": "#c0392b", "warning": "#d98200"}
 HEALTHY, GREY = "#2e8b57", "#777777"
 
 
-def picture(*charts: Chart, titles: Sequence[str] = ()) -> bytes:
+def chart_png(*charts: Chart, titles: Sequence[str] = ()) -> bytes:
     """Returns one PNG; several charts are drawn side by side."""
     width = WIDTH * max(1, 0.75 * len(charts))
-    figure = figures.blank(width, HEIGHT, otherwise=_OTHERWISE)
+    figure = figures.new_figure(width, HEIGHT, alternative=_OTHERWISE)
     for index, chart in enumerate(charts):
         axes = figure.add_subplot(1, len(charts), index + 1)
         _draw(axes, chart, titles[index] if titles else chart["title"])
-    return figures.png(figure)
+    return figures.to_png(figure)
 
 
-def installed() -> bool:
+def has_matplotlib() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def check_installed() -> None:
+def require_matplotlib() -> None:
     """Raises an error that names the extra to install, before anything is written."""
-    figures.blank(otherwise=_OTHERWISE)
+    figures.new_figure(alternative=_OTHERWISE)
 
 
 _OTHERWISE = "or use `gymnast report --md`, whose charts are then text"
@@ -51,7 +51,7 @@ def _draw(axes: Any, chart: Chart, title: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlabel(chart["x"].replace("_", " "), fontsize=8, color="#444444", labelpad=2)
     {"line": _lines, "stacked": _stack, "heat": _heat}[chart["kind"]](axes, chart)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
     if chart["kind"] == "heat":
         return
     scale, sign = (100, "%") if chart["unit"] == "share" else (1, "")
@@ -178,7 +178,7 @@ def _mark(axes: Any, chart: Chart) -> None:
 
 def _tick(value: float) -> str:
     """Formats a tick label with enough digits to distinguish it from its neighbors."""
-    return short(value) if abs(value) >= 1000 else f"{value:.6g}"
+    return short_number(value) if abs(value) >= 1000 else f"{value:.6g}"
 
 
 def _size(chart: Chart, line: Mapping[str, Any]) -> float:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gymnast.text.chart import line_chart, short, sparkline
-from gymnast.text.wording import counted, table
+from gymnast.text.chart import line_chart, short_number, sparkline
+from gymnast.text.wording import count_noun, table
 
 WIDTH, HEIGHT = 64, 9
 
 
-def as_text(chart: Mapping[str, Any]) -> str:
+def chart_text(chart: Mapping[str, Any]) -> str:
     """Returns a chart as text, with its marks listed below."""
     rows = chart["kind"] != "line" or chart["each"]
     return "\n".join([_rows(chart) if rows else _curves(chart), *_marks(chart)])
@@ -26,7 +26,7 @@ def _curves(chart: Mapping[str, Any]) -> str:
 
 def _rows(chart: Mapping[str, Any]) -> str:
     def text(value: float) -> str:
-        return f"{value:.0%}" if chart["kind"] != "line" else short(value)
+        return f"{value:.0%}" if chart["kind"] != "line" else short_number(value)
 
     lines = [
         (line["label"], sparkline(_values(line), 40), text(ys[0]), text(ys[-1]))
@@ -39,13 +39,13 @@ def _rows(chart: Mapping[str, Any]) -> str:
 def _marks(chart: Mapping[str, Any]) -> list[str]:
     lines = [f"- - {line['label']}" for line in chart["lines"]]
     if chart["ticks"]:
-        lines.append(f"{chart['ticks']['label']}: {counted(len(chart['ticks']['x']), 'time')}")
+        lines.append(f"{chart['ticks']['label']}: {count_noun(len(chart['ticks']['x']), 'time')}")
     lines += [
-        f"▲ {alert['id']} from {short(alert['x'])} to {short(alert['until'])} {chart['x']}"
+        f"▲ {alert['id']} from {short_number(alert['x'])} to {short_number(alert['until'])} {chart['x']}"
         for alert in chart["alerts"]
     ]
     lines += [
-        f"| {event['text']} at {short(event['x'])}" for event in chart["events"] if event["x"]
+        f"| {event['text']} at {short_number(event['x'])}" for event in chart["events"] if event["x"]
     ]
     return lines
 

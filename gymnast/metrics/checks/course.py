@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gymnast.metrics.checks.check import Check, Remedy, rounded_text, scaled
+from gymnast.metrics.checks.check import Check, Remedy, rounded_text, scale_setting
 from gymnast.metrics.seen import RETURN, SCORE, RunHistory
 
 PATIENT_SHARE = 0.3
@@ -17,15 +17,15 @@ LARGE_KL = 0.02
 
 def _noise(history: RunHistory) -> float:
     """Returns the standard error of the mean training return."""
-    return history.now(SPREAD) / math.sqrt(max(history.now(COUNT), 1.0))
+    return history.recent_mean(SPREAD) / math.sqrt(max(history.recent_mean(COUNT), 1.0))
 
 
 def _improvement(history: RunHistory) -> float:
-    return history.tracks[RETURN].best - history.first(RETURN)
+    return history.stats[RETURN].best - history.initial_mean(RETURN)
 
 
 def _stalled(history: RunHistory) -> str | None:
-    share = history.without_gain()
+    share = history.share_without_improvement()
     late = history.rows >= 100 if history.progress is None else True
     if not late or share < PATIENT_SHARE:
         return None
@@ -38,23 +38,23 @@ def _see_other_alerts(_: RunHistory) -> Remedy:
 
 
 def _falls(history: RunHistory) -> str | None:
-    now, best, noise = history.now(RETURN), history.tracks[RETURN].best, _noise(history)
+    now, best, noise = history.recent_mean(RETURN), history.stats[RETURN].best, _noise(history)
     lost, improvement = best - now, _improvement(history)
     if lost <= max(4 * noise, 0.5 * improvement, 1e-9 * abs(best)):
         return None
-    if improvement < 4 * noise and now > history.first(RETURN) - 4 * noise:
+    if improvement < 4 * noise and now > history.initial_mean(RETURN) - 4 * noise:
         return None
     return f"the training return fell from {rounded_text(best)} to {rounded_text(now)}"
 
 
 def _smaller_steps(history: RunHistory) -> Remedy:
-    large = history.has(KL) and history.now(KL) > LARGE_KL
+    large = history.has(KL) and history.recent_mean(KL) > LARGE_KL
     why = "The policy is losing performance that it had already reached."
-    return Remedy(why, scaled(history, "algo.lr", 0.3) if large else {})
+    return Remedy(why, scale_setting(history, "algo.lr", 0.3) if large else {})
 
 
 def _evaluates_worse(history: RunHistory) -> str | None:
-    trained, scored = history.now(RETURN), history.tracks[SCORE].recent[-1]
+    trained, scored = history.recent_mean(RETURN), history.stats[SCORE].recent[-1]
     improvement = max(_improvement(history), 1e-9)
     if improvement < 4 * _noise(history) or trained - scored < max(
         0.5 * improvement, 4 * _noise(history)
@@ -71,7 +71,7 @@ def _compare_evaluation(_: RunHistory) -> Remedy:
 
 
 def _slower(history: RunHistory) -> str | None:
-    now, usual = history.now(SPEED), history.tracks[SPEED].usual
+    now, usual = history.recent_mean(SPEED), history.stats[SPEED].overall_mean
     return (
         f"{rounded_text(now)} env steps per second, compared with {rounded_text(usual)} on average"
         if now < 0.3 * usual
@@ -86,7 +86,7 @@ def _check_machine(_: RunHistory) -> Remedy:
 
 
 def _waits(history: RunHistory) -> str | None:
-    wait, total = history.now("time/evaluate_wait"), sum(map(history.now, TIMES))
+    wait, total = history.recent_mean("time/evaluate_wait"), sum(map(history.recent_mean, TIMES))
     if total <= 0 or wait < 0.5 * total:
         return None
     return f"{wait / total:.0%} of the time is spent waiting for evaluations"
@@ -103,8 +103,8 @@ CHECKS = (
         (RETURN,),
         _stalled,
         _see_other_alerts,
-        excused=frozenset({"solved", "warm-up"}),
-        of_roles=False,
+        skipped_phases=frozenset({"solved", "warm-up"}),
+        per_role=False,
     ),
     Check(
         "episode/return:falls",
@@ -112,8 +112,8 @@ CHECKS = (
         _falls,
         _smaller_steps,
         patience=10,
-        excused=frozenset({"solved", "warm-up"}),
-        of_roles=False,
+        skipped_phases=frozenset({"solved", "warm-up"}),
+        per_role=False,
     ),
     Check(
         "eval:episode/return:behind",
@@ -121,8 +121,8 @@ CHECKS = (
         _evaluates_worse,
         _compare_evaluation,
         patience=3,
-        excused=frozenset({"solved", "warm-up"}),
-        of_roles=False,
+        skipped_phases=frozenset({"solved", "warm-up"}),
+        per_role=False,
     ),
     Check("speed/env_steps:dropped", (SPEED,), _slower, _check_machine, patience=20),
     Check("time/evaluate_wait:long", TIMES, _waits, _evaluate_less, patience=20),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gymnast.config.schedule import Schedule
-from gymnast.metrics.checks.check import Changes, Check, Remedy, rounded_text, scaled
+from gymnast.metrics.checks.check import Changes, Check, Remedy, rounded_text, scale_setting
 from gymnast.metrics.seen import RunHistory
 
 ACTOR, CRITIC = "optim/grad_norm_actor", "optim/grad_norm_critic"
@@ -17,9 +17,9 @@ LARGEST_TARGET = 300.0
 
 
 def _frozen(history: RunHistory) -> str | None:
-    if history.now(CRITIC) > 1e-9:
+    if history.recent_mean(CRITIC) > 1e-9:
         return None
-    explained = history.now(EXPLAINED)
+    explained = history.recent_mean(EXPLAINED)
     return (
         f"the critic gets no gradient and explains {explained:.2f} of the variance of its targets"
     )
@@ -32,8 +32,8 @@ def _let_it_learn(history: RunHistory) -> Remedy:
 
 
 def _dominates(history: RunHistory) -> str | None:
-    actor, critic = history.now(ACTOR), history.now(CRITIC)
-    cut = history.now("optim/clipped_share")
+    actor, critic = history.recent_mean(ACTOR), history.recent_mean(CRITIC)
+    cut = history.recent_mean("optim/clipped_share")
     if cut < 0.9 or critic < DOMINATES * actor:
         return None
     return (
@@ -50,7 +50,7 @@ def _too_large(history: RunHistory) -> str | None:
 
 
 def _target_size(history: RunHistory) -> float:
-    return max(abs(history.now("value/target_mean")), history.now("value/target_std"))
+    return max(abs(history.recent_mean("value/target_mean")), history.recent_mean("value/target_std"))
 
 
 def _targets_are_large(history: RunHistory) -> bool:
@@ -63,7 +63,7 @@ def _targets_are_large(history: RunHistory) -> bool:
 def normalize_rewards(history: RunHistory) -> Remedy:
     if history.setting("normalize.reward") == "running":
         why = "The value loss outweighs the policy loss, although rewards are normalized."
-        return Remedy(why, scaled(history, "algo.value_coef", 0.1))
+        return Remedy(why, scale_setting(history, "algo.value_coef", 0.1))
     why = "The rewards are too large without normalization."
     if "algo.replay" in history.settings:  # rewards in a replay buffer must all have the same scale
         return Remedy(why, {"normalize.reward": "sign"})
@@ -90,7 +90,7 @@ CHECKS = (
         _dominates,
         normalize_rewards,
         patience=10,
-        excused=frozenset({"solved"}),
+        skipped_phases=frozenset({"solved"}),
     ),
 )
 REMEDIES = {

@@ -20,7 +20,7 @@ SHORT_HORIZON = 5.0
 
 
 def _opposed(history: RunHistory) -> str | None:
-    agreement = history.now(AGREEMENT)
+    agreement = history.recent_mean(AGREEMENT)
     return (
         f"the training reward is opposed to the raw reward: agreement {agreement:.2f}"
         if agreement < -0.5
@@ -54,7 +54,7 @@ def _large_observations(history: RunHistory) -> str | None:
 def obs_size(history: RunHistory) -> float:
     """Returns the typical size of an observation component; 0 if it was not recorded."""
     keys = [key for key in ("rollout/obs_mean", "rollout/obs_std") if history.has(key)]
-    return max((abs(history.now(key)) for key in keys), default=0.0)
+    return max((abs(history.recent_mean(key)) for key in keys), default=0.0)
 
 
 def normalize_observations(_: RunHistory) -> Remedy:
@@ -63,12 +63,12 @@ def normalize_observations(_: RunHistory) -> Remedy:
 
 def rollout_steps(history: RunHistory) -> float:
     """Returns the number of env steps in a rollout, from the settings."""
-    return history.number("env.n_envs", 1) * history.number("algo.n_steps", 2048)
+    return history.numeric_setting("env.n_envs", 1) * history.numeric_setting("algo.n_steps", 2048)
 
 
 def _no_effect(history: RunHistory) -> str | None:
     chance = 10.0 / min(rollout_steps(history), 256.0)
-    effect = history.now(EFFECT)
+    effect = history.recent_mean(EFFECT)
     if effect > NO_EFFECT + chance:
         return None
     return f"actions have no effect: they explain {max(effect, 0):.1%} of the change of the observation"
@@ -84,7 +84,7 @@ def _fix_environment(_: RunHistory) -> Remedy:
 def _minibatch(history: RunHistory) -> float:
     size, steps = history.setting("algo.batch_size", "100%"), rollout_steps(history)
     return (
-        Share.parse(size) * steps if is_percent(size) else history.number("algo.batch_size", steps)
+        Share.parse(size) * steps if is_percent(size) else history.numeric_setting("algo.batch_size", steps)
     )
 
 
@@ -106,23 +106,23 @@ def _more_steps(history: RunHistory) -> Remedy:
 
 
 def _shortsighted(history: RunHistory) -> str | None:
-    gamma = history.number("algo.gamma", 0.99)
+    gamma = history.numeric_setting("algo.gamma", 0.99)
     if gamma == 0:  # a contextual bandit: an action does not affect later rewards
         return None
-    horizon, length = horizon_of(gamma), history.now("episode/length")
+    horizon, length = discount_horizon(gamma), history.recent_mean("episode/length")
     if horizon >= SHORT_HORIZON or length < 4 * horizon:
         return None
     return f"rewards more than {horizon:.1f} steps ahead hardly count; episodes have {length:.0f} steps"
 
 
 def _larger_gamma(history: RunHistory) -> Remedy:
-    gamma = gamma_for(history.tracks["episode/length"].peak)
+    gamma = gamma_for(history.stats["episode/length"].peak)
     return Remedy(
         "The consequences of an action come after the discount horizon.", {"algo.gamma": gamma}
     )
 
 
-def horizon_of(gamma: float) -> float:
+def discount_horizon(gamma: float) -> float:
     """Returns the number of steps after which a reward is discounted to 37 % (1 / e)."""
     return 1 / max(1 - gamma, 1e-6)
 
@@ -147,13 +147,13 @@ CHECKS = (
         ("advantage/std",),
         _too_few_steps,
         _more_steps,
-        excused=frozenset({"solved"}),
+        skipped_phases=frozenset({"solved"}),
     ),
     Check(
         "episode/length:shortsighted",
         ("episode/length",),
         _shortsighted,
         _larger_gamma,
-        excused=frozenset({"solved"}),
+        skipped_phases=frozenset({"solved"}),
     ),
 )

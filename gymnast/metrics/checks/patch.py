@@ -24,7 +24,7 @@ def concerns_learning(key: str) -> bool:
     return key in OTHERS or (section in SECTIONS and field not in ("", "name"))
 
 
-def permitted(changes: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def advisable_changes(changes: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the changes that concern learning, that exist for the run's algorithm, and that differ from the
     run's `settings` (dotted config key -> plain value)."""
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gymnast.metrics.checks.check import Changes, Check, Remedy, at_most, rounded_text, scaled
+from gymnast.metrics.checks.check import Changes, Check, Remedy, limit_peak, rounded_text, scale_setting
 from gymnast.metrics.checks.experience import obs_size
 from gymnast.metrics.seen import RunHistory
 
@@ -30,10 +30,10 @@ LARGE_OBS = 3.0
 
 def smaller_steps(history: RunHistory) -> Remedy:
     """Returns a smaller learning rate: the KL of an update grows roughly with its square."""
-    kl = history.now(KL) if history.has(KL) else 1.0
+    kl = history.recent_mean(KL) if history.has(KL) else 1.0
     factor = min(0.5, max(math.sqrt(USUAL_KL / max(kl, 1e-9)), 0.01))
     factor = 0.01 if kl > 0.5 else factor
-    return Remedy("Updates are too large.", scaled(history, "algo.lr", factor))
+    return Remedy("Updates are too large.", scale_setting(history, "algo.lr", factor))
 
 
 def more_exploration(history: RunHistory) -> Remedy:
@@ -42,24 +42,24 @@ def more_exploration(history: RunHistory) -> Remedy:
 
 
 def _bonus(history: RunHistory, factor: float, fresh: float) -> Changes:
-    return scaled(history, "algo.entropy_coef", factor) or {"algo.entropy_coef": fresh}
+    return scale_setting(history, "algo.entropy_coef", factor) or {"algo.entropy_coef": fresh}
 
 
 def _hardly_moves(history: RunHistory) -> str | None:
-    kl, update_share = history.now(KL), history.now(UPDATE_SHARE)
+    kl, update_share = history.recent_mean(KL), history.recent_mean(UPDATE_SHARE)
     if kl > STILL_KL or update_share > STILL_SHARE:
         return None
     return f"an update changes the policy by only {rounded_text(kl)} nats of KL"
 
 
 def _larger_steps(history: RunHistory) -> Remedy:
-    factor = math.sqrt(USUAL_KL / max(history.now(KL), 1e-12))
+    factor = math.sqrt(USUAL_KL / max(history.recent_mean(KL), 1e-12))
     why = "Updates are too small."
-    return Remedy(why, scaled(history, "algo.lr", min(max(factor, 3.0), 1000.0)))
+    return Remedy(why, scale_setting(history, "algo.lr", min(max(factor, 3.0), 1000.0)))
 
 
 def _bonus_is_large(history: RunHistory) -> bool:
-    return bool(at_most(history, "algo.entropy_coef", USUAL_BONUS))
+    return bool(limit_peak(history, "algo.entropy_coef", USUAL_BONUS))
 
 
 def _uniform_by_bonus(history: RunHistory) -> str | None:
@@ -73,14 +73,14 @@ def _uniform_without_bonus(history: RunHistory) -> str | None:
 def _still_uniform(history: RunHistory) -> str | None:
     progress = history.progress
     late = history.rows >= 50 if progress is None else progress >= 0.15
-    share = history.now(ENTROPY)
-    if not late or share < NEARLY_UNIFORM or history.now(KL) < STILL_KL:
+    share = history.recent_mean(ENTROPY)
+    if not late or share < NEARLY_UNIFORM or history.recent_mean(KL) < STILL_KL:
         return None
     return f"the policy is still nearly uniform: {share:.0%} of the maximum entropy"
 
 
 def _converged_early(history: RunHistory) -> str | None:
-    progress, share = history.progress, history.now(ENTROPY)
+    progress, share = history.progress, history.recent_mean(ENTROPY)
     if progress is None or progress > EARLY or share > CONVERGED:
         return None
     return (
@@ -91,12 +91,12 @@ def _converged_early(history: RunHistory) -> str | None:
 
 def _less_bonus(history: RunHistory) -> Remedy:
     why = "The entropy bonus outweighs the rewards."
-    return Remedy(why, at_most(history, "algo.entropy_coef", USUAL_BONUS))
+    return Remedy(why, limit_peak(history, "algo.entropy_coef", USUAL_BONUS))
 
 
 def less_noise(history: RunHistory) -> Remedy:
     why = "The entropy bonus makes the action distribution too wide."
-    return Remedy(why, at_most(history, "algo.entropy_coef", USUAL_BONUS))
+    return Remedy(why, limit_peak(history, "algo.entropy_coef", USUAL_BONUS))
 
 
 def _no_direction(_: RunHistory) -> Remedy:
@@ -109,8 +109,8 @@ def _no_direction(_: RunHistory) -> Remedy:
 def _not_uniform(history: RunHistory) -> str | None:
     if history.rows > 1 or history.setting("run.parent"):
         return None
-    highest = history.now("policy/entropy") / max(history.now(ENTROPY), 1e-9)
-    share = history.now("rollout/neg_logprob") / max(highest, 1e-9)
+    highest = history.recent_mean("policy/entropy") / max(history.recent_mean(ENTROPY), 1e-9)
+    share = history.recent_mean("rollout/neg_logprob") / max(highest, 1e-9)
     if share > 0.97:
         return None
     return f"the untrained policy has only {share:.0%} of the maximum entropy"
@@ -127,8 +127,8 @@ def _why_not_uniform(history: RunHistory) -> Remedy:
 
 
 def _stopped_by_kl(history: RunHistory) -> str | None:
-    planned = history.number("algo.epochs", 1)
-    done = history.now("optim/epochs")
+    planned = history.numeric_setting("algo.epochs", 1)
+    done = history.recent_mean("optim/epochs")
     return (
         f"algo.target_kl stops updates after {done:.1f} of {planned:.0f} epochs"
         if (planned >= 4 and done < 1.5)
@@ -149,21 +149,21 @@ CHECKS = (
         (KL, UPDATE_SHARE, LR),
         _hardly_moves,
         _larger_steps,
-        excused=frozenset({"annealed", "solved"}),
+        skipped_phases=frozenset({"annealed", "solved"}),
     ),
     Check(
         "policy/entropy_share:undecided",
         (ENTROPY, KL),
         _uniform_by_bonus,
         _less_bonus,
-        excused=frozenset({"solved"}),
+        skipped_phases=frozenset({"solved"}),
     ),
     Check(
         "policy/entropy_share:aimless",
         (ENTROPY, KL),
         _uniform_without_bonus,
         _no_direction,
-        excused=frozenset({"solved"}),
+        skipped_phases=frozenset({"solved"}),
     ),
     Check(
         "policy/entropy_share:early",
@@ -171,7 +171,7 @@ CHECKS = (
         _converged_early,
         more_exploration,
         patience=10,
-        excused=frozenset({"solved"}),
+        skipped_phases=frozenset({"solved"}),
     ),
     Check("optim/epochs:cut", ("optim/epochs",), _stopped_by_kl, smaller_steps, patience=10),
 )

@@ -9,38 +9,38 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from gymnast.metrics.metric import INF, Limits, Metric, Part
+from gymnast.metrics.metric import INF, Limits, Metric, Dimension
 
-MOST = 32
+MAX_COMPONENTS = 32
 """Spaces with more dimensions than this get no per-dimension metrics."""
 STD = "standard deviation, in the unit of the value"
 _OPEN = "unbounded where neither the spaces nor the facts give a range"
 _PLACE = re.compile(r"\.(\d+)$")
 
 
-def of_task(limits: Limits) -> list[Metric]:
+def task_metrics(limits: Limits) -> list[Metric]:
     """Returns the per-dimension metrics for the spaces of one task, with their labels and bounds."""
     return [
-        *(_share(k, label) for k, label in enumerate(_few(limits.options))),
-        *(metric(k, p) for k, p in enumerate(_few(limits.amounts)) for metric in (_mean, _std)),
-        *(_obs(k, part) for k, part in enumerate(_few(limits.components))),
+        *(_share(k, label) for k, label in enumerate(_few(limits.action_labels))),
+        *(metric(k, p) for k, p in enumerate(_few(limits.action_dims)) for metric in (_mean, _std)),
+        *(_obs(k, part) for k, part in enumerate(_few(limits.obs_dims))),
     ]
 
 
-def patterns() -> list[Metric]:
+def generic_metrics() -> list[Metric]:
     """Returns the metrics with K in place of the index, for the docs and `gymnast metrics`."""
-    any_part = Part("", -INF, INF)
+    any_part = Dimension("", -INF, INF)
     generic = (metric("K", any_part) for metric in (_mean, _std, _obs))
     reason = "in a run they follow from the space and the facts of that dimension"
     return [_share("K", ""), *(replace(m, bounds=None, no_bounds_reason=reason) for m in generic)]
 
 
-def pattern_of(name: str) -> str:
+def generic_name(name: str) -> str:
     """Returns the name with K for its index: `rollout/obs_mean.3` -> `rollout/obs_mean.K`."""
-    return place_of(name)[0]
+    return split_index(name)[0]
 
 
-def place_of(name: str) -> tuple[str, int]:
+def split_index(name: str) -> tuple[str, int]:
     """Splits off the index: `rollout/obs_mean.3` -> (`rollout/obs_mean.K`, 3).
 
     A name without an index is returned unchanged, with index 0.
@@ -50,7 +50,7 @@ def place_of(name: str) -> tuple[str, int]:
 
 
 def _few(parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    return parts if len(parts) <= MOST else ()
+    return parts if len(parts) <= MAX_COMPONENTS else ()
 
 
 def _share(k: object, label: str) -> Metric:
@@ -64,7 +64,7 @@ def _share(k: object, label: str) -> Metric:
     )
 
 
-def _mean(k: object, part: Part) -> Metric:
+def _mean(k: object, part: Dimension) -> Metric:
     return Metric(
         f"rollout/action_mean.{k}",
         f"Mean of action dimension {_which(k, part.name)}, as passed to the environment. Box actions only.",
@@ -74,7 +74,7 @@ def _mean(k: object, part: Part) -> Metric:
     )
 
 
-def _std(k: object, part: Part) -> Metric:
+def _std(k: object, part: Dimension) -> Metric:
     return Metric(
         f"rollout/action_std.{k}",
         f"Standard deviation of action dimension {_which(k, part.name)}, as passed to the environment. "
@@ -85,7 +85,7 @@ def _std(k: object, part: Part) -> Metric:
     )
 
 
-def _obs(k: object, part: Part) -> Metric:
+def _obs(k: object, part: Dimension) -> Metric:
     return Metric(
         f"rollout/obs_mean.{k}",
         f"Mean of observation component {_which(k, part.name)}, as the environment returned it.",

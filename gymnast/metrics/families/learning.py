@@ -43,7 +43,7 @@ METRICS = (
         window=AFTER_UPDATE,
         bounds=(0, 1),
         healthy=(0.02, 1),
-        excused=frozenset({"solved"}),
+        skipped_phases=frozenset({"solved"}),
         if_low="The policy hardly explores. Raise algo.entropy_coef fivefold, or halve algo.lr.",
     ),
     Metric(
@@ -111,7 +111,7 @@ METRICS = (
         priority=7,
         estimator="mean over steps and over the elements of the action",
         window=SAMPLED,
-        bounds=bounds.likeliest,
+        bounds=bounds.max_probability,
     ),
     Metric(
         "policy/prob_min_mean",
@@ -121,7 +121,7 @@ METRICS = (
         priority=8,
         estimator="mean over steps and over the elements of the action",
         window=SAMPLED,
-        bounds=bounds.unlikeliest,
+        bounds=bounds.min_probability,
     ),
     Metric(
         "policy/log_std",
@@ -164,7 +164,7 @@ METRICS = (
         "constant targets, 1 if the errors are constant too, else 0",
         bounds=(-INF, 1),
         healthy=(-0.5, 1),
-        excused=frozenset({"warm-up", "solved"}),
+        skipped_phases=frozenset({"warm-up", "solved"}),
         if_low="The critic predicts poorly. Check the reward scale (normalize.reward: running), raise "
         "algo.value_coef, or lower algo.gamma.",
         in_table=True,

@@ -34,7 +34,7 @@ def _ends(section: str, what: str, window: str) -> list[Metric]:
 
 
 def _band(limits: Limits) -> Span:
-    return limits.band or ANY
+    return limits.win_rate_range or ANY
 
 
 METRICS = (
@@ -155,17 +155,17 @@ _OUTCOME = "match/OUTCOME_share"
 _SHARE = re.compile(r"match/(?!unknown_)\w+_share")
 
 
-def patterns() -> list[Metric]:
+def generic_metrics() -> list[Metric]:
     """Returns the metric with OUTCOME in place of an outcome, for the docs and `gymnast metrics`."""
-    return list(of_outcomes(Limits(outcomes=("OUTCOME",))))
+    return list(outcome_metrics(Limits(outcomes=("OUTCOME",))))
 
 
-def pattern_of(name: str) -> str:
+def generic_name(name: str) -> str:
     """Returns the generic name: `match/timeout_share` -> `match/OUTCOME_share`; other names unchanged."""
     return _OUTCOME if _SHARE.fullmatch(name) else name
 
 
-def of_outcomes(limits: Limits) -> Iterable[Metric]:
+def outcome_metrics(limits: Limits) -> Iterable[Metric]:
     """Yields one metric per possible outcome of a match."""
     for outcome in limits.outcomes:
         yield Metric(

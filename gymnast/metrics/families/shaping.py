@@ -23,13 +23,13 @@ METRICS = (
 )
 
 
-def of_terms(terms: Mapping[str, TermConfig]) -> list[Metric]:
+def term_metrics(terms: Mapping[str, TermConfig]) -> list[Metric]:
     """Returns two metrics for each shaping term of a config: its mean reward and its weight."""
-    from gymnast.config.sections.shaping import known_term
+    from gymnast.config.sections.shaping import term_spec
 
     found: list[Metric] = []
     for name, cfg in terms.items():
-        known = known_term(name, cfg)
+        known = term_spec(name, cfg)
         unit = cfg.unit or known.unit
         found += [
             Metric(
@@ -52,8 +52,8 @@ def of_terms(terms: Mapping[str, TermConfig]) -> list[Metric]:
     return found
 
 
-def shipped() -> list[Metric]:
+def builtin_term_metrics() -> list[Metric]:
     """Returns the metrics of every built-in shaping term, for the docs."""
     from gymnast.config.sections.shaping import TERMS, TermConfig
 
-    return of_terms({name: TermConfig() for name in TERMS})
+    return term_metrics({name: TermConfig() for name in TERMS})

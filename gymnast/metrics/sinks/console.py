@@ -13,12 +13,12 @@ from typing import Any, TextIO
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
-from gymnast.metrics.sinks.history import EVALUATED
+from gymnast.metrics.sinks.history import EVAL_KEY
 from gymnast.metrics.sinks.plain import alert_line, event_line, row_line
 
 LINE_SECONDS = 2.0
 """Plain output prints a row this often, and for every evaluation."""
-URGENT = ("stopping", "stalled", "stall ended")
+URGENT_EVENTS = ("stopping", "stalled", "stall ended")
 """Events that are printed even with --quiet."""
 
 
@@ -31,7 +31,7 @@ class Console:
         *,
         title: str = "",
         budget: Mapping[str, float] | None = None,
-        ending: Callable[[Summary], str] | None = None,
+        format_summary: Callable[[Summary], str] | None = None,
         quiet: bool = False,
         live: bool = True,
         pinned: Sequence[str] = (),
@@ -42,7 +42,7 @@ class Console:
         displayed, whatever their priority."""
         self._file = file or sys.stdout
         self._terminal = None if quiet else _terminal_at(self._file)
-        self._ending, self._quiet = ending, quiet
+        self._ending, self._quiet = format_summary, quiet
         self._closed = False
         if quiet:
             self._show = _Nothing()
@@ -58,7 +58,7 @@ class Console:
         self._show.write(row, alerts)
 
     def event(self, event: Mapping[str, Any]) -> None:
-        if self._quiet and event.get("kind") in URGENT:
+        if self._quiet and event.get("kind") in URGENT_EVENTS:
             with suppress(OSError, ValueError):  # the terminal or pipe is closed
                 print(event_line(event), file=sys.stderr, flush=True)
         self._show.event(event)
@@ -123,7 +123,7 @@ class _Lines:
             self._put(alert_line(alert))
         now = time.monotonic()
         self._unprinted = row
-        if now - self._last >= LINE_SECONDS or EVALUATED in row:
+        if now - self._last >= LINE_SECONDS or EVAL_KEY in row:
             self._last = now
             self._print_row()
 

@@ -23,7 +23,7 @@ from rich.text import Text
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.sinks.history import History
-from gymnast.metrics.specs import in_order, section, spec, split
+from gymnast.metrics.specs import sort_keys, section, metric_for_key, split_key
 from gymnast.text.chart import sparkline
 from gymnast.text.wording import duration
 
@@ -69,7 +69,7 @@ def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> T
     head += [Text(f"  {view.keys}", style="cyan")] if view.keys else []
     foot = _alerts(view.alerts, width, max(2, min(8, height // 4)))
     room = height - len(head) - len(foot) - 2  # a blank line above and below the table
-    keys = chosen_keys(view, room)
+    keys = choose_keys(view, room)
     lines = [*head, Text(), *_table(view, keys, width, ascii_only)]
     if foot:
         lines += [Text(), *foot]
@@ -82,15 +82,15 @@ def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> T
     return Text("\n", no_wrap=True).join(lines)
 
 
-def chosen_keys(view: View, room: int) -> list[str]:
+def choose_keys(view: View, room: int) -> list[str]:
     """Returns the keys to display, at most `room`, in table order.
 
     Keys with an alert are chosen_keys first, then pinned keys, then keys by priority.
     """
     names = view.history.names()
     pinned, alerting = names.intersection(view.pinned), {alert.key for alert in view.alerts}
-    in_table = {key for key in names if spec(key, view.metrics).in_table}
-    ordered = in_order(in_table | pinned | alerting, view.metrics)
+    in_table = {key for key in names if metric_for_key(key, view.metrics).in_table}
+    ordered = sort_keys(in_table | pinned | alerting, view.metrics)
     by_worth = sorted(
         ordered, key=lambda key: (key not in alerting, key not in pinned, _priority(view, key))
     )
@@ -99,7 +99,7 @@ def chosen_keys(view: View, room: int) -> list[str]:
 
 
 def _priority(view: View, key: str) -> int:
-    return spec(key, view.metrics).priority
+    return metric_for_key(key, view.metrics).priority
 
 
 def _progress(view: View, width: int, ascii_only: bool) -> Text:
@@ -171,7 +171,7 @@ def _table(view: View, keys: Sequence[str], width: int, ascii_only: bool) -> lis
 
 
 def _parts(view: View, key: str) -> tuple[str, str]:
-    return spec(key, view.metrics).parts(view.history.latest(key))
+    return metric_for_key(key, view.metrics).format_parts(view.history.latest(key))
 
 
 def _clipped(text: str, width: int) -> str:
@@ -180,14 +180,14 @@ def _clipped(text: str, width: int) -> str:
 
 def _label(key: str) -> str:
     """Returns the name within its section; a scoped key also drops `episode/`."""
-    scopes, name = split(key)
+    scopes, name = split_key(key)
     return name.removeprefix("episode/") if scopes else name.partition("/")[2]
 
 
 def _cells(view: View, key: str, alert: Alert | None, title: str, label: str, width: int) -> Text:
     """Returns mark, section, label, number and unit. Bold is for priority 1, color for alerts: both can
     apply."""
-    metric = spec(key, view.metrics)
+    metric = metric_for_key(key, view.metrics)
     color = STYLES[alert.level] if alert else ""
     weight = "bold " if metric.priority == 1 else ""
     number, unit = _parts(view, key)
@@ -202,10 +202,10 @@ def _cells(view: View, key: str, alert: Alert | None, title: str, label: str, wi
 
 def _change(view: View, key: str) -> Text:
     """Returns the change since the row before: green for an improvement, red for the opposite."""
-    metric, change = spec(key, view.metrics), view.history.change(key)
+    metric, change = metric_for_key(key, view.metrics), view.history.change(key)
     if not math.isfinite(change):
         return Text(" " * CHANGE)
-    style = {True: "green", False: "red", None: "bright_black"}[metric.improved(change)]
+    style = {True: "green", False: "red", None: "bright_black"}[metric.is_improvement(change)]
     text = metric.format_change(change, view.history.latest(key))
     return Text(f"{text:>{CHANGE}}", style=style)
 

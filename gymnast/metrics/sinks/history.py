@@ -8,14 +8,14 @@ from threading import RLock
 
 from gymnast.metrics.recorder import Row
 
-EVALUATED = "eval:clock/env_steps"
+EVAL_KEY = "eval:clock/env_steps"
 """Rows with the result of an evaluation have this key."""
 _LATE_KEYS = ("eval", "clock/", "progress/")
 
 
-def is_late(row: Row) -> bool:
+def is_late_evaluation(row: Row) -> bool:
     """True if the row only holds the result of an evaluation that finished after the row of its rollout."""
-    return EVALUATED in row and all(key.startswith(_LATE_KEYS) for key in row)
+    return EVAL_KEY in row and all(key.startswith(_LATE_KEYS) for key in row)
 
 
 class History:
@@ -31,9 +31,9 @@ class History:
 
     def add(self, row: Row) -> None:
         with self._lock:
-            if EVALUATED in row:
+            if EVAL_KEY in row:
                 self._evaluated.add(row)
-            if not is_late(row):
+            if not is_late_evaluation(row):
                 self._all.add(row)
 
     def names(self) -> set[str]:

@@ -29,7 +29,7 @@ IDLE_SECONDS = 1.0
 """Time between two frames without a new row, when only the elapsed time changes."""
 DRAWING_SHARE = 0.02
 """Drawing takes at most this share of the time; a slow terminal is redrawn less often."""
-LASTING = ("tracking", "tracking failed", "stopping", "stalled", "stall ended")
+PERSISTENT_EVENTS = ("tracking", "tracking failed", "stopping", "stalled", "stall ended")
 """Events that are printed above the table; of other events only the latest is displayed."""
 
 
@@ -73,7 +73,7 @@ class LiveTable:
         if kind == "keys":  # toggles the help
             self._keys = "" if self._keys else event["text"]
             return
-        if kind in LASTING or self._stop.is_set():
+        if kind in PERSISTENT_EVENTS or self._stop.is_set():
             self._terminal.print(event_line(event), markup=False)
             return
         self._last_event = event_line(event)

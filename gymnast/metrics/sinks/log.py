@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
-from gymnast.metrics.sinks.history import EVALUATED
+from gymnast.metrics.sinks.history import EVAL_KEY
 from gymnast.metrics.sinks.plain import alert_line, event_line, row_line
 from gymnast.processes import env_output
 
@@ -35,16 +35,16 @@ class LogFile:
         path: str | Path,
         metrics: Mapping[str, Metric],
         *,
-        ending: Callable[[Summary], str] | None = None,
+        format_summary: Callable[[Summary], str] | None = None,
         cap: int = CAP_BYTES,
     ) -> None:
-        self._metrics, self._ending, self._cap = metrics, ending, cap
+        self._metrics, self._ending, self._cap = metrics, format_summary, cap
         self._file = open(path, "ab", buffering=0)  # noqa: SIM115  (each line is one write)
         self._size = self._file.tell()
         self._full = self._size >= cap - ENDING_BYTES
         self._last_row = float("-inf")
 
-    def line(self, text: str) -> None:
+    def write_line(self, text: str) -> None:
         """Appends a text of one or more lines, each with a time stamp. ANSI escape codes are removed."""
         lines = _ANSI.sub("", text).replace("\r", "\n").rstrip().split("\n")
         stamp = time.strftime("%Y-%m-%d %H:%M:%S ")
@@ -55,14 +55,14 @@ class LogFile:
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
         for alert in alerts:
-            self.line(alert_line(alert))
+            self.write_line(alert_line(alert))
         now = time.monotonic()
-        if now - self._last_row >= ROW_SECONDS or EVALUATED in row:
+        if now - self._last_row >= ROW_SECONDS or EVAL_KEY in row:
             self._last_row = now
-            self.line(row_line(row, self._metrics))
+            self.write_line(row_line(row, self._metrics))
 
     def event(self, event: Mapping[str, Any]) -> None:
-        self.line(event_line(event) + f"\n{event.get('traceback', '')}".rstrip())
+        self.write_line(event_line(event) + f"\n{event.get('traceback', '')}".rstrip())
 
     def fileno(self) -> int:
         return self._file.fileno()
@@ -75,7 +75,7 @@ class LogFile:
         self._file.close()
 
     @contextmanager
-    def listening(self) -> Iterator[LogFile]:
+    def capture_logging(self) -> Iterator[LogFile]:
         """Context manager that also logs `warnings`, `logging` records of level WARNING and above and, when
         run from the command line, the output that environments print."""
         handler, root, show = _Handler(self), logging.getLogger(), warnings.showwarning
@@ -88,14 +88,14 @@ class LogFile:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            self.line(warnings.formatwarning(message, category, filename, lineno, line))
+            self.write_line(warnings.formatwarning(message, category, filename, lineno, line))
             show(message, category, filename, lineno, file, line)
 
         root.addHandler(handler)
         if not env_output.is_separated():
             warnings.showwarning = show_and_keep
         try:
-            with env_output.redirect_env_output(self.fileno(), self.line):
+            with env_output.redirect_env_output(self.fileno(), self.write_line):
                 yield self
         finally:
             warnings.showwarning = show
@@ -120,4 +120,4 @@ class _Handler(logging.Handler):
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._log.line(f"{record.levelname.lower()}: {self.format(record)}")
+        self._log.write_line(f"{record.levelname.lower()}: {self.format(record)}")

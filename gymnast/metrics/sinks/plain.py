@@ -9,7 +9,7 @@ from gymnast.clock import CLOCKS
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row
-from gymnast.metrics.specs import in_order, spec
+from gymnast.metrics.specs import sort_keys, metric_for_key
 from gymnast.text.wording import change, score
 
 _OMITTED = {"kind", "time", "id", "traceback", *CLOCKS}
@@ -18,17 +18,17 @@ _OMITTED = {"kind", "time", "id", "traceback", *CLOCKS}
 
 def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()) -> str:
     """Formats elapsed time, progress, the most important metrics and the pinned ones."""
-    parts = [f"{spec('clock/seconds', metrics).format(row['clock/seconds']):>11}"]
+    parts = [f"{metric_for_key('clock/seconds', metrics).format(row['clock/seconds']):>11}"]
     if "progress/share" in row:
-        parts.append(f"{spec('progress/share', metrics).format(row['progress/share']):>6}")
+        parts.append(f"{metric_for_key('progress/share', metrics).format(row['progress/share']):>6}")
     parts.append(f"{row['clock/env_steps']:>10,.0f} env steps")
-    for key in in_order(row, metrics):
-        metric = spec(key, metrics)
+    for key in sort_keys(row, metrics):
+        metric = metric_for_key(key, metrics)
         matters = metric.in_table and (metric.priority <= 2 or key == "speed/env_steps")
         if matters or key in pinned:
             parts.append(f"{key} {metric.format(row[key])}")
     if "progress/remaining" in row:
-        left = spec("progress/remaining", metrics).format(row["progress/remaining"])
+        left = metric_for_key("progress/remaining", metrics).format(row["progress/remaining"])
         parts.append(f"{left} left")
     return "  ".join(parts)
 

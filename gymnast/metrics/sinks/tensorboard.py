@@ -16,26 +16,26 @@ from typing import Any
 
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.recorder import Row, Summary
-from gymnast.metrics.sinks.history import is_late
+from gymnast.metrics.sinks.history import is_late_evaluation
 from gymnast.metrics.sinks.plain import alert_line
-from gymnast.metrics.specs import spec
-from gymnast.metrics.tracking import AXIS, Tracked
+from gymnast.metrics.specs import metric_for_key
+from gymnast.metrics.tracking import AXIS, TrackedRun
 
 FLUSH_SECONDS = 2.0
 """How long a row may stay buffered in memory."""
 
 
-def open_tracker(tracked: Tracked) -> TensorBoard:
+def open_tracker(tracked: TrackedRun) -> TensorBoard:
     return TensorBoard(tracked)
 
 
 class TensorBoard:
-    def __init__(self, tracked: Tracked) -> None:
+    def __init__(self, tracked: TrackedRun) -> None:
         from tensorboard.compat.proto import event_pb2, types_pb2
         from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
         folder = tracked.folder
-        self.where = str(folder)
+        self.location = str(folder)
         self._tracked, self._checksum = tracked, masked_crc32c
         self._events: Any = event_pb2
         self._types: Any = types_pb2
@@ -53,7 +53,7 @@ class TensorBoard:
             self._begin(step, row)
         event = self._events.Event(wall_time=self._time(row), step=step)
         for key, number in row.items():
-            value = self._value(event, key, "scalars", spec(key, self._tracked.metrics).description)
+            value = self._value(event, key, "scalars", metric_for_key(key, self._tracked.metrics).description)
             value.tensor.dtype = self._types.DT_FLOAT
             value.tensor.tensor_shape.SetInParent()  # a scalar
             value.tensor.float_val.append(number)
@@ -73,7 +73,7 @@ class TensorBoard:
     def _begin(self, step: int, row: Row) -> None:
         """Marks the start of an attempt, so that TensorBoard drops later steps of earlier attempts."""
         first = (
-            step + 1 if is_late(row) else step
+            step + 1 if is_late_evaluation(row) else step
         )  # a late row has the same step as a row that must be kept
         event = self._events.Event(wall_time=self._time(row), step=first)
         event.session_log.status = self._events.SessionLog.START

@@ -17,7 +17,7 @@ from gymnast.metrics.recorder import Row, Summary
 if TYPE_CHECKING:
     from gymnast.metrics.tracking import OpenTracker
 
-BEHIND = 20_000
+MAX_QUEUED_ROWS = 20_000
 """Maximum number of queued rows; a tracker that falls further behind is given up."""
 FINISH_SECONDS = 300.0
 """How long the end of a run waits for a tracker to finish, which may have to upload."""
@@ -25,7 +25,7 @@ GIVEN_UP_SECONDS = 5.0
 """The same for a tracker that has already failed."""
 
 
-class Report(Protocol):
+class ReportEvent(Protocol):
     """Records an event of the run."""
 
     def __call__(self, kind: str, counters: Mapping[str, float], **detail: Any) -> None: ...
@@ -38,8 +38,8 @@ class Tracker:
     most one `tracking failed`.
     """
 
-    def __init__(self, name: str, open: Callable[[], OpenTracker], report: Report) -> None:
-        self._name, self._open, self._report = name, open, report
+    def __init__(self, name: str, open_tracker: Callable[[], OpenTracker], report: ReportEvent) -> None:
+        self._name, self._open, self._report = name, open_tracker, report
         self._calls: SimpleQueue[Callable[[OpenTracker], None] | None] = SimpleQueue()
         self._news: SimpleQueue[tuple[str, dict[str, str]]] = SimpleQueue()
         self._counters: dict[str, float] = {}
@@ -69,8 +69,8 @@ class Tracker:
         self._report_news()
 
     def _enqueue(self, call: Callable[[OpenTracker], None]) -> None:
-        if self._calls.qsize() > BEHIND:
-            self._fail(f"more than {BEHIND:,} rows behind")
+        if self._calls.qsize() > MAX_QUEUED_ROWS:
+            self._fail(f"more than {MAX_QUEUED_ROWS:,} rows behind")
         if not self._given_up:
             self._calls.put(call)
         self._report_news()
@@ -79,7 +79,7 @@ class Tracker:
         opened = None
         try:
             opened = self._open()
-            self._news.put(("tracking", {"where": opened.where}))
+            self._news.put(("tracking", {"where": opened.location}))
             while (call := self._calls.get()) is not None and not self._given_up:
                 call(opened)
         except BaseException as problem:  # no failure of a tracker may stop training

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gymnast.config.sections.track import project_of
+from gymnast.config.sections.track import default_project
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.recorder import Row, Summary
-from gymnast.metrics.specs import spec
-from gymnast.metrics.tracking import AXIS, Film, Tracked
-from gymnast.metrics.workspace import bound_of, workspace
+from gymnast.metrics.specs import metric_for_key
+from gymnast.metrics.tracking import AXIS, Film, TrackedRun
+from gymnast.metrics.workspace import upper_bound_series, workspace
 from gymnast.processes import guard
 
 ACTIONS = re.compile(r"(?:.+:)?rollout/action_share\.(\d+)")
@@ -40,14 +40,14 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-def open_tracker(tracked: Tracked) -> Wandb:
+def open_tracker(tracked: TrackedRun) -> Wandb:
     mode = tracked.settings.mode
     mode = os.environ.get("WANDB_MODE", "offline") if mode == "auto" else mode
     with _silent_wandb(offline=mode == "offline"):
         import wandb
 
         run = wandb.init(
-            project=tracked.settings.project or project_of(tracked.env),
+            project=tracked.settings.project or default_project(tracked.env),
             entity=tracked.settings.entity,
             id=tracked.id,
             name=f"{tracked.algo}-{tracked.id}",
@@ -65,8 +65,8 @@ def open_tracker(tracked: Tracked) -> Wandb:
 
 
 class Wandb:
-    def __init__(self, wandb: Any, run: Any, tracked: Tracked) -> None:
-        self.where = str((run.settings.sync_dir if run.offline else run.url) or "nowhere")
+    def __init__(self, wandb: Any, run: Any, tracked: TrackedRun) -> None:
+        self.location = str((run.settings.sync_dir if run.offline else run.url) or "nowhere")
         self._wandb, self._run, self._tracked = wandb, run, tracked
         self._folder = _folder(tracked)
         self._folder.mkdir(exist_ok=True)  # wandb does not create it if WANDB_MODE=disabled
@@ -106,12 +106,12 @@ class Wandb:
     def _declare(self, keys: Sequence[str]) -> None:
         """Defines the x axis and the summary of each key: the best value if one direction is better."""
         for key in keys:
-            metric = spec(key, self._tracked.metrics)
+            metric = metric_for_key(key, self._tracked.metrics)
             best = {"higher": "max,last", "lower": "min,last"}.get(metric.better, "last")
             if metric.section == "clock":
                 best = "max"  # videos and tables are logged with earlier steps
             self._run.define_metric(key, step_metric=None if key == AXIS else AXIS, summary=best)
-            if bound := bound_of(key, self._tracked.metrics):
+            if bound := upper_bound_series(key, self._tracked.metrics):
                 self._bounds |= [bound]
                 self._run.define_metric(bound[0], step_metric=AXIS, summary="last")
         if not self._keys:
@@ -161,7 +161,7 @@ class Wandb:
         (self._folder / "workspace.json").write_text(json.dumps(spec, indent=1))
 
 
-def _folder(tracked: Tracked) -> Path:
+def _folder(tracked: TrackedRun) -> Path:
     """Returns the folder that W&B writes to: `wandb` inside the folder it is given."""
     return tracked.folder if tracked.folder.name == "wandb" else tracked.folder / "wandb"
 
@@ -192,7 +192,7 @@ def _silent_wandb(*, offline: bool) -> Iterator[None]:
     reports. Afterwards its hooks on `sys.exit` and `sys.excepthook` are removed: `finish` gets the exit code
     explicitly."""
     variables = {"WANDB_SILENT": "true"} | ({"WANDB_ERROR_REPORTING": "false"} if offline else {})
-    variables |= guard.spared()  # wandb's process may finish writing after ours was killed
+    variables |= guard.detached_variables()  # wandb's process may finish writing after ours was killed
     before, hooks = {name: os.environ.get(name) for name in variables}, (sys.exit, sys.excepthook)
     os.environ.update(variables)
     try:

@@ -14,12 +14,12 @@ from typing import Any
 
 from gymnast.config.config import CONFIGS, Config
 from gymnast.config.resolve import load, save
-from gymnast.config.saved import plain
+from gymnast.config.saved import to_plain
 from gymnast.errors import CheckpointError
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint, document, durable, events, store
 from gymnast.runs.checkpoint import Checkpoint
-from gymnast.runs.run import Run, claim
+from gymnast.runs.run import Run, create_run_dir
 from gymnast.selfplay.snapshots import Snapshots
 from gymnast.training.lifecycle.label import Label
 
@@ -30,9 +30,9 @@ _COMPARED = ("versions", "cpu")
 """Software and CPU that computed the checkpoint. Resuming compares them with the current ones."""
 
 
-def is_earlier(run: Run, saved: Checkpoint) -> bool:
+def has_later_checkpoint(run: Run, saved: Checkpoint) -> bool:
     """True if the run has a later checkpoint than this one, damaged or not."""
-    return saved.step < max(checkpoint.steps(run.path))
+    return saved.step < max(checkpoint.list_checkpoints(run.path))
 
 
 def settings_at(run: Run, saved: Checkpoint) -> tuple[Config[Any], dict[str, str]]:
@@ -44,7 +44,7 @@ def settings_at(run: Run, saved: Checkpoint) -> tuple[Config[Any], dict[str, str
     changes = [change for event in reversed(resumed) for change in event["changes"]]
     if not changes:
         return cfg, origins
-    tree = plain(cfg)
+    tree = to_plain(cfg)
     for change in changes:
         _revert(tree, change)
     origin = f"run {run.id} at {saved.step:,} env steps"
@@ -61,9 +61,9 @@ def branch(
 ) -> Run:
     """Creates and returns the new run, ready to be resumed from its latest checkpoint."""
     runs_dir, info = run.path.parent, run.info
-    path = claim(runs_dir)
+    path = create_run_dir(runs_dir)
     try:
-        with durable.explained(path), store.naming(label.name, runs_dir):
+        with durable.explain_os_errors(path), store.reserve_name(label.name, runs_dir):
             _copy_record(run, saved, path)
             return Run.create(
                 runs_dir,
@@ -74,7 +74,7 @@ def branch(
                 parent=run.id,
                 parent_step=saved.step,
                 parent_kind=BRANCH,
-                claimed=path,
+                reserved_dir=path,
                 **{key: info[key] for key in (*_INHERITED, *_COMPARED) if key in info},
             )
     except BaseException:
@@ -93,7 +93,7 @@ def _copy_record(run: Run, saved: Checkpoint, path: Path) -> None:
         except CheckpointError:
             continue  # it was pruned; resuming drops the score that belongs to it
         checkpoint.copy(needed, path / checkpoint.FOLDER)
-    kept = events.up_to(run.events(), clock["rollouts"])
+    kept = events.events_up_to(run.events(), clock["rollouts"])
     lines = b"".join(document.dumps(event).encode() + b"\n" for event in kept)
     durable.write(path / "events.jsonl", lines)
     with MetricStore(run.path / "metrics.db") as old, MetricStore(path / "metrics.db", "w") as new:

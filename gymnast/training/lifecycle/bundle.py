@@ -15,7 +15,7 @@ from gymnast.training.transaction import Incident
 
 
 def write_incident_bundle(
-    run: Run, session: Session, role: str, incident: Incident, rollout: Rollout, values: Any
+    run: Run, session: Session, role: str, incident: Incident, rollout: Rollout, hparams: Any
 ) -> Path:
     """Writes the rollout, the policy before the update and the hyperparameters to a directory in the
     format of a checkpoint, under `incidents/` (`incidents/ROLE/` with several roles); returns its path."""
@@ -31,7 +31,7 @@ def write_incident_bundle(
         documents={
             "incident": {"role": role, **asdict(incident), "clock": session.clock.counters()},
             "policy": learner.policy.spec(),
-            "values": {name: str(value) for name, value in values},
+            "values": {name: str(value) for name, value in hparams},
         },
         reason="update rolled back",
     )

@@ -17,7 +17,7 @@ from gymnast.config.saved import diff
 from gymnast.training.loop import Loop
 
 
-def in_one_process(cfg: Config[Any]) -> Config[Any]:
+def single_process_config(cfg: Config[Any]) -> Config[Any]:
     """Returns the config with environments and evaluation in this process and one thread. The computed
     numbers stay the same, but an environment fault ends training instead of restarting the copy."""
     return cfg.model_copy(
@@ -43,12 +43,12 @@ def detect_anomalies() -> Iterator[None]:
                 _detect_anomalies(False)
 
 
-def announce(loop: Loop, cfg: Config[Any]) -> None:
+def start_debugging(loop: Loop, cfg: Config[Any]) -> None:
     """Turns on torch's anomaly detection, which finds the origin of NaN, if torch is the engine, and
     records which settings --debug replaced in this session."""
     if any(learner.policy.engine == "torch" for learner in loop.session.learners.values()):
         _detect_anomalies(True)
-    changes = [{"key": k, "from": a, "to": b} for k, a, b in diff(cfg, in_one_process(cfg))]
+    changes = [{"key": k, "from": a, "to": b} for k, a, b in diff(cfg, single_process_config(cfg))]
     loop.event("debugging", changes=changes)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gymnast.collect.collector import Collector
-from gymnast.config.applies import Context, without_effect
+from gymnast.config.applies import Context, ineffective_settings
 from gymnast.config.config import Config
 from gymnast.spaces.actions import Action, BoxAction
 from gymnast.spaces.observations import (
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from gymnast.training.loop import Loop
 
 
-def settings_without_effect(
+def unused_settings(
     keys: Iterable[str], cfg: Config[Any], collector: Collector
 ) -> list[tuple[str, str]]:
     """Returns (dotted key, when it would have an effect) for each of these settings that has none.
     `roles.ROLE.set.*` is checked against the spaces of that role."""
     keys, spaces = list(keys), collector.spaces
-    found = without_effect(keys, _context(cfg, spaces.values()))
+    found = ineffective_settings(keys, _context(cfg, spaces.values()))
     for role in cfg.roles.keys() & spaces.keys():
         prefix = f"roles.{role}.set."
         own = [key.removeprefix(prefix) for key in keys if key.startswith(prefix)]
-        context = _context(Settings(cfg).of(role), [spaces[role]])
-        found += [(f"{prefix}{key}", why) for key, why in without_effect(own, context)]
+        context = _context(Settings(cfg).for_role(role), [spaces[role]])
+        found += [(f"{prefix}{key}", why) for key, why in ineffective_settings(own, context)]
     return found
 
 
-def note_settings_without_effect(loop: Loop, keys: Iterable[str]) -> None:
+def record_unused_settings(loop: Loop, keys: Iterable[str]) -> None:
     """Records one event for each of these settings that changes nothing in this run."""
     session = loop.session
-    for key, why in settings_without_effect(keys, session.cfg, session.collector):
+    for key, why in unused_settings(keys, session.cfg, session.collector):
         loop.event("setting without effect", key=key, why=why)
 
 

@@ -8,14 +8,14 @@ from typing import Any
 from gymnast.clock import Clock
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.recorder import Summary
-from gymnast.runs.curve import learning
+from gymnast.runs.curve import run_learning
 from gymnast.runs.run import Run
-from gymnast.training.lifecycle.stop import Reason
+from gymnast.training.lifecycle.stop import StopReason
 
 
 @dataclass(frozen=True)
 class Ending:
-    reason: Reason
+    reason: StopReason
     interrupted: bool
     """True if a signal was received, also if that was after the reason."""
     score: dict[str, Any] | None
@@ -23,13 +23,13 @@ class Ending:
     """True if the score was measured on held-out seeds, at the end."""
     solved: bool | None
     """None for an environment without a threshold."""
-    best: int | None
+    best_version: int | None
     """Env steps of the best version."""
 
     @property
     def stopped(self) -> bool:
         """True if the run stopped before it was done, so that it can be resumed."""
-        return self.interrupted or not self.reason.is_end
+        return self.interrupted or not self.reason.is_final
 
 
 def finish_run(run: Run, clock: Clock, ended: Ending, alerts: Alerts) -> Summary:
@@ -42,10 +42,10 @@ def finish_run(run: Run, clock: Clock, ended: Ending, alerts: Alerts) -> Summary
         score=ended.score,
         confirmed=ended.confirmed,
         clocks=clock.counters(),
-        checkpoints={"best": ended.best, "latest": clock.env_steps},
+        checkpoints={"best": ended.best_version, "latest": clock.env_steps},
         alerts=[asdict(alert) for alert in alerts.all()],
         # the learning curve of a stopped run is not extrapolated to the rest of its budget
-        learning=learning(
+        learning=run_learning(
             run,
             run.info["threshold"],
             None if ended.stopped else clock.limits.get("env_steps"),
@@ -64,7 +64,7 @@ def finish_run(run: Run, clock: Clock, ended: Ending, alerts: Alerts) -> Summary
         threshold=info["threshold"],
         env_steps=clock.env_steps,
         seconds=clock.seconds,
-        best=ended.best,
+        best=ended.best_version,
         interrupted=ended.interrupted,
         stopped=ended.stopped,
     )

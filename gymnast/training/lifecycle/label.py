@@ -12,5 +12,5 @@ class Label:
     name: str = ""
     group: str | None = None
     tags: Sequence[str] = ()
-    claimed: Path | None = None
+    claimed_dir: Path | None = None
     """The run directory, if it was claimed before (by `--detach`, for example)."""

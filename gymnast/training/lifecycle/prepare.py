@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from gymnast.collect.collector import Collector
-from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, OWN_LIMIT
-from gymnast.config.numbers import show
-from gymnast.config.presets import find, split
-from gymnast.config.resolve import OF_SPACES, Resolved
-from gymnast.config.saved import values
-from gymnast.engine.choice import choose
+from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, ENV_LIMIT
+from gymnast.config.numbers import quote_value
+from gymnast.config.presets import find_preset, split_target
+from gymnast.config.resolve import SPACE_DEFAULT_ORIGIN, ResolvedConfig
+from gymnast.config.saved import flat_values
+from gymnast.engine.choice import choose_engine
 from gymnast.envs.build.defaults import resolve_for_spaces
-from gymnast.metrics.tracking import refuse_missing
-from gymnast.policy.layers import Conv, Embedding, Linear, Network, Parallel, Pixels, Stack, walk
-from gymnast.training.learner import policy_for
-from gymnast.training.lifecycle.debug import in_one_process
-from gymnast.training.lifecycle.effects import settings_without_effect
-from gymnast.training.lifecycle.stop import conditions
+from gymnast.metrics.tracking import require_packages
+from gymnast.policy.layers import Conv, Embedding, Linear, Network, Parallel, Pixels, Stack, iter_layers
+from gymnast.training.learner import build_policy
+from gymnast.training.lifecycle.debug import single_process_config
+from gymnast.training.lifecycle.effects import unused_settings
+from gymnast.training.lifecycle.stop import stop_conditions
 from gymnast.training.lifecycle.summary import Preflight
 from gymnast.training.live.control import Settings
 from gymnast.training.session import open_collector
@@ -30,8 +30,8 @@ _SHOWN_ELSEWHERE = ("facts.", "env.id", "algo.name", "stop.", "seed")
 
 
 @dataclass(frozen=True)
-class Prepared:
-    resolved: Resolved
+class PreparedRun:
+    resolved: ResolvedConfig
     collector: Collector
 
     def preflight(self) -> Preflight:
@@ -40,12 +40,12 @@ class Prepared:
         observation, action = self.collector.space_texts
         settings = Settings(cfg)
         policies = {
-            role: policy_for(obs, action_space, settings.of(role))
+            role: build_policy(obs, action_space, settings.for_role(role))
             for role, (obs, action_space) in self.collector.spaces.items()
         }
-        known = values(cfg)
+        known = flat_values(cfg)
         chosen = [
-            (key, show(known[key]), origin)
+            (key, quote_value(known[key]), origin)
             for key, origin in provenance.items()
             if origin != "default" and key in known and not key.startswith(_SHOWN_ELSEWHERE)
         ]
@@ -58,11 +58,11 @@ class Prepared:
             action=action,
             network=" and ".join(network_text(p.network) for p in policies.values()),
             parameters=sum(p.parameters.count for p in policies.values()),
-            engine=str(choose(cfg, next(iter(policies.values())).network)),
+            engine=str(choose_engine(cfg, next(iter(policies.values())).network)),
             time_limit=self.time_limit_text(),
             budget=cfg.stop.limits(),
             threshold=cfg.facts.threshold,
-            stops=conditions(cfg),
+            stops=stop_conditions(cfg),
             settings=chosen,
             warnings=self.warnings(),
         )
@@ -82,14 +82,14 @@ class Prepared:
     def warnings(self) -> list[str]:
         """Returns what the user should know before training starts, one sentence each."""
         cfg, found = self.resolved.config, []
-        name = split(self.resolved.preset)[0]
-        if self.resolved.asked != name:
-            found.append(f"{self.resolved.asked} has no version: using {name}, the newest known")
-        if (preset := find(name)).hides_shipped:
+        name = split_target(self.resolved.preset)[0]
+        if self.resolved.requested_env != name:
+            found.append(f"{self.resolved.requested_env} has no version: using {name}, the newest known")
+        if (preset := find_preset(name)).shadows_builtin:
             found.append(f"{preset.source.name} replaces the built-in preset for {name}")
         if not self.resolved.has_preset:
             found.append(f"no preset for {cfg.env.id}: using defaults for its type of spaces")
-        if self.resolved.provenance.get("env.keep") == OF_SPACES:
+        if self.resolved.provenance.get("env.keep") == SPACE_DEFAULT_ORIGIN:
             kept = ", ".join(cfg.env.keep)
             found.append(f"the policy sees only these parts of the observation: {kept} (env.keep)")
         if cfg.facts.threshold is None:
@@ -97,14 +97,14 @@ class Prepared:
         found += self.collector.seeding_warnings
         if not self.collector.resumes_exactly and not self.collector.seeding_warnings:
             found.append("this environment does not replay exactly: resume restarts its episodes")
-        if cfg.evaluation_limit() == OWN_LIMIT and self.collector.time_limit is None:
+        if cfg.evaluation_limit() == ENV_LIMIT and self.collector.time_limit is None:
             found.append(
                 f"{cfg.env.id} declares no time limit and eval.max_episode_steps is off: an evaluation "
                 "may last until eval.timeout"
             )
-        idle = settings_without_effect(self.resolved.given, cfg, self.collector)
+        idle = unused_settings(self.resolved.explicit_keys, cfg, self.collector)
         found += [f"{key} has no effect: {why}" for key, why in idle]
-        rollout = cfg.env.n_envs * (cfg.starting_values().span().steps or 1)
+        rollout = cfg.env.n_envs * (cfg.initial_algo().span().steps or 1)
         total = cfg.stop.env_steps
         if total is not None and total < rollout:
             found.append(f"the budget ({total:,}) is less than one rollout ({rollout:,} env steps)")
@@ -113,12 +113,12 @@ class Prepared:
 
 def prepare(
     target: str, overrides: Mapping[str, Any], algo: str | None = None, *, debug: bool = False
-) -> Prepared:
+) -> PreparedRun:
     """Resolves the config and opens the training environments. Nothing is written to disk."""
     resolved = resolve_for_spaces(target, overrides, algo=algo)
-    refuse_missing(resolved.config.track.to)
-    cfg = in_one_process(resolved.config) if debug else resolved.config
-    return Prepared(resolved, open_collector(cfg))
+    require_packages(resolved.config.track.to)
+    cfg = single_process_config(resolved.config) if debug else resolved.config
+    return PreparedRun(resolved, open_collector(cfg))
 
 
 def network_text(network: Network) -> str:
@@ -138,7 +138,7 @@ def _widths(stack: Stack) -> str:
             case Linear(n_in, n_out):
                 widths += [str(n_out)] if widths else [str(n_in), str(n_out)]
             case Pixels(shape):
-                convolutions = sum(isinstance(one, Conv) for _, one in walk("", stack))
+                convolutions = sum(isinstance(one, Conv) for _, one in iter_layers("", stack))
                 widths.append(f"{' x '.join(map(str, shape))} image")
                 widths.append(f"{convolutions} convolutions")
             case Parallel(_, branches):

@@ -14,7 +14,7 @@ from gymnast.runs.run import Run
 from gymnast.training.lifecycle.label import Label
 
 
-def refuse_label(run: Run, label: Label) -> None:
+def check_no_label(run: Run, label: Label) -> None:
     """Raises UsageError if a name or tags are given for a run that continues: only a branch, which is
     a new run, can get them."""
     if label.name or label.tags:
@@ -24,7 +24,7 @@ def refuse_label(run: Run, label: Label) -> None:
         )
 
 
-def refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool, branches: bool) -> None:
+def check_can_continue(run: Run, saved: Checkpoint, *, changed: bool, branches: bool) -> None:
     """Raises RunError if the run has ended and no setting was changed that could continue it."""
     info = run.info
     if changed or not (branches or info["status"] == "finished"):
@@ -44,7 +44,7 @@ def refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool, branches
     raise RunError(f"{what} ({reason})", fix=f"gymnast resume {run.id} {at}")
 
 
-def refuse_small_budget(
+def check_budget(
     run: Run, saved: Checkpoint, before: Config[Any], cfg: Config[Any], *, branches: bool
 ) -> None:
     """Raises RunError for a budget that is used up already or, for the run itself, smaller than its
@@ -71,7 +71,7 @@ def refuse_small_budget(
 def _larger_or_earlier(run: Run, saved: Checkpoint, name: str, total: float) -> str:
     option = "--minutes" if name == "seconds" else f"--{name.replace('_', '-')}"
     end = min(saved.step, total) if name == "env_steps" else saved.step
-    earlier = [step for step in checkpoint.steps(run.path) if 0 < step < end]
+    earlier = [step for step in checkpoint.list_checkpoints(run.path) if 0 < step < end]
     where = f"--at {earlier[-1]}" if earlier else "--at 0"
     return f"give a larger {option}, or branch from an earlier checkpoint: {where}"
 
@@ -82,7 +82,7 @@ def _resumed_from(run: Run, saved: Checkpoint) -> bool:
     return any(event["changes"] for event in resumed)
 
 
-def refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
+def check_compatible(before: Config[Any], cfg: Config[Any]) -> None:
     """Raises ConfigError for changed settings that a checkpoint cannot be loaded into."""
     fixed = ("seed", "policy", "env", "normalize")
     changed = [name for name in fixed if getattr(before, name) != getattr(cfg, name)]

@@ -12,26 +12,26 @@ from typing import Any
 from gymnast.collect.collector import Collector
 from gymnast.config.config import Config
 from gymnast.config.live import overridden_live_keys, with_live_changes
-from gymnast.config.resolve import load, revise, save
+from gymnast.config.resolve import load, apply_overrides, save
 from gymnast.config.saved import diff
 from gymnast.metrics.recorder import Summary
 from gymnast.runs import checkpoint, document, durable, machine
 from gymnast.runs.checkpoint import Checkpoint
-from gymnast.runs.events import DROPPED, effective_events
+from gymnast.runs.events import DROPPED, is_reapplied
 from gymnast.runs.run import Run
 from gymnast.selfplay.snapshots import Snapshots
-from gymnast.training.lifecycle.branch import WEIGHTS, branch, is_earlier, settings_at
-from gymnast.training.lifecycle.debug import announce, in_one_process
-from gymnast.training.lifecycle.effects import note_settings_without_effect
+from gymnast.training.lifecycle.branch import WEIGHTS, branch, has_later_checkpoint, settings_at
+from gymnast.training.lifecycle.debug import start_debugging, single_process_config
+from gymnast.training.lifecycle.effects import record_unused_settings
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.resumable import (
-    refuse_label,
-    refuse_nothing_to_do,
-    refuse_other_shape,
-    refuse_small_budget,
+    check_no_label,
+    check_can_continue,
+    check_compatible,
+    check_budget,
 )
 from gymnast.training.lifecycle.start import (
-    ConsoleFor,
+    ConsoleFactory,
     open_run,
     record_engine,
     start_fresh,
@@ -44,13 +44,13 @@ from gymnast.training.loop import Loop
 
 def resume(
     run: Run,
-    collector_for: Callable[[Config[Any]], Collector],
+    make_collector: Callable[[Config[Any]], Collector],
     *,
     at: str = "latest",
     overrides: Mapping[str, Any],
     optimizer: bool = True,
     label: Label = Label(),  # noqa: B008
-    console: ConsoleFor,
+    console: ConsoleFactory,
     keyboard: bool = False,
     debug: bool = False,
     on_branch: Callable[[Run], None] = lambda _: None,
@@ -59,32 +59,32 @@ def resume(
     the newest, that is a new run (a branch) with this `label`, and `on_branch` is called with it before
     it trains."""
     saved = _where_to_resume(run, at)
-    branches = saved is not None and at != "latest" and is_earlier(run, saved)
+    branches = saved is not None and at != "latest" and has_later_checkpoint(run, saved)
     if saved is not None and branches:
         before, provenance = settings_at(run, saved)
     else:
-        refuse_label(run, label)
+        check_no_label(run, label)
         before = load(run.config(), at=str(run.path / "config.yaml"))
         provenance = run.provenance()
     cfg = before
     if overrides:
-        cfg, provenance = revise(before, overrides, provenance=provenance, origin="resume")
-        refuse_other_shape(before, cfg)
+        cfg, provenance = apply_overrides(before, overrides, provenance=provenance, origin="resume")
+        check_compatible(before, cfg)
     overruled, changed = overridden_live_keys(overrides), bool(_changes(before, cfg))
     if saved is not None:
         live = saved.document("state").get("live", {})
         changed = changed or bool(overruled & live.keys())
-        refuse_nothing_to_do(run, saved, changed=changed, branches=branches)
+        check_can_continue(run, saved, changed=changed, branches=branches)
         live_kept = {key: value for key, value in live.items() if key not in overruled}
-        refuse_small_budget(
+        check_budget(
             run,
             saved,
             with_live_changes(before, live),
             with_live_changes(cfg, live_kept),
             branches=branches,
         )
-    used = in_one_process(cfg) if debug else cfg
-    collector = collector_for(used)
+    used = single_process_config(cfg) if debug else cfg
+    collector = make_collector(used)
     validate_before_start(cfg, collector, None)
     if saved is not None and branches:
         run = branch(run, saved, before, provenance, label)
@@ -99,13 +99,13 @@ def resume(
                 loop.event("branched", parent=run.info["parent"], step=saved.step)
             restarted = _restore(loop, saved, optimizer=optimizer, overruled=overruled)
             if changed:
-                loop.session.ended = None  # what ended the run may not hold with the new settings
+                loop.session.end_reason = None  # what ended the run may not hold with the new settings
             _record_resume(
                 loop, before, cfg, saved, restarted, optimizer=optimizer, overruled=overruled
             )
-        note_settings_without_effect(loop, [change["key"] for change in _changes(before, cfg)])
+        record_unused_settings(loop, [change["key"] for change in _changes(before, cfg)])
         if debug:
-            announce(loop, cfg)
+            start_debugging(loop, cfg)
         if cfg != before:
             durable.replace(run.path / "config.yaml", save(cfg).encode())
             origins = document.dumps(dict(provenance), indent=1).encode()
@@ -115,7 +115,7 @@ def resume(
 
 def _where_to_resume(run: Run, at: str) -> Checkpoint | None:
     """Returns the checkpoint to resume from; None for a run that ended before its first checkpoint."""
-    if at == "latest" and not checkpoint.steps(run.path):
+    if at == "latest" and not checkpoint.list_checkpoints(run.path):
         return None
     return checkpoint.find(run.path, at)
 
@@ -136,13 +136,13 @@ def _restore(
     copy -> reason for every copy whose running episode could not be restored."""
     run, session = loop.run, loop.session
     restarted = session.restore(
-        saved, loop.recorder.alerts, optimizer=optimizer, overruled=overruled
+        saved, loop.recorder.alerts, optimizer=optimizer, overridden_keys=overruled
     )
     apply_changes(loop, [])  # metric bounds and run.json follow the restored settings
     rollouts = session.clock.rollouts
     loop.row = dict(saved.document("metrics"))
     loop.store.supersede(rollouts, keep=session.late_rows + (rollouts > 0))
-    run.discard_after(rollouts)
+    run.supersede_after(rollouts)
     set_aside = checkpoint.set_aside_damaged(run.path, saved.step)
     for directory in (run.traces, run.matches):
         for file in directory.glob("*-*.safetensors"):
@@ -150,11 +150,11 @@ def _restore(
                 file.unlink()
         for draft in directory.glob(".*"):  # the run was killed while writing it
             draft.unlink(missing_ok=True)
-    Snapshots(run.path).supersede(saved.step)
+    Snapshots(run.path).delete_after(saved.step)
     if restarted:
         why = "; ".join(dict.fromkeys(restarted.values()))
         loop.event("episodes restarted", copies=list(restarted), why=why)
-    for sentence in saved.skipped:
+    for sentence in saved.skipped_errors:
         loop.event("checkpoint skipped", why=sentence)
     if set_aside:
         why = "no later checkpoint can be loaded; rows after this one are computed again"
@@ -166,7 +166,7 @@ def _restore(
 def _drop_lost_best(loop: Loop) -> None:
     """Drops the best score if its checkpoint no longer exists: it could not be confirmed."""
     best = loop.session.scores.best
-    if best is not None and best["env_steps"] not in checkpoint.steps(loop.run.path):
+    if best is not None and best["env_steps"] not in checkpoint.list_checkpoints(loop.run.path):
         loop.session.scores.best = None
         loop.event("best score dropped", score=best, why="its checkpoint is no longer stored")
 
@@ -178,13 +178,13 @@ def _schedule_live_changes(
     for overruled keys. `live` are the keys with a live value at the checkpoint. Returns the keys whose
     live value is dropped, and the changes still to come."""
     rollouts = loop.session.clock.rollouts
-    ahead = [e for e in loop.run.events() if effective_events(e) and e["rollouts"] >= rollouts]
+    ahead = [e for e in loop.run.events() if is_reapplied(e) and e["rollouts"] >= rollouts]
     keys = {change["key"] for event in ahead for change in event.get("changes", ())} | {*live}
     dropped = sorted(keys & {*overruled})
     if dropped:
         loop.event(DROPPED, keys=dropped, why="set anew on resume")
     # read the events once more: the one just written makes earlier changes of its keys void
-    again = loop.commands.reapply(loop.run.events(), loop)
+    again = loop.commands.schedule_reapply(loop.run.events(), loop)
     fields = ("kind", "rollouts", "changes")
     return dropped, [{key: event[key] for key in fields if key in event} for event in again]
 
@@ -202,7 +202,7 @@ def _record_resume(
     """Records a "resumed" event: what changed, and whether the continuation is bit-exact."""
     live = saved.document("state").get("live", {})
     dropped, ahead = _schedule_live_changes(loop, overruled, live)
-    machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.here())
+    machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.machine_info())
     differs = [key for key in here if here[key] != machine_before.get(key)]
     differs += record_engine(loop)
     changes = _changes(before, cfg)
@@ -226,7 +226,7 @@ def _record_resume(
         live_changes_ahead=ahead,
     )
     if changes and before.stop.limits() != cfg.stop.limits():
-        moved = loop.session.control.moved_by_budget()
+        moved = loop.session.schedules.budget_dependent()
         loop.event("budget changed", schedules_moved=moved)
 
 

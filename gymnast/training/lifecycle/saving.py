@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 
-from gymnast.collect.collector import ROLE, Collected
+from gymnast.collect.collector import ROLE, CollectResult
 from gymnast.metrics.alerts import Alerts
 from gymnast.runs import checkpoint
 from gymnast.runs.match_trace import write_matches
 from gymnast.runs.run import Run
 from gymnast.runs.trace import write_traces
-from gymnast.runs.trace_budget import trim
+from gymnast.runs.trace_budget import trim_to_budget
 from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.steps import step_table, to_csv
 from gymnast.training.session import Session
-from gymnast.training.update import Update
+from gymnast.training.update import AcceptedUpdate
 
 
 def save(
@@ -24,8 +24,8 @@ def save(
     alerts: Alerts,
     *,
     row: Mapping[str, float],
-    collected: Collected | None,
-    updates: Mapping[str, Update],
+    collected: CollectResult | None,
+    updates: Mapping[str, AcceptedUpdate],
     reason: str,
 ) -> None:
     """Writes a checkpoint durably, then prunes old checkpoints and traces. The best version and the one
@@ -69,7 +69,7 @@ def trim_traces(run: Run, session: Session, protect: Collection[int]) -> None:
     """Prunes traces to `traces.disk` bytes. The evaluations of `protect`ed versions stay complete."""
     limit = session.cfg.traces.disk
     if limit is not None:
-        trim(run.matches if session.league is not None else run.traces, limit, protect)
+        trim_to_budget(run.matches if session.league is not None else run.traces, limit, protect)
 
 
 TABLE_STEPS = 4096
@@ -77,16 +77,16 @@ TABLE_STEPS = 4096
 
 
 def _tables(
-    session: Session, collected: Collected | None, updates: Mapping[str, Update]
+    session: Session, collected: CollectResult | None, updates: Mapping[str, AcceptedUpdate]
 ) -> dict[str, str]:
     """Returns file name -> CSV text, one per role: the rollout that the last update used, with
     advantages and returns. A role without an update gets the last rollout without those columns."""
     tables: dict[str, str] = {}
     for role, newest in (collected.rollouts if collected else {}).items():
         learner, update = session.learners[role], updates.get(role)
-        rollout = update.collected if update else newest
-        lesson = learner.lesson(update.shaped, update.values) if update else None
-        facts = facts_for_policy_obs(session.cfg.facts, session.cfg.env, learner.policy.obs)
+        rollout = update.raw_rollout if update else newest
+        lesson = learner.training_targets(update.shaped_rollout, update.hparams) if update else None
+        facts = facts_for_policy_obs(session.cfg.facts, session.cfg.env, learner.policy.obs_space)
         name = "rollout.csv" if role == ROLE else f"rollout-{role}.csv"
         tables[name] = to_csv(step_table(rollout, learner.policy.head, facts, lesson), TABLE_STEPS)
     return tables

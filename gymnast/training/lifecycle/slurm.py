@@ -13,32 +13,32 @@ from collections.abc import Mapping
 
 from gymnast.runs.run import Run
 
-SIGNAL = "SIGUSR1"
-PATIENCE = 10.0
+REQUEUE_SIGNAL = "SIGUSR1"
+SCONTROL_TIMEOUT = 10.0
 """Timeout of `scontrol`, in seconds."""
 
 
 def requeue(
-    run: Run, counters: Mapping[str, int | float], received: str | None, *, continues: bool
+    run: Run, counters: Mapping[str, int | float], received: str | None, *, rerun_resumes: bool
 ) -> None:
     """Requeues the SLURM job if SIGUSR1 was received. Must be called after everything is saved, since
     SLURM kills the job's processes at once. `continues`: running the same command again would continue
     this run."""
     job = _job()
-    if job is None or received != SIGNAL:
+    if job is None or received != REQUEUE_SIGNAL:
         return
-    if not continues:
+    if not rerun_resumes:
         why = "the same command would start another run; give --name NAME --requeue"
-        run.event("not requeued", counters, job=job, why=why)
+        run.record_event("not requeued", counters, job=job, why=why)
         return
-    run.event("requeued", counters, job=job)
+    run.record_event("requeued", counters, job=job)
     command = ["scontrol", "requeue", job]
     try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE)
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=SCONTROL_TIMEOUT)
     except (OSError, subprocess.SubprocessError) as problem:
         error = getattr(problem, "stderr", None) or problem
         why = f"{' '.join(command)}: {error}".strip()
-        run.event("not requeued", counters, job=job, why=why)
+        run.record_event("not requeued", counters, job=job, why=why)
 
 
 def _job() -> str | None:

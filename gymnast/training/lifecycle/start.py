@@ -14,69 +14,69 @@ from typing import Any
 from gymnast.collect.collector import ROLE, Collector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
-from gymnast.config.families import has_roles
-from gymnast.config.resolve import Resolved, save
-from gymnast.engine.choice import choose, splits_batch_over_threads
+from gymnast.config.families import is_multi_agent
+from gymnast.config.resolve import ResolvedConfig, save
+from gymnast.engine.choice import choose_engine, splits_batch_over_threads
 from gymnast.engine.engine import load_engine
-from gymnast.engine.threads import fix_threads, refuse_missing_device
+from gymnast.engine.threads import set_num_threads, require_device
 from gymnast.errors import CheckpointError, ConfigError, GymnastError, RunError
 from gymnast.evaluation.evaluate import require_countable_starts
-from gymnast.evaluation.jobs import open_evaluation
+from gymnast.evaluation.jobs import open_evaluation_runner
 from gymnast.evaluation.progress import progress_text
 from gymnast.evaluation.scores import Scores
 from gymnast.film.background import film_in_background
 from gymnast.metrics.recorder import Recorder, Sink, Summary
 from gymnast.metrics.sinks.log import LogFile
-from gymnast.metrics.specs import Metric, declared
+from gymnast.metrics.specs import Metric, run_metrics
 from gymnast.metrics.store import MetricStore
-from gymnast.metrics.tracking import Tracked, refuse_missing, trackers
+from gymnast.metrics.tracking import TrackedRun, require_packages, tracker_sinks
 from gymnast.processes import guard
 from gymnast.runs import checkpoint, films, store
 from gymnast.runs.checkpoint import Checkpoint
-from gymnast.runs.parts import of_role
+from gymnast.runs.parts import arrays_of_role
 from gymnast.runs.run import Run
 from gymnast.shaping.shaping import Shaping
-from gymnast.training.holding import refuse_too_many_steps
-from gymnast.training.learner import load_algorithm, policy_for
+from gymnast.training.holding import check_memory_fits
+from gymnast.training.learner import load_algorithm, build_policy
 from gymnast.training.lifecycle.branch import WEIGHTS
-from gymnast.training.lifecycle.debug import announce, in_one_process
-from gymnast.training.lifecycle.effects import note_settings_without_effect
+from gymnast.training.lifecycle.debug import start_debugging, single_process_config
+from gymnast.training.lifecycle.effects import record_unused_settings
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.slurm import requeue
 from gymnast.training.lifecycle.summary import end_text
 from gymnast.training.live.commands import Commands
 from gymnast.training.live.control import Settings
-from gymnast.training.live.interrupts import LEAVE_SECONDS, Interrupts
-from gymnast.training.live.keys import Keys
+from gymnast.training.live.interrupts import CLEANUP_SECONDS, Interrupts
+from gymnast.training.live.keys import KeyListener
 from gymnast.training.live.rules import validate_rules
 from gymnast.training.live.watchdog import StallReport, Watchdog
 from gymnast.training.loop import Loop
-from gymnast.training.session import POLICY, Session, alert_settings, task_limits
+from gymnast.training.session import POLICY, Session, alert_settings, metric_limits
 
-ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
+ConsoleFactory = Callable[[Mapping[str, Metric], Config[Any]], Sink]
 """Returns the console sink of a run, for its metrics and config."""
 
 
 def start_run(
-    resolved: Resolved,
+    resolved: ResolvedConfig,
     collector: Collector,
     runs_dir: Path,
     *,
     label: Label = Label(),  # noqa: B008
     source: tuple[Run, Checkpoint] | None = None,
-    console: ConsoleFor,
+    console: ConsoleFactory,
     keyboard: bool = False,
     debug: bool = False,
-    continues: bool = False,
+    rerun_resumes: bool = False,
 ) -> tuple[Run, Summary]:
     """Creates a run and trains it to its end. `source`: the run and checkpoint whose weights it starts
     from; `keyboard`: keys pressed in the terminal are commands; `continues`: running the same command
     again would continue this run (decides whether a SLURM job is requeued)."""
     cfg = resolved.config
     validate_before_start(cfg, collector, source)
-    if has_roles(cfg.env.id):
+    if is_multi_agent(cfg.env.id):
         _refuse_unknown_players(cfg, collector, runs_dir)
-    with store.naming(label.name, runs_dir):
+    with store.reserve_name(label.name, runs_dir):
         run = Run.create(
             runs_dir,
             config_text=save(cfg),
@@ -91,16 +91,16 @@ def start_run(
             provenance=resolved.provenance,
             env=cfg.env.id,
             algo=cfg.algo.name,
-            claimed=label.claimed,
+            reserved_dir=label.claimed_dir,
             threshold=cfg.facts.threshold,
             repeatable=_repeatable(cfg),
         )
-    used = in_one_process(cfg) if debug else cfg
-    with open_run(run, used, collector, console, keyboard=keyboard, continues=continues) as loop:
+    used = single_process_config(cfg) if debug else cfg
+    with open_run(run, used, collector, console, keyboard=keyboard, continues=rerun_resumes) as loop:
         start_fresh(loop, source)
-        note_settings_without_effect(loop, resolved.given)
+        record_unused_settings(loop, resolved.explicit_keys)
         if debug:
-            announce(loop, cfg)
+            start_debugging(loop, cfg)
         return run, train_to_end(loop)
 
 
@@ -109,10 +109,10 @@ def open_run(
     run: Run,
     cfg: Config[Any],
     collector: Collector,
-    console: ConsoleFor,
+    console: ConsoleFactory,
     *,
     keyboard: bool = False,
-    continues: bool = False,
+    rerun_resumes: bool = False,
 ) -> Iterator[Loop]:
     """Opens everything that a run needs (lock, recorder, evaluation, signal handlers, watchdog, keys),
     yields the loop, and closes it all on every way out, in reverse order."""
@@ -120,20 +120,20 @@ def open_run(
         stack.callback(guard.unmark)
         stack.callback(collector.close)
         stack.enter_context(run.writer())
-        metrics = declared(cfg, task_limits(collector, cfg))
-        log = LogFile(run.path / "log.txt", metrics, ending=end_text)
-        stack.enter_context(log.listening())
+        metrics = run_metrics(cfg, metric_limits(collector, cfg))
+        log = LogFile(run.path / "log.txt", metrics, format_summary=end_text)
+        stack.enter_context(log.capture_logging())
         record, loss = _open_record(run)
         console_sink = console(metrics, cfg)
 
         def record_event(kind: str, counters: Mapping[str, float], **detail: Any) -> None:
-            run.event(kind, counters, **detail)
+            run.record_event(kind, counters, **detail)
             recorder.event({"kind": kind, **counters, **detail})
 
-        placed = partial(films.placed, run.path)
-        tracked = Tracked.of(run.info, cfg, metrics, run.path, placed)
+        placed = partial(films.films_with_steps, run.path)
+        tracked = TrackedRun.from_run_info(run.info, cfg, metrics, run.path, placed)
         # Closed in this order: a tracker may take long to upload, and the log records how that ended.
-        sinks: list[Sink] = [console_sink, *trackers(tracked, record_event), log]
+        sinks: list[Sink] = [console_sink, *tracker_sinks(tracked, record_event), log]
         roles = [role for role in collector.spaces if role != ROLE]
         recorder = Recorder(metrics, sinks, alert_settings(cfg, run), roles, record)
         stack.callback(recorder.close)
@@ -142,30 +142,30 @@ def open_run(
             """Shows the progress of an evaluation; it is not written to events.jsonl."""
             recorder.event({"kind": "evaluating", "finished": progress_text(done, total, seconds)})
 
-        evaluating = open_evaluation(cfg, log.line, report)
+        evaluating = open_evaluation_runner(cfg, log.write_line, report)
         stack.callback(evaluating.close)
-        traces = run.matches if has_roles(cfg.env.id) else run.traces
+        traces = run.matches if is_multi_agent(cfg.env.id) else run.traces
         scores = Scores(evaluating, traces if cfg.traces.eval else None, run.path)
         session = Session.build(cfg, collector, scores, run.path)
         networks = [x.policy.network for x in session.learners.values()]
-        fix_threads(
+        set_num_threads(
             cfg.threads,
-            in_shares=any(splits_batch_over_threads(cfg, network) for network in networks),
+            split_batch=any(splits_batch_over_threads(cfg, network) for network in networks),
         )
 
         commands = Commands(run)
-        keys = Keys(run, commands, console_sink, wanted=keyboard)
+        keys = KeyListener(run, commands, console_sink, enabled=keyboard)
 
         def leave(reason: str) -> None:
             """Called by a signal handler's thread just before the process exits."""
             keys.close()
             closing = threading.Thread(target=recorder.close, daemon=True)
             closing.start()
-            closing.join(LEAVE_SECONDS / 2)  # a tracker may wait for a network
+            closing.join(CLEANUP_SECONDS / 2)  # a tracker may wait for a network
             run.update(status="stopped", reason=reason, reason_kind="interrupted")
             counters = session.clock.counters()
-            run.event("stopping", counters, reason=reason, reason_kind="interrupted")
-            requeue(run, counters, interrupts.received, continues=continues)
+            run.record_event("stopping", counters, reason=reason, reason_kind="interrupted")
+            requeue(run, counters, interrupts.received, rerun_resumes=rerun_resumes)
             closing.join()
 
         def say(text: str) -> None:
@@ -183,7 +183,7 @@ def open_run(
         if loss:
             loop.event("record restarted", why=loss)
         yield loop
-        requeue(run, session.clock.counters(), interrupts.received, continues=continues)
+        requeue(run, session.clock.counters(), interrupts.received, rerun_resumes=rerun_resumes)
 
 
 def start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
@@ -200,7 +200,7 @@ def record_engine(loop: Loop) -> list[str]:
     """Writes the engine that computes from here on into run.json; returns ["engine"] if another one
     computed before, else []."""
     cfg, before = loop.session.cfg, loop.run.info.get("engine", "torch")
-    chosen = {choose(cfg, x.policy.network).computes for x in loop.session.learners.values()}
+    chosen = {choose_engine(cfg, x.policy.network).backend for x in loop.session.learners.values()}
     now = " and ".join(sorted(chosen))
     loop.run.update(engine=now)
     if loop.session.clock.rollouts == 0 or before == now:
@@ -213,7 +213,7 @@ def _open_record(run: Run) -> tuple[MetricStore, str]:
     """Returns the metric record to append to, and what was lost ("" if nothing). A damaged record is
     renamed and a new one started."""
     path = run.path / "metrics.db"
-    missing = max(checkpoint.steps(run.path), default=0) > 0 and not path.exists()
+    missing = max(checkpoint.list_checkpoints(run.path), default=0) > 0 and not path.exists()
     try:
         return MetricStore(path, "w"), "metrics.db was missing" if missing else ""
     except RunError as problem:
@@ -227,13 +227,13 @@ def train_to_end(loop: Loop) -> Summary:
     try:
         summary = loop.train()
     except BaseException as problem:
-        loop.interrupts.hold_if_leaving()
+        loop.interrupts.block_if_exiting()
         text = (str(problem) or type(problem).__name__).splitlines()[0]
         loop.run.update(status="failed", reason=text, reason_kind="failed", solved=None)
         with suppress(GymnastError):  # the disk may be full
             loop.event("stopping", reason=text, reason_kind="failed")
         with suppress(Exception):  # write the rows that led to the failure before the traceback
-            loop.recorder.settle()
+            loop.recorder.process_pending()
         logging.getLogger("gymnast").exception("training failed")
         raise
     finally:
@@ -246,7 +246,7 @@ def train_to_end(loop: Loop) -> Summary:
 
 def _load_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
     for role, learner in loop.session.learners.items():
-        arrays = of_role(role, saved.tensors(POLICY))
+        arrays = arrays_of_role(role, saved.tensors(POLICY))
         loaded, fresh = learner.policy.load_compatible(arrays)
         loop.event("weights loaded", parent=parent.id, step=saved.step, taken=loaded, fresh=fresh)
     loop.session.sync_acting_policies()
@@ -258,7 +258,7 @@ def validate_before_start(
     """Raises for every problem that can be found before the run directory exists, so that a run that
     exists is a run that trains: missing trackers, engines and devices, unsuitable spaces, too little
     memory, rules that cannot act, weights that do not fit."""
-    refuse_missing(cfg.track.to)
+    require_packages(cfg.track.to)
     if not cfg.algo.native:
         load_engine("torch")
     load_algorithm(cfg.algo)
@@ -268,18 +268,18 @@ def validate_before_start(
             what = f"{cfg.algo.name} does not support action masks, which {cfg.env.id} provides"
             raise ConfigError(what, fix="set env.action_mask=off, or choose another algorithm")
     validate_rules(cfg)
-    refuse_missing_device(cfg.device)
-    refuse_too_many_steps(cfg, [obs for obs, _ in collector.spaces.values()])
+    require_device(cfg.device)
+    check_memory_fits(cfg, [obs for obs, _ in collector.spaces.values()])
     settings, fits = Settings(cfg), False
     for role, (obs, action) in collector.spaces.items():
-        own = settings.of(role)
-        policy = policy_for(obs, action, own)
+        own = settings.for_role(role)
+        policy = build_policy(obs, action, own)
         load_engine(policy.engine)
         Shaping(own, obs)
         if cfg.eval.starts == "all":
             require_countable_starts(obs)
         if source is not None:
-            loaded, _ = policy.load_compatible(of_role(role, source[1].tensors(POLICY)))
+            loaded, _ = policy.load_compatible(arrays_of_role(role, source[1].tensors(POLICY)))
             # biases alone do not count: they fit almost any network of the same width
             fits |= any(name.endswith(".weight") or name.startswith("module.") for name in loaded)
     if source is not None and not fits:
@@ -301,7 +301,7 @@ def _refuse_unknown_players(cfg: Config[Any], collector: Collector, runs_dir: Pa
 def _repeatable(cfg: Config[Any]) -> bool:
     """True if the same seed gives the same run: no schedule, cadence or budget uses the wall clock."""
     settings = Settings(cfg)
-    owners = [cfg, *(settings.of(role) for role in cfg.roles)]
+    owners = [cfg, *(settings.for_role(role) for role in cfg.roles)]
     schedules = [schedule for owner in owners for schedule in owner.algo.scheduled().values()]
     schedules += [term.weight for owner in owners for term in owner.shaping.values()]
     cadences = [cadence for cadence in (cfg.eval.every, cfg.league.snapshot) if cadence]

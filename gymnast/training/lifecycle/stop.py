@@ -10,16 +10,16 @@ from typing import Any
 from gymnast.clock import Clock
 from gymnast.config.config import Config
 from gymnast.config.numbers import Share
-from gymnast.config.section import Span
-from gymnast.evaluation.jobs import Scored
-from gymnast.text.wording import counted
+from gymnast.config.section import RolloutLength
+from gymnast.evaluation.jobs import EvaluationResult
+from gymnast.text.wording import count_noun
 
-ENOUGH_EPISODES = 50
+MIN_EPISODES = 50
 """Number of recent episodes needed for `stop.train_return`: one lucky episode is not a result."""
 
 
 @dataclass(frozen=True)
-class Reason:
+class StopReason:
     kind: str
     """solved, eval_return, plateau, train_return, budget, command, or interrupted."""
     text: str
@@ -27,12 +27,12 @@ class Reason:
     """Env steps of the version whose evaluation is the reason."""
 
     @property
-    def is_end(self) -> bool:
+    def is_final(self) -> bool:
         """True if the run is done, False if it was only interrupted and can be resumed."""
         return self.kind not in ("command", "interrupted")
 
 
-def conditions(cfg: Config[Any]) -> list[str]:
+def stop_conditions(cfg: Config[Any]) -> list[str]:
     """Returns the conditions that end training before its budget does, as clauses for the user."""
     stop, found = cfg.stop, list[str]()
     if stop.solved and cfg.facts.threshold is not None:
@@ -42,25 +42,25 @@ def conditions(cfg: Config[Any]) -> list[str]:
     if stop.train_return is not None:
         found.append(f"when the mean return of training episodes reaches {stop.train_return:g}")
     if stop.plateau is not None:
-        found.append(f"after {counted(stop.plateau, 'evaluation')} without improvement")
+        found.append(f"after {count_noun(stop.plateau, 'evaluation')} without improvement")
     return found
 
 
-def after_rollout(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> Reason | None:
+def rollout_stop_reason(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> StopReason | None:
     """Returns a reason to stop after a rollout: the training return is reached, or a budget spent."""
     goal = cfg.stop.train_return
-    enough = row.get("episode/count", 0) >= ENOUGH_EPISODES
+    enough = row.get("episode/count", 0) >= MIN_EPISODES
     if goal is not None and enough and row["episode/return"] >= goal:
         reached = f"training return {row['episode/return']:.4g} reached the goal of {goal:g}"
-        return Reason("train_return", reached)
-    if clock.spent is not None:
-        total = clock.limits[clock.spent]
-        unit = clock.spent.removesuffix("s").replace("_", " ")
-        return Reason("budget", f"budget of {counted(total, unit)} spent")
+        return StopReason("train_return", reached)
+    if clock.reached_limit is not None:
+        total = clock.limits[clock.reached_limit]
+        unit = clock.reached_limit.removesuffix("s").replace("_", " ")
+        return StopReason("budget", f"budget of {count_noun(total, unit)} spent")
     return None
 
 
-def after_evaluation(cfg: Config[Any], result: Scored, without_gain: int) -> Reason | None:
+def evaluation_stop_reason(cfg: Config[Any], result: EvaluationResult, evals_since_best: int) -> StopReason | None:
     """Returns a reason to stop after a score; `without_gain` is the number of evaluations since the
     best one."""
     score = result.score()
@@ -68,13 +68,13 @@ def after_evaluation(cfg: Config[Any], result: Scored, without_gain: int) -> Rea
     at = f"at {result.version:,} env steps"
     if cfg.stop.solved and is_solved(score, threshold):
         bound = f"the lower bound {score['low']:.4g} reached the threshold {threshold:g}"
-        return Reason("solved", f"solved {at}: {bound}", result.version)
+        return StopReason("solved", f"solved {at}: {bound}", result.version)
     if goal is not None and score["mean"] >= goal:
         why = f"evaluation return {score['mean']:.4g} reached the goal of {goal:g} {at}"
-        return Reason("eval_return", why, result.version)
-    if patience is not None and without_gain >= patience:
-        why = f"{counted(without_gain, 'evaluation')} without improvement"
-        return Reason("plateau", why, result.version)
+        return StopReason("eval_return", why, result.version)
+    if patience is not None and evals_since_best >= patience:
+        why = f"{count_noun(evals_since_best, 'evaluation')} without improvement"
+        return StopReason("plateau", why, result.version)
     return None
 
 
@@ -83,7 +83,7 @@ def is_solved(score: Mapping[str, Any] | None, threshold: float | None) -> bool:
     return score is not None and threshold is not None and score["low"] >= threshold
 
 
-def worth_evaluating(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> bool:
+def is_worth_evaluating(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> bool:
     """True after `eval.warmup` env steps and once the training return has reached `eval.start_at`."""
     if cfg.eval.warmup is not None and clock.env_steps < cfg.eval.warmup:
         return False
@@ -105,7 +105,7 @@ def updates_left(clock: Clock, taken: int = 0) -> int | None:
     return None if total is None else max(0, int(total) - clock.updates - taken)
 
 
-def within_budget(span: Span, n_envs: int, frames_per_step: int, clock: Clock) -> Span:
+def limit_to_budget(span: RolloutLength, n_envs: int, frames_per_step: int, clock: Clock) -> RolloutLength:
     """Returns the length of the next rollout, shortened if the budget ends before it."""
     per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frames_per_step}
     left = [

@@ -83,12 +83,12 @@ def end_text(summary: Summary) -> str:
 
 def end_line(summary: Summary) -> str:
     """Returns the result in one line: `solved: CartPole-v1:ppo scored 498.2 [495.1, 500.0], ...`"""
-    verdict = wording.verdict(summary) or "done"
+    verdict = wording.solved_label(summary) or "done"
     score, threshold = summary.get("score"), summary.get("threshold")
     preset = summary.get("preset", "")
     parts = [f"{preset} was not scored".lstrip()]
     if score is not None:
-        episodes = wording.episodes_of(score)
+        episodes = wording.episode_count(score)
         parts = [f"{preset} scored {wording.score(score)} over {episodes}".lstrip()]
         if threshold is not None and not math.isfinite(score["low"]):
             parts.append("one episode has no interval")
@@ -115,7 +115,7 @@ def _title(before: Preflight) -> str:
     if "seed" in before:
         parts.append(f"seed {before['seed']}")
     if "n_envs" in before:
-        parts.append(wording.counted(before["n_envs"], "environment"))
+        parts.append(wording.count_noun(before["n_envs"], "environment"))
     return "  ".join(part for part in parts if part)
 
 

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 from gymnast.clock import Clock
 from gymnast.config.sections.stop import limits_after
 from gymnast.errors import ConfigError
-from gymnast.metrics.specs import declared
+from gymnast.metrics.specs import run_metrics
 from gymnast.runs import inbox
-from gymnast.runs.events import CHANGED, EVALUATED, effective_events
-from gymnast.runs.inbox import Command, Unreadable
+from gymnast.runs.events import CHANGED, EVALUATED, is_reapplied
+from gymnast.runs.inbox import Command, InvalidCommand
 from gymnast.runs.run import Run
 from gymnast.training.evaluation_points import evaluate_now
-from gymnast.training.lifecycle.effects import note_settings_without_effect
-from gymnast.training.lifecycle.stop import Reason
-from gymnast.training.session import alert_settings, task_limits
+from gymnast.training.lifecycle.effects import record_unused_settings
+from gymnast.training.lifecycle.stop import StopReason
+from gymnast.training.session import alert_settings, metric_limits
 
 if TYPE_CHECKING:
     from gymnast.training.loop import Loop
@@ -42,15 +42,15 @@ class Commands:
         # a "stop" or "pause" sent to an attempt that has ended must not stop the next one
         self._stale = {c.id for c in self._in_inbox() if resumed and c.kind != "set"}
 
-    def reapply(self, events: Iterable[Mapping[str, Any]], loop: Loop) -> list[Mapping[str, Any]]:
+    def schedule_reapply(self, events: Iterable[Mapping[str, Any]], loop: Loop) -> list[Mapping[str, Any]]:
         """Schedules the live changes among these events that lie at or after the current rollout, and
         returns them."""
         s = loop.session
-        ahead = [e for e in events if effective_events(e) and e["rollouts"] >= s.clock.rollouts]
+        ahead = [e for e in events if is_reapplied(e) and e["rollouts"] >= s.clock.rollouts]
         self._to_reapply = [event for event in ahead if event["id"] not in s.applied_commands]
         return self._to_reapply
 
-    def apply_pending(self, loop: Loop) -> Reason | None:
+    def apply_pending(self, loop: Loop) -> StopReason | None:
         """Applies every command due at this rollout boundary and returns a reason to stop, if any.
         While the run is paused, this blocks until a command or a signal ends the pause."""
         reason = self._reapply_due(loop)
@@ -58,12 +58,12 @@ class Commands:
             reason = self._from_inbox(loop)
             if reason is not None or not self.paused:
                 break
-            if loop.interrupts.asked():
+            if loop.interrupts.stop_requested():
                 reason = loop.stop_reason()
                 break
             began = time.perf_counter()
             time.sleep(POLL_SECONDS)
-            loop.watch.skip(time.perf_counter() - began)
+            loop.stopwatch.skip(time.perf_counter() - began)
         return reason
 
     def reject_pending(self, loop: Loop, why: str) -> None:
@@ -71,18 +71,18 @@ class Commands:
         for command in self._in_inbox():
             if command.id not in self._answered:
                 self._refuse(command, why, loop)
-            inbox.forget(self.run.inbox, command.id)
+            inbox.delete_command(self.run.inbox, command.id)
 
     def _in_inbox(self) -> list[Command]:
-        return [found for found in inbox.take(self.run.inbox) if isinstance(found, Command)]
+        return [found for found in inbox.read_commands(self.run.inbox) if isinstance(found, Command)]
 
-    def _reapply_due(self, loop: Loop) -> Reason | None:
+    def _reapply_due(self, loop: Loop) -> StopReason | None:
         """Applies the recorded changes of this rollout again. Their events are in events.jsonl
         already, so none is written."""
         now = loop.session.clock.rollouts
         due = [event for event in self._to_reapply if event["rollouts"] == now]
         self._to_reapply = [event for event in self._to_reapply if event["rollouts"] > now]
-        reason: Reason | None = None
+        reason: StopReason | None = None
         for event in due:
             if event["kind"] == EVALUATED:
                 reason = reason or evaluate_now(loop)
@@ -94,21 +94,21 @@ class Commands:
                 loop.event("live change not reapplied", of=event["id"], why=_one_line(problem))
         return reason
 
-    def _from_inbox(self, loop: Loop) -> Reason | None:
-        for found in inbox.take(self.run.inbox):
-            if isinstance(found, Unreadable):
+    def _from_inbox(self, loop: Loop) -> StopReason | None:
+        for found in inbox.read_commands(self.run.inbox):
+            if isinstance(found, InvalidCommand):
                 self._set_aside(found, loop)
                 continue
             reason = None
             if found.id not in self._answered:
                 self._answered.add(found.id)
                 reason = self._apply(found, loop)
-            inbox.forget(self.run.inbox, found.id)
+            inbox.delete_command(self.run.inbox, found.id)
             if reason is not None:
                 return reason
         return None
 
-    def _apply(self, command: Command, loop: Loop) -> Reason | None:
+    def _apply(self, command: Command, loop: Loop) -> StopReason | None:
         # The event is written before the command is applied: after a crash in between, the command
         # counts as answered and is not applied a second time.
         if command.id in self._stale:
@@ -126,7 +126,7 @@ class Commands:
                 return evaluate_now(loop)
             case "stop":
                 loop.event("stop asked", **sender)
-                return Reason("command", "stopped by command")
+                return StopReason("command", "stopped by command")
             case "pause" | "unpause" if self.paused == (command.kind == "pause"):
                 state = "is paused already" if self.paused else "is not paused"
                 self._refuse(command, f"it {state}", loop)
@@ -138,16 +138,16 @@ class Commands:
                 raise AssertionError(command.kind)
         return None
 
-    def _set(self, command: Command, loop: Loop) -> Reason | None:
+    def _set(self, command: Command, loop: Loop) -> StopReason | None:
         try:
             changes = loop.session.settings.check_changes(command.assignments)
-            refuse_spent_budget(changes, loop.session.clock)
+            check_budget_left(changes, loop.session.clock)
         except ConfigError as problem:
             self._refuse(command, _one_line(problem), loop)
             return None
         reason = apply_changes(loop, changes, CHANGED, id=command.id, by=command.by)
         loop.session.applied_commands.append(command.id)
-        note_settings_without_effect(loop, [change["key"] for change in changes])
+        record_unused_settings(loop, [change["key"] for change in changes])
         return reason
 
     def _pause(self, loop: Loop, sender: Mapping[str, str]) -> None:
@@ -166,19 +166,19 @@ class Commands:
             "command refused", id=command.id, by=command.by, command=command.kind, why=why, **detail
         )
 
-    def _set_aside(self, found: Unreadable, loop: Loop) -> None:
+    def _set_aside(self, found: InvalidCommand, loop: Loop) -> None:
         name = found.file.name
         if name in self._answered:  # reported before, but the file could not be moved away
             return
         self._answered.add(name)
-        loop.event("command refused", file=name, why=found.why)
+        loop.event("command refused", file=name, why=found.reason)
         try:
             inbox.reject_file(found)
         except OSError as problem:
             logging.getLogger("gymnast").warning("inbox: cannot move %s: %s", name, problem)
 
 
-def refuse_spent_budget(changes: Collection[Mapping[str, Any]], clock: Clock) -> None:
+def check_budget_left(changes: Collection[Mapping[str, Any]], clock: Clock) -> None:
     """Raises ConfigError for a budget that is used up already: the run would end with a reason that
     was never true ("budget of 1,000 env_steps spent" after 5,000)."""
     for name, total in limits_after(changes, clock.limits).items():
@@ -192,7 +192,7 @@ def refuse_spent_budget(changes: Collection[Mapping[str, Any]], clock: Clock) ->
 
 def apply_changes(
     loop: Loop, changes: Collection[Mapping[str, Any]], event: str = "", **detail: Any
-) -> Reason | None:
+) -> StopReason | None:
     """Applies a change of settings and records it as an event of kind `event`, if one is named.
     Returns a reason to stop if the changed budget is spent."""
     s = loop.session
@@ -202,8 +202,8 @@ def apply_changes(
         loop.event(event, **detail, changes=changes)
     s.settings.change(changes)
     s.adopt_settings()
-    loop.recorder.redeclare(
-        declared(s.cfg, task_limits(s.collector, s.cfg)), alert_settings(s.cfg, loop.run)
+    loop.recorder.replace_metrics(
+        run_metrics(s.cfg, metric_limits(s.collector, s.cfg)), alert_settings(s.cfg, loop.run)
     )
     return loop.budget_spent_reason()
 

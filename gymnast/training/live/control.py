@@ -8,24 +8,24 @@ from typing import Any
 
 from gymnast.clock import Clock
 from gymnast.config.config import Config
-from gymnast.config.live import changed, with_live_changes
-from gymnast.config.resolve import revise
+from gymnast.config.live import apply_assignments, with_live_changes
+from gymnast.config.resolve import apply_overrides
 from gymnast.config.saved import diff
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections.shaping import TermConfig
 
 
-class Control:
+class Schedules:
     """Evaluates the schedules of one role's hyperparameters and shaping weights."""
 
     def __init__(self, algo: AlgoSection, shaping: Mapping[str, TermConfig] = {}) -> None:
         self.algo = algo
         self._weights = {name: term.weight for name, term in shaping.items()}
-        self._scheduled = algo.scheduled()
+        self._scheduled = algo.active_schedules()
 
     def values(self, clock: Clock) -> AlgoSection:
         """Returns the algorithm's section with every schedule replaced by its current value."""
-        return self.algo.at(clock)
+        return self.algo.values_at(clock)
 
     def weights(self, clock: Clock) -> dict[str, float]:
         """Returns shaping term -> its current weight."""
@@ -35,10 +35,10 @@ class Control:
         """Returns the `hyper/...` metrics: the current value of every scheduled hyperparameter."""
         return {f"hyper/{name}": getattr(values, name) for name in self._scheduled}
 
-    def moved_by_budget(self) -> list[str]:
+    def budget_dependent(self) -> list[str]:
         """Returns the names of schedules that change when the budget does."""
         schedules = self._scheduled | {f"shaping.{n}.weight": w for n, w in self._weights.items()}
-        return [n for n, schedule in schedules.items() if schedule.needs_budget("env_steps")]
+        return [n for n, schedule in schedules.items() if schedule.required_budget("env_steps")]
 
 
 class Settings:
@@ -50,33 +50,33 @@ class Settings:
 
     def load(self, live: Mapping[str, Any]) -> None:
         """Replaces all live changes by these (dotted key -> plain value)."""
-        self.in_use = with_live_changes(self._config, live)
+        self.current = with_live_changes(self._config, live)
         """The config with all live changes."""
         self.live = dict(live)
         """Dotted key -> plain value of every setting that a command or a rule changed."""
-        self.control = Control(self.in_use.algo, self.in_use.shaping)
-        self._of_role: dict[str, tuple[Config[Any], Control]] = {}
+        self.schedules = Schedules(self.current.algo, self.current.shaping)
+        self._of_role: dict[str, tuple[Config[Any], Schedules]] = {}
 
-    def of(self, role: str) -> Config[Any]:
+    def for_role(self, role: str) -> Config[Any]:
         """Returns the config of one role, with its `roles.ROLE.set` applied."""
         return self._for(role)[0]
 
-    def control_of(self, role: str) -> Control:
+    def schedules_for(self, role: str) -> Schedules:
         return self._for(role)[1]
 
-    def _for(self, role: str) -> tuple[Config[Any], Control]:
+    def _for(self, role: str) -> tuple[Config[Any], Schedules]:
         if role not in self._of_role:
-            cfg, own = self.in_use, self.in_use.roles.get(role)
+            cfg, own = self.current, self.current.roles.get(role)
             if own is not None and own.set:
-                cfg = revise(cfg, own.set, origin=f"roles.{role}.set")[0]
-            self._of_role[role] = cfg, Control(cfg.algo, cfg.shaping)
+                cfg = apply_overrides(cfg, own.set, origin=f"roles.{role}.set")[0]
+            self._of_role[role] = cfg, Schedules(cfg.algo, cfg.shaping)
         return self._of_role[role]
 
     def check_changes(self, assignments: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Returns the changes (key, from, to) that these assignments would make. Raises ConfigError
         for a setting that cannot be changed live."""
-        after = changed(self.in_use, assignments)
-        return [{"key": key, "from": a, "to": b} for key, a, b in diff(self.in_use, after)]
+        after = apply_assignments(self.current, assignments)
+        return [{"key": key, "from": a, "to": b} for key, a, b in diff(self.current, after)]
 
     def live_after(self, changes: Collection[Mapping[str, Any]]) -> dict[str, Any]:
         """Returns the live values (dotted key -> value) after these changes."""

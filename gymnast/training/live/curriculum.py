@@ -6,23 +6,23 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gymnast.collect.tasks import TaskDraw
+from gymnast.collect.tasks import TaskSampler
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.tasks import StageConfig
-from gymnast.metrics.specs import refuse_unknown
+from gymnast.metrics.specs import require_known_key
 
 
 @dataclass
 class Curriculum:
     stages: tuple[StageConfig, ...]
-    draw: TaskDraw
+    draw: TaskSampler
     """Draws the task of each training episode. It is shared with the collector and holds the stage."""
-    held: dict[str, int] = field(default_factory=lambda: {"demote": 0, "promote": 0})
+    rule_streaks: dict[str, int] = field(default_factory=lambda: {"demote": 0, "promote": 0})
     """For each rule of the stage, the number of consecutive rows for which it has held."""
 
     @classmethod
-    def of(
-        cls, cfg: EnvConfig, draw: TaskDraw | None, metrics: Collection[str]
+    def from_config(
+        cls, cfg: EnvConfig, draw: TaskSampler | None, metrics: Collection[str]
     ) -> Curriculum | None:
         if draw is None or not cfg.curriculum:
             return None
@@ -31,34 +31,34 @@ class Curriculum:
                 rule = getattr(stage, way)
                 if rule is not None:
                     at = f"env.curriculum.{number}.{way}"
-                    refuse_unknown(rule.key, metrics, draw.names, at=at)
+                    require_known_key(rule.key, metrics, draw.names, at=at)
         return cls(cfg.curriculum, draw)
 
     @property
     def stage(self) -> int:
         return self.draw.stage
 
-    def watch(self, row: Mapping[str, float]) -> dict[str, Any] | None:
+    def update(self, row: Mapping[str, float]) -> dict[str, Any] | None:
         """Moves to the next or previous stage if a rule has now held for enough rows. Returns the
         content of the "stage" event, or None if the stage stays."""
         for way, step in (("demote", -1), ("promote", 1)):
             rule = getattr(self.stages[self.stage], way)
             if rule is None or rule.key not in row:
                 continue
-            self.held[way] = self.held[way] + 1 if rule.holds(row) else 0
-            if self.held[way] >= rule.rows:
+            self.rule_streaks[way] = self.rule_streaks[way] + 1 if rule.holds(row) else 0
+            if self.rule_streaks[way] >= rule.rows:
                 return self._move(step, str(rule))
         return None
 
     def _move(self, step: int, why: str) -> dict[str, Any]:
         before = self.stage
         self.draw.stage += step
-        self.held = dict.fromkeys(self.held, 0)
+        self.rule_streaks = dict.fromkeys(self.rule_streaks, 0)
         tasks = ", ".join(self.stages[self.stage].tasks)
         return {"from": before + 1, "to": self.stage + 1, "tasks": tasks, "why": why}
 
     def state(self) -> dict[str, Any]:
-        return {"stage": self.stage, "held": self.held}
+        return {"stage": self.stage, "held": self.rule_streaks}
 
     def load(self, state: dict[str, Any]) -> None:
-        self.draw.stage, self.held = state["stage"], dict(state["held"])
+        self.draw.stage, self.rule_streaks = state["stage"], dict(state["held"])

@@ -15,7 +15,7 @@ from typing import Any
 from gymnast.envs.backends.backend import Fault
 
 _NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
-LISTED = 8
+MAX_LISTED = 8
 """Maximum number of copies that a line names. For more, it gives their number."""
 
 
@@ -43,12 +43,12 @@ class FaultReports:
             return
         kind_of: dict[int, str] = {}
         # Causes come first, so that bystanders (copies of the same process) find their kind.
-        for fault in sorted(faults, key=lambda fault: fault.bystander):
-            name = kind_of.get(fault.because_of, "") if fault.because_of is not None else ""
-            name = name or _NUMBERS.sub("#", fault.what)
+        for fault in sorted(faults, key=lambda fault: fault.is_bystander):
+            name = kind_of.get(fault.caused_by, "") if fault.caused_by is not None else ""
+            name = name or _NUMBERS.sub("#", fault.message)
             kind = self._kinds.setdefault(name, _Kind())
             kind.waiting.append(fault)
-            if not fault.bystander:
+            if not fault.is_bystander:
                 kind_of[fault.copy] = name
                 kind.count += 1
         for kind in self._kinds.values():
@@ -65,17 +65,17 @@ class FaultReports:
 
     def _report(self, kind: _Kind, failed: Fault | None) -> dict[str, Any]:
         faults, kind.waiting = kind.waiting, []
-        fault = failed or next((fault for fault in faults if not fault.bystander), faults[0])
+        fault = failed or next((fault for fault in faults if not fault.is_bystander), faults[0])
         copies = sorted({fault.copy for fault in faults})
         where = f"step {fault.step}" if fault.step else "reset"
-        message = f"{self._noun} {fault.copy}, {where}: {fault.what}; "
+        message = f"{self._noun} {fault.copy}, {where}: {fault.message}; "
         message += "training ends" if failed else self._consequence(copies)
         if kind.count > 1:
             message += f" ({kind.count} faults of this kind so far)"
         return {
             "copy": fault.copy,
             "step": fault.step,
-            "what": fault.what,
+            "what": fault.message,
             "traceback": fault.traceback,
             "copies": copies,
             "faults": len(faults),
@@ -87,7 +87,7 @@ class FaultReports:
         if len(copies) == 1:
             return f"the episode was dropped and the {self._noun} restarted"
         plural = "copies" if self._noun == "copy" else "matches"
-        if len(copies) > LISTED:
+        if len(copies) > MAX_LISTED:
             return f"the episodes of {len(copies)} {plural} were dropped and these restarted"
         listed = ", ".join(map(str, copies))
         return f"the episodes of {plural} {listed} were dropped and these restarted"

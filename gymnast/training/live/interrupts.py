@@ -17,7 +17,7 @@ from types import FrameType
 
 GRACE_SECONDS = 20.0
 """Time to reach a rollout boundary after the first signal."""
-LEAVE_SECONDS = 3.0
+CLEANUP_SECONDS = 3.0
 """Time that cleaning up may take before the process exits anyway."""
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGUSR1", "SIGHUP")
 
@@ -25,11 +25,11 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGUSR1", "SIGHUP")
 class Interrupts:
     """A context manager that handles signals; `received` names the first one."""
 
-    def __init__(self, leave: Callable[[str], None], say: Callable[[str], None]) -> None:
+    def __init__(self, on_exit: Callable[[str], None], show_message: Callable[[str], None]) -> None:
         """`leave(reason)` marks the run as stopped and restores the terminal, just before exit;
         `say(text)` shows a line to the user. Both are called in threads of their own."""
         self.received: str | None = None
-        self._leave, self._say = leave, say
+        self._leave, self._say = on_exit, show_message
         self._previous: dict[int, object] = {}
         self._timer: threading.Timer | None = None
         self._leaving = threading.Event()
@@ -57,11 +57,11 @@ class Interrupts:
             signal.set_wakeup_fd(self._wakeup)
             self._ends[1].close()  # ends the thread
 
-    def asked(self) -> bool:
+    def stop_requested(self) -> bool:
         """True if a signal asked training to stop."""
         return self.received is not None
 
-    def hold_if_leaving(self) -> None:
+    def block_if_exiting(self) -> None:
         """Blocks the main thread for good once another thread has begun to leave: the process ends within
         LEAVE_SECONDS, and the main thread must not report the closed record as its own failure."""
         if self._leaving.is_set():
@@ -96,5 +96,5 @@ class Interrupts:
         self._leaving.set()
         leaving = threading.Thread(target=self._leave, args=[reason], daemon=True)
         leaving.start()
-        leaving.join(LEAVE_SECONDS)
+        leaving.join(CLEANUP_SECONDS)
         os._exit(130)

@@ -34,12 +34,12 @@ _PASSED_ON = (signal.SIGTSTP, signal.SIGQUIT)
 """Signals that get their default action once the terminal is restored."""
 
 
-class Keys:
-    def __init__(self, run: Run, commands: Commands, console: Sink, *, wanted: bool) -> None:
+class KeyListener:
+    def __init__(self, run: Run, commands: Commands, console: Sink, *, enabled: bool) -> None:
         """Answers are shown on `console`. Without `wanted`, or if stdin is no terminal, no keys are
         read."""
         self.run, self.commands, self.console = run, commands, console
-        self._wanted = wanted and sys.stdin is not None and sys.stdin.isatty()
+        self._wanted = enabled and sys.stdin is not None and sys.stdin.isatty()
         self._before: list[Any] | None = None
         self._handlers: dict[int, Any] = {}
         self._away = False
@@ -47,7 +47,7 @@ class Keys:
         self._lock = threading.RLock()
         self._closed = threading.Event()
 
-    def __enter__(self) -> Keys:
+    def __enter__(self) -> KeyListener:
         if self._wanted:
             self._terminal = sys.stdin.fileno()
             self._before = termios.tcgetattr(self._terminal)

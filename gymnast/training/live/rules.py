@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gymnast.config.config import Config
-from gymnast.config.live import changed
-from gymnast.config.saved import values
+from gymnast.config.live import apply_assignments
+from gymnast.config.saved import flat_values
 from gymnast.config.sections.rules import RuleConfig
 from gymnast.errors import ConfigError
 from gymnast.metrics.metric import Metric
-from gymnast.metrics.specs import declared, refuse_unknown, split
-from gymnast.text.wording import counted
+from gymnast.metrics.specs import run_metrics, require_known_key, split_key
+from gymnast.text.wording import count_noun
 from gymnast.training.live.control import Settings
 
 RuleAction = dict[str, Any]
@@ -54,7 +54,7 @@ class PlateauRule:
     said: str = ""
     """The last reported reason why the rule could not act, so that it is reported once."""
 
-    def watch(self, row: Mapping[str, float], settings: Settings) -> RuleAction | None:
+    def update(self, row: Mapping[str, float], settings: Settings) -> RuleAction | None:
         """Returns the action that this row triggers, or None."""
         if self.cfg.watch not in row:
             return None
@@ -69,7 +69,7 @@ class PlateauRule:
         if self.best is None or self.waited < self.cfg.wait or spent:
             return None
         by = f" by more than {self.cfg.gain:g}" if self.cfg.gain else ""
-        why = f"{self.cfg.watch} was no better than {self.best:g}{by} for {counted(self.waited, 'row')}"
+        why = f"{self.cfg.watch} was no better than {self.best:g}{by} for {count_noun(self.waited, 'row')}"
         self.waited = 0
         return self._act(self.best, why, settings)
 
@@ -94,7 +94,7 @@ class PlateauRule:
 
     def _act(self, best: float, why: str, settings: Settings) -> RuleAction | None:
         try:
-            changes = settings.check_changes(_assignments(self.cfg, settings.in_use))
+            changes = settings.check_changes(_assignments(self.cfg, settings.current))
         except (ConfigError, ValueError) as problem:
             return self._report_once(why, " ".join(str(problem).split()))
         if not changes:
@@ -121,9 +121,9 @@ class PlateauRule:
         if trial.best is not None and not self._is_better(trial.before, trial.best):
             return None
         reached = "nothing" if trial.best is None else f"{trial.best:g}"
-        rows = counted(trial.rows, "row")
+        rows = count_noun(trial.rows, "row")
         why = f"{self.cfg.watch} reached {reached} in {rows}, after {trial.before:g} before"
-        now = values(settings.in_use)
+        now = flat_values(settings.current)
         back = {c["key"]: c["from"] for c in trial.changes if now.get(c["key"]) == c["to"]}
         if not back:
             return self._action("nothing", f"{why}, but the settings were changed since", [])
@@ -136,15 +136,15 @@ class PlateauRule:
         return {"rule": self.name, "did": did, "why": why, "changes": changes}
 
 
-def rules_of(cfg: Config[Any]) -> dict[str, PlateauRule]:
+def build_rules(cfg: Config[Any]) -> dict[str, PlateauRule]:
     """Returns the rules by name. Raises ConfigError if a watched metric is unknown, has no better
     direction, or depends on the wall clock."""
-    metrics = declared(cfg) if cfg.rules else {}
+    metrics = run_metrics(cfg) if cfg.rules else {}
     found: dict[str, PlateauRule] = {}
     for name, rule in cfg.rules.items():
         at = f"rules.{name}.watch"
-        refuse_unknown(rule.watch, metrics, [*cfg.env.tasks, *cfg.roles], at=at)
-        metric = metrics[split(rule.watch)[1]]
+        require_known_key(rule.watch, metrics, [*cfg.env.tasks, *cfg.roles], at=at)
+        metric = metrics[split_key(rule.watch)[1]]
         if not metric.better:
             what = f"{rule.watch} has no better direction: neither higher nor lower is better"
             raise ConfigError(what, at=at, fix="watch another one, such as eval:episode/return")
@@ -159,9 +159,9 @@ def rules_of(cfg: Config[Any]) -> dict[str, PlateauRule]:
 
 def validate_rules(cfg: Config[Any]) -> None:
     """Raises ConfigError, before a run is created, for a rule whose very first change would fail."""
-    for name in rules_of(cfg):
+    for name in build_rules(cfg):
         try:
-            changed(cfg, _assignments(cfg.rules[name], cfg))
+            apply_assignments(cfg, _assignments(cfg.rules[name], cfg))
         except (ConfigError, ValueError) as problem:
             at = f"rules.{name}.change"
             raise ConfigError(" ".join(str(problem).split()), at=at) from None
@@ -172,7 +172,7 @@ def _assignments(rule: RuleConfig, cfg: Config[Any]) -> dict[str, Any]:
     wanted: dict[str, Any] = {}
     for key, change in rule.change.items():
         try:
-            wanted[key] = change.of(_setting(cfg, key), rule.within.get(key))
+            wanted[key] = change.apply(_setting(cfg, key), rule.within.get(key))
         except ValueError as problem:
             raise ValueError(f"{key} {problem}") from None
     return wanted

@@ -52,17 +52,17 @@ class Watchdog:
             now = time.monotonic()
             # capped: time in which the process was suspended (Ctrl-Z) does not count
             passed, before = min(now - before, 2 * self._every), now
-            found = active_calls.look()
+            found = active_calls.current_call()
             if call is None or found != call:
                 if call is not None and reported:
-                    self._report.moves_again(call, seconds)
+                    self._report.report_recovery(call, seconds)
                 call, seconds, reported = found, 0.0, False
                 continue
             seconds += passed
             if seconds >= self.timeout and not reported:
                 reported = True
                 stack = traceback.extract_stack(sys._current_frames().get(self._watched))
-                self._report.stalled(call, self.timeout, stack)
+                self._report.report_stall(call, self.timeout, stack)
 
     def _arm(self) -> None:
         """Restarts faulthandler's timer. C code that holds the interpreter lock blocks this thread too;
@@ -81,28 +81,28 @@ class StallReport:
     console: Sink
     counters: Callable[[], dict[str, float]]
 
-    def stalled(self, call: ActiveCall, timeout: float, stack: traceback.StackSummary) -> None:
+    def report_stall(self, call: ActiveCall, timeout: float, stack: traceback.StackSummary) -> None:
         line = f"{stack[-1].filename}:{stack[-1].lineno}"
-        what = f"{call.where} for more than {timeout:g} s, in {line}"
+        what = f"{call.description} for more than {timeout:g} s, in {line}"
         self._mark("running", {"status": "stalled", "reason": what})
         message = f"{what} (log.txt has the stack); {ADVICE}"
         self._event("stalled", call, line=line, message=message, traceback="".join(stack.format()))
 
-    def moves_again(self, call: ActiveCall, seconds: float) -> None:
+    def report_recovery(self, call: ActiveCall, seconds: float) -> None:
         self._mark("stalled", {"status": "running", "reason": ""})
-        message = f"{call.where} for about {seconds:.2g} s and has returned; training continues"
+        message = f"{call.description} for about {seconds:.2g} s and has returned; training continues"
         self._event("stall ended", call, lasted=round(seconds, 1), message=message)
 
     def _mark(self, expected: str, fields: dict[str, Any]) -> None:
         """Updates run.json if its status is still the expected one: the run may just have ended."""
         with suppress(Exception):  # a full disk is reported by the loop
-            self.run.change(lambda info: fields if info["status"] == expected else {})
+            self.run.update_with(lambda info: fields if info["status"] == expected else {})
 
     def _event(self, kind: str, call: ActiveCall, **detail: Any) -> None:
         counters = self.counters()
         about = {"env": call.env, "copy": call.copy, "step": call.step, **detail}
         with suppress(Exception):
-            self.run.event(kind, counters, **about)
+            self.run.record_event(kind, counters, **about)
         for sink in (self.console, self.log):
             with suppress(Exception):
                 sink.event({"kind": kind, **counters, **about})

@@ -78,7 +78,7 @@ class Problem:
     batch: Batch
 
     @classmethod
-    def of(
+    def make(
         cls,
         obs: str = "vector",
         action: str = "choice",
@@ -86,7 +86,7 @@ class Problem:
         rows: int = 96,
         masked: bool = False,
         seed: int = 0,
-        moved: float = 0.2,
+        weight_noise: float = 0.2,
         **settings: Any,
     ) -> Problem:
         """Returns a policy and a batch of its actions, collected before its weights changed by this
@@ -98,14 +98,14 @@ class Problem:
         policy = Policy(seen, space, cfg, NormalizeConfig(obs="off"))
         policy.initialize(seed, "agent")
         for view in policy.parameters.views.values():
-            view += rng.normal(0, moved, view.shape).astype(np.float32)
+            view += rng.normal(0, weight_noise, view.shape).astype(np.float32)
         return cls(policy, _done_by(policy, seen, rows, masked, rng))
 
     def engine(self, name: str = "native") -> Engine:
         self.policy.use_engine(name)
         return engine_for(self.policy)
 
-    def improve(
+    def run_update(
         self,
         objective: Objective = PLAIN,
         plan: MinibatchPlan | None = None,
@@ -123,18 +123,18 @@ class Problem:
         result = used.update(self.batch, objective, plan, adam, lr=lr, max_norm=max_norm)
         return used.gradient.copy(), result
 
-    def with_(self, **columns: np.ndarray) -> Problem:
+    def with_columns(self, **columns: np.ndarray) -> Problem:
         return Problem(self.policy, replace(self.batch, **columns))
 
 
 def _done_by(policy: Policy, obs: Any, rows: int, masked: bool, rng: np.random.Generator) -> Batch:
     head = policy.head
-    features = policy.features(seen_by(obs, rows, rng))
+    features = policy.features(random_obs(obs, rows, rng))
     mask = _mask(policy, rows, rng) if masked else None
-    dist = policy.dist_of(features, mask)
+    dist = policy.dist_from_features(features, mask)
     free = np.abs(dist) < 1e8  # an element with one allowed option keeps it
     dist = np.where(free, dist + rng.normal(0, 0.1, dist.shape), dist).astype(np.float32)
-    action = head.sample(dist, head.noise(rng, (rows,))).astype(head.kind.dtype)
+    action = head.sample(dist, head.noise(rng, (rows,))).astype(head.action_spec.dtype)
     # away from zero and mostly of one sign: sums that nearly cancel would be mostly rounding error
     sign = np.where(np.arange(rows) % 3 == 2, -1, 1)
     advantage, error = (sign * (0.3 + np.abs(rng.normal(size=(2, rows))))).astype(np.float32)
@@ -151,19 +151,19 @@ def _done_by(policy: Policy, obs: Any, rows: int, masked: bool, rng: np.random.G
     )
 
 
-def acted(
-    policy: Policy, seen: np.ndarray, noise: np.ndarray, mask: np.ndarray | None
+def act_in_place(
+    policy: Policy, features: np.ndarray, noise: np.ndarray, mask: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns actions, the parameters of their distributions, and their log-probabilities."""
-    head, rows = policy.head, len(seen)
-    action = np.empty((rows, *head.kind.shape), head.kind.dtype)
-    dist = np.empty((rows, head.n_parameters), np.float32)
+    head, rows = policy.head, len(features)
+    action = np.empty((rows, *head.action_spec.shape), head.action_spec.dtype)
+    dist = np.empty((rows, head.dist_size), np.float32)
     logprob, value = np.empty((2, rows), np.float32)
-    policy.act_into(seen, noise, mask, action, dist, logprob, value)
+    policy.act_into(features, noise, mask, action, dist, logprob, value)
     return action, dist, logprob
 
 
-def seen_by(obs: Any, rows: int, rng: np.random.Generator) -> np.ndarray:
+def random_obs(obs: Any, rows: int, rng: np.random.Generator) -> np.ndarray:
     seen = np.zeros((rows, *obs.shape), obs.dtype)
     for name, leaf in (obs.leaves if isinstance(obs, CompositeObs) else {"": obs}).items():
         part: Any = seen[name] if name else seen
@@ -179,9 +179,9 @@ def seen_by(obs: Any, rows: int, rng: np.random.Generator) -> np.ndarray:
 
 def _mask(policy: Policy, rows: int, rng: np.random.Generator) -> np.ndarray:
     """Returns random masks that rule out about a third of the options, but never all of an element."""
-    mask = rng.random((rows, mask_width(policy.action))) < 0.65
+    mask = rng.random((rows, mask_width(policy.action_space))) < 0.65
     start = 0
-    for n in _elements(policy.action):
+    for n in _elements(policy.action_space):
         keep = rng.integers(n, size=rows)
         mask[np.arange(rows), start + keep] = True
         start += n

@@ -54,8 +54,8 @@ def losses_of(
         return torch.from_numpy(x[rows].astype(np.float64))
 
     features = batch.features[rows]
-    hidden = run("shared", policy.network.shared, weights, features)
-    output = run("actor", policy.network.actor, weights, hidden)
+    hidden = run_layers("shared", policy.network.shared, weights, features)
+    output = run_layers("actor", policy.network.actor, weights, hidden)
     mask = None if batch.mask is None else torch.from_numpy(batch.mask[rows])
     action = torch.from_numpy(batch.action[rows])
     old = column(batch.dist)
@@ -79,7 +79,7 @@ def losses_of(
         "policy/entropy": entropy.mean(),
     }
     if objective.critic:
-        value = run("critic", policy.network.critic, weights, hidden)[:, 0]
+        value = run_layers("critic", policy.network.critic, weights, hidden)[:, 0]
         critic = value_error(value, column(batch.target), column(batch.value), objective)
         parts["value/loss"] = critic
         loss = loss + objective.value_coef * critic
@@ -101,13 +101,13 @@ def value_error(value: Tensor, target: Tensor, old: Tensor, objective: Objective
 # ---- layers ------------------------------------------------------------------------------------
 
 
-def run(part: str, stack: Stack, weights: Weights, x: Any) -> Any:
+def run_layers(part: str, stack: Stack, weights: Weights, x: Any) -> Any:
     for i, layer in enumerate(stack):
         name = f"{part}.{i}"
         match layer:
             case Parallel(dtype, branches):
                 rows = np.ascontiguousarray(x).view(dtype)[:, 0]
-                x = torch.cat([run(f"{name}.{k}", s, weights, rows[k]) for k, s in branches], -1)
+                x = torch.cat([run_layers(f"{name}.{k}", s, weights, rows[k]) for k, s in branches], -1)
             case Embedding():
                 x = functional.embedding(torch.from_numpy(x.copy()), weights[f"{name}.weight"])
             case Flatten():
@@ -160,7 +160,7 @@ def multi_categorical(
     policy: Policy, output: Tensor, _: Any, mask: Tensor | None, action: Tensor, old: Tensor
 ) -> Terms:
     terms, start = [], 0
-    for k, n in enumerate(policy.action.n):  # type: ignore[union-attr]
+    for k, n in enumerate(policy.action_space.n):  # type: ignore[union-attr]
         part = slice(start, start + n)
         inner = None if mask is None else mask[:, part]
         terms.append(categorical(policy, output[:, part], _, inner, action[:, k], old[:, part]))

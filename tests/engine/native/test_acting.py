@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gymnast.policy.discrete import Bernoulli
-from tests.engine.native.problems import ACTIONS, OBSERVATIONS, Problem, acted, seen_by
+from tests.engine.native.problems import ACTIONS, OBSERVATIONS, Problem, act_in_place, random_obs
 from tests.engine.native.test_gradients import MASKABLE
 
 CASES = [(action, masked) for action in ACTIONS for masked in (False, action in MASKABLE)]
@@ -16,17 +16,17 @@ CASES = [(action, masked) for action in ACTIONS for masked in (False, action in 
 @pytest.mark.parametrize(("action", "masked"), sorted(set(CASES)))
 @pytest.mark.parametrize("rows", [1, 8, 150])
 def test_acting_matches_the_head_on_the_network_outputs(action: str, masked: bool, rows: int):
-    problem = Problem.of("dict", action, rows=rows, masked=masked, seed=rows)
+    problem = Problem.make("dict", action, rows=rows, masked=masked, seed=rows)
     policy, mask, rng = problem.policy, problem.batch.mask, np.random.default_rng(4)
     policy.use_engine("native")
     head = policy.head
-    seen = seen_by(OBSERVATIONS["dict"], rows, rng)
+    seen = random_obs(OBSERVATIONS["dict"], rows, rng)
     noise = head.noise(rng, (rows,))
-    taken, dist, logprob = acted(policy, seen, noise, mask)
+    taken, dist, logprob = act_in_place(policy, seen, noise, mask)
     assert np.array_equal(dist, policy.dist(seen, mask))
     assert np.allclose(logprob, head.logprob(dist, taken), rtol=1e-6, atol=2e-6)
     expected = head.sample(dist, noise)
-    if head.kind.dtype == np.float32:
+    if head.action_spec.dtype == np.float32:
         assert np.allclose(taken, expected, rtol=1e-6, atol=1e-6)
     else:
         # noise at the boundary between two options may select either
@@ -55,23 +55,23 @@ def _at_an_edge(head: object, dist: np.ndarray, noise: np.ndarray) -> np.ndarray
 
 @pytest.mark.parametrize("action", MASKABLE)
 def test_extreme_noise_never_samples_a_masked_action(action: str):
-    problem = Problem.of("vector", action, rows=64, masked=True)
+    problem = Problem.make("vector", action, rows=64, masked=True)
     policy = problem.policy
     policy.use_engine("native")
     seen = problem.batch.features
     shape = policy.head.noise(np.random.default_rng(0), (64,)).shape
     for noise in (0.0, np.nextafter(np.float32(1), np.float32(0))):
         drawn = np.full(shape, noise, np.float32)
-        _, _, logprob = acted(policy, seen, drawn, problem.batch.mask)
+        _, _, logprob = act_in_place(policy, seen, drawn, problem.batch.mask)
         assert (logprob > -1e8).all()
 
 
 def test_sampled_actions_have_the_frequencies_of_their_distribution():
-    problem = Problem.of("vector", "choice", rows=1)
+    problem = Problem.make("vector", "choice", rows=1)
     policy, n, rng = problem.policy, 40_000, np.random.default_rng(7)
     policy.use_engine("native")
     seen = np.repeat(problem.batch.features, n, 0)
-    taken, dist, _ = acted(policy, seen, policy.head.noise(rng, (n,)), None)
+    taken, dist, _ = act_in_place(policy, seen, policy.head.noise(rng, (n,)), None)
     chance = np.exp(dist[0] - dist[0].max())
     chance /= chance.sum()
     found = np.bincount(taken, minlength=3) / n
@@ -80,7 +80,7 @@ def test_sampled_actions_have_the_frequencies_of_their_distribution():
 
 def test_tanh_and_outputs_are_accurate_to_a_few_ulps():
     """A network of one unit whose output layer is the identity shows the activation itself."""
-    problem = Problem.of("vector", "amounts", hidden=(1,))
+    problem = Problem.make("vector", "amounts", hidden=(1,))
     policy = problem.policy
     policy.use_engine("native")
     views = policy.parameters.views

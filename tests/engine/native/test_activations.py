@@ -13,10 +13,10 @@ import torch
 from gymnast import _native
 from gymnast.config.sections.policy import ActivationName
 from gymnast.engine.batch import MinibatchPlan
-from gymnast.engine.torch.layers import run
+from gymnast.engine.torch.layers import run_stack
 from gymnast.policy.activations import ACTIVATIONS
 from gymnast.policy.layers import Activation
-from tests.engine.activations import exact
+from tests.engine.activations import float64_activation
 from tests.engine.native.problems import Problem
 from tests.engine.native.test_gradients import EVERYTHING, far, right
 
@@ -38,7 +38,7 @@ def instruction_set(name: str) -> Iterator[None]:
 
 def by_kernels(kind: ActivationName, x: np.ndarray) -> np.ndarray:
     """Returns the outputs of a network of one unit whose output layer is the identity."""
-    policy = Problem.of("vector", "amounts", hidden=(1,), activation=kind).policy
+    policy = Problem.make("vector", "amounts", hidden=(1,), activation=kind).policy
     policy.use_engine("native")
     for name, view in policy.parameters.views.items():
         view[...] = 0.0
@@ -50,13 +50,13 @@ def by_kernels(kind: ActivationName, x: np.ndarray) -> np.ndarray:
 
 
 def by_torch(kind: ActivationName, x: np.ndarray) -> np.ndarray:
-    found = run("actor", (Activation(kind),), {}, torch.from_numpy(x.copy()))
+    found = run_stack("actor", (Activation(kind),), {}, torch.from_numpy(x.copy()))
     return found.numpy()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_implementation_of_an_activation_matches_its_definition(kind: ActivationName):
-    expected = exact(kind, X)
+    expected = float64_activation(kind, X)
     found = {"numpy": ACTIVATIONS[kind](X.copy()), "torch": by_torch(kind, X)}
     for name in SETS:
         with instruction_set(name):
@@ -72,15 +72,15 @@ def test_every_implementation_of_an_activation_matches_its_definition(kind: Acti
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_match_with_every_instruction_set(kind: ActivationName, name: str):
     with instruction_set(name):
-        right(Problem.of("vector", activation=kind, layer_norm=True, moved=0.5), EVERYTHING)
+        right(Problem.make("vector", activation=kind, layer_norm=True, weight_noise=0.5), EVERYTHING)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_whole_update_matches_between_engines_within_rounding(kind: ActivationName):
     def improved(engine: str) -> np.ndarray:
-        problem = Problem.of("dict", "amounts", rows=200, activation=kind, shared=True)
+        problem = Problem.make("dict", "amounts", rows=200, activation=kind, shared=True)
         plan = MinibatchPlan.shuffled(2, 200, 50, np.random.default_rng(0), None)
-        problem.improve(EVERYTHING, plan, engine=engine, lr=1e-3, max_norm=0.5)
+        problem.run_update(EVERYTHING, plan, engine=engine, lr=1e-3, max_norm=0.5)
         return problem.policy.parameters.flat.copy()
 
     assert far(improved("native"), improved("torch").astype(np.float64)) < 1e-4

@@ -14,14 +14,14 @@ from gymnast import _native
 from gymnast.config.sections.policy import ActivationName
 from gymnast.engine.adam import Adam
 from gymnast.engine.batch import MAX_MONITORING_ROWS, MinibatchPlan
-from gymnast.engine.native.plan import MOST_CHANNELS, why_unsupported
+from gymnast.engine.native.plan import MOST_CHANNELS, unsupported_reason
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.images import Images
 from gymnast.policy import architecture
 from gymnast.policy.layers import Activation, Conv, Flatten, Layer, Linear
 from gymnast.policy.policy import Policy
 from gymnast.spaces.spaces import ImageObs
-from tests.engine.native.problems import IMAGES, PLAIN, Problem, acted, seen_by
+from tests.engine.native.problems import IMAGES, PLAIN, Problem, act_in_place, random_obs
 from tests.engine.native.reference import gradient_of
 from tests.engine.native.test_gradients import EVERYTHING, far
 
@@ -40,21 +40,21 @@ def one_thread_again():
 
 
 def images(obs: str = "image", rows: int = 20, **more: Any) -> Problem:
-    return Problem.of(obs, **{"rows": rows, "hidden": (16,), "moved": 0.02, **more})
+    return Problem.make(obs, **{"rows": rows, "hidden": (16,), "moved": 0.02, **more})
 
 
 def kept_once(problem: Problem) -> Problem:
     rows = problem.batch.features
     assert isinstance(rows, np.ndarray)
     last = problem.policy.network.shared[0].channels == "last"  # type: ignore[union-attr]
-    return problem.with_(features=Images.of(rows, "last" if last else "first"))
+    return problem.with_columns(features=Images.from_array(rows, "last" if last else "first"))
 
 
 def right(problem: Problem, objective: Objective = EVERYTHING, *, within: float = 1e-6) -> None:
     """Asserts that the gradient matches the definition within this, or within torch's own error."""
     expected, _ = gradient_of(problem.policy, problem.batch, objective)
-    torch, _ = problem.improve(objective, engine="torch")
-    native, result = problem.improve(objective)
+    torch, _ = problem.run_update(objective, engine="torch")
+    native, result = problem.run_update(objective)
     assert far(native, expected) < max(within, 2 * far(torch, expected))
     norm = result.losses[0][LOSSES.index("optim/grad_norm")]
     assert norm == pytest.approx(np.linalg.norm(expected), rel=1e-5)
@@ -128,8 +128,8 @@ def test_convolutions_with_any_kernel_and_stride_match_the_definition(
 @pytest.mark.parametrize("obs", ["image", "channels last", "many channels"])
 def test_images_with_shared_planes_give_the_same_bits(obs: str):
     problem = images(obs, rows=40)
-    plain, _ = problem.improve(EVERYTHING)
-    once, _ = kept_once(problem).improve(EVERYTHING)
+    plain, _ = problem.run_update(EVERYTHING)
+    once, _ = kept_once(problem).run_update(EVERYTHING)
     assert np.array_equal(plain, once)
 
 
@@ -138,7 +138,7 @@ def test_threads_give_the_same_bits(threads: int):
     def improved() -> np.ndarray:
         problem = images(rows=300, hidden=(600,))  # several ranges of parameters
         adam = Adam(problem.policy.parameters.flat.size, eps=1e-5, weight_decay=0.0)
-        problem.improve(EVERYTHING, engine="native", adam=adam, lr=1e-3, max_norm=0.1)
+        problem.run_update(EVERYTHING, engine="native", adam=adam, lr=1e-3, max_norm=0.1)
         return problem.policy.parameters.flat.copy()
 
     _native.set_threads(1)
@@ -152,7 +152,7 @@ def test_a_whole_update_matches_torch_within_rounding():
         problem = kept_once(images(rows=200))
         rng = np.random.default_rng(0)
         plan = MinibatchPlan.shuffled(2, 200, 50, rng, None)
-        problem.improve(EVERYTHING, plan, engine=engine, lr=1e-4, max_norm=0.5)
+        problem.run_update(EVERYTHING, plan, engine=engine, lr=1e-4, max_norm=0.5)
         shift = problem.engine(engine).policy_shift(problem.batch, 0.2)
         return problem.policy.parameters.flat.copy(), shift
 
@@ -164,7 +164,7 @@ def test_a_whole_update_matches_torch_within_rounding():
 def test_target_kl_is_checked_on_the_monitoring_rows():
     problem = images(rows=MAX_MONITORING_ROWS + 40)
     orders = np.stack([np.arange(len(problem.batch))] * 3)
-    _, result = problem.improve(PLAIN, MinibatchPlan(orders, 84, target_kl=0.0), lr=1e-3)
+    _, result = problem.run_update(PLAIN, MinibatchPlan(orders, 84, target_kl=0.0), lr=1e-3)
     assert (result.epochs, result.stopped_early, len(result.losses)) == (1, True, 2)
 
 
@@ -174,21 +174,21 @@ def test_acting_gives_the_same_actions_and_values_as_separate_calls(rows: int):
     policy = problem.policy
     policy.use_engine("native")
     assert policy.values_while_acting
-    seen = seen_by(policy.obs, rows, np.random.default_rng(1))
+    seen = random_obs(policy.obs_space, rows, np.random.default_rng(1))
     noise = policy.head.noise(np.random.default_rng(2), (rows,))
     action = np.empty(rows, np.int64)
     dist, (logprob, value) = np.empty((rows, 3), np.float32), np.empty((2, rows), np.float32)
     policy.act_into(seen, noise, None, action, dist, logprob, value)
     assert np.array_equal(dist, policy.dist(seen))
     assert np.array_equal(value, policy.value(seen))
-    alone = acted(policy, seen[-1:], noise[-1:], None)
+    alone = act_in_place(policy, seen[-1:], noise[-1:], None)
     assert np.array_equal(alone[1], dist[-1:])
 
 
 @pytest.mark.parametrize("obs", IMAGES)
 def test_numpy_native_and_torch_give_the_same_outputs(obs: str):
     policy = images(obs).policy
-    features = policy.features(seen_by(policy.obs, 7, np.random.default_rng(3)))
+    features = policy.features(random_obs(policy.obs_space, 7, np.random.default_rng(3)))
 
     def said(policy: Policy, engine: str) -> list[np.ndarray]:
         policy.use_engine(engine)
@@ -196,7 +196,7 @@ def test_numpy_native_and_torch_give_the_same_outputs(obs: str):
         outputs = [policy.inference.actor(features), policy.inference.critic(features), output]
         return [
             *outputs,
-            policy.inference.layer("shared", 3, features),
+            policy.inference.layer_output("shared", 3, features),
             *(x for *_, x in activations),
         ]
 
@@ -210,10 +210,10 @@ def test_images_with_too_many_channels_use_torch():
     for n, fits in ((MOST_CHANNELS, True), (MOST_CHANNELS + 1, False)):
         with patch.dict(IMAGES, deep=ImageObs((n, 36, 36), 255, "first")):
             problem = images("deep", rows=3)
-        assert (why_unsupported(problem.policy.network) is None) == fits
+        assert (unsupported_reason(problem.policy.network) is None) == fits
         engine = "native" if fits else "torch"
-        gradient, _ = kept_once(problem).improve(engine=engine)
-        assert np.allclose(gradient, problem.improve(engine=engine)[0], atol=1e-6)
+        gradient, _ = kept_once(problem).run_update(engine=engine)
+        assert np.allclose(gradient, problem.run_update(engine=engine)[0], atol=1e-6)
 
 
 def test_invalid_plane_indices_are_rejected():
@@ -222,11 +222,11 @@ def test_invalid_plane_indices_are_rejected():
     index[3, 1] = len(problem.batch.features.plane)  # type: ignore[union-attr]
     broken = Images(problem.batch.features.plane, index, "first")  # type: ignore[union-attr]
     with pytest.raises(IndexError, match="no such plane"):
-        problem.with_(features=broken).improve()
+        problem.with_columns(features=broken).run_update()
 
 
 def test_images_of_another_size_are_rejected():
     problem = images()
     other = np.zeros((20, 2, 36, 37), np.uint8)
     with pytest.raises(ValueError, match="the network reads 2592"):
-        problem.with_(features=other).improve()
+        problem.with_columns(features=other).run_update()

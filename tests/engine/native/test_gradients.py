@@ -59,7 +59,7 @@ def right(problem: Problem, objective: Objective, *, within: float = 1e-6) -> No
     """Asserts that gradient and losses match the definition."""
     expected, parts = gradient_of(problem.policy, problem.batch, objective)
     before = problem.policy.parameters.flat.copy()
-    gradient, result = problem.improve(objective)
+    gradient, result = problem.run_update(objective)
     assert far(gradient, expected) < within
     assert np.array_equal(problem.policy.parameters.flat, before)
     line = dict(zip(LOSSES, result.losses[0], strict=True))
@@ -74,25 +74,25 @@ def right(problem: Problem, objective: Objective, *, within: float = 1e-6) -> No
 @pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES)
 @pytest.mark.parametrize("action", ACTIONS)
 def test_gradients_match_for_every_head_and_objective(action: str, objective: Objective):
-    right(Problem.of(action=action), objective)
+    right(Problem.make(action=action), objective)
 
 
 @pytest.mark.parametrize("objective", [PLAIN, EVERYTHING], ids=["plain", "everything"])
 @pytest.mark.parametrize("action", MASKABLE)
 def test_gradients_match_for_every_head_with_masks(action: str, objective: Objective):
-    right(Problem.of(action=action, masked=True), objective)
+    right(Problem.make(action=action, masked=True), objective)
 
 
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
 @pytest.mark.parametrize("obs", OBSERVATIONS)
 def test_gradients_match_for_every_network_and_observation(obs: str, network: dict[str, Any]):
-    right(Problem.of(obs, **network), EVERYTHING)
+    right(Problem.make(obs, **network), EVERYTHING)
 
 
 @pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize("action", ["choice", "amounts"])
 def test_gradients_match_for_every_batch_size(action: str, rows: int):
-    right(Problem.of(action=action, rows=rows), EVERYTHING)
+    right(Problem.make(action=action, rows=rows), EVERYTHING)
 
 
 @settings(max_examples=25, derandomize=True)
@@ -115,27 +115,27 @@ def test_gradients_match_for_random_combinations(
     # a layer norm over few units with nearly equal outputs divides by almost 0, and a relu may
     # pass almost nothing: float32 is less accurate there
     hidden = [max(width, 12) for width in hidden] if more["layer_norm"] else hidden
-    problem = Problem.of(obs, action, rows=rows, masked=masked, hidden=tuple(hidden), **more)
+    problem = Problem.make(obs, action, rows=rows, masked=masked, hidden=tuple(hidden), **more)
     right(problem, OBJECTIVES[objective], within=2e-5)
 
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_gradients_match_the_torch_engine(action: str):
-    problem = Problem.of("dict", action, rows=600, masked=action in MASKABLE)
+    problem = Problem.make("dict", action, rows=600, masked=action in MASKABLE)
     plan = MinibatchPlan(np.random.default_rng(0).permutation(600)[None], 250)
-    native, torch = (problem.improve(EVERYTHING, plan, engine=e) for e in ("native", "torch"))
+    native, torch = (problem.run_update(EVERYTHING, plan, engine=e) for e in ("native", "torch"))
     assert far(native[0], torch[0]) < 1e-6
     assert np.allclose(native[1].losses, torch[1].losses, rtol=2e-6, atol=1e-6)
     assert (native[1].epochs, native[1].stopped_early) == (torch[1].epochs, torch[1].stopped_early)
 
 
 def test_gaps_between_parameters_stay_zero():
-    problem = Problem.of("dict", "amounts", hidden=(5, 3), layer_norm=True)
-    gradient, _ = problem.improve(EVERYTHING, lr=1e-2)
+    problem = Problem.make("dict", "amounts", hidden=(5, 3), layer_norm=True)
+    gradient, _ = problem.run_update(EVERYTHING, lr=1e-2)
     parameters = problem.policy.parameters
     gaps = np.ones(parameters.flat.size, bool)
     for name in parameters.shapes:
-        gaps[parameters.span(name)] = False
+        gaps[parameters.slice_of(name)] = False
     assert gaps.any()
     assert not gradient[gaps].any()
     assert not parameters.flat[gaps].any()

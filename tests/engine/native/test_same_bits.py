@@ -32,13 +32,13 @@ def learned(problem: Problem, plan: MinibatchPlan) -> list[np.ndarray]:
     flat = problem.policy.parameters.flat
     before = flat.copy()
     adam = Adam(flat.size, eps=1e-5, weight_decay=1e-3)
-    gradient, result = problem.improve(EVERYTHING, plan, adam=adam, lr=3e-3, max_norm=0.5)
+    gradient, result = problem.run_update(EVERYTHING, plan, adam=adam, lr=3e-3, max_norm=0.5)
     shift = problem.engine().policy_shift(problem.batch, 0.2)
     found = [
         flat.copy(),
         gradient,
-        adam.first,
-        adam.second,
+        adam.first_moment,
+        adam.second_moment,
         result.losses,
         np.array([*shift.values()]),
     ]
@@ -53,7 +53,7 @@ def same(a: list[np.ndarray], b: list[np.ndarray]) -> bool:
 @pytest.mark.parametrize("action", ["choice", "amounts"])
 def test_any_number_of_threads_gives_the_same_bits(action: str):
     rows = 8 * 512 + 700  # more than one wave of shards, and a part of one
-    problem = Problem.of("dict", action, rows=rows, hidden=(19,))
+    problem = Problem.make("dict", action, rows=rows, hidden=(19,))
     orders = np.stack([np.random.default_rng(k).permutation(rows) for k in range(2)])
     found, outputs = [], []
     for count in (1, 2, 3):
@@ -69,18 +69,18 @@ def test_any_number_of_threads_gives_the_same_bits(action: str):
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("action", ACTIONS)
 def test_every_instruction_set_gives_the_gradient_of_the_definition(name: str, action: str):
-    problem = Problem.of("dict", action, rows=130, masked=action in MASKABLE, layer_norm=True)
+    problem = Problem.make("dict", action, rows=130, masked=action in MASKABLE, layer_norm=True)
     expected, _ = gradient_of(problem.policy, problem.batch, EVERYTHING)
     _native.use(name)
     assert _native.instruction_set() == name
-    assert far(problem.improve(EVERYTHING)[0], expected) < 1e-6
+    assert far(problem.run_update(EVERYTHING)[0], expected) < 1e-6
 
 
 @pytest.mark.parametrize("obs", OBSERVATIONS if {"avx2", "avx512"} <= {*SETS} else ())
 def test_network_outputs_are_bit_identical_with_avx2_and_avx512(obs: str):
     """Only networks without layer norms: the compiler arranges the sums over a row, as it does in an
     update."""
-    problem = Problem.of(obs, "amounts", rows=70)
+    problem = Problem.make(obs, "amounts", rows=70)
     problem.policy.use_engine("native")
     found = []
     for name in ("avx2", "avx512"):
@@ -100,7 +100,7 @@ def test_a_missing_instruction_set_is_rejected():
 def test_the_result_of_a_row_does_not_depend_on_the_other_rows(name: str, obs: str):
     _native.use(name)
     rows = 141
-    problem = Problem.of(obs, "amounts", rows=rows, hidden=(33, 20), layer_norm=True)
+    problem = Problem.make(obs, "amounts", rows=rows, hidden=(33, 20), layer_norm=True)
     problem.policy.use_engine("native")
     inference, features = problem.policy.inference, problem.batch.features
     for output in (inference.actor, inference.critic):
@@ -112,7 +112,7 @@ def test_the_result_of_a_row_does_not_depend_on_the_other_rows(name: str, obs: s
 
 
 def test_results_have_the_order_of_their_rows():
-    problem = Problem.of("categories", rows=90)
+    problem = Problem.make("categories", rows=90)
     problem.policy.use_engine("native")
     order = np.random.default_rng(1).permutation(90)
     together = problem.policy.inference.actor(problem.batch.features)
@@ -122,7 +122,7 @@ def test_results_have_the_order_of_their_rows():
 
 
 def test_an_empty_batch_gives_empty_results():
-    problem = Problem.of("vector", "amounts")
+    problem = Problem.make("vector", "amounts")
     problem.policy.use_engine("native")
     features = np.empty((0, 5), np.float32)
     assert problem.policy.inference.actor(features).shape == (0, 3)
@@ -133,7 +133,7 @@ def test_an_empty_batch_gives_empty_results():
 def test_acting_during_an_update_changes_neither(count: int):
     """The next rollout may be collected while the last one is learned from."""
     _native.set_threads(count)
-    learner, actor = Problem.of("dict", rows=1300), Problem.of("vector", "amounts", rows=700)
+    learner, actor = Problem.make("dict", rows=1300), Problem.make("vector", "amounts", rows=700)
     plan = MinibatchPlan(
         np.stack([np.random.default_rng(k).permutation(1300) for k in range(6)]), 650
     )

@@ -35,7 +35,7 @@ def updated(
         for _ in range(updates):
             plan = MinibatchPlan.shuffled(3, rows, 50, rng, target_kl)
             result.append(
-                problem.improve(
+                problem.run_update(
                     objective, plan, engine=engine, adam=adam, lr=1e-3, max_norm=max_norm
                 )[1]
             )
@@ -62,7 +62,7 @@ def agree(found: dict[str, tuple]) -> None:
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_whole_update_matches_the_torch_engine(action: str):
-    problem = Problem.of("dict", action, rows=230, masked=action in MASKABLE)
+    problem = Problem.make("dict", action, rows=230, masked=action in MASKABLE)
     agree(updated(problem, replace(EVERYTHING, standardize=True), weight_decay=0.01))
 
 
@@ -71,16 +71,16 @@ def test_a_whole_update_matches_the_torch_engine(action: str):
 def test_updates_match_with_and_without_clipping_and_weight_decay(
     max_norm: float | None, weight_decay: float
 ):
-    problem = Problem.of("vector", "amounts", rows=120, shared=True)
+    problem = Problem.make("vector", "amounts", rows=120, shared=True)
     found = updated(problem, PLAIN, weight_decay=weight_decay, max_norm=max_norm)
     agree(found)
-    applied = np.linalg.norm(problem.improve(PLAIN, lr=0.0, max_norm=max_norm)[0])
+    applied = np.linalg.norm(problem.run_update(PLAIN, lr=0.0, max_norm=max_norm)[0])
     assert (applied < 0.051) == (max_norm == 0.05)
 
 
 @pytest.mark.parametrize("share", [0.5, 1.5])
 def test_both_engines_stop_after_the_epoch_that_exceeds_target_kl(share: float):
-    problem = Problem.of("vector", "choice", rows=120)
+    problem = Problem.make("vector", "choice", rows=120)
     free = updated(problem, PLAIN, updates=1)["native"]
     moved = free[3]["policy/kl"]
     found = updated(problem, PLAIN, target_kl=share * moved, updates=1)
@@ -91,35 +91,35 @@ def test_both_engines_stop_after_the_epoch_that_exceeds_target_kl(share: float):
 
 
 def test_the_plain_policy_gradient_without_a_critic_does_not_change_the_critic():
-    problem = Problem.of("vector", "amounts", rows=120)
+    problem = Problem.make("vector", "amounts", rows=120)
     before = problem.policy.parameters.flat.copy()
     found = updated(problem, Objective(clip=None, entropy_coef=0.01, critic=False))
     agree(found)
     assert "policy/clip_fraction" not in found["native"][3]
-    critic = problem.policy.parameters.part("critic.")
+    critic = problem.policy.parameters.prefix_slice("critic.")
     assert np.array_equal(found["native"][0][critic], before[critic])
 
 
 def test_minibatches_are_split_like_numpy_array_split():
     """Every gradient step sees the same rows in both engines, also for an odd number of rows."""
-    problem = Problem.of("vector", "choice", rows=103)
+    problem = Problem.make("vector", "choice", rows=103)
     plan = MinibatchPlan(np.random.default_rng(0).permutation(103)[None], 20)
-    native, torch = (problem.improve(PLAIN, plan, engine=engine)[1] for engine in ENGINES)
+    native, torch = (problem.run_update(PLAIN, plan, engine=engine)[1] for engine in ENGINES)
     assert len(native.losses) == 6
     assert np.allclose(native.losses, torch.losses, rtol=1e-5, atol=1e-6)
 
 
 def test_an_update_continues_with_the_given_adam_moments():
-    problem = Problem.of("vector", "choice", rows=64)
+    problem = Problem.make("vector", "choice", rows=64)
     flat, once = problem.policy.parameters.flat, MinibatchPlan.single_batch(64)
     before, found = flat.copy(), []
     for engine in ENGINES:
         flat[:] = before
         adam = Adam(flat.size, eps=1e-5, weight_decay=0.0)
         for _ in range(3):
-            problem.improve(PLAIN, once, engine=engine, adam=adam, lr=1e-2)
+            problem.run_update(PLAIN, once, engine=engine, adam=adam, lr=1e-2)
         adam.load(adam.state())
-        problem.improve(PLAIN, once, engine="native", adam=adam, lr=1e-2)
+        problem.run_update(PLAIN, once, engine="native", adam=adam, lr=1e-2)
         assert adam.steps == 4
         found.append(flat.copy())
     assert far(*found) < 1e-5

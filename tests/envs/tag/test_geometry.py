@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast.envs.matches.tag import layout
-from gymnast.envs.matches.tag.geometry import TOUCH, in_sight, inverse, ray_lengths, slide
+from gymnast.envs.matches.tag.geometry import TOUCH, has_line_of_sight, inverse, ray_lengths, slide
 from gymnast.envs.matches.tag.rules import HALF_FIELD, RADIUS, SIGHT
 
 LIMIT = HALF_FIELD - RADIUS
@@ -121,7 +121,7 @@ def test_sight_is_blocked_if_the_line_between_two_agents_passes_through_a_wall(s
     drawn = layout.sample_layouts([seed], 2, 2)
     start = drawn.position[:, :2, None]
     line = drawn.position[:, None, 2:] - start
-    found = in_sight(start, line, drawn.middle, drawn.half)
+    found = has_line_of_sight(start, line, drawn.middle, drawn.half)
     for s in range(2):
         for h in range(2):
             points = start[0, s, 0] + np.linspace(0, 1, 2000)[:, None] * line[0, s, h]

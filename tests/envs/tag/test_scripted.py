@@ -10,7 +10,7 @@ from numpy.random import default_rng as rng
 
 from gymnast.envs.matches.tag import TagMatches
 from gymnast.envs.matches.tag.scripted import SCRIPTED
-from tests.envs.tag.playing import begun, named
+from tests.envs.tag.playing import start_matches, scripted_players
 
 MATCHES = 1000
 
@@ -18,7 +18,7 @@ MATCHES = 1000
 @cache
 def tagged(seeker: str, hider: str) -> float:
     """Returns the fraction of matches that end with a tag."""
-    matches, by, chance = begun(MATCHES, first_seed=5000), named(seeker, hider), rng(1)
+    matches, by, chance = start_matches(MATCHES, first_seed=5000), scripted_players(seeker, hider), rng(1)
     running, tags = np.arange(MATCHES), 0
     while running.size:
         actions = {role: np.ones((MATCHES, 1, 3), int) for role in by}
@@ -56,7 +56,7 @@ def test_both_roles_win_some_matches_of_strong_against_strong():
 
 @pytest.mark.parametrize(("role", "name"), [(r, n) for r, of in SCRIPTED.items() for n in of])
 def test_scripted_players_are_pure_functions_of_observation_and_noise(role: str, name: str):
-    player, obs = SCRIPTED[role][name], begun(20).obs[role][:, 0]
+    player, obs = SCRIPTED[role][name], start_matches(20).obs[role][:, 0]
     noise = rng(0).random(20)
     one, again = player(obs, noise), player(obs.copy(), noise.copy())
     assert np.array_equal(one, again)

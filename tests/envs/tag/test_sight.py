@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from gymnast.envs.matches.tag import TagMatches
 from gymnast.envs.matches.tag.rules import DIAGONAL, FIELD_OF_VIEW, HEADINGS, SIGHT
-from gymnast.envs.matches.tag.sight import NAMES, PLACE
-from tests.envs.tag.playing import begun, named, played
+from gymnast.envs.matches.tag.sight import NAMES, COMPONENT_INDEX
+from tests.envs.tag.playing import start_matches, scripted_players, play_steps
 
-STRONG = named("strong", "medium")
+STRONG = scripted_players("strong", "medium")
 
 
 def put(matches: TagMatches, **columns: np.ndarray) -> TagMatches:
@@ -58,8 +58,8 @@ def test_observations_do_not_depend_on_a_hidden_opponent(
 ):
     """Position, velocity, heading and cooldown of a hidden opponent change nothing, not even the memory of
     its last sighting."""
-    matches = begun(1, seed)
-    for step in played(matches, STRONG, seed, steps):
+    matches = start_matches(1, seed)
+    for step in play_steps(matches, STRONG, seed, steps):
         assume(not step.over[0])
     here, there = matches.state(), matches.state()
     other = 1 - who
@@ -79,8 +79,8 @@ def test_observations_do_not_depend_on_a_hidden_opponent(
 def test_the_visible_opponent_agrees_with_a_point_by_point_search():
     checked = 0
     for seed in range(12):
-        matches = begun(1, seed)
-        for number, step in enumerate(played(matches, named("medium", "medium"), seed), 1):
+        matches = start_matches(1, seed)
+        for number, step in enumerate(play_steps(matches, scripted_players("medium", "medium"), seed), 1):
             if step.over[0]:
                 break
             if number % 8:
@@ -108,53 +108,53 @@ def test_the_visible_opponent_agrees_with_a_point_by_point_search():
 
 
 def test_the_last_sighting_stays_in_place_and_ages_linearly():
-    matches = begun(60)
+    matches = start_matches(60)
     seen_last = matches.state()["position"][:, 0]
-    age = np.where(matches.obs["hider"][:, 0, PLACE["seen"]] > 0, 0, -1)
+    age = np.where(matches.obs["hider"][:, 0, COMPONENT_INDEX["seen"]] > 0, 0, -1)
     over, checked = np.zeros(60, bool), 0
-    for step in played(matches, STRONG):
+    for step in play_steps(matches, STRONG):
         state, obs = matches.state(), step.obs["hider"][:, 0]
         over |= step.over
-        now = (obs[:, PLACE["seen"]] > 0) & ~over
+        now = (obs[:, COMPONENT_INDEX["seen"]] > 0) & ~over
         seen_last[now] = state["position"][now, 0]
         age = np.where(now, 0, np.where(age >= 0, age + 1, age))
         fresh = np.where(age >= 0, 1 - age / matches.time_limit, 0)
-        assert np.allclose(obs[~over, PLACE["last fresh"]], fresh[~over], atol=1e-6)
+        assert np.allclose(obs[~over, COMPONENT_INDEX["last fresh"]], fresh[~over], atol=1e-6)
         angle = state["heading"][:, 1] * 2 * np.pi / HEADINGS
         line = seen_last - state["position"][:, 1]
         ahead = (line * np.stack([np.cos(angle), np.sin(angle)], -1)).sum(-1) / DIAGONAL
         known = ~over & (age > 0)
         checked += int(known.sum())
-        assert np.allclose(obs[known, PLACE["last ahead"]], ahead[known], atol=1e-6)
-        assert not obs[~over & (age < 0)][:, PLACE["last ahead"] :].any()
+        assert np.allclose(obs[known, COMPONENT_INDEX["last ahead"]], ahead[known], atol=1e-6)
+        assert not obs[~over & (age < 0)][:, COMPONENT_INDEX["last ahead"] :].any()
     assert checked > 500
 
 
 def test_the_field_of_view_turns_with_the_agent():
     """A full turn on the spot shows the same rays again, and half a turn shows others."""
-    matches = begun(1, 3)
+    matches = start_matches(1, 3)
     state = matches.state()
     state["velocity"][:] = 0
     matches.load(state)
     shown = [
-        only_turning(matches)["seeker"][0, 0, : PLACE["speed ahead"]] for _ in range(2 * HEADINGS)
+        only_turning(matches)["seeker"][0, 0, : COMPONENT_INDEX["speed ahead"]] for _ in range(2 * HEADINGS)
     ]
     assert np.array_equal(shown[0], shown[HEADINGS])
     assert not np.array_equal(shown[0], shown[HEADINGS // 2])
 
 
 def test_a_seeker_sees_the_nearest_visible_hider_and_forgets_tagged_ones():
-    matches = begun(80, hiders=3)
+    matches = start_matches(80, hiders=3)
     checked, forgot = 0, 0
-    for step in played(matches, named("strong", "weak")):
+    for step in play_steps(matches, scripted_players("strong", "weak")):
         state, obs = matches.state(), step.obs["seeker"][:, 0]
         playing = state["in_play"][:, 0]
         who = state["seen_who"][:, 0]
         rows = np.arange(80)
-        known = playing & (obs[:, PLACE["last fresh"]] > 0)
+        known = playing & (obs[:, COMPONENT_INDEX["last fresh"]] > 0)
         assert state["in_play"][rows, who][known].all()
-        seen = playing & (obs[:, PLACE["seen"]] > 0)
-        found = np.hypot(obs[:, PLACE["seen ahead"]], obs[:, PLACE["seen aside"]]) * SIGHT
+        seen = playing & (obs[:, COMPONENT_INDEX["seen"]] > 0)
+        found = np.hypot(obs[:, COMPONENT_INDEX["seen ahead"]], obs[:, COMPONENT_INDEX["seen aside"]]) * SIGHT
         line = state["position"][:, 1:] - state["position"][:, :1]
         distance = np.where(state["in_play"][:, 1:], np.hypot(line[..., 0], line[..., 1]), np.inf)
         nearest = distance.min(1)

@@ -13,7 +13,7 @@ from numbers import Real
 from typing import Any
 
 from gymnast.errors import EnvError
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
 KEY = "env.randomize"
 Values = Mapping[str, float]
@@ -31,9 +31,9 @@ class Parameters:
     """Called with the environment and the chosen names; raises EnvError for one that has no effect."""
     prepare: Callable[[Any, Values], None] = lambda _env, _values: None
     """Called before the reset, once the values are set as attributes; updates what is derived from them."""
-    start: Callable[[Any, Values], Any] | None = None
+    set_initial_state: Callable[[Any, Values], Any] | None = None
     """Called after the reset to change the initial state; returns the new observation, None if unchanged."""
-    at_start: tuple[str, ...] = ()
+    non_attributes: tuple[str, ...] = ()
     """Names that `apply` does not set as attributes: `prepare` or `start` uses their values."""
 
 
@@ -59,11 +59,11 @@ def refuse_unknown(name: str, env: Any, wanted: Collection[str]) -> None:
     """Raises EnvError for a parameter that the environment does not have. `name`: the environment's name in
     messages."""
     known = parameters_of(env)
-    attributes = attributes_of(env) if known.other_attributes else []
+    attributes = numeric_attributes(env) if known.other_attributes else []
     every = list(dict.fromkeys([*known.names, *attributes]))
     for parameter in wanted:
         if parameter not in every:
-            what = f"{name} has no parameter {parameter}{closest(parameter, every)}"
+            what = f"{name} has no parameter {parameter}{did_you_mean(parameter, every)}"
             fix = (
                 f"use one of {', '.join(every)}"
                 if every
@@ -73,7 +73,7 @@ def refuse_unknown(name: str, env: Any, wanted: Collection[str]) -> None:
     known.check(env, wanted)
 
 
-def attributes_of(env: Any) -> list[str]:
+def numeric_attributes(env: Any) -> list[str]:
     """Returns the names of an environment's public numeric attributes, including those of its classes."""
     attributes = dict[str, Any]()
     for kind in reversed(type(env).__mro__):
@@ -88,7 +88,7 @@ def apply(env: Any, values: Values) -> None:
     """Sets the values on the environment. To be called before the reset."""
     known = parameters_of(env)
     for name, value in values.items():
-        if name not in known.at_start:
+        if name not in known.non_attributes:
             setattr(env, name, value)
     known.prepare(env, values)
 

@@ -58,6 +58,6 @@ PARAMETERS = Parameters(
     names=("gravity", *_WIND, "main_engine_power", "side_engine_power", *_START),
     other_attributes=False,
     check=_check,
-    start=_start,
-    at_start=_START,
+    set_initial_state=_start,
+    non_attributes=_START,
 )

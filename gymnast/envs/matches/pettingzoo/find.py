@@ -13,11 +13,11 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from gymnast.config.families import how_to_install
-from gymnast.envs.build.make import unmade
+from gymnast.config.families import install_hint
+from gymnast.envs.build.make import creation_error
 from gymnast.errors import EnvError, NotInstalled
-from gymnast.imported import imported
-from gymnast.text.closest import closest
+from gymnast.imported import import_object
+from gymnast.text.closest import did_you_mean
 
 PREFIX = "pettingzoo/"
 _INSTALLED = ("butterfly", "classic", "mpe", "sisl")
@@ -42,14 +42,14 @@ def make_parallel(name: str, kwargs: Mapping[str, Any]) -> Any:
         what = f"{name} does not take env.kwargs {dict(kwargs)}: {problem}"
         raise EnvError(what) from problem
     except Exception as problem:
-        raise unmade(name, problem) from problem
+        raise creation_error(name, problem) from problem
 
 
 def _user_env(name: str) -> Callable[..., Any]:
     """Imports `py:package.module` or `py:package.module:function`, also from the working directory."""
     module, _, function = name.removeprefix(f"{PREFIX}py:").partition(":")
     try:
-        return imported(f"{module}:{function or 'parallel_env'}")
+        return import_object(f"{module}:{function or 'parallel_env'}")
     except (ImportError, AttributeError, ValueError) as problem:
         raise EnvError(f"{name} cannot be imported: {problem}") from None
 
@@ -63,13 +63,13 @@ def _registered_env(name: str) -> Callable[..., Any]:
     for spec in parallel_registry.values():
         if wanted in (_plain(spec.id), _short(spec.id)):
             make: Any = spec.entry_point
-            return partial(imported(make) if isinstance(make, str) else make, **spec.kwargs)
+            return partial(import_object(make) if isinstance(make, str) else make, **spec.kwargs)
     if wanted.removeprefix("mpe/") in (games := _mpe_games()):
         return import_module(f"mpe2.{wanted.removeprefix('mpe/')}").parallel_env
     if wanted in {form for id in aec_registry for form in (_plain(id), _short(id))}:
         what = f"{name}: its agents act in turns (AEC); only the parallel API is supported"
         raise EnvError(what, fix="choose an environment that PettingZoo lists with a parallel API")
-    guess = closest(wanted, [*map(_short, parallel_registry), *games])
+    guess = did_you_mean(wanted, [*map(_short, parallel_registry), *games])
     raise EnvError(f"{name}: PettingZoo has no {wanted}{guess}")
 
 
@@ -94,8 +94,8 @@ def _install(name: str) -> str:
     try:
         from pettingzoo import parallel_registry
     except ImportError:
-        return how_to_install(name)
+        return install_hint(name)
     wanted = _short(name.removeprefix(PREFIX))
     groups = {_short(spec.id): spec.namespace for spec in parallel_registry.values()}
     group = groups.get(wanted, "mpe")
-    return how_to_install(name) if group in _INSTALLED else f"pip install 'pettingzoo[{group}]'"
+    return install_hint(name) if group in _INSTALLED else f"pip install 'pettingzoo[{group}]'"

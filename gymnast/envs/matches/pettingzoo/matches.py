@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
+from gymnast.config.episode_limit import ENV_LIMIT, EpisodeLimit
 from gymnast.envs.backends import active_calls
 from gymnast.envs.backends.active_calls import ActiveCall
 from gymnast.envs.backends.backend import Fault, raise_fault
-from gymnast.envs.matches.matches import UNKNOWN, ByRole, MatchStep, Role, Scripted
+from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, MatchStep, Role, ScriptedPolicy
 from gymnast.envs.matches.pettingzoo.find import make_parallel
-from gymnast.envs.matches.pettingzoo.repeating import repeats
-from gymnast.envs.matches.pettingzoo.roles import MASKED, role_of, seats_of
+from gymnast.envs.matches.pettingzoo.repeating import is_reproducible
+from gymnast.envs.matches.pettingzoo.roles import MASK_UNSUPPORTED, make_role, group_agents
 from gymnast.envs.matches.pettingzoo.table import AgentTable
 from gymnast.errors import EnvError
 from gymnast.processes import guard
@@ -28,7 +28,7 @@ Array = np.ndarray
 
 
 class PettingZooMatches:
-    restore: Literal["state", "replay", "none"]
+    restore_mode: Literal["state", "replay", "none"]
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class PettingZooMatches:
         n_matches: int,
         kwargs: Mapping[str, Any] | None = None,
         roles: Mapping[str, str] | None = None,
-        limit: EpisodeLimit = OWN_LIMIT,
+        limit: EpisodeLimit = ENV_LIMIT,
     ) -> None:
         """`name` is an id as in `find.py`; `roles` maps each role to a pattern of its agents' names."""
         self.name, self.n_matches = name, n_matches
@@ -45,12 +45,12 @@ class PettingZooMatches:
             self._envs = [make_parallel(name, self._kwargs) for _ in range(n_matches)]
         env = self._envs[0]
         self._agents = _agents_of(name, env)
-        seats = seats_of(name, self._agents, roles)
+        seats = group_agents(name, self._agents, roles)
         self.roles: Mapping[str, Role] = {
-            role: role_of(name, env, role, agents) for role, agents in seats.items()
+            role: make_role(name, env, role, agents) for role, agents in seats.items()
         }
         self.outcomes: Mapping[str, str] = {}
-        self.scripted: Mapping[str, Mapping[str, Scripted]] = {}
+        self.scripted: Mapping[str, Mapping[str, ScriptedPolicy]] = {}
         own = _time_limit(env)
         self.has_default_limit = limit.default is not None and own is None
         self._limit = limit.default if self.has_default_limit else limit.steps
@@ -61,7 +61,7 @@ class PettingZooMatches:
         self._table = AgentTable(self.roles, seats, n_matches)
         self.obs: ByRole = self._table.obs
         self._over = np.zeros(n_matches, bool)
-        self._outcome = np.full(n_matches, UNKNOWN)
+        self._outcome = np.full(n_matches, UNKNOWN_OUTCOME)
         self._age = np.zeros(n_matches, np.int64)
         """Number of steps in each match so far."""
         self._playing: list[list[Any]] = [[] for _ in range(n_matches)]
@@ -127,7 +127,7 @@ class PettingZooMatches:
     def load(self, arrays: Mapping[str, Array]) -> None:
         raise EnvError(f"{self.name}: a running match cannot be loaded, only replayed")
 
-    def draw(self, match: int) -> Array:
+    def render(self, match: int) -> Array:
         env = self._envs[match]
         if getattr(env, "render_mode", None) != "rgb_array":
             modes = ", ".join(getattr(env, "metadata", {}).get("render_modes") or ["none"])
@@ -148,7 +148,7 @@ class PettingZooMatches:
         for env in self._envs:
             env.close()
 
-    def at_work(self) -> ActiveCall | None:
+    def active_call(self) -> ActiveCall | None:
         match = self._active
         if match is None:
             return None
@@ -201,7 +201,7 @@ class PettingZooMatches:
             started = ", ".join(map(str, self._envs[i].agents)) or "no agent"
             return f"of {', '.join(map(str, self._agents))} only {started} started the match"
         masked = any("action_mask" in infos.get(agent, ()) for agent in self._agents)
-        return MASKED if masked else None
+        return MASK_UNSUPPORTED if masked else None
 
     def _agents_problem(self, i: int, agents: set[Any]) -> str | None:
         """Returns what is wrong with `env.agents` after a step, given who terminated or was truncated."""
@@ -248,11 +248,11 @@ class PettingZooMatches:
         """Finds out if a match is reproducible from its seed. In some environments, such as Knights Archers
         Zombies, `reset` leaves traces of earlier matches; then every match gets a new environment."""
         raise_fault(self.name, self.reset([0], [0]))
-        self.restore = "replay"
-        if not repeats(self):
+        self.restore_mode = "replay"
+        if not is_reproducible(self):
             self._recreate_always = True
-            if not repeats(self):
-                self._recreate_always, self.restore = False, "none"
+            if not is_reproducible(self):
+                self._recreate_always, self.restore_mode = False, "none"
         self._blank(0)
 
 

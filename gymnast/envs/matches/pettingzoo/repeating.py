@@ -11,7 +11,7 @@ _LONG, _BETWEEN = 41, 7
 """Number of steps. Their sum, 48, is not a likely period of a counter that `reset` forgets to reset."""
 
 
-def repeats(matches: Matches) -> bool:
+def is_reproducible(matches: Matches) -> bool:
     """Plays match 0 twice with another match in between and compares; match 0 is left unfinished."""
     first = _record(matches, _SEED, _LONG)
     _record(matches, _OTHER, _BETWEEN)
@@ -36,4 +36,4 @@ def _record(matches: Matches, seed: int, steps: int) -> list[bytes]:
             recorded += [result[role][0].tobytes() for role in matches.roles]
         if step.over[0]:
             break
-    return recorded + [fault.what.encode() for fault in faults]
+    return recorded + [fault.message.encode() for fault in faults]

@@ -11,13 +11,13 @@ from typing import Any
 from gymnast.envs.matches.matches import Role
 from gymnast.errors import EnvError
 from gymnast.spaces import spaces
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
-Seats = dict[str, tuple[Any, ...]]
+AgentsByRole = dict[str, tuple[Any, ...]]
 """The agents of each role, in the environment's order."""
 
 
-def seats_of(name: str, agents: Sequence[Any], patterns: Mapping[str, str] | None) -> Seats:
+def group_agents(name: str, agents: Sequence[Any], patterns: Mapping[str, str] | None) -> AgentsByRole:
     """Groups agents by patterns such as `archer_*`; without patterns, by their names without the number:
     `archer_0` and `archer_1` have the role `archer`."""
     if not patterns:
@@ -41,19 +41,19 @@ def seats_of(name: str, agents: Sequence[Any], patterns: Mapping[str, str] | Non
     }
     for role, pattern in patterns.items():
         if not seats[role]:
-            guess = closest(pattern.rstrip("*_"), map(str, agents))
+            guess = did_you_mean(pattern.rstrip("*_"), map(str, agents))
             raise EnvError(f"{role}: no agent matches {pattern}{guess}", at="roles", fix=listed)
     return seats
 
 
-def role_of(name: str, env: Any, role: str, agents: Sequence[Any]) -> Role:
+def make_role(name: str, env: Any, role: str, agents: Sequence[Any]) -> Role:
     obs_space, action_space = env.observation_space(agents[0]), env.action_space(agents[0])
     try:
-        obs, action = spaces.observation(obs_space), spaces.action(action_space)
+        obs, action = spaces.convert_obs_space(obs_space), spaces.convert_action_space(action_space)
     except EnvError as problem:
         raise EnvError(f"{name}, {agents[0]}: {problem.message}", fix=problem.fix) from None
     if "action_mask" in (getattr(obs_space, "spaces", None) or ()):
-        raise EnvError(f"{name}: {MASKED}")
+        raise EnvError(f"{name}: {MASK_UNSUPPORTED}")
     for agent in agents[1:]:
         for kind, first in (("observation", obs_space), ("action", action_space)):
             other = getattr(env, f"{kind}_space")(agent)
@@ -67,7 +67,7 @@ def role_of(name: str, env: Any, role: str, agents: Sequence[Any]) -> Role:
     return Role(len(agents), obs, action)
 
 
-MASKED = "it uses an action_mask, which is not supported for multi-agent environments"
+MASK_UNSUPPORTED = "it uses an action_mask, which is not supported for multi-agent environments"
 
 
 def _stem(agent: Any) -> str:

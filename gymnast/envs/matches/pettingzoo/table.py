@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from gymnast.envs.matches.matches import Role
-from gymnast.envs.matches.pettingzoo.roles import Seats
+from gymnast.envs.matches.pettingzoo.roles import AgentsByRole
 from gymnast.spaces import spaces
 
 
 class AgentTable:
-    def __init__(self, roles: Mapping[str, Role], agents: Seats, n_matches: int) -> None:
+    def __init__(self, roles: Mapping[str, Role], agents: AgentsByRole, n_matches: int) -> None:
         self.roles = roles
         self._seat = {
             agent: (role, seat)
@@ -24,7 +24,7 @@ class AgentTable:
         self._agents = agents
         shapes = {name: (n_matches, role.seats) for name, role in roles.items()}
         self._rows = {
-            name: spaces.blank(role.obs, n_matches * role.seats) for name, role in roles.items()
+            name: spaces.blank_obs(role.obs, n_matches * role.seats) for name, role in roles.items()
         }
         """Observations of each role, [matches * seats, ...]: a view of the same memory as `obs`."""
         self.obs = {
@@ -78,7 +78,7 @@ class AgentTable:
         """Clears match i and replaces its observations by a placeholder from the observation space."""
         self.clear(i)
         for name, role in self.roles.items():
-            self.obs[name][i] = spaces.blank(role.obs, 1)[0]
+            self.obs[name][i] = spaces.blank_obs(role.obs, 1)[0]
 
     def not_finite(self) -> Iterator[tuple[int, str]]:
         """Yields each match with a NaN or infinity in an observation, and a message that says where."""

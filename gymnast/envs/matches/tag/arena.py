@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from gymnast.envs.backends.backend import Fault
-from gymnast.envs.matches.matches import UNKNOWN, ByRole, MatchStep, Role, Scripted
+from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, MatchStep, Role, ScriptedPolicy
 from gymnast.envs.matches.tag import layout, motion
 from gymnast.envs.matches.tag.exploiters import EXPLOITERS
 from gymnast.envs.matches.tag.rewards import GOAL, Rewards, StepEvents, Weights
@@ -32,8 +32,8 @@ from gymnast.envs.matches.tag.rules import (
     TURNS,
 )
 from gymnast.envs.matches.tag.scripted import SCRIPTED
-from gymnast.envs.matches.tag.sight import SPACE, Vision, between_sides
-from gymnast.envs.matches.tag.state import State, blank
+from gymnast.envs.matches.tag.sight import SPACE, Vision, seeker_hider_vectors
+from gymnast.envs.matches.tag.state import State, blank_state
 from gymnast.errors import ConfigError
 from gymnast.spaces.spaces import MultiDiscreteAction
 
@@ -45,10 +45,10 @@ _MIN_HANDICAP, _MAX_HANDICAP = 0.25, 4.0
 
 
 class TagMatches:
-    restore: Literal["state", "replay", "none"] = "state"
+    restore_mode: Literal["state", "replay", "none"] = "state"
     outcomes: Mapping[str, str] = OUTCOMES
-    scripted: Mapping[str, Mapping[str, Scripted]] = SCRIPTED
-    exploiters: Mapping[str, Mapping[str, Scripted]] = EXPLOITERS
+    scripted: Mapping[str, Mapping[str, ScriptedPolicy]] = SCRIPTED
+    exploiters: Mapping[str, Mapping[str, ScriptedPolicy]] = EXPLOITERS
     goal: str = GOAL
 
     def __init__(
@@ -84,7 +84,7 @@ class TagMatches:
         self._factor = np.ones(len(ROLES))
         for role, factor in (handicaps or {}).items():
             self.handicap(role, factor)
-        self._state = blank(n_matches, seekers + hiders)
+        self._state = blank_state(n_matches, seekers + hiders)
         self._obs = np.zeros((n_matches, seekers + hiders, SPACE.size), np.float32)
         self.obs: ByRole = self._by_role(self._obs)
 
@@ -98,21 +98,21 @@ class TagMatches:
             raise ConfigError(what, fix=fix)
         self._factor[ROLES.index(role)] = factor
 
-    def weigh(self, role: str, weights: Mapping[str, float]) -> None:
+    def set_weights(self, role: str, weights: Mapping[str, float]) -> None:
         """Changes the weights of reward terms, from the next step on."""
-        self._rewards.weigh(role, weights)
+        self._rewards.set_weights(role, weights)
 
     def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         if not len(matches):
             return ()
         agents = self._seekers + self._hiders
         start = layout.sample_layouts(seeds, self._seekers, self._hiders)
-        state = blank(len(matches), agents)
+        state = blank_state(len(matches), agents)
         state.middle, state.half = start.middle, start.half
         state.position, state.heading = start.position, start.heading
         state.in_play[:] = True
         state.pace[:] = np.repeat(self._factor, (self._seekers, self._hiders))
-        self._vision.update(state, *between_sides(state.position, self._seekers))
+        self._vision.update(state, *seeker_hider_vectors(state.position, self._seekers))
         self._store(np.asarray(matches, int), state)
         return ()
 
@@ -145,10 +145,10 @@ class TagMatches:
 
         return COLOR
 
-    def draw(self, match: int) -> Array:
-        from gymnast.envs.matches.tag.drawing import picture
+    def render(self, match: int) -> Array:
+        from gymnast.envs.matches.tag.drawing import render_match
 
-        return picture(self._state.rows(np.array([match])), self._seekers, self._limit)
+        return render_match(self._state.rows(np.array([match])), self._seekers, self._limit)
 
     def close(self) -> None:
         pass
@@ -160,7 +160,7 @@ class TagMatches:
         running = played.any(1)
         motion.move(state, action, self._top)
         state.clock = state.clock + running
-        line, distance = between_sides(state.position, s)
+        line, distance = seeker_hider_vectors(state.position, s)
         both_play = played[:, :s, None] & played[:, None, s:]  # [N, seekers, hiders]
         tagged = np.any((distance <= REACH) & both_play, axis=1)
         remaining = played[:, s:] & ~tagged
@@ -182,7 +182,7 @@ class TagMatches:
                 played=played,
                 ended=ended,
                 tagged=tagged,
-                lasted=remaining & late[:, None],
+                survived=remaining & late[:, None],
                 nearest_before=nearest_before,
                 nearest=state.nearest,
                 seeing=state.seen_now,
@@ -193,7 +193,7 @@ class TagMatches:
         return _StepResult(
             ended=ended,
             over=over,
-            outcome=np.where(over, np.where(caught, TAG, TIMEOUT), UNKNOWN),
+            outcome=np.where(over, np.where(caught, TAG, TIMEOUT), UNKNOWN_OUTCOME),
             numbers={
                 "distance": state.distance / steps,
                 "duration": state.clock * 1.0,
@@ -218,7 +218,7 @@ class TagMatches:
             truncated=self._by_role(np.zeros_like(result.ended)),
             over=result.over,
             outcome=result.outcome,
-            numbers=result.numbers,
+            metrics=result.numbers,
             terms={term: self._by_role(reward) for term, reward in result.terms.items()},
         )
 
@@ -247,7 +247,7 @@ class _StepResult:
         return _StepResult(
             ended=padded(self.ended),
             over=padded(self.over),
-            outcome=padded(self.outcome, UNKNOWN),
+            outcome=padded(self.outcome, UNKNOWN_OUTCOME),
             numbers={name: padded(x) for name, x in self.numbers.items()},
             terms={name: padded(x) for name, x in self.terms.items()},
         )

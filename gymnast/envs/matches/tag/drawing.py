@@ -39,7 +39,7 @@ _FAN = np.linspace(FIELD_OF_VIEW / 2, -FIELD_OF_VIEW / 2, _FAN_RAYS)
 COLOR: dict[str, Color] = {SEEKER: (240, 98, 84), HIDER: (84, 178, 244)}
 
 
-def picture(state: State, seekers: int, time_limit: int) -> Array:
+def render_match(state: State, seekers: int, time_limit: int) -> Array:
     """Returns an image of the only match in `state`, uint8 [height, width, 3]."""
     canvas = pygame.Surface((SIDE * _OVERSAMPLING, SIDE * _OVERSAMPLING))
     canvas.fill(_GROUND)

@@ -88,7 +88,7 @@ def ray_lengths(
     return np.minimum(np.minimum(entry.min(0), np.minimum(outer, other[2])), longest)
 
 
-def in_sight(start: Array, line: Array, middle: Array, half: Array) -> Array:
+def has_line_of_sight(start: Array, line: Array, middle: Array, half: Array) -> Array:
     """True where no box [N, B, 2] blocks the line from `start` to `start + line`, both [N, ..., 2]. Shape
     [N, ...]."""
     n, *more = line.shape[:-1]

@@ -26,7 +26,7 @@ FACING = np.stack([np.cos(_ANGLE), np.sin(_ANGLE)], -1)
 TURN = np.array([1, 0, -1])
 THRUST = np.array([-BACKWARD, 0.0, 1.0]) * DRAG / (1.0 - DRAG)
 """Thrust per action as a fraction of the top speed; full thrust and drag balance at the top speed."""
-FASTEST = max(TOP_SPEED.values()) * (1.0 + BURST)
+MAX_SPEED = max(TOP_SPEED.values()) * (1.0 + BURST)
 """Upper bound on the speed of an agent whose handicap is at most 1."""
 
 

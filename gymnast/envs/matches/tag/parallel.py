@@ -77,7 +77,7 @@ class TagParallel(ParallelEnv[str, Array, Array]):
         step = self._matches.step(self._by_role(actions))
         over = bool(step.over[0])
         summary = {"outcome": list(self._matches.outcomes)[step.outcome[0]]} if over else {}
-        summary |= {name: float(x[0]) for name, x in step.numbers.items()} if over else {}
+        summary |= {name: float(x[0]) for name, x in step.metrics.items()} if over else {}
         reward, terminated, truncated = (
             {
                 agent: by_role[role][0, number].item()
@@ -97,7 +97,7 @@ class TagParallel(ParallelEnv[str, Array, Array]):
         return obs, reward, terminated, truncated, infos
 
     def render(self) -> Array | None:
-        return self._matches.draw(0) if self.render_mode == "rgb_array" else None
+        return self._matches.render(0) if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:
         self._matches.close()

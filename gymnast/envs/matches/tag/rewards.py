@@ -25,7 +25,7 @@ import numpy as np
 
 from gymnast.envs.matches.tag.rules import DIAGONAL, HIDER, ROLES, SEEKER
 from gymnast.errors import ConfigError
-from gymnast.text.closest import closest
+from gymnast.text.closest import did_you_mean
 
 Array = np.ndarray
 Weights = Mapping[str, Mapping[str, float]]
@@ -51,7 +51,7 @@ class StepEvents:
     """Whether the agent terminated with the step."""
     tagged: Array
     """[N, H]: hiders tagged in the step."""
-    lasted: Array
+    survived: Array
     """[N, H]: hiders still in play when time was up."""
     nearest_before: Array
     """Distance to the nearest opponent before the step."""
@@ -72,13 +72,13 @@ class Rewards:
         self.weight = np.zeros((len(TERMS), len(ROLES)))
         """Weights, [terms, roles]."""
         for role, role_weights in (*WEIGHTS.items(), *weights.items()):
-            self.weigh(role, role_weights)
+            self.set_weights(role, role_weights)
         named = {term for terms in (*WEIGHTS.values(), *weights.values()) for term in terms}
         self.reported = tuple(term for term in TERMS if term in named)
         """Terms that are computed: those with a default weight, and those named in `weights`, even with
         weight 0, because their weight may change later."""
 
-    def weigh(self, role: str, weights: Mapping[str, float]) -> None:
+    def set_weights(self, role: str, weights: Mapping[str, float]) -> None:
         for term, weight in weights.items():
             index = _index(TERMS, term, "term"), _index(ROLES, role, "role")
             self.weight[index] = weight
@@ -92,7 +92,7 @@ class Rewards:
         }
 
     def _goal(self, step: StepEvents) -> Array:
-        lost = step.tagged * 1.0 - step.lasted
+        lost = step.tagged * 1.0 - step.survived
         return self._both(lost.mean(1), -lost)
 
     def _time(self, step: StepEvents) -> Array:
@@ -122,6 +122,6 @@ class Rewards:
 def _index(known: tuple[str, ...], name: str, what: str) -> int:
     if name not in known:
         raise ConfigError(
-            f"tag has no {what} {name!r}{closest(name, known)}", fix=f"one of {', '.join(known)}"
+            f"tag has no {what} {name!r}{did_you_mean(name, known)}", fix=f"one of {', '.join(known)}"
         )
     return known.index(name)

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gymnast.envs.matches.matches import Scripted
+from gymnast.envs.matches.matches import ScriptedPolicy
 from gymnast.envs.matches.tag.rules import COAST, DASHES, HIDER, LEFT, SEEKER, THRUSTS, TURNS
 from gymnast.envs.matches.tag.steering import (
     LastSighting,
     SeenOpponent,
-    around_the_middle,
+    patrol_direction,
     escape_direction,
-    past_walls,
-    toward,
+    avoid_walls,
+    steer_toward,
 )
 
 Array = np.ndarray
@@ -42,9 +42,9 @@ class Seeker:
     """Number of steps for which it goes to where it last saw a hider."""
     lead: float
     """How many steps ahead of a visible hider it aims, per unit of distance."""
-    dash: float
+    dash_distance: float
     """It dashes at a visible hider within this distance; 0 for never."""
-    rounds: bool
+    patrols: bool
     """Whether it patrols the field while it knows of no hider, instead of moving straight ahead."""
 
     def __call__(self, obs: Array, noise: Array) -> Array:
@@ -52,11 +52,11 @@ class Seeker:
         lead = self.lead * seen.distance
         aim = np.arctan2(seen.aside + lead * seen.speed_aside, seen.ahead + lead * seen.speed_ahead)
         follow = last.known & (last.age <= self.memory) & (last.distance > 1.0)
-        patrol = around_the_middle(obs) if self.rounds else np.zeros(len(obs))
-        angle = np.where(seen.now, aim, np.where(follow, last.angle, patrol))
-        within = np.where(seen.now, seen.distance, np.inf)
-        action = toward(past_walls(obs, angle, within))
-        action[:, 2] = seen.now & (seen.distance < self.dash) & (np.abs(aim) < 0.3)
+        patrol = patrol_direction(obs) if self.patrols else np.zeros(len(obs))
+        angle = np.where(seen.is_visible, aim, np.where(follow, last.angle, patrol))
+        within = np.where(seen.is_visible, seen.distance, np.inf)
+        action = steer_toward(avoid_walls(obs, angle, within))
+        action[:, 2] = seen.is_visible & (seen.distance < self.dash_distance) & (np.abs(aim) < 0.3)
         return _with_mistakes(action, noise, self.mistakes)
 
 
@@ -68,32 +68,32 @@ class Hider:
     """Number of steps for which it flees from where it last saw a seeker."""
     plans: bool
     """Whether it looks for the best escape (`escape_direction`), instead of fleeing straight away."""
-    dash: float
+    dash_distance: float
     """It dashes away from a seeker last seen within this distance; 0 for never."""
 
     def __call__(self, obs: Array, noise: Array) -> Array:
         last = LastSighting(obs)
         away = np.arctan2(-last.aside, -last.ahead)
-        angle = escape_direction(obs, last) if self.plans else past_walls(obs, away)
-        action = toward(angle)
-        action[:, 2] = (last.distance < self.dash) & (np.abs(angle) < 0.2)
+        angle = escape_direction(obs, last) if self.plans else avoid_walls(obs, away)
+        action = steer_toward(angle)
+        action[:, 2] = (last.distance < self.dash_distance) & (np.abs(angle) < 0.2)
         unaware = ~last.known | (last.age > self.memory)
         action[unaware] = (LEFT, COAST, 0)  # turn on the spot to look around
         return _with_mistakes(action, noise, self.mistakes)
 
 
-SCRIPTED: Mapping[str, Mapping[str, Scripted]] = {
+SCRIPTED: Mapping[str, Mapping[str, ScriptedPolicy]] = {
     SEEKER: {
         "random": random_seeker_or_hider,
-        "weak": Seeker(mistakes=0.4, memory=0, lead=0.0, dash=0.0, rounds=False),
-        "medium": Seeker(mistakes=0.15, memory=30, lead=0.0, dash=0.0, rounds=True),
-        "strong": Seeker(mistakes=0.0, memory=60, lead=1.0, dash=3.0, rounds=True),
+        "weak": Seeker(mistakes=0.4, memory=0, lead=0.0, dash_distance=0.0, patrols=False),
+        "medium": Seeker(mistakes=0.15, memory=30, lead=0.0, dash_distance=0.0, patrols=True),
+        "strong": Seeker(mistakes=0.0, memory=60, lead=1.0, dash_distance=3.0, patrols=True),
     },
     HIDER: {
         "random": random_seeker_or_hider,
-        "weak": Hider(mistakes=0.4, memory=5, plans=False, dash=0.0),
-        "medium": Hider(mistakes=0.05, memory=80, plans=True, dash=0.0),
-        "strong": Hider(mistakes=0.0, memory=200, plans=True, dash=8.0),
+        "weak": Hider(mistakes=0.4, memory=5, plans=False, dash_distance=0.0),
+        "medium": Hider(mistakes=0.05, memory=80, plans=True, dash_distance=0.0),
+        "strong": Hider(mistakes=0.0, memory=200, plans=True, dash_distance=8.0),
     },
 }
 

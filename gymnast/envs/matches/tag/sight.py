@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.envs.matches.tag.geometry import in_sight, inverse, ray_lengths
-from gymnast.envs.matches.tag.motion import FACING, FASTEST
+from gymnast.envs.matches.tag.geometry import has_line_of_sight, inverse, ray_lengths
+from gymnast.envs.matches.tag.motion import FACING, MAX_SPEED
 from gymnast.envs.matches.tag.rules import (
     COOLDOWN,
     DIAGONAL,
@@ -51,7 +51,7 @@ agent's heading. `seen ...` is the nearest visible opponent: its position divide
 relative to the agent divided by 2 * FASTEST, all 0 if none is visible. `last ...` is where an opponent was
 last seen, divided by DIAGONAL; `last fresh` is 1 at the time of the sighting, falls linearly to 0 over the
 time limit, and is 0 before the first sighting. The agent's own speeds are divided by FASTEST."""
-PLACE = {name: i for i, name in enumerate(NAMES)}
+COMPONENT_INDEX = {name: i for i, name in enumerate(NAMES)}
 SPACE = BoxObs(
     (len(NAMES),),
     tuple(low for low, _ in _COMPONENTS.values()),
@@ -63,7 +63,7 @@ _INVERSES = tuple(inverse(f(_DIRECTION)).astype(np.float32) for f in (np.cos, np
 """1 / direction of each ray at each heading, [HEADINGS, R] for the x and the y axis."""
 
 
-def between_sides(position: Array, seekers: int) -> tuple[Array, Array]:
+def seeker_hider_vectors(position: Array, seekers: int) -> tuple[Array, Array]:
     """Returns the vectors from each seeker to each hider, [N, S, H, 2], and their lengths, [N, S, H]."""
     line = position[:, None, seekers:] - position[:, :seekers, None]
     return line, np.sqrt(line[..., 0] ** 2 + line[..., 1] ** 2)
@@ -84,7 +84,7 @@ class Vision:
         state.nearest = np.concatenate([between.min(2), between.min(1)], axis=1)
         near = playing & (distance <= SIGHT)
         if near.any():
-            near &= in_sight(state.position[:, :s, None], line, state.middle, state.half)
+            near &= has_line_of_sight(state.position[:, :s, None], line, state.middle, state.half)
         edge = _COS_HALF_VIEW * distance
         by_seeker = near & (_along(line, facing[:, :s, None]) >= edge)
         by_hider = near & (_along(line, facing[:, None, s:]) <= -edge)
@@ -112,8 +112,8 @@ class Vision:
         obs[..., :N_RAYS] = rays * (1.0 / SIGHT)
         time_left = 1.0 - state.clock / self._time_limit
         own = N_RAYS
-        obs[..., own] = _along(velocity, facing) / FASTEST
-        obs[..., own + 1] = _across(velocity, facing) / FASTEST
+        obs[..., own] = _along(velocity, facing) / MAX_SPEED
+        obs[..., own + 1] = _across(velocity, facing) / MAX_SPEED
         obs[..., own + 2] = 1.0 - state.cooldown / COOLDOWN
         obs[..., own + 3 : own + 5] = facing
         obs[..., own + 5 : own + 7] = position / HALF_FIELD
@@ -128,7 +128,7 @@ class Vision:
         ahead, aside = _along(offset, facing), _across(offset, facing)
         speed = state.velocity[rows, state.seen_who] - state.velocity
         # Each scale is 0 where there is no opponent to report, which masks the components.
-        speed_scale = seen / (2 * FASTEST)
+        speed_scale = seen / (2 * MAX_SPEED)
         known = state.seen_when != NEVER
         last_scale = known / DIAGONAL
         obs[..., 0] = seen

@@ -80,7 +80,7 @@ class State:
             column[...] = arrays[name]
 
 
-def blank(n: int, agents: int) -> State:
+def blank_state(n: int, agents: int) -> State:
     """Returns the state of n matches before their first reset, with no agent in play."""
 
     def each(*shape: int, kind: type = float) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.envs.matches.tag.motion import FASTEST
+from gymnast.envs.matches.tag.motion import MAX_SPEED
 from gymnast.envs.matches.tag.rules import (
     COAST,
     DIAGONAL,
@@ -23,7 +23,7 @@ from gymnast.envs.matches.tag.rules import (
     STRAIGHT,
     TIME_LIMIT,
 )
-from gymnast.envs.matches.tag.sight import PLACE, RAY_ANGLES
+from gymnast.envs.matches.tag.sight import COMPONENT_INDEX, RAY_ANGLES
 
 Array = np.ndarray
 
@@ -54,10 +54,10 @@ class SeenOpponent:
     """The visible opponent relative to the agent, in units and units per step."""
 
     def __init__(self, obs: Array) -> None:
-        self.now = obs[:, PLACE["seen"]] > 0.5
-        self.ahead, self.aside = (obs[:, PLACE[f"seen {way}"]] * SIGHT for way in _AXES)
+        self.is_visible = obs[:, COMPONENT_INDEX["seen"]] > 0.5
+        self.ahead, self.aside = (obs[:, COMPONENT_INDEX[f"seen {way}"]] * SIGHT for way in _AXES)
         self.speed_ahead, self.speed_aside = (
-            obs[:, PLACE[f"seen speed {way}"]] * 2 * FASTEST for way in _AXES
+            obs[:, COMPONENT_INDEX[f"seen speed {way}"]] * 2 * MAX_SPEED for way in _AXES
         )
         self.distance = np.hypot(self.ahead, self.aside)
 
@@ -67,9 +67,9 @@ class LastSighting:
     assumes the default time limit."""
 
     def __init__(self, obs: Array) -> None:
-        fresh = obs[:, PLACE["last fresh"]]
+        fresh = obs[:, COMPONENT_INDEX["last fresh"]]
         self.known, self.age = fresh > 0, (1.0 - fresh) * TIME_LIMIT
-        self.ahead, self.aside = (obs[:, PLACE[f"last {way}"]] * DIAGONAL for way in _AXES)
+        self.ahead, self.aside = (obs[:, COMPONENT_INDEX[f"last {way}"]] * DIAGONAL for way in _AXES)
         self.distance = np.hypot(self.ahead, self.aside)
         self.angle = np.arctan2(self.aside, self.ahead)
 
@@ -77,7 +77,7 @@ class LastSighting:
 _AXES = ("ahead", "aside")
 
 
-def toward(angle: Array) -> Array:
+def steer_toward(angle: Array) -> Array:
     """Returns actions [k, 3] that turn toward an angle, with forward thrust if it is less than 1.2 rad off,
     and without a dash."""
     turn = np.where(angle > _TICK / 2, LEFT, np.where(angle < -_TICK / 2, RIGHT, STRAIGHT))
@@ -85,15 +85,15 @@ def toward(angle: Array) -> Array:
     return np.stack([turn, thrust, np.zeros_like(turn)], -1)
 
 
-def past_walls(obs: Array, angle: Array, within: Array | float = np.inf) -> Array:
+def avoid_walls(obs: Array, angle: Array, max_distance: Array | float = np.inf) -> Array:
     """Returns the free direction nearest to an angle. Walls behind the target, whose distance is `within`,
     do not matter."""
-    free = np.minimum(_free_distances(obs), np.broadcast_to(within, len(obs))[:, None])
+    free = np.minimum(_free_distances(obs), np.broadcast_to(max_distance, len(obs))[:, None])
     score = np.cos(RAY_ANGLES - angle[:, None]) + 2.0 * np.minimum(free, _ROOM) / _ROOM
     return np.where(np.abs(angle) > RAY_ANGLES[0], angle, RAY_ANGLES[score.argmax(1)])
 
 
-def around_the_middle(obs: Array) -> Array:
+def patrol_direction(obs: Array) -> Array:
     """Returns the direction to the next point of a patrol around the center of the field."""
     x, y, cos, sin = _own(obs)
     further = np.arctan2(y, x) + 0.8
@@ -131,6 +131,6 @@ def _free_distances(obs: Array) -> Array:
 def _own(obs: Array) -> tuple[Array, ...]:
     """Returns the agent's own x, y, cos and sin of its heading, [k, 1] each."""
     x, y, cos, sin = (
-        obs[:, PLACE[name], None] for name in ("x", "y", "heading cos", "heading sin")
+        obs[:, COMPONENT_INDEX[name], None] for name in ("x", "y", "heading cos", "heading sin")
     )
     return x * HALF_FIELD, y * HALF_FIELD, cos, sin
