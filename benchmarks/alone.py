@@ -11,8 +11,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from benchmarks.child import cpu_seconds, measure_time, print_sample
 from benchmarks.tasks import SEED, TASKS, Task
+from benchmarks.timing import cpu_seconds, measure_time, print_sample
 
 ENOUGH = 2.0
 """CPU seconds per sample."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.measurement import info_text
 from benchmarks.results import Samples, ratios, speed
-from benchmarks.tables import rounded, table, ratio_text
+from benchmarks.tables import ratio_text, rounded, table
 
 _COMPARED_WITH = (("cpu", "SyncVectorEnv"), ("cpu", "AsyncVectorEnv"), ("wall", "AsyncVectorEnv"))
 

@@ -6,7 +6,7 @@ from html import escape
 from statistics import median
 from typing import Any
 
-from benchmarks.contenders import LABELS
+from benchmarks.libraries import LABELS
 from benchmarks.results import Samples, median_speed, ratios
 from benchmarks.tables import rounded
 from benchmarks.tasks import TASKS

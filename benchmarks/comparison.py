@@ -6,10 +6,10 @@ from statistics import median
 from typing import Any
 
 from benchmarks import measurement
-from benchmarks.contenders import LABELS, PEERS
 from benchmarks.goals import fastest_setting
+from benchmarks.libraries import LABELS, PEERS
 from benchmarks.results import Samples, median_speed, ratios
-from benchmarks.tables import rounded, table, ratio_text
+from benchmarks.tables import ratio_text, rounded, table
 from benchmarks.tasks import TASKS
 
 Tasks = dict[str, Any]

@@ -126,7 +126,9 @@ def _rest(found: Found) -> Iterator[Goal]:
             yield Goal("memory, Pong pixels", "below SB3's", result, ours < sb3)
     if record := found.get("recording"):
         for case, samples in record["tasks"].items():
-            watched, pairs = (median(of(samples)) for of in (recording.stopwatch_shares, recording.turn_shares))
+            watched, pairs = (
+                median(of(samples)) for of in (recording.stopwatch_shares, recording.turn_shares)
+            )
             wanted = "metrics, alerts and traces: under 5% of CPU time"
             result = f"{watched:.1%} by stopwatch, {pairs:.1%} in turns"
             yield Goal(f"record, {case}", wanted, result, max(watched, pairs) < 0.05)

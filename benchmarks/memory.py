@@ -17,10 +17,10 @@ from typing import Any
 import psutil
 
 from benchmarks import measurement, sample
-from benchmarks.contenders import PEERS
+from benchmarks.code_revision import ROOT
+from benchmarks.libraries import PEERS
 from benchmarks.tables import table
 from benchmarks.tasks import TASKS
-from benchmarks.timed import ROOT
 
 TASK, PIXELS = TASKS["a"], TASKS["d"]
 ROLLOUTS = 4

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import gymnast
-from benchmarks.child import measure_time, print_sample
 from benchmarks.tasks import HIDDEN, SEED, TASKS, Task
+from benchmarks.timing import measure_time, print_sample
 
 
 def overrides(task: Task, env_steps: int, threads: int = 1) -> dict[str, Any]:

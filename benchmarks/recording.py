@@ -56,8 +56,8 @@ def _measure(case: str, quick: bool) -> dict[str, Any]:
 
 
 def _sample(letter: str, engine: str, env_steps: int, runs_dir: str) -> None:
-    from benchmarks.child import measure_time, print_sample
     from benchmarks.ours import overrides, train
+    from benchmarks.timing import measure_time, print_sample
 
     task = TASKS[letter]
     settings, warm_up = (

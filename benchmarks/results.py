@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.contenders import LABELS
-from benchmarks.timed import RESULTS
+from benchmarks.code_revision import RESULTS
+from benchmarks.libraries import LABELS
 
 COMPARISON = RESULTS / "comparison.json"
 PARTIAL = RESULTS / "partial.json"

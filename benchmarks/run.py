@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import results, sample, timed
-from benchmarks.contenders import PEERS
+from benchmarks.libraries import PEERS
 from benchmarks.tasks import TASKS
 
 QUICK = 0.25
@@ -47,7 +47,11 @@ def main() -> None:
 
 def _measure(letter: str, options: argparse.Namespace, path: Path) -> None:
     """Measures all rounds of one task; after each, the entry of the task is replaced."""
-    entry = timed.measurement_info("run") | {"source": timed.package_digest(), "versions": {}, "absent": {}}
+    entry = timed.measurement_info("run") | {
+        "source": timed.package_digest(),
+        "versions": {},
+        "absent": {},
+    }
     entry |= {"samples": {}, "two_cores": {}}
     for name, peer in PEERS.items():
         why = peer.why_missing() if name in options.peers else "excluded from this run"

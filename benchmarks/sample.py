@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contenders import PEERS
+from benchmarks.code_revision import ROOT
+from benchmarks.libraries import PEERS
 from benchmarks.tasks import TASKS
-from benchmarks.timed import ROOT
 from gymnast.metrics.store import MetricStore
 
 OURS = sys.executable
@@ -47,7 +47,9 @@ def pin_to_cores(cores: Collection[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def ours(letter: str, env_steps: int, threads: int = 1, extra_settings: Sequence[str] = ()) -> dict[str, Any]:
+def ours(
+    letter: str, env_steps: int, threads: int = 1, extra_settings: Sequence[str] = ()
+) -> dict[str, Any]:
     """Returns a sample of gymnast; `more` are settings in addition to those of the task."""
     with tempfile.TemporaryDirectory() as runs:
         words = ["benchmarks.ours", letter, str(env_steps), str(threads), runs, *extra_settings]

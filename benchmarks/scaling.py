@@ -65,8 +65,8 @@ def _measure(point: Point, quick: bool) -> dict[str, Any]:
 def _sample(
     backend: str, n_envs: int, width: int, batch: int, env_steps: int, *, runs_dir: str
 ) -> None:
-    from benchmarks.child import measure_time, print_sample
     from benchmarks.ours import overrides, train
+    from benchmarks.timing import measure_time, print_sample
 
     task = dataclasses.replace(BASE, n_envs=n_envs, n_steps=_n_steps(n_envs), batch_size=batch)
 

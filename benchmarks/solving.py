@@ -18,9 +18,9 @@ from statistics import median
 from typing import Any
 
 from benchmarks import measurement, sample
-from benchmarks.contenders import PEERS
+from benchmarks.code_revision import ROOT
+from benchmarks.libraries import PEERS
 from benchmarks.tables import table
-from benchmarks.timed import ROOT
 
 ENVS = {"CartPole-v1": ("a", 475, 5_000), "LunarLander-v3": ("c", 200, 50_000)}
 """Environment -> the task with rl-zoo's settings, threshold, env steps between SB3's evaluations (as

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import measurement, sample
-from benchmarks.child import measure_time
 from benchmarks.tables import rounded, table
+from benchmarks.timing import measure_time
 
 ARENAS = (1, 16, 64, 256)
 REPETITIONS = 5
@@ -61,9 +61,7 @@ def section(found: dict[str, Any]) -> str:
         for arenas, samples in found["samples"].items()
     ]
     head = ("arenas", "agent steps per CPU second")
-    return _SECTION.format(
-        table=table(head, rows), surroundings=measurement.info_text(found)
-    )
+    return _SECTION.format(table=table(head, rows), surroundings=measurement.info_text(found))
 
 
 _SECTION = """\

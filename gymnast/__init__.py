@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gymnast.config.config import Config as Config
     from gymnast.runs.run import Run as Run
-    from gymnast.training.notebook import evaluate as evaluate
-    from gymnast.training.notebook import load as load
-    from gymnast.training.notebook import train as train
+    from gymnast.training.python_api import evaluate as evaluate
+    from gymnast.training.python_api import load as load
+    from gymnast.training.python_api import train as train
 
 __all__ = ["Config", "Run", "evaluate", "load", "train"]
 
 _MODULES = {
     "Config": "gymnast.config.config",
     "Run": "gymnast.runs.run",
-    "train": "gymnast.training.notebook",
-    "evaluate": "gymnast.training.notebook",
-    "load": "gymnast.training.notebook",
+    "train": "gymnast.training.python_api",
+    "evaluate": "gymnast.training.python_api",
+    "load": "gymnast.training.python_api",
 }
 """Public name -> module that defines it; imported on first use."""
 

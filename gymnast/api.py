@@ -26,7 +26,9 @@ RunsDir = str | Path | None
 """A runs directory; None is GYMNAST_RUNS or ./runs."""
 
 
-def runs(filter: str = "", *, sizes: bool = False, runs_dir: RunsDir = None) -> list[dict[str, Any]]:
+def runs(
+    filter: str = "", *, sizes: bool = False, runs_dir: RunsDir = None
+) -> list[dict[str, Any]]:
     """Returns every run that matches all words of the filter, newest first; `sizes` adds `bytes`."""
     found = store.list_runs(store.runs_dir(runs_dir), filter)
     if sizes:
@@ -138,7 +140,9 @@ def export(
     return write_export(run, form, Path(out) if out else None)
 
 
-def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: RunsDir = None) -> dict[str, Any]:
+def compare(
+    refs: Sequence[str], x: str = "vec_steps", *, runs_dir: RunsDir = None
+) -> dict[str, Any]:
     """Returns scores, curves over the clock `x`, areas under them and config differences of several runs.
 
     If one of the references is a group of seeds, `groups` has the means over seeds of each side."""
@@ -223,7 +227,7 @@ def config_show(
     name: str, overrides: Mapping[str, Any] | None = None, *, runs_dir: RunsDir = None
 ) -> dict[str, Any]:
     """Returns the settings of a run, a preset or an environment, and where each value came from."""
-    from gymnast.config.saved import to_plain, flat_values
+    from gymnast.config.serialize import flat_values, to_plain
 
     title, config, provenance = _settings(name, overrides or {}, store.runs_dir(runs_dir))
     return {
@@ -256,7 +260,7 @@ def config_fmt(text: str, at: str = "") -> str:
 
 def config_diff(a: str, b: str, *, runs_dir: RunsDir = None) -> list[dict[str, Any]]:
     """Returns the keys whose values differ between two runs or presets; None where one lacks the key."""
-    from gymnast.config.saved import diff
+    from gymnast.config.serialize import diff
 
     left, right = (_settings(name, {}, store.runs_dir(runs_dir))[1] for name in (a, b))
     return [{"key": key, "a": before, "b": after} for key, before, after in diff(left, right)]
@@ -313,7 +317,7 @@ def _parent(run: Run, x: str, directory: Path) -> dict[str, Any] | str | None:
 
 def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str]:
     """Returns the clocks and `names` as columns; raises UsageError for a name that no row has."""
-    from gymnast.text.closest import did_you_mean
+    from gymnast.text.suggestions import did_you_mean
 
     for name in names:
         if known and name not in known:

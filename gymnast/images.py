@@ -176,7 +176,9 @@ def concatenate(pieces: Sequence[ObsArray]) -> ObsArray:
     like = next((piece for piece in pieces if isinstance(piece, Images)), None)
     if like is None:
         return np.concatenate(pieces)  # type: ignore[arg-type]
-    return _joined([p if isinstance(p, Images) else Images.from_array(p, like.channels) for p in pieces])
+    return _joined(
+        [p if isinstance(p, Images) else Images.from_array(p, like.channels) for p in pieces]
+    )
 
 
 def _joined(pieces: Sequence[Images]) -> Images:

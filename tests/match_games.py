@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from gymnast.collect.casting import LEARNER, Player
+from gymnast.collect.matchmaking import LEARNER, Player
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.envs.backends.backend import Fault

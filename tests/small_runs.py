@@ -21,7 +21,7 @@ from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.lifecycle.resume import resume
 from gymnast.training.lifecycle.start import start_run
-from gymnast.training.notebook import train
+from gymnast.training.python_api import train
 from gymnast.training.session import open_collector
 
 Row = dict[str, float]
@@ -133,7 +133,9 @@ def _is_exact(key: str) -> bool:
     return name not in METRICS or metric_for_key(key).exact
 
 
-def checkpoint_arrays(run: Run, stem: str = "policy", which: str | int = "latest") -> dict[str, np.ndarray]:
+def checkpoint_arrays(
+    run: Run, stem: str = "policy", which: str | int = "latest"
+) -> dict[str, np.ndarray]:
     return checkpoint.find(run.path, which).tensors(stem)
 
 
@@ -219,7 +221,9 @@ def _exact_document(document: dict[str, Any]) -> dict[str, Any]:
 
 def _forget_clocks(alerts: dict[str, Any]) -> None:
     for by_key, name in ((alerts, "ranges"), (alerts["seen"], "tracks")):
-        by_key[name] = {key: kept for key, kept in by_key[name].items() if exact_metrics({key: 0.0})}
+        by_key[name] = {
+            key: kept for key, kept in by_key[name].items() if exact_metrics({key: 0.0})
+        }
     alerts["bad"] = {id: n for id, n in alerts["bad"].items() if _reads_no_clock(id)}
     alerts["alerts"] = [alert for alert in alerts["alerts"] if _reads_no_clock(alert["id"])]
 

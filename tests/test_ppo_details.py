@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gymnast.config.resolve import resolve
-from gymnast.config.saved import flat_values
+from gymnast.config.serialize import flat_values
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "ppo-details.md").read_text()

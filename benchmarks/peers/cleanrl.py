@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from benchmarks.child import measure_time, print_sample
-from benchmarks.peers.agent import Agent, make_envs, finished_returns
+from benchmarks.peers.agent import Agent, finished_returns, make_envs
 from benchmarks.peers.arguments import parse_arguments
 from benchmarks.tasks import SEED, Task
+from benchmarks.timing import measure_time, print_sample
 
 
 def main() -> None:

@@ -20,9 +20,9 @@ import pufferlib.vector
 import torch
 from torch import Tensor, nn
 
-from benchmarks.child import measure_time, print_sample
 from benchmarks.peers.arguments import parse_arguments
 from benchmarks.tasks import HIDDEN, SEED, Task
+from benchmarks.timing import measure_time, print_sample
 
 
 def main() -> None:

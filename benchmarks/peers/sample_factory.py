@@ -14,9 +14,9 @@ from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
 from sample_factory.envs.env_utils import register_env
 from sample_factory.train import make_runner
 
-from benchmarks.child import measure_time, print_sample
 from benchmarks.peers.arguments import parse_arguments
 from benchmarks.tasks import HIDDEN, SEED, Task
+from benchmarks.timing import measure_time, print_sample
 
 
 def main() -> None:

@@ -11,9 +11,9 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_atari_env, make_vec_env
 from stable_baselines3.common.vec_env import VecEnv, VecFrameStack
 
-from benchmarks.child import measure_time, print_sample
 from benchmarks.peers.arguments import parse_arguments
 from benchmarks.tasks import HIDDEN, SEED, Task
+from benchmarks.timing import measure_time, print_sample
 
 
 def main() -> None:

@@ -9,10 +9,10 @@ os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_paralleli
 import flax.linen as nn
 from sbx import PPO
 
-from benchmarks.child import measure_time, print_sample
 from benchmarks.peers.arguments import parse_arguments
 from benchmarks.peers.sb3 import make_envs, mean_return, policy_name, settings
 from benchmarks.tasks import SEED
+from benchmarks.timing import measure_time, print_sample
 
 
 def main() -> None:

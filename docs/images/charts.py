@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from docs.studies.health import CART, FAULTS, LANDER, QUIET, train_if_missing, finished_runs
+from docs.studies.health import CART, FAULTS, LANDER, QUIET, finished_runs, train_if_missing
 from gymnast import api
 from gymnast.insight.report.pictures import chart_png
 

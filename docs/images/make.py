@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from gymnast import api
-from gymnast.config.saved import load
+from gymnast.config.serialize import load
 from gymnast.insight.page import changed_settings
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.sinks.frame import View, frame

@@ -24,7 +24,7 @@ from gymnast.envs.suites.bandits import DECAY
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
-from gymnast.training.notebook import train
+from gymnast.training.python_api import train
 
 FILE = Path(__file__).with_suffix(".json")
 PICTURE = Path(__file__).parents[1] / "images" / "bandits.png"
@@ -149,7 +149,9 @@ def measure_all() -> dict[str, dict[str, Any]]:
     for env_id, pulls in LIVES.items():
         found[env_id] = {"PPO": curve([training_regret(env_id, pulls, seed) for seed in SEEDS])}
         for name, rule in RULES.items():
-            found[env_id][name] = curve([lifetime_regret(env_id, rule, pulls, seed) for seed in SEEDS])
+            found[env_id][name] = curve(
+                [lifetime_regret(env_id, rule, pulls, seed) for seed in SEEDS]
+            )
     found[DRIFTING] = {"PPO, trained": curve([trained_regret(seed) for seed in SEEDS])}
     for name, rule in RULES.items():
         episodes = np.stack([episode_regret(rule, 10_000 + i) for i in range(EPISODES)])

@@ -26,7 +26,7 @@ import numpy as np
 
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
-from gymnast.training.notebook import train
+from gymnast.training.python_api import train
 
 FILE = Path(__file__).with_suffix(".json")
 SEEDS = range(10)

@@ -25,7 +25,7 @@ from gymnast.metrics.specs import METRICS
 from gymnast.runs import store as runs
 from gymnast.runs.curve import read_rows
 from gymnast.runs.run import Run
-from gymnast.training.notebook import train
+from gymnast.training.python_api import train
 
 FILE = Path(__file__).with_name("health.json")
 FIXTURES = Path(__file__).parents[2] / "tests" / "metrics" / "health"
@@ -157,7 +157,9 @@ def finished_runs(runs_dir: Path) -> dict[tuple[str, int], Run]:
     return {(run.info["tags"][0], run.info["seed"]): run for run in ended}
 
 
-def train_if_missing(runs_dir: Path, tag: str, target: str, settings: dict[str, Any], seed: int) -> None:
+def train_if_missing(
+    runs_dir: Path, tag: str, target: str, settings: dict[str, Any], seed: int
+) -> None:
     if (tag, seed) not in finished_runs(runs_dir):
         given = {"seed": seed, "tags": (tag,), "runs_dir": runs_dir, "quiet": True}
         train(target, overrides=QUIET | settings, **given)
@@ -171,7 +173,9 @@ def train_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
         for name, fault in FAULTS.items():
             if not names or name in names or "broken" in names:
                 train_if_missing(runs_dir, name, fault.target, fault.base | fault.planted, seed)
-                train_if_missing(runs_dir, f"{name}:base", fault.healthy or fault.target, fault.base, seed)
+                train_if_missing(
+                    runs_dir, f"{name}:base", fault.healthy or fault.target, fault.base, seed
+                )
 
 
 def treat_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
@@ -192,7 +196,9 @@ def recomputed_alerts(run: Run) -> list[Alert]:
     return alerts_for_rows(read_rows(run), run_settings(run))
 
 
-def alerts_for_rows(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) -> list[Alert]:
+def alerts_for_rows(
+    rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]
+) -> list[Alert]:
     alerts = Alerts(PermissiveMetrics(METRICS), settings)
     for row in rows:
         alerts.check_row(row)
@@ -224,7 +230,9 @@ def report(runs_dir: Path) -> dict[str, Any]:
     """Both tables."""
     found = finished_runs(runs_dir)
     healthy = {
-        name: [[a.id for a in recomputed_alerts(found[name, s])] for s in SEEDS if (name, s) in found]
+        name: [
+            [a.id for a in recomputed_alerts(found[name, s])] for s in SEEDS if (name, s) in found
+        ]
         for name in HEALTHY
     }
     broken: dict[str, Any] = {}

@@ -20,7 +20,7 @@ import numpy as np
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import store as runs
 from gymnast.runs.run import Run
-from gymnast.training.notebook import train
+from gymnast.training.python_api import train
 
 FILE = Path(__file__).with_name("pong-objects.json")
 PICTURE = FILE.with_suffix(".svg")

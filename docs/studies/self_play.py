@@ -18,16 +18,16 @@ import numpy as np
 
 from gymnast import api, figures
 from gymnast.envs.matches.open import open_matches
-from gymnast.league.heat import heatmap_png
+from gymnast.league.heatmap import heatmap_png
 from gymnast.league.matrix import CrossPlayMatrix
 from gymnast.league.results import Entrant, Results
-from gymnast.league.standing import anchored_ratings, read_results
+from gymnast.league.run_ratings import anchored_ratings, read_results
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.selfplay.crossplay import Tournament, open_tournament, play_cast
 from gymnast.selfplay.snapshots import Snapshots
-from gymnast.text import wording
-from gymnast.training.notebook import train
+from gymnast.text import formatting
+from gymnast.training.python_api import train
 
 HERE = Path(__file__)
 FILE = HERE.with_name("self-play.json")
@@ -280,7 +280,7 @@ def page(told: dict[str, Any]) -> str:
         for pair, one in told["scores"].items()
     ]  # fmt: skip
     ratings = [
-        (role, name, wording.count(one["env_steps"]), f"{one['rating']:.0f}",
+        (role, name, formatting.count(one["env_steps"]), f"{one['rating']:.0f}",
          f"{one['low']:.0f} to {one['high']:.0f}")
         for role, pair in told["ratings"].items()
         for name, one in pair.items()

@@ -8,7 +8,13 @@ import numpy as np
 
 from gymnast.policy.policy import Policy
 from gymnast.rl.returns import Credit
-from gymnast.rl.statistics import explained_share, relative_rmse, scale_to_unit, summary_stats, standardize
+from gymnast.rl.statistics import (
+    explained_share,
+    relative_rmse,
+    scale_to_unit,
+    standardize,
+    summary_stats,
+)
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
@@ -48,7 +54,9 @@ def value_metrics(rollout: Rollout, advantage: Array, target: Array) -> dict[str
     The advantages are described before any normalization.
     """
     valid = rollout.valid
-    values, targets, advantages = (summary_stats(x, valid) for x in (rollout.value, target, advantage))
+    values, targets, advantages = (
+        summary_stats(x, valid) for x in (rollout.value, target, advantage)
+    )
     errors = summary_stats(target - rollout.value, valid)
     return {
         "value/explained_variance": explained_share(errors, targets),

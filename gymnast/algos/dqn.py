@@ -31,7 +31,10 @@ class DQN:
         self.engine: TorchEngine = self.gradient_step.engine
         self.replay = ReplayBuffer(cfg.replay)
         target = Parameters(policy.parameters.shapes)
-        self.target_parameters, self.target_network = target.flat, TorchNetwork(policy.network, target)
+        self.target_parameters, self.target_network = (
+            target.flat,
+            TorchNetwork(policy.network, target),
+        )
         """The flat parameter vector of the target network, and the network that reads it."""
         self.n_gradient_steps = 0
         """Gradient steps taken in the whole training; every `target_every` of them sync the target."""

@@ -24,7 +24,10 @@ class GradientStep:
     def __init__(self, policy: Policy) -> None:
         self.policy, self.engine = policy, engine_for(policy)
         self.adam = Adam(policy.parameters.flat.size)
-        spans = {part: policy.parameters.prefix_slice(f"{part}.") for part in ("shared", "actor", "critic")}
+        spans = {
+            part: policy.parameters.prefix_slice(f"{part}.")
+            for part in ("shared", "actor", "critic")
+        }
         self._parts = [
             (f"optim/grad_norm_{part}", f"optim/param_norm_{part}", span)
             for part, span in spans.items()

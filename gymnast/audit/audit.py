@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.audit import farming
-from gymnast.audit.farming import has_exploiters, audit_terms
+from gymnast.audit.farming import audit_terms, has_exploiters
 from gymnast.audit.shaping import shaping_totals
 from gymnast.audit.totals import term_totals
-from gymnast.collect.casting import LEARNER, Player
+from gymnast.collect.matchmaking import LEARNER, Player
 from gymnast.config.families import is_multi_agent
 from gymnast.config.resolve import load
 from gymnast.config.schedule import highest
@@ -21,7 +21,7 @@ from gymnast.runs.curve import read_rows
 from gymnast.runs.run import Run
 from gymnast.selfplay.crossplay import Tournament, open_tournament
 from gymnast.selfplay.players import SCRIPTED
-from gymnast.training.live.control import Settings
+from gymnast.training.live.settings import Settings
 
 EPISODES = 100
 """Default number of matches per cast for the totals."""

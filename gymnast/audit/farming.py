@@ -31,7 +31,7 @@ from typing import Any, Literal, Protocol, TypeGuard
 import numpy as np
 
 from gymnast.audit.totals import discounted_sums, rewards_by_term
-from gymnast.collect.casting import Player, scripted_player
+from gymnast.collect.matchmaking import Player, scripted_player
 from gymnast.envs.matches.matches import Matches, ScriptedPolicy
 from gymnast.rl.statistics import Interval, t_quantile
 from gymnast.seeds import episode_seed
@@ -137,7 +137,9 @@ def audit_terms(
         goal = one.goal
         farmers = {name: scripted_player(rules) for name, rules in one.exploiters[role].items()}
     farmers |= own_players or {}
-    trials = play_trials(make_matches, role, farmers, discount=discount, seed=seed, n_matches=n_matches)
+    trials = play_trials(
+        make_matches, role, farmers, discount=discount, seed=seed, n_matches=n_matches
+    )
     honest = [trial for trial in trials if trial.player in HONEST]
     return judge_trials(role, goal, [trial for trial in trials if trial.player in farmers], honest)
 

@@ -8,23 +8,29 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
-from gymnast.check.acting import UnchangedActionCheck, MaskCheck, check_extreme_actions, random_policy, check_action_labels
-from gymnast.check.drawing import FRAMES, check_rendering
-from gymnast.check.ending import EpisodeEndCheck
+from gymnast.check.actions import (
+    MaskCheck,
+    UnchangedActionCheck,
+    check_action_labels,
+    check_extreme_actions,
+    random_policy,
+)
+from gymnast.check.checked_env import CheckedEnv, EnvBroken, Timestep, env_traceback
+from gymnast.check.determinism import Transcript, check_determinism
+from gymnast.check.episode_ends import EpisodeEndCheck
 from gymnast.check.finding import Finding, Report, sort_findings
-from gymnast.check.live import CheckedEnv, EnvBroken, Timestep, env_traceback
+from gymnast.check.observations import AliasingCheck, DeclaredRangeCheck, FiniteCheck, ObsSpaceCheck
 from gymnast.check.observer import Observer
-from gymnast.check.observing import FiniteCheck, ObsSpaceCheck, AliasingCheck, DeclaredRangeCheck
-from gymnast.check.repeating import Transcript, check_determinism
-from gymnast.check.rewarding import RewardCheck
+from gymnast.check.rendering import FRAMES, check_rendering
+from gymnast.check.rewards import RewardCheck
 from gymnast.config.config import Config
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.strip_wrappers import time_limit
 from gymnast.errors import EnvError
 from gymnast.seeds import episode_seed, stream
 from gymnast.spaces import spaces
-from gymnast.spaces.declared import facts_for_policy_obs
-from gymnast.text.wording import count_noun
+from gymnast.spaces.policy_facts import facts_for_policy_obs
+from gymnast.text.formatting import count_noun
 
 STEPS = 2_000
 """Number of random steps."""
@@ -61,7 +67,9 @@ def check_environment(
 
 
 class _EnvironmentCheck:
-    def __init__(self, cfg: Config[Any], copy: CheckedEnv, make: Callable[[], Any], seed: int) -> None:
+    def __init__(
+        self, cfg: Config[Any], copy: CheckedEnv, make: Callable[[], Any], seed: int
+    ) -> None:
         self.cfg, self.copy, self.make, self.seed = cfg, copy, make, seed
 
     def findings(self, steps: int, on_progress: ProgressCallback) -> Iterator[Finding]:
@@ -77,7 +85,10 @@ class _EnvironmentCheck:
     def _findings(self, steps: int, on_progress: ProgressCallback) -> Iterator[Finding]:
         env = self.copy.env
         try:
-            obs, action = spaces.convert_obs_space(env.observation_space), spaces.convert_action_space(env.action_space)
+            obs, action = (
+                spaces.convert_obs_space(env.observation_space),
+                spaces.convert_action_space(env.action_space),
+            )
         except EnvError as problem:
             yield Finding("spaces", "wrong", problem.message)
             return
@@ -117,10 +128,16 @@ class _EnvironmentCheck:
             with closing(fresh()) as another:
                 yield check_extreme_actions(another, action, self._seed(0))
         # If stepping fails anyway, only the reset is rendered: rendering must not get the blame.
-        yield from check_rendering(self.cfg, env, act, self._seed(0), frames=1 if broken else FRAMES)
+        yield from check_rendering(
+            self.cfg, env, act, self._seed(0), frames=1 if broken else FRAMES
+        )
 
     def _play(
-        self, observers: Sequence[Observer], act: Callable[[Timestep], Any], steps: int, on_progress: ProgressCallback
+        self,
+        observers: Sequence[Observer],
+        act: Callable[[Timestep], Any],
+        steps: int,
+        on_progress: ProgressCallback,
     ) -> tuple[list[Transcript], list[Finding]]:
         """Plays episodes until `steps` steps are taken. Returns their transcripts, and at most one finding
         each for a failed reset and a failed step."""
@@ -188,9 +205,7 @@ class _LastInfos:
         if not self._wanted or not self._ended:
             return
         if missing:
-            what = (
-                f"the last info of {count_noun(self._ended, 'episode')} never has {', '.join(missing)}"
-            )
+            what = f"the last info of {count_noun(self._ended, 'episode')} never has {', '.join(missing)}"
             yield Finding("metrics", "wrong", what)
         else:
             yield Finding("metrics", "ok", ", ".join(self._wanted))

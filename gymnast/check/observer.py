@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
+from gymnast.check.checked_env import Timestep
 from gymnast.check.finding import Finding
-from gymnast.check.live import Timestep
 
 
 class Observer(Protocol):

@@ -18,13 +18,13 @@ from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
 from gymnast.config.presets import Preset, all_presets, find_preset, split_target
 from gymnast.config.resolve import load, resolve
-from gymnast.config.saved import to_plain
+from gymnast.config.serialize import to_plain
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import EnvError, GymnastError, NotInstalled
 from gymnast.evaluation.rescore import load_policy
-from gymnast.film.frames import ReplayMismatch
-from gymnast.film.matches.frames import MatchRenderer, replay_match
-from gymnast.film.stage import EnvRenderer, headless_rendering
+from gymnast.film.matches.replay import MatchRenderer, replay_match
+from gymnast.film.renderer import EnvRenderer, headless_rendering
+from gymnast.film.replay import ReplayMismatch
 from gymnast.metrics.sinks.console import Console
 from gymnast.runs import checkpoint
 from gymnast.runs.match_trace import read_matches
@@ -33,7 +33,7 @@ from gymnast.runs.trace import Trace, read_traces
 from gymnast.selfplay.evaluation import MatchEvaluator
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.lifecycle.start import start_run
-from gymnast.training.notebook import evaluate
+from gymnast.training.python_api import evaluate
 
 STEPS = 300
 """Number of random steps for the check of an environment."""

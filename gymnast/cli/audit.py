@@ -10,7 +10,7 @@ import click
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
 from gymnast.processes.env_output import separate_env_output
-from gymnast.text import wording
+from gymnast.text import formatting
 
 
 @click.command()
@@ -84,7 +84,7 @@ def _totals(cast: dict[str, Any]) -> Iterator[str]:
         for t in terms
         for ends in [map(_number, (t["won"], t["lost"]))]
     ]
-    yield wording.table(head, lines, "mean spread share won lost")
+    yield formatting.table(head, lines, "mean spread share won lost")
 
 
 def _farming(farming: dict[str, Any]) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _farming(farming: dict[str, Any]) -> Iterator[str]:
     lines = [
         (_WORD[t["verdict"]], t["role"], t["term"], *_best_farmer(t)) for t in farming["terms"]
     ]
-    yield wording.table(head, lines, "share bound")
+    yield formatting.table(head, lines, "share bound")
 
 
 def _best_farmer(term: dict[str, Any]) -> tuple[str, str, str]:
@@ -118,7 +118,7 @@ def _shaping(terms: Sequence[dict[str, Any]]) -> Iterator[str]:
         )
         for t in terms
     ]
-    yield wording.table(head, lines, "first median last max raw share")
+    yield formatting.table(head, lines, "first median last max raw share")
     if any(t["verdict"] == "unknown" for t in terms):
         yield "unknown: every raw return is 0, so there is nothing to compare with"
     if any(t["verdict"] == "potential" for t in terms):

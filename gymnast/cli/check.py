@@ -13,7 +13,7 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
 from gymnast.errors import UsageError
 from gymnast.processes.env_output import separate_env_output
-from gymnast.text import wording
+from gymnast.text import formatting
 
 if TYPE_CHECKING:
     from gymnast.check.finding import Finding, Report
@@ -61,7 +61,7 @@ def check(
     because a package is missing (1 with --no-skips or GYMNAST_NO_SKIPS=1).
     """
     from gymnast.check.finding import CHECKS
-    from gymnast.text.closest import did_you_mean
+    from gymnast.text.suggestions import did_you_mean
 
     for name in allow:
         if name not in CHECKS:
@@ -107,13 +107,13 @@ def _environment(
 
 
 def _page(report: Report) -> Iterator[str]:
-    episodes = wording.count_noun(report.episodes, "episode")
+    episodes = formatting.count_noun(report.episodes, "episode")
     yield f"{report.target}: {report.steps:,} random steps, {episodes}\n"
     lines = [
         (f.verdict, f.check, f.what.splitlines()[0] if f.what else "") for f in report.findings
     ]
     head = ("", "check", "found")
-    yield wording.table(head, [(_WORD[verdict], *rest) for verdict, *rest in lines])
+    yield formatting.table(head, [(_WORD[verdict], *rest) for verdict, *rest in lines])
     for finding in report.errors:
         yield ""
         yield from _details(finding)

@@ -54,7 +54,7 @@ def comparison_page(found: dict[str, Any]) -> str:
 
 
 def _scores(found: dict[str, Any]) -> str:
-    from gymnast.text import wording
+    from gymnast.text import formatting
 
     clocks = tuple(dict.fromkeys(("env_steps", found["x"])))
     head = ("id", "name", "preset", "status", "score", "area", "of-goal")
@@ -65,11 +65,11 @@ def _scores(found: dict[str, Any]) -> str:
             run["name"],
             f"{run['preset']} #{run['seed']}",
             run["status"],
-            wording.score(run["score"]),
-            "-" if run["area"] is None else wording.number(run["area"]),
+            formatting.score(run["score"]),
+            "-" if run["area"] is None else formatting.number(run["area"]),
             *_goal(run["learning"]),
-            *(wording.count(run[clock]) for clock in clocks),
-            wording.duration(run["seconds"]),
+            *(formatting.count(run[clock]) for clock in clocks),
+            formatting.duration(run["seconds"]),
         )
         for run in found["runs"]
     ]
@@ -78,16 +78,16 @@ def _scores(found: dict[str, Any]) -> str:
         low, high = found["range"]
         note = f"area: mean evaluation return over {low:,.0f} to {high:,.0f} {found['x']}"
     right = f"area of-goal goal-steps goal-time env_steps {found['x']} time"
-    return "\n".join([wording.table(head, lines, right=right), note, _OF_GOAL])
+    return "\n".join([formatting.table(head, lines, right=right), note, _OF_GOAL])
 
 
 def _group_scores(found: dict[str, Any]) -> str:
-    from gymnast.text import wording
+    from gymnast.text import formatting
 
     def over_seeds(value: dict[str, Any] | None) -> str:
         if value is None:
             return "-"
-        return wording.number(value["mean"]) if value["low"] is None else wording.score(value)
+        return formatting.number(value["mean"]) if value["low"] is None else formatting.score(value)
 
     head = ("group", "preset", "seeds", "scored", "solved", "score", "IQM", "area", "goal-steps")
     lines = [
@@ -98,13 +98,13 @@ def _group_scores(found: dict[str, Any]) -> str:
             str(group["scored"]),
             str(group["solved"]),
             over_seeds(group if group["mean"] is not None else None),
-            "-" if group["iqm"] is None else wording.number(group["iqm"]),
+            "-" if group["iqm"] is None else formatting.number(group["iqm"]),
             over_seeds(group["area"]),
             over_seeds(group["steps_to_threshold"]) + f" ({group['reached']} of {group['runs']})",
         )
         for group in found["groups"]
     ]
-    table = wording.table(head, lines, right="seeds scored solved IQM")
+    table = formatting.table(head, lines, right="seeds scored solved IQM")
     notes = [
         "means over seeds with 95 % bootstrap intervals; goal-steps over the seeds that reached the goal"
     ]
@@ -123,15 +123,15 @@ _OF_GOAL = (
 
 
 def _goal(learning: dict[str, Any] | None) -> tuple[str, str, str]:
-    from gymnast.text import wording
+    from gymnast.text import formatting
 
     summary = learning or dict.fromkeys(("area", "steps_to_threshold", "seconds_to_threshold"))
     steps, seconds = summary["steps_to_threshold"], summary["seconds_to_threshold"]
-    return wording.area(summary["area"]), wording.count(steps), wording.duration(seconds)
+    return formatting.area(summary["area"]), formatting.count(steps), formatting.duration(seconds)
 
 
 def _configs(found: dict[str, Any]) -> str:
-    from gymnast.text import wording
+    from gymnast.text import formatting
 
     if found["config_problem"]:
         return f"configs cannot be compared: {found['config_problem']}"
@@ -140,4 +140,4 @@ def _configs(found: dict[str, Any]) -> str:
     sides = [group["name"] for group in found.get("groups", ())]
     head = ("config", *(sides or (run["id"] for run in found["runs"])))
     lines = [(entry["key"], *map(str, entry["values"])) for entry in found["config"]]
-    return wording.table(head, lines)
+    return formatting.table(head, lines)

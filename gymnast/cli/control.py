@@ -11,7 +11,7 @@ from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.jobs import status
 from gymnast.runs import store
-from gymnast.text import wording
+from gymnast.text import formatting
 
 Event = dict[str, Any]
 
@@ -155,10 +155,10 @@ def _stopped(event: Event) -> str:
 
 
 def _evaluated(event: Event) -> str:
-    return f"scored {wording.score(event['score'])} at {event['env_steps']:,} env steps"
+    return f"scored {formatting.score(event['score'])} at {event['env_steps']:,} env steps"
 
 
 def _changed(event: Event) -> str:
-    changes = [wording.change(change) for change in event["changes"]]
+    changes = [formatting.change(change) for change in event["changes"]]
     at = f"from {event['env_steps']:,} env steps on"
     return f"{'; '.join(changes)}, {at}" if changes else "no change: it has these values already"

@@ -8,7 +8,7 @@ import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.processes.env_output import separate_env_output
-from gymnast.text import wording
+from gymnast.text import formatting
 
 
 @click.command("eval")
@@ -77,7 +77,7 @@ def eval_(
     click.echo(f"mean return {result['mean']:.5g}  ({interval})")
     click.echo(
         f"IQM {result['iqm']:.5g}, worst {min(returns):.5g}, best {max(returns):.5g}, "
-        f"mean length {result['length']:.5g}, {wording.episode_count(result)}"
+        f"mean length {result['length']:.5g}, {formatting.episode_count(result)}"
     )
     threshold = result["threshold"]
     if threshold is not None and result["low"] is not None:
@@ -136,7 +136,7 @@ def _eval_roles(
         ended = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
         ended = f", ended by {ended}" if ended else ""
         steps = f"mean length {numbers['match/duration']:.4g}"
-        count = wording.count_noun(result["episodes"], "match", "matches")
+        count = formatting.count_noun(result["episodes"], "match", "matches")
         if "planned" in result:
             count += f" of {result['planned']} ({result['missing']})"
         click.echo(f"  {count}, {steps}{ended}")

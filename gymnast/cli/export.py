@@ -6,7 +6,7 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.text.wording import count_noun
+from gymnast.text.formatting import count_noun
 
 
 @click.command()

@@ -193,11 +193,11 @@ def _remove(
 ) -> None:
     """Lists the runs, asks for confirmation, deletes them and prints the result."""
     from gymnast.runs import removal
-    from gymnast.text import wording
+    from gymnast.text import formatting
 
     to_delete = [run | {"bytes": removal.run_size(Path(run["path"]))} for run in to_delete]
-    total = wording.size(sum(run["bytes"] for run in to_delete))
-    what = f"{wording.count_noun(len(to_delete), 'run')}, {total}"
+    total = formatting.size(sum(run["bytes"] for run in to_delete))
+    what = f"{formatting.count_noun(len(to_delete), 'run')}, {total}"
     if not as_json:
         _echo_plan(to_delete, kept, directory)
     agreed = bool(to_delete) and not dry_run and (yes or _agreed(f"delete {what}?"))

@@ -13,7 +13,7 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.jobs import follow, status
 from gymnast.jobs.detach import run_queued_job
 from gymnast.runs import store
-from gymnast.text import wording
+from gymnast.text import formatting
 
 
 @click.command()
@@ -33,7 +33,7 @@ def jobs(runs_dir: str | None, as_json: bool) -> None:
     elif found:
         now = time.time()
         head = ("id", "name", "job", "status", "age", "exit", "reason")
-        click.echo(wording.table(head, [_line(job, now) for job in found], right="age exit"))
+        click.echo(formatting.table(head, [_line(job, now) for job in found], right="age exit"))
     else:
         click.echo(
             f"no jobs in {store.runs_dir(runs_dir)}; start one with `gymnast train ENV --detach`"
@@ -109,7 +109,7 @@ def _line(job: dict[str, Any], now: float) -> tuple[str, ...]:
         job.get("name") or "",
         f"{job.get('target') or ''}{seed}",
         job["status"],
-        wording.age(now - job["created"]),
+        formatting.age(now - job["created"]),
         "" if code is None else str(code),
         job["reason"],
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from gymnast.cli.asking import DECLINED, confirm_start, require_terminal
+from gymnast.cli.confirmation import DECLINED, confirm_start, require_terminal
 from gymnast.cli.options import echo_json
 from gymnast.cli.training import overrides
 from gymnast.config.sections.stop import BUDGETS
@@ -23,7 +23,7 @@ from gymnast.jobs.groups import train_group as launch_group
 from gymnast.jobs.status import live_jobs
 from gymnast.runs import store
 from gymnast.runs.run import check_name
-from gymnast.text.wording import count_noun
+from gymnast.text.formatting import count_noun
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.lifecycle.summary import preflight_text
 

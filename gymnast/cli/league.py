@@ -46,7 +46,7 @@ def league(
     gymnast league @last --matrix --episodes 100
     gymnast league @last --json
     """
-    from gymnast.league.standing import anchored_ratings, read_results
+    from gymnast.league.run_ratings import anchored_ratings, read_results
     from gymnast.runs import store
 
     found, _ = store.resolve(run, store.runs_dir(runs_dir))
@@ -65,7 +65,7 @@ def league(
 
 def _matrix(run: str, episodes: int, most: int, runs_dir: str | None) -> tuple[Any, Path]:
     from gymnast.cli.progress import progress
-    from gymnast.league.heat import heatmap_png
+    from gymnast.league.heatmap import heatmap_png
     from gymnast.league.matrix import CrossPlayMatrix
     from gymnast.runs import durable
     from gymnast.selfplay.crossplay import cross_play, open_tournament
@@ -83,7 +83,7 @@ def _matrix(run: str, episodes: int, most: int, runs_dir: str | None) -> tuple[A
 
 
 def _table(ratings: dict[str, Any]) -> str:
-    from gymnast.text import wording
+    from gymnast.text import formatting
 
     lines = [
         (
@@ -91,8 +91,10 @@ def _table(ratings: dict[str, Any]) -> str:
             entrant["name"],
             f"{entrant['rating']:.0f}",
             f"{entrant['low']:.0f} to {entrant['high']:.0f}",
-            wording.count(entrant["matches"]),
+            formatting.count(entrant["matches"]),
         )
         for entrant in ratings["entrants"]
     ]
-    return wording.table(("role", "player", "rating", "95 %", "matches"), lines, "rating matches")
+    return formatting.table(
+        ("role", "player", "rating", "95 %", "matches"), lines, "rating matches"
+    )

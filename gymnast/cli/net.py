@@ -12,7 +12,7 @@ from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
 from gymnast.processes.env_output import separate_env_output
-from gymnast.text import wording
+from gymnast.text import formatting
 
 
 @click.command()
@@ -69,11 +69,11 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
 
 def _page(found: Mapping[str, Any]) -> Iterator[str]:
     steps, n_envs = (found["batch"][key] for key in ("env_steps", "n_envs"))
-    yield f"{found['target']}, on a batch of {steps:,} steps in {wording.count_noun(n_envs, 'environment')}"
+    yield f"{found['target']}, on a batch of {steps:,} steps in {formatting.count_noun(n_envs, 'environment')}"
     for role, about in found["roles"].items():
         yield from ([] if len(found["roles"]) == 1 else ["", role])
         total = about["total"]
-        yield f"{total['parameters']:,} parameters, {wording.size(total['bytes'])}"
+        yield f"{total['parameters']:,} parameters, {formatting.size(total['bytes'])}"
         yield _start(about["start"], fresh=found["fresh"])
         yield ""
         yield _layers(about["layers"])
@@ -104,15 +104,15 @@ def _layers(layers: Sequence[Mapping[str, Any]]) -> str:
             layer["kind"],
             _shape(layer["input"]),
             _shape(layer["output"]),
-            wording.count(layer["parameters"]) if layer["parameters"] else "",
-            wording.size(layer["bytes"]) if layer["parameters"] else "",
+            formatting.count(layer["parameters"]) if layer["parameters"] else "",
+            formatting.size(layer["bytes"]) if layer["parameters"] else "",
             f"{layer['mean']:.3f}",
             f"{layer['std']:.3f}",
             *("" if layer[k] is None else f"{layer[k]:.1%}" for k in ("dead", "saturated")),
         )
         for layer in layers
     ]
-    return wording.table(head, lines, right="in out parameters size mean std dead saturated")
+    return formatting.table(head, lines, right="in out parameters size mean std dead saturated")
 
 
 def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
@@ -129,7 +129,7 @@ def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
         )
         for parameter in parameters
     ]
-    return wording.table(head, lines, right="shape norm gradient largest")
+    return formatting.table(head, lines, right="shape norm gradient largest")
 
 
 def _shape(shapes: Sequence[Sequence[int]]) -> str:

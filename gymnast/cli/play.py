@@ -13,7 +13,7 @@ from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
 from gymnast.processes.env_output import separate_env_output
-from gymnast.text.wording import count_noun
+from gymnast.text.formatting import count_noun
 
 if TYPE_CHECKING:
     from gymnast.play.play import EpisodeOutcome

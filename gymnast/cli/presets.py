@@ -10,7 +10,7 @@ import click
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.config.families import FAMILIES, OTHERS, YOURS
-from gymnast.text.wording import count_noun
+from gymnast.text.formatting import count_noun
 
 _HEAD = ("", "threshold", "published best", "ours", "variants")
 

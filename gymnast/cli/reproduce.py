@@ -104,9 +104,12 @@ def reproduce(
 
 def _means(known: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
     """Returns the stored and the new mean over the same seeds; other seeds would not be comparable."""
-    from gymnast.text.wording import count_noun
+    from gymnast.text.formatting import count_noun
 
-    again, all_seeds = count_noun(len(verdict["seeds"]), "seed"), count_noun(len(known["seeds"]), "seed")
+    again, all_seeds = (
+        count_noun(len(verdict["seeds"]), "seed"),
+        count_noun(len(known["seeds"]), "seed"),
+    )
     rest = "" if again == all_seeds else f" (over all {all_seeds}: {known['mean']:.5g})"
     return (
         f"  stored  {verdict['stored_same_seeds']:.5g} over the same {again}{rest}\n"

@@ -9,7 +9,7 @@ import click
 
 from gymnast.cli.training import Show, overrides, resume_one
 from gymnast.config.resolve import load
-from gymnast.config.saved import diff
+from gymnast.config.serialize import diff
 from gymnast.errors import ConfigError, UsageError
 from gymnast.runs import store
 from gymnast.runs.run import Run

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gymnast.cli.asking import DECLINED
+from gymnast.cli.confirmation import DECLINED
 from gymnast.cli.options import echo_json, json_option, runs_option, track_option
 from gymnast.errors import UsageError
 

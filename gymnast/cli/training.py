@@ -11,7 +11,7 @@ from typing import Any, Literal, TextIO
 
 import click
 
-from gymnast.cli.asking import confirm_start, require_terminal
+from gymnast.cli.confirmation import confirm_start, require_terminal
 from gymnast.config.config import Config
 from gymnast.config.resolve import load, parse_assignment
 from gymnast.config.sections.stop import BUDGETS

@@ -11,7 +11,7 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
 from gymnast.errors import UsageError
 from gymnast.processes.env_output import separate_env_output
-from gymnast.text import wording
+from gymnast.text import formatting
 
 if TYPE_CHECKING:
     from gymnast.tune.copies import TuningResult
@@ -103,7 +103,7 @@ def _counts(text: str) -> list[int]:
 
 
 def _page(found: TuningResult) -> Iterator[str]:
-    yield f"{found.target} on {wording.count_noun(found.cores, 'core')}: collecting without learning\n"
+    yield f"{found.target} on {formatting.count_noun(found.cores, 'core')}: collecting without learning\n"
     head = ("backend", "copies", "steps/s", "steps/CPU-s", "env", "resumes exactly", "")
     lines = [
         (
@@ -118,7 +118,7 @@ def _page(found: TuningResult) -> Iterator[str]:
         for sample in found.samples
         if not sample.refused
     ]
-    yield wording.table(head, lines, right="copies steps/s steps/CPU-s env")
+    yield formatting.table(head, lines, right="copies steps/s steps/CPU-s env")
     yield from (f"{sample.backend}: {sample.refused}" for sample in found.samples if sample.refused)
     yield ""
     yield from found.advice

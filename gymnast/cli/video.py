@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gymnast.film.choose import ChosenEpisode
     from gymnast.film.make import FilmOptions
     from gymnast.film.matches.choose import ChosenMatch
-    from gymnast.film.scene import FilmSource
+    from gymnast.film.source import FilmSource
     from gymnast.runs.run import Run
 
 
@@ -68,7 +68,7 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
     """
     from gymnast.config.families import is_multi_agent
     from gymnast.config.resolve import load
-    from gymnast.film.stage import headless_rendering
+    from gymnast.film.renderer import headless_rendering
     from gymnast.runs import store
 
     if options["learning"] and (options["grid"] or options["episode"] != "best"):
@@ -113,14 +113,16 @@ def _episode(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> dic
 def _matches(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
     from gymnast.film.matches.choose import choose_matches
     from gymnast.film.matches.films import film_match, match_source
-    from gymnast.film.matches.frames import MatchRenderer
+    from gymnast.film.matches.replay import MatchRenderer
 
     if options["learning"]:
         what = f"{run.id} has several roles: --learning does not support matches"
         raise UsageError(what, fix=f"gymnast video {run.id}:STEP films the matches of a checkpoint")
     with closing(MatchRenderer(cfg, training=options["kind"] == "train")) as stage:
         outcomes = stage.matches.outcomes
-        chosen = choose_matches(run, outcomes, options["episode"], kind=options["kind"], checkpoint=at)
+        chosen = choose_matches(
+            run, outcomes, options["episode"], kind=options["kind"], checkpoint=at
+        )
         if len(chosen) > 1 and (options["out"] or options["grid"]):
             numbers = ", ".join(f"{match.index} {match.label}" for match in chosen)
             what = f"{'--grid' if options['grid'] else '--out'} is for one match"
@@ -151,7 +153,9 @@ def _learning(run: Run, cfg: Any, options: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _order(run: Run, chosen: ChosenEpisode | ChosenMatch, options: dict[str, Any]) -> Iterator[FilmOptions]:
+def _order(
+    run: Run, chosen: ChosenEpisode | ChosenMatch, options: dict[str, Any]
+) -> Iterator[FilmOptions]:
     from gymnast.runs import films
 
     own = films.film_path(run.path, chosen.kind, chosen.version, chosen.label)

@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast.clock import Clock
-from gymnast.collect.casting import LEARNER, SelfPlayMatchmaker, Cast, Matchmaker
 from gymnast.collect.collector import CollectResult
 from gymnast.collect.faults import FaultCount
-from gymnast.collect.replay import REPLAY_DIFFERS, NOT_DETERMINISTIC
+from gymnast.collect.matchmaking import LEARNER, Cast, Matchmaker, SelfPlayMatchmaker
+from gymnast.collect.replay import NOT_DETERMINISTIC, REPLAY_DIFFERS
 from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.collect.seats import Seats
 from gymnast.collect.tasks import TaskSampler
@@ -23,7 +23,7 @@ from gymnast.envs.backends.backend import raise_fault
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches, MatchStep
 from gymnast.policy.policy import Policy
 from gymnast.runs.match_trace import MatchTrace
-from gymnast.runs.parts import strip_prefix, arrays_of_role
+from gymnast.runs.role_arrays import arrays_of_role, strip_prefix
 from gymnast.seeds import episode_seeds
 from gymnast.spaces.spaces import space_text
 

@@ -40,7 +40,11 @@ def restore(
     if envs.restore_mode == "none":
         return dict.fromkeys(every, NOT_DETERMINISTIC)
     if not isinstance(envs, VectorBackend):
-        return {copy: REPLAY_DIFFERS for copy in every if not _replay_one(envs, running, copy, stored_obs)}
+        return {
+            copy: REPLAY_DIFFERS
+            for copy in every
+            if not _replay_one(envs, running, copy, stored_obs)
+        }
     if not history:
         return dict.fromkeys(every, TOO_LONG)
     replayed = _replay_vector(envs, history)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from gymnast.collect.casting import LEARNER, Player
+from gymnast.collect.matchmaking import LEARNER, Player
 from gymnast.collect.rollout_buffer import RolloutBuffer
 from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.envs.backends.backend import any_true
@@ -76,7 +76,9 @@ class Seats:
         self._buffer = None
         if policy is not None:
             obs = obs.reshape(self.n, *obs.shape[2:])
-            self._buffer = RolloutBuffer(policy.obs_space, obs, head, steps, self.start, self.running)
+            self._buffer = RolloutBuffer(
+                policy.obs_space, obs, head, steps, self.start, self.running
+            )
 
     def act(self, t: int, obs: Array) -> Array:
         """Returns the actions of all seats in the environment's format, [matches, seats, ...]."""

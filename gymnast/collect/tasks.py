@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.seeds import uniform_from_seed, encode_task
+from gymnast.seeds import encode_task, uniform_from_seed
 
 
 class TaskSampler:

@@ -22,7 +22,7 @@ from gymnast.collect.whole_episodes import keep_whole_episodes, make_trace, whol
 from gymnast.config.section import RolloutLength
 from gymnast.envs.backends.backend import Backend, Step, any_true, info_metrics, raise_fault
 from gymnast.policy.policy import Policy
-from gymnast.runs.parts import strip_prefix
+from gymnast.runs.role_arrays import strip_prefix
 from gymnast.seeds import episode_seeds, stream
 
 Array = np.ndarray
@@ -115,7 +115,9 @@ class VectorCollector:
         columns = buffer.columns(policy, ends)
         names = _EPISODE if span.episodes else (*_TRACED, *(("obs",) if self.keep_obs else ()))
         kept = {name: columns[name] for name in names if name in columns}
-        traced = [k for k, seed in enumerate(ends.episodes.seed.tolist()) if self.should_trace(seed)]
+        traced = [
+            k for k, seed in enumerate(ends.episodes.seed.tolist()) if self.should_trace(seed)
+        ]
         wanted = range(len(ends.t)) if span.episodes else traced
         # Episodes must be joined before the rollout is appended, which may free their first steps.
         episodes = {k: whole_episode(ends, k, kept, self.running) for k in wanted}
@@ -179,7 +181,9 @@ class VectorCollector:
         )
         episodes_left = np.full(n, span.episodes or 1)
         copies, seconds = None, 0.0
-        while (span.steps is None or buffer.length < span.steps) and self._faults.fatal_fault is None:
+        while (
+            span.steps is None or buffer.length < span.steps
+        ) and self._faults.fatal_fault is None:
             if span.episodes:
                 copies = np.flatnonzero(episodes_left > 0).tolist()
                 if not copies or (buffer.length and should_stop()):

@@ -26,7 +26,9 @@ def whole_episode(ends: EpisodeEnds, k: int, columns: Columns, running: RunningE
     return running.complete_episode(env, int(ends.episodes.length[k]), last_piece)
 
 
-def make_trace(ends: EpisodeEnds, k: int, columns: Columns, version: int, *, keep_obs: bool) -> Trace:
+def make_trace(
+    ends: EpisodeEnds, k: int, columns: Columns, version: int, *, keep_obs: bool
+) -> Trace:
     """Returns the trace of the k-th ended episode. `columns` are those of the whole episode; `version` is
     the number of env steps before the rollout in which it ended."""
     obs = concatenate([columns["obs"], ends.final_obs[k][None]]) if keep_obs else None

@@ -14,8 +14,8 @@ from gymnast.config.config import CONFIGS, Config
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
-from gymnast.imported import import_object
-from gymnast.text.closest import did_you_mean
+from gymnast.import_object import import_object
+from gymnast.text.suggestions import did_you_mean
 
 CUSTOM_PREFIX = "py:"
 REQUIRED_METHODS = ("update", "credit", "state", "memory", "load")
@@ -61,7 +61,9 @@ def _register(name: str) -> None:
     if not (isinstance(settings, type) and issubclass(settings, AlgoSection)):
         fix = "add `settings = MyConfig` to the class, where MyConfig is a subclass of GradientSection"
         raise ConfigError(f"algorithm {name} does not declare its hyperparameters", fix=fix)
-    if missing := [method for method in REQUIRED_METHODS if not callable(getattr(found, method, None))]:
+    if missing := [
+        method for method in REQUIRED_METHODS if not callable(getattr(found, method, None))
+    ]:
         problem = f"algorithm {name} has no method {', '.join(missing)}"
         raise ConfigError(problem, fix=f"implement all of {', '.join(REQUIRED_METHODS)}")
     # A stored config must name its class exactly, so that it can be loaded again.

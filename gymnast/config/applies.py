@@ -55,7 +55,9 @@ def ineffective_settings(keys: Iterable[str], context: Context) -> list[tuple[st
     found: list[tuple[str, str]] = []
     for key in keys:
         conditions = _declared(key, context.config)
-        failed = [applies.condition_text for applies in conditions if not applies.condition(context)]
+        failed = [
+            applies.condition_text for applies in conditions if not applies.condition(context)
+        ]
         if failed:
             found.append((key, f"it applies only {failed[0]}"))
     return found

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from gymnast.clock import UNIT_NAMES, UNITS, Clock
-from gymnast.config.numbers import format_count, format_number, parse_number, parse_percent, quote_value
-from gymnast.config.written import ParsedValue
+from gymnast.config.numbers import (
+    format_count,
+    format_number,
+    parse_number,
+    parse_percent,
+    quote_value,
+)
+from gymnast.config.parsed_value import ParsedValue
 from gymnast.errors import ConfigError
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gymnast.config.numbers import Share, format_number, parse_number, quote_value
+from gymnast.config.parsed_value import ParsedValue
 from gymnast.config.schedule import Schedule
-from gymnast.config.written import ParsedValue
 
 _FORMS = "x0.5 to multiply, `by 0.01` or `by -0.01` to shift, `to 1e-4` to set"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from gymnast.config.families import is_multi_agent
 from gymnast.config.presets import Preset, all_presets, find_preset, split_target
-from gymnast.config.problems import Problem, InvalidConfig
+from gymnast.config.problems import InvalidConfig, Problem
 from gymnast.config.resolve import resolve_preset
-from gymnast.config.saved import is_run_config, load
+from gymnast.config.serialize import is_run_config, load
 
 REQUIRED_FACTS = ("actions", "observations", "reward", "returns", "threshold", "fps", "source")
 """Facts that a preset shipped with gymnast must declare, even if only as `off` or empty."""

@@ -13,7 +13,6 @@ from gymnast.config.applies import Applies
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.facts import Facts
 from gymnast.config.families import is_multi_agent
-from gymnast.config.measured import vector_is_fastest
 from gymnast.config.numbers import Count, Switch, Whole
 from gymnast.config.section import SECTION_DEFAULT, AlgoSection, Section
 from gymnast.config.sections import ALGORITHMS
@@ -30,6 +29,7 @@ from gymnast.config.sections.stop import BUDGETS, StopConfig
 from gymnast.config.sections.traces import TracesConfig
 from gymnast.config.sections.track import TrackConfig
 from gymnast.config.sections.transaction import TransactionConfig
+from gymnast.config.vec_env_defaults import vector_is_fastest
 
 Algo = TypeVar("Algo", bound=AlgoSection)
 

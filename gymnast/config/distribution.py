@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gymnast.config.numbers import format_number, parse_number, quote_value
-from gymnast.config.written import ParsedValue
+from gymnast.config.parsed_value import ParsedValue
 
 if TYPE_CHECKING:
     from statistics import NormalDist
@@ -38,7 +38,9 @@ class Distribution(ParsedValue):
         found = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None
         if found is None:
             if isinstance(value, str) and not re.fullmatch(r"\s*[-+.\d]\S*\s*", value):
-                raise ValueError(f"{quote_value(value)} is not a distribution (expected {_any_form()})")
+                raise ValueError(
+                    f"{quote_value(value)} is not a distribution (expected {_any_form()})"
+                )
             return cls("choice", (parse_number(value),))
         kind = found["kind"].replace("-", "").replace("_", "")
         if kind not in _FORMS:

@@ -14,8 +14,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node
 
 from gymnast.config.config import CONFIGS
-from gymnast.config.problems import Key, Problem, InvalidConfig, fields_at
-from gymnast.config.saved import is_run_config
+from gymnast.config.problems import InvalidConfig, Key, Problem, fields_at
+from gymnast.config.serialize import is_run_config
 from gymnast.config.source import Source
 
 

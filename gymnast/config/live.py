@@ -13,9 +13,9 @@ from typing import Any
 
 from gymnast.config.config import CONFIGS, Config
 from gymnast.config.resolve import apply_overrides
-from gymnast.config.saved import to_plain, flat_values
 from gymnast.config.section import Section
 from gymnast.config.sections.stop import BUDGETS
+from gymnast.config.serialize import flat_values, to_plain
 from gymnast.errors import ConfigError
 
 

@@ -21,7 +21,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from gymnast.config.written import ParsedValue
+from gymnast.config.parsed_value import ParsedValue
 
 SUFFIXES = {"k": 3, "M": 6, "G": 9}
 """Letter -> power of ten."""

@@ -26,12 +26,12 @@ from gymnast.config.algorithms import CUSTOM_PREFIX, is_algorithm
 from gymnast.config.families import OTHERS, YOURS, family_of
 from gymnast.config.layers import Layer
 from gymnast.config.numbers import parse_switch
-from gymnast.config.problems import Problem, InvalidConfig
+from gymnast.config.problems import InvalidConfig, Problem
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
 from gymnast.config.versions import highest_version, without_version
 from gymnast.errors import ConfigError
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 BUILTIN_DIR = Path(__file__).parent.parent / "presets"
 STRUCTURE_KEYS = ("default", "space_defaults", "variants")
@@ -68,7 +68,9 @@ class Preset:
             raise InvalidConfig([Problem(label, "", f"cannot be read as text: {error}")]) from None
         source = Source.parse(text, label)
         if not isinstance(source.data, dict):
-            raise InvalidConfig([Problem(label, "", "is not a preset (expected `key: value` lines)")])
+            raise InvalidConfig(
+                [Problem(label, "", "is not a preset (expected `key: value` lines)")]
+            )
         return source
 
     @property
@@ -159,7 +161,9 @@ class Preset:
             )
         if not self.has_variant(self.default_variant):
             guess = did_you_mean(self.default_variant, self.variants)
-            yield problem(f"unknown variant {self.default_variant} (known: {known}){guess}", "default")
+            yield problem(
+                f"unknown variant {self.default_variant} (known: {known}){guess}", "default"
+            )
         try:
             parse_switch(data.get("space_defaults", True))
         except ValueError as error:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from gymnast.config.numbers import quote_value
 from gymnast.errors import ConfigError
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 Key = tuple[str | int, ...]
 """Path of a value: ("algo", "lr")."""

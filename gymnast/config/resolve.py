@@ -15,14 +15,22 @@ from gymnast.config.algorithms import config_type, is_algorithm
 from gymnast.config.config import Config
 from gymnast.config.layers import Layer, Leaves, has_subkeys, merge, nest
 from gymnast.config.presets import Preset
-from gymnast.config.problems import Key, Problem, InvalidConfig, dotted_key, explain_errors
-from gymnast.config.saved import diff, load, to_plain, save, flat_values
+from gymnast.config.problems import InvalidConfig, Key, Problem, dotted_key, explain_errors
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.stop import BUDGETS
+from gymnast.config.serialize import diff, flat_values, load, save, to_plain
 from gymnast.config.source import Source
 from gymnast.errors import ConfigError
 
-__all__ = ["ResolvedConfig", "diff", "load", "parse_assignment", "resolve", "apply_overrides", "save"]
+__all__ = [
+    "ResolvedConfig",
+    "apply_overrides",
+    "diff",
+    "load",
+    "parse_assignment",
+    "resolve",
+    "save",
+]
 
 SPACE_DEFAULT_ORIGIN = "default for its spaces"
 """Origin of values that were chosen by the environment's spaces."""
@@ -89,7 +97,9 @@ def resolve_preset(
     layers = [
         Layer.from_data(dict(suggested), SPACE_DEFAULT_ORIGIN),
         Layer.from_data({"env": {"id": preset.name}}, "name"),
-        Layer.from_data({"algo": {"name": algorithm}}, f"variant {own}" if algorithm == own else "--algo"),
+        Layer.from_data(
+            {"algo": {"name": algorithm}}, f"variant {own}" if algorithm == own else "--algo"
+        ),
         *(_without_algo(x) if algorithm != own else x for x in preset.layers(variant)),
     ]
     given = Layer.from_data(_nested(overrides), origin)
@@ -120,7 +130,10 @@ def apply_overrides(
     origin: str = "--set",
 ) -> tuple[Config[Any], dict[str, str]]:
     """Returns a stored config with overrides applied by the same rules, and the origin of every value."""
-    stored, given = Layer.from_data(to_plain(config), "config.yaml"), Layer.from_data(_nested(overrides), origin)
+    stored, given = (
+        Layer.from_data(to_plain(config), "config.yaml"),
+        Layer.from_data(_nested(overrides), origin),
+    )
     problems = _set_nothing(overrides, type(config), origin)
     changed, origins, _ = _settle(config.algo.name, [stored], given, problems)
     for key, source in origins.items():

@@ -9,7 +9,7 @@ from operator import ge, gt, le, lt
 from typing import Any
 
 from gymnast.config.numbers import format_number, parse_count, parse_number, quote_value
-from gymnast.config.written import ParsedValue
+from gymnast.config.parsed_value import ParsedValue
 
 _COMPARE = {">=": ge, "<=": le, ">": gt, "<": lt}
 _TEXT = re.compile(r"(?P<key>\S+) *(?P<sign>>=|<=|>|<) *(?P<bound>\S+)(?: +for +(?P<rows>\S+))?")

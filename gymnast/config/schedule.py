@@ -16,13 +16,13 @@ from typing import Any
 from gymnast.clock import CLOCKS, UNIT_NAMES, UNITS, Clock
 from gymnast.config.numbers import (
     format_count,
-    is_percent,
     format_number,
+    is_percent,
     parse_number,
     parse_percent,
     quote_value,
 )
-from gymnast.config.written import ParsedValue
+from gymnast.config.parsed_value import ParsedValue
 from gymnast.errors import ConfigError
 
 SHAPES = ("linear", "cosine", "exponential")
@@ -42,7 +42,9 @@ class Position:
         percent = is_percent(value)
         amount = parse_percent(value) if percent else parse_number(value)
         if amount < 0 or (percent and amount > 100):
-            raise ValueError(f"position {quote_value(value)} is out of range (expected 0%..100%, or 200k)")
+            raise ValueError(
+                f"position {quote_value(value)} is out of range (expected 0%..100%, or 200k)"
+            )
         return cls(amount, percent and amount > 0)  # 0% is 0 even without a budget
 
     def scale(self, factor: float) -> Position:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import core_schema
 
-from gymnast.config.schedule import Schedule, IntSchedule, is_schedule_text
+from gymnast.config.schedule import IntSchedule, Schedule, is_schedule_text
 
 
 class _OrSchedule:

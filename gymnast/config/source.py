@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from gymnast.config.problems import Key, Problem, InvalidConfig, dotted_key
+from gymnast.config.problems import InvalidConfig, Key, Problem, dotted_key
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,9 @@ class _Reader:
             if key in found:
                 first = self.lines[inner]
                 at = _place(self.name, line)
-                self.repeated.append(Problem(at, dotted_key(inner), f"is given twice (line {first})"))
+                self.repeated.append(
+                    Problem(at, dotted_key(inner), f"is given twice (line {first})")
+                )
             self.lines[inner] = line
             found[key] = self.data(value_node, inner)
         return found

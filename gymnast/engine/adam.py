@@ -23,7 +23,11 @@ class Adam:
         self.first_moment[:], self.second_moment[:], self.steps = 0.0, 0.0, 0
 
     def state(self) -> dict[str, Any]:
-        return {"first": self.first_moment.copy(), "second": self.second_moment.copy(), "steps": self.steps}
+        return {
+            "first": self.first_moment.copy(),
+            "second": self.second_moment.copy(),
+            "steps": self.steps,
+        }
 
     def load(self, state: dict[str, Any]) -> None:
         self.first_moment[:], self.second_moment[:] = state["first"], state["second"]

@@ -34,7 +34,9 @@ class Batch:
     mask: Array | None
 
     @classmethod
-    def from_rollout(cls, policy: Policy, rollout: Rollout, advantage: Array, target: Array) -> Batch:
+    def from_rollout(
+        cls, policy: Policy, rollout: Rollout, advantage: Array, target: Array
+    ) -> Batch:
         """Returns the batch of a rollout with advantages and value targets [T, N].
 
         These become float32 here; GAE and the normalization of advantages compute in float64.

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from gymnast.compiled import kernels, missing_reason
 from gymnast.config.config import Config
-from gymnast.engine.native.plan import unsupported_reason, max_layer_width
+from gymnast.engine.native.plan import max_layer_width, unsupported_reason
 from gymnast.errors import ConfigError
 from gymnast.policy.layers import Network
 
@@ -38,7 +38,7 @@ def choose_engine(cfg: Config[Any], network: Network) -> EngineChoice:
     """
     native: Any = kernels()
     instructions: str = "" if native is None else native.instruction_set()
-    # with images, the torch engine calls compiled kernels as well (`engine/torch/quick.py`)
+    # with images, the torch engine calls compiled kernels as well (`engine/torch/fast_ops.py`)
     used_by_torch = instructions if network.is_expensive else ""
     if cfg.engine == "torch":
         return EngineChoice("torch", "engine=torch", used_by_torch)

@@ -169,7 +169,9 @@ class _Lineup:
         """Records every running episode as late."""
         for copy, turn in self.playing.items():
             steps = f"{now - turn.began:,} steps"
-            self._watch.timed_out.append(f"the episode of seed {turn.seed} (copy {copy}) after {steps}")
+            self._watch.timed_out.append(
+                f"the episode of seed {turn.seed} (copy {copy}) after {steps}"
+            )
 
     def _begin(self, copy: int, upcoming: tuple[int, int] | None, left: int, now: int) -> None:
         self.playing.pop(copy, None)

@@ -26,7 +26,7 @@ from gymnast.measure.recent import mean_metrics
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
-from gymnast.seeds import episode_seed, decode_task, encode_task
+from gymnast.seeds import decode_task, encode_task, episode_seed
 from gymnast.spaces.spaces import DiscreteObs, Observation
 
 SeedList = Literal["eval", "confirm"]
@@ -131,7 +131,9 @@ class Evaluator:
             self.cfg.env.tasks
         ):  # tasks take turns, so that each is played equally often
             seeds = tuple(encode_task(seed, i % tasks, tasks) for i, seed in enumerate(seeds))
-        return EpisodePlan(seeds, max_steps=steps, deterministic=cfg.deterministic, timeout=cfg.timeout)
+        return EpisodePlan(
+            seeds, max_steps=steps, deterministic=cfg.deterministic, timeout=cfg.timeout
+        )
 
     def _from_every_start(self, which: SeedList, count: int) -> EpisodePlan:
         """Returns a plan with one episode from each start if nothing else is random: their mean is then
@@ -247,7 +249,9 @@ def find_all_starts(envs: Backend) -> dict[int, list[int]]:
     return {first: found[first] for first in sorted(found)}
 
 
-def extend_seeds(envs: Backend, starts: dict[int, list[int]], seeds_per_start: int) -> dict[int, list[int]]:
+def extend_seeds(
+    envs: Backend, starts: dict[int, list[int]], seeds_per_start: int
+) -> dict[int, list[int]]:
     """Returns the same starts with `each` seeds per start."""
     found = {first: list(seeds) for first, seeds in starts.items()}
     seed = max(seeds[-1] for seeds in found.values()) + 1

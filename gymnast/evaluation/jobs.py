@@ -32,7 +32,7 @@ from gymnast.evaluation.journal import Journal
 from gymnast.evaluation.progress import ProgressCallback, ThrottledReport
 from gymnast.policy.policy import Policy
 from gymnast.runs.match_trace import write_matches
-from gymnast.runs.parts import arrays_of_role
+from gymnast.runs.role_arrays import arrays_of_role
 from gymnast.runs.trace import write_traces
 
 if TYPE_CHECKING:
@@ -126,7 +126,10 @@ class ProcessEvaluation:
     result, except for episodes that end every process they are played in."""
 
     def __init__(
-        self, cfg: Config[Any], log_line: Callable[[str], None], report: ProgressCallback = lambda *_: None
+        self,
+        cfg: Config[Any],
+        log_line: Callable[[str], None],
+        report: ProgressCallback = lambda *_: None,
     ) -> None:
         """`log_line` gets every line that the child prints, such as warnings and tracebacks; `report`
         gets the progress."""

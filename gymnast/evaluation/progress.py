@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from gymnast.text import wording
+from gymnast.text import formatting
 
 PROGRESS_SECONDS = 5.0
 """Interval of progress reports."""
@@ -16,7 +16,7 @@ ProgressCallback = Callable[[int, int, float], None]
 def progress_text(done: int, total: int, seconds: float) -> str:
     """Returns a text such as `12 of 100 episodes after 5.0 s`."""
     of = f" of {total:,}" if total else ""
-    return f"{done:,}{of} episodes after {wording.duration(seconds)}"
+    return f"{done:,}{of} episodes after {formatting.duration(seconds)}"
 
 
 class ThrottledReport:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gymnast.collect.collector import ROLE
 from gymnast.config import families
-from gymnast.config.resolve import load, apply_overrides
+from gymnast.config.resolve import apply_overrides, load
 from gymnast.errors import EnvError, RunError
 from gymnast.evaluation.evaluate import Evaluation
 from gymnast.evaluation.jobs import EvaluationJob, open_evaluation_runner
@@ -18,7 +18,7 @@ from gymnast.evaluation.progress import ProgressCallback
 from gymnast.policy.policy import Policy
 from gymnast.runs import checkpoint, store
 from gymnast.runs.checkpoint import Checkpoint
-from gymnast.runs.parts import POLICY, arrays_of_role
+from gymnast.runs.role_arrays import POLICY, arrays_of_role
 from gymnast.runs.run import Run
 
 _LOG = logging.getLogger("gymnast.envs")

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.evaluation.evaluate import SeedList
-from gymnast.evaluation.jobs import EvaluationRunner, EvaluationJob, EvaluationResult
+from gymnast.evaluation.jobs import EvaluationJob, EvaluationResult, EvaluationRunner
 from gymnast.policy.policy import Policy
-from gymnast.runs.parts import add_role_prefix
+from gymnast.runs.role_arrays import add_role_prefix
 
 
 @dataclass
@@ -39,7 +39,9 @@ class Scores:
         """Starts the evaluation of a snapshot of these policies (role -> policy)."""
         specs = {role: policy.spec() for role, policy in policies.items()}
         arrays = add_role_prefix({role: policy.arrays() for role, policy in policies.items()})
-        self._send(EvaluationJob(version, specs, arrays, "eval", self._file("eval", version), self.run_dir))
+        self._send(
+            EvaluationJob(version, specs, arrays, "eval", self._file("eval", version), self.run_dir)
+        )
         self.last_submitted = version
 
     def wait_for_result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
@@ -65,7 +67,11 @@ class Scores:
         """Returns the score of a version on the held-out seeds; after `seconds`, no further episode is
         started. None if give_up() becomes true first."""
         file = self._file("confirm", version)
-        self._send(EvaluationJob(version, specs, arrays, "confirm", file, self.run_dir, max_seconds=max_seconds))
+        self._send(
+            EvaluationJob(
+                version, specs, arrays, "confirm", file, self.run_dir, max_seconds=max_seconds
+            )
+        )
         result = self.runner.result(should_stop)
         self.pending = None
         return result
@@ -74,7 +80,11 @@ class Scores:
         pending = None
         if self.pending is not None:
             pending = {"version": self.pending.version, "specs": self.pending.specs}
-        plain = {"best": self.best, "newest": self.last_submitted, "without_gain": self.evals_since_best}
+        plain = {
+            "best": self.best,
+            "newest": self.last_submitted,
+            "without_gain": self.evals_since_best,
+        }
         return {**plain, "point_open": self.point_open, "pending": pending}
 
     def load(self, state: dict[str, Any], pending_arrays: Callable[[], dict[str, Any]]) -> None:
@@ -84,7 +94,11 @@ class Scores:
         if (pending := state["pending"]) is not None:
             version = pending["version"]
             file = self._file("eval", version)
-            self._send(EvaluationJob(version, pending["specs"], pending_arrays(), "eval", file, self.run_dir))
+            self._send(
+                EvaluationJob(
+                    version, pending["specs"], pending_arrays(), "eval", file, self.run_dir
+                )
+            )
 
     def _send(self, job: EvaluationJob) -> None:
         self.runner.submit(job)
@@ -98,7 +112,11 @@ class Scores:
             self.evals_since_best += 1
 
     def _file(self, kind: SeedList, version: int) -> Path | None:
-        return None if self.trace_dir is None else self.trace_dir / f"{kind}-{version:012d}.safetensors"
+        return (
+            None
+            if self.trace_dir is None
+            else self.trace_dir / f"{kind}-{version:012d}.safetensors"
+        )
 
 
 def _rank(score: dict[str, Any]) -> tuple[float, float]:

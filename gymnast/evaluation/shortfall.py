@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
-from gymnast.text import wording
+from gymnast.text import formatting
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,13 @@ class Shortfall:
     """The reasons as a sentence."""
 
     @classmethod
-    def from_plan(cls, plan: EpisodePlan, progress: EvaluationProgress, done: int, crash_reasons: Iterable[str]) -> Shortfall:
+    def from_plan(
+        cls,
+        plan: EpisodePlan,
+        progress: EvaluationProgress,
+        done: int,
+        crash_reasons: Iterable[str],
+    ) -> Shortfall:
         """Returns the shortfall of a plan with `done` finished episodes. `lost` are the reasons of
         episodes that were left out because they ended their process."""
         causes = [*(fault.message for fault in progress.left_out), *crash_reasons]
@@ -42,10 +48,10 @@ class Shortfall:
         if late:
             running = f": {', '.join(progress.timed_out[:3])}" if progress.timed_out else ""
             why.append(
-                f"{late} had not finished after {wording.duration(plan.timeout or 0)}{running}"
+                f"{late} had not finished after {formatting.duration(plan.timeout or 0)}{running}"
             )
         if skipped:
-            long = wording.duration(plan.max_seconds)
+            long = formatting.duration(plan.max_seconds)
             why.append(f"no further episode was started after {long} (eval.confirm_seconds)")
         return cls(len(plan.seeds), len(causes), late, skipped, "; ".join(why))
 

@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from gymnast.film.shot import EpisodeFrame
+from gymnast.film.episode_frame import EpisodeFrame
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,9 @@ def storage_settings(kind: Kind) -> str:
     return "traces.train" if kind == "train" else "traces.eval and eval.every"
 
 
-def select_version(run: Run, kind: Kind, files: dict[int, Path], episode: str, checkpoint: str | None) -> int:
+def select_version(
+    run: Run, kind: Kind, files: dict[int, Path], episode: str, checkpoint: str | None
+) -> int:
     """Returns the newest version for `last`, else the one that `at` names, else the best."""
     if episode != "last":
         return _version(run, kind, files, checkpoint)

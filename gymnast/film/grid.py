@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gymnast.errors import UsageError
-from gymnast.film.frames import retry_with_note
-from gymnast.film.lettering import save_png, scaled
-from gymnast.film.scene import BandLike, FrameLike, FilmSource
+from gymnast.film.drawing import save_png, scaled
+from gymnast.film.replay import retry_with_note
+from gymnast.film.source import BandLike, FilmSource, FrameLike
 from gymnast.runs import durable
 
 Array = np.ndarray

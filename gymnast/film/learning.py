@@ -12,18 +12,18 @@ import numpy as np
 
 from gymnast.config.config import Config
 from gymnast.film.actions import ActionLabels
+from gymnast.film.band_canvas import BACKGROUND, BRIGHT, HIGHLIGHT, MUTED
 from gymnast.film.choose import trace_files
+from gymnast.film.drawing import TextRenderer, new_surface, pixels, scaled
 from gymnast.film.encode import FilmWriter
-from gymnast.film.frames import retry_with_note, image_observations, episode_frames
-from gymnast.film.lettering import TextRenderer, pixels, scaled, new_surface
+from gymnast.film.episode_frame import EpisodeFrame
 from gymnast.film.make import FilmOptions, describe_film, hold_last_frame
 from gymnast.film.overlay import Band
-from gymnast.film.sheet import HIGHLIGHT, BRIGHT, BACKGROUND, MUTED
-from gymnast.film.shot import EpisodeFrame
-from gymnast.film.stage import EnvRenderer
+from gymnast.film.renderer import EnvRenderer
+from gymnast.film.replay import episode_frames, image_observations, retry_with_note
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_meta, read_traces
-from gymnast.text.wording import count_noun, number
+from gymnast.text.formatting import count_noun, number
 
 Array = np.ndarray
 WIDTH, HEIGHT, TITLE = 1920, 1080, 100
@@ -80,7 +80,9 @@ def _median(traces: list[Trace]) -> Trace:
     return sorted(traces, key=lambda trace: trace.raw_return)[len(traces) // 2]
 
 
-def _film(cfg: Config[Any], stage: EnvRenderer, parts: list[Clip], order: FilmOptions, note: str) -> FilmWriter:
+def _film(
+    cfg: Config[Any], stage: EnvRenderer, parts: list[Clip], order: FilmOptions, note: str
+) -> FilmWriter:
     actions = ActionLabels(stage.env.action_space, cfg.facts.actions)
     total, done = sum(len(part.trace) for part in parts), 0
     with FilmWriter(order.out, order.fps or stage.fps, threads=order.threads) as writer:

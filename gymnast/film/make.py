@@ -15,11 +15,11 @@ from gymnast.config.config import Config
 from gymnast.film.actions import ActionLabels
 from gymnast.film.choose import ChosenEpisode
 from gymnast.film.encode import FilmWriter
-from gymnast.film.frames import retry_with_note, image_observations, episode_frames
+from gymnast.film.episode_frame import EpisodeFrame
 from gymnast.film.overlay import Band
-from gymnast.film.scene import FilmSource
-from gymnast.film.shot import EpisodeFrame
-from gymnast.film.stage import EnvRenderer
+from gymnast.film.renderer import EnvRenderer
+from gymnast.film.replay import episode_frames, image_observations, retry_with_note
+from gymnast.film.source import FilmSource
 from gymnast.runs import films
 
 Progress = Callable[[int, int], None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gymnast.film.actions import ActionLabels, Bar
-from gymnast.film.lettering import Color
-from gymnast.film.sheet import HIGHLIGHT, MUTED, BandCanvas
-from gymnast.film.shot import EpisodeFrame
-from gymnast.text.wording import number
+from gymnast.film.band_canvas import HIGHLIGHT, MUTED, BandCanvas
+from gymnast.film.drawing import Color
+from gymnast.film.episode_frame import EpisodeFrame
+from gymnast.text.formatting import number
 
 Array = np.ndarray
 SLOT: Color = (44, 48, 58)
@@ -19,7 +19,9 @@ MAX_LABELED_BARS = 8
 
 
 class Band:
-    def __init__(self, width: int, actions: ActionLabels, *, length: int | None = None, note: str = ""):
+    def __init__(
+        self, width: int, actions: ActionLabels, *, length: int | None = None, note: str = ""
+    ):
         """`length` is the length of the episode, if known; `note` is a warning shown on every frame."""
         self.actions, self.length = actions, length
         self.sheet = BandCanvas(width, 84, note)

@@ -19,15 +19,15 @@ from gymnast.config.families import is_multi_agent
 from gymnast.config.resolve import load
 from gymnast.errors import GymnastError
 from gymnast.film.choose import ChosenEpisode, choose_episode
-from gymnast.film.make import FilmOptions, already_filmed, film_episode, episode_identity
+from gymnast.film.make import FilmOptions, already_filmed, episode_identity, film_episode
 from gymnast.film.matches.choose import choose_matches
 from gymnast.film.matches.films import film_match
 from gymnast.film.matches.films import match_identity as match_identity
-from gymnast.film.matches.frames import MatchRenderer
-from gymnast.film.stage import headless_rendering
+from gymnast.film.matches.replay import MatchRenderer
+from gymnast.film.renderer import headless_rendering
 from gymnast.runs import films, lock
 from gymnast.runs.run import Run
-from gymnast.text.wording import count_noun
+from gymnast.text.formatting import count_noun
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from gymnast.metrics.metric import Limits
 from gymnast.metrics.specs import METRICS, sort_keys, split_key
 from gymnast.runs.curve import ClockAxis, Row, curve_of
 from gymnast.runs.events import CHANGED
-from gymnast.text.wording import change, number
+from gymnast.text.formatting import change, number
 
 POINTS = 300
 """Maximum number of points of a series. Longer series are averaged, with minimum and maximum as a band."""
@@ -133,7 +133,10 @@ def _matching(patterns: Sequence[str], keys: Sequence[str]) -> list[str]:
             key
             for key in keys
             if _is_eval(key) == (scope == "eval")
-            and (split_key(key)[1] == wanted or (head != wanted and split_key(key)[1].startswith(head)))
+            and (
+                split_key(key)[1] == wanted
+                or (head != wanted and split_key(key)[1].startswith(head))
+            )
         ]
         found += sorted(sort_keys(fits), key=_place)
     return found

@@ -27,11 +27,11 @@ from gymnast.insight.outcome import RunOutcome, run_outcome
 from gymnast.insight.reference import Reference, reference_for
 from gymnast.insight.suspects import find_suspects
 from gymnast.insight.unusual import unusual_facts
+from gymnast.metrics.checks.allowed_changes import advisable_changes
 from gymnast.metrics.checks.check import round_schedule
-from gymnast.metrics.checks.patch import advisable_changes
 from gymnast.runs.curve import read_rows
 from gymnast.runs.run import Run
-from gymnast.text.wording import count_noun
+from gymnast.text.formatting import count_noun
 
 LASTING = 0.3
 """An alert that was active for this share of all rows has its full weight."""
@@ -65,7 +65,11 @@ def diagnose(run: Run) -> Diagnosis:
     info = run.info | {"status": run.status}
     preset = info["preset"]
     return diagnose_rows(
-        info, read_rows(run), run_settings(run), envelope.load_envelope(preset), reference_for(preset)
+        info,
+        read_rows(run),
+        run_settings(run),
+        envelope.load_envelope(preset),
+        reference_for(preset),
     )
 
 
@@ -195,7 +199,9 @@ def _when(alert: Mapping[str, Any]) -> str:
     return f"{count_noun(alert['count'], 'row')}, first at {alert['first']:,} env steps"
 
 
-def _learning_rate(differs: Sequence[EnvelopeViolation], settings: Mapping[str, Any]) -> dict[str, Any]:
+def _learning_rate(
+    differs: Sequence[EnvelopeViolation], settings: Mapping[str, Any]
+) -> dict[str, Any]:
     """Returns a learning rate that makes updates as large as those of healthy runs, since the steps of Adam
     are proportional to it; empty if they are similar."""
     moved = next((d for d in differs if d.key == "optim/update_norm" and d.factor > 0), None)
@@ -235,7 +241,7 @@ def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) ->
 def run_settings(run: Run) -> dict[str, Any]:
     """Returns the config of a run as dotted key -> plain value."""
     from gymnast.config.resolve import load
-    from gymnast.config.saved import flat_values
+    from gymnast.config.serialize import flat_values
 
     return flat_values(load(run.config(), at=str(run.path / "config.yaml")))
 
@@ -243,7 +249,7 @@ def run_settings(run: Run) -> dict[str, Any]:
 def differing_settings(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the settings that `gymnast train PRESET` needs to train the config of this run with these
     changes."""
-    from gymnast.config.resolve import diff, load, resolve, apply_overrides
+    from gymnast.config.resolve import apply_overrides, diff, load, resolve
 
     config = load(run.config(), at=str(run.path / "config.yaml"))
     patched, _ = apply_overrides(config, dict(changes))

@@ -21,7 +21,7 @@ from gymnast.metrics.store import MetricStore
 from gymnast.metrics.tracking import TrackedRun, open_tracker, require_packages
 from gymnast.runs import durable, films
 from gymnast.runs.run import Run
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 FOLDER = "exports"
 FILES: dict[str, Callable[[MetricStore, Mapping[str, Metric]], bytes]] = {
@@ -39,9 +39,16 @@ def export(run: Run, export_format: str, out: Path | None = None) -> dict[str, A
             f"{export_format} is not an export format ({', '.join(FORMATS)}){did_you_mean(export_format, FORMATS)}"
         )
     require_packages({"csv": (), "parquet": ("pyarrow",)}.get(export_format, (export_format,)))
-    if export_format in FILES and out is not None and out.exists() and out.suffix != f".{export_format}":
+    if (
+        export_format in FILES
+        and out is not None
+        and out.exists()
+        and out.suffix != f".{export_format}"
+    ):
         fix = f"name a new file, or one that ends in .{export_format}"
-        raise UsageError(f"the file exists and is not a .{export_format} file", at=str(out), fix=fix)
+        raise UsageError(
+            f"the file exists and is not a .{export_format} file", at=str(out), fix=fix
+        )
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
     with MetricStore(run.path / "metrics.db") as store:
         rows = list(store.rows())
@@ -66,7 +73,9 @@ def _replay(
     """Replays the rows to a tracker. Alerts are recomputed, with the bounds that the config alone
     determines."""
     info, alerts = run.info, Alerts(metrics)
-    tracked = TrackedRun.from_run_info(info, cfg, metrics, path, partial(films.films_with_steps, run.path))
+    tracked = TrackedRun.from_run_info(
+        info, cfg, metrics, path, partial(films.films_with_steps, run.path)
+    )
     try:
         tracker, summary = open_tracker(form, tracked), None
         try:

@@ -12,7 +12,13 @@ from statistics import fmean
 from typing import Any
 
 from gymnast.insight.compare import compare, config_differences, shared_range
-from gymnast.jobs.groups import difference_interval, group_result, bootstrap_interval, group_runs, scored_runs
+from gymnast.jobs.groups import (
+    bootstrap_interval,
+    difference_interval,
+    group_result,
+    group_runs,
+    scored_runs,
+)
 from gymnast.runs import store
 from gymnast.runs.curve import interpolate
 from gymnast.runs.run import Run

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gymnast.config.families import is_multi_agent
-from gymnast.text import wording
+from gymnast.text import formatting
 
 Kind = Literal["solved", "learned", "unconfirmed", "failed", "unknown", "early"]
 Rows = Sequence[Mapping[str, float]]
@@ -54,7 +54,7 @@ def run_outcome(info: Mapping[str, Any], rows: Rows) -> RunOutcome:
         return RunOutcome("early", _how_far(info, rows))
     score, threshold = info["score"], info["threshold"]
     if info["solved"] is True:
-        return RunOutcome("solved", f"{_scored(score)}, threshold {wording.number(threshold)}")
+        return RunOutcome("solved", f"{_scored(score)}, threshold {formatting.number(threshold)}")
     if score is None:
         return RunOutcome("unknown", "it was never evaluated")
     untrained = None if is_multi_agent(info["env"]) else baseline(info, rows)
@@ -62,10 +62,10 @@ def run_outcome(info: Mapping[str, Any], rows: Rows) -> RunOutcome:
     compared = _compared(untrained, learned)
     if threshold is None:
         return _without_threshold(_scored(score) + compared, untrained, learned)
-    goal = f"the threshold {wording.number(threshold)}"
+    goal = f"the threshold {formatting.number(threshold)}"
     if score["mean"] < threshold:
         return RunOutcome("failed", f"{_scored(score)}, below {goal}{compared}")
-    bound = f"the lower bound {wording.number(score['low'])} is below it"
+    bound = f"the lower bound {formatting.number(score['low'])} is below it"
     return RunOutcome("unconfirmed", f"{_scored(score)}, above {goal}, but {bound}")
 
 
@@ -97,12 +97,12 @@ def _compared(untrained: Baseline | None, learned: bool) -> str:
     if untrained is None:
         return ""
     word = "better" if learned else "no better"
-    number = wording.number(untrained.mean)
+    number = formatting.number(untrained.mean)
     return f", {word} than random actions ({number}, the first training return)"
 
 
 def _scored(score: Mapping[str, Any]) -> str:
-    return f"scored {wording.score(score)}"
+    return f"scored {formatting.score(score)}"
 
 
 def _how_far(info: Mapping[str, Any], rows: Rows) -> str:

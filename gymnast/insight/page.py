@@ -10,7 +10,7 @@ from typing import Any
 from gymnast.clock import CLOCKS
 from gymnast.config.families import is_multi_agent
 from gymnast.runs.curve import stored_learning
-from gymnast.text import wording
+from gymnast.text import formatting
 from gymnast.text.chart import short_number, sparkline
 
 EVENTS = 12
@@ -25,10 +25,12 @@ def runs_table(runs: Sequence[dict[str, Any]]) -> str:
     notes = [f"{run['id']}: {run['problem']}" for run in runs if "problem" in run]
     if runs and "bytes" in runs[0]:
         head = (*head, "size")
-        lines = [(*line, wording.size(run["bytes"])) for line, run in zip(lines, runs, strict=True)]
-        total = wording.size(sum(run["bytes"] for run in runs))
-        notes.append(f"{total} in {wording.count_noun(len(runs), 'run')}")
-    return "\n".join([wording.table(head, lines, right="area steps time age size"), *notes])
+        lines = [
+            (*line, formatting.size(run["bytes"])) for line, run in zip(lines, runs, strict=True)
+        ]
+        total = formatting.size(sum(run["bytes"] for run in runs))
+        notes.append(f"{total} in {formatting.count_noun(len(runs), 'run')}")
+    return "\n".join([formatting.table(head, lines, right="area steps time age size"), *notes])
 
 
 def run_page(run: dict[str, Any]) -> str:
@@ -58,7 +60,7 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
             "-",
             "-",
             "-",
-            wording.age(now - run["created"]),
+            formatting.age(now - run["created"]),
         )
     clocks = run["clocks"]
     return (
@@ -66,12 +68,12 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
         run["name"],
         f"{run['preset']} #{run['seed']}",
         run["status"],
-        wording.score(run["score"]),
-        _SOLVED[wording.solved_label(run)],
-        wording.area((stored_learning(run) or {}).get("area")),
+        formatting.score(run["score"]),
+        _SOLVED[formatting.solved_label(run)],
+        formatting.area((stored_learning(run) or {}).get("area")),
         short_number(clocks.get("env_steps", 0)),
-        wording.duration(clocks.get("seconds")),
-        wording.age(now - run["created"]),
+        formatting.duration(clocks.get("seconds")),
+        formatting.age(now - run["created"]),
     )
 
 
@@ -90,45 +92,45 @@ def status_lines(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yields the status of a run as (title, text)."""
     yield "status", run["status"] + (f": {run['reason']}" if run["reason"] else "")
     score = run["score"]
-    episodes = f" over {wording.episode_count(score)}" if score else ""
-    goal = "" if run["threshold"] is None else f", threshold {wording.number(run['threshold'])}"
-    verdict = f", {text}" if (text := wording.solved_label(run)) else ""
-    yield "score", f"{wording.score(score)}{episodes}{goal}{verdict}"
+    episodes = f" over {formatting.episode_count(score)}" if score else ""
+    goal = "" if run["threshold"] is None else f", threshold {formatting.number(run['threshold'])}"
+    verdict = f", {text}" if (text := formatting.solved_label(run)) else ""
+    yield "score", f"{formatting.score(score)}{episodes}{goal}{verdict}"
     curve = [point["return"] for point in run["evaluations"]]
     if curve:
-        ends = f"{wording.number(curve[0])} -> {wording.number(curve[-1])}"
+        ends = f"{formatting.number(curve[0])} -> {formatting.number(curve[-1])}"
         yield (
             "curve",
-            f"{sparkline(curve, 40)}  {ends} in {wording.count_noun(len(curve), 'evaluation')}",
+            f"{sparkline(curve, 40)}  {ends} in {formatting.count_noun(len(curve), 'evaluation')}",
         )
     if run["learning"]:
         yield "learning", learning_text(run["learning"])
     clocks = ("env_steps", "vec_steps", "updates", "rollouts", "episodes")
-    yield "clocks", ", ".join(f"{wording.count(run[c])} {c.replace('_', ' ')}" for c in clocks)
+    yield "clocks", ", ".join(f"{formatting.count(run[c])} {c.replace('_', ' ')}" for c in clocks)
     created = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["created"]))
-    yield "time", f"{wording.duration(run['seconds'])}, created {created} on {run['host']}"
+    yield "time", f"{formatting.duration(run['seconds'])}, created {created} on {run['host']}"
     if run.get("parent"):
         how = "branch" if run.get("parent_kind") == "branch" else "weights"
-        yield "parent", f"{run['parent']} at {wording.count(run.get('parent_step'))} ({how})"
+        yield "parent", f"{run['parent']} at {formatting.count(run.get('parent_step'))} ({how})"
     for key in ("engine", "group", "tags", "note"):
         if run.get(key):
             yield key, ", ".join(run[key]) if key == "tags" else str(run[key])
     if run.get("live"):
         yield "live", ", ".join(f"{key} {value}" for key, value in run["live"].items())
-    yield "where", f"{run['path']} ({wording.size(run['bytes'])})"
+    yield "where", f"{run['path']} ({formatting.size(run['bytes'])})"
 
 
 def learning_text(summary: Mapping[str, Any]) -> str:
     """Formats the learning summary: `mean return 341.2; area under the curve 0.71, with 65% of the budget
     unused; lower bound reached the threshold after 34,816 env steps, 1.3 s`."""
-    parts = [f"mean return {wording.number(summary['mean_return'])}"]
+    parts = [f"mean return {formatting.number(summary['mean_return'])}"]
     if summary["area"] is not None:
         unused = summary.get("unused", 0.0)  # missing in runs of older versions
         rest = f", with {unused:.0%} of the budget unused" if unused >= 0.005 else ""
-        parts.append(f"area under the curve {wording.area(summary['area'])}{rest}")
+        parts.append(f"area under the curve {formatting.area(summary['area'])}{rest}")
     if summary["steps_to_threshold"] is not None:
         steps = summary["steps_to_threshold"]
-        seconds = wording.duration(summary["seconds_to_threshold"])
+        seconds = formatting.duration(summary["seconds_to_threshold"])
         parts.append(f"lower bound reached the threshold after {steps:,} env steps, {seconds}")
     return "; ".join(parts)
 
@@ -143,7 +145,7 @@ def _settings(run: dict[str, Any]) -> list[str]:
     rows = changed_settings(run)
     if not rows:
         return []
-    return ["  " + line for line in wording.table(("", "", ""), rows).splitlines() if line]
+    return ["  " + line for line in formatting.table(("", "", ""), rows).splitlines() if line]
 
 
 def _is_fact(key: str) -> bool:
@@ -176,9 +178,9 @@ def _checkpoints(run: dict[str, Any]) -> Iterator[str]:
 def _videos(run: dict[str, Any]) -> Iterator[str]:
     for film in run["videos"]:
         mark = "best" if film["is_best"] else ""
-        text = f"  return {wording.number(film['return'])}" if "return" in film else ""
+        text = f"  return {formatting.number(film['return'])}" if "return" in film else ""
         if "cast" in film:
-            returns = (f"{role} {wording.number(r)}" for role, r in film["returns"].items())
+            returns = (f"{role} {formatting.number(r)}" for role, r in film["returns"].items())
             text = f"  return {', '.join(returns)}"
         yield f"  {mark:<7} {film['path']}{text}"
 
@@ -188,7 +190,7 @@ def _alerts(run: dict[str, Any]) -> Iterator[str]:
 
     for alert in run["alerts"]:
         state = "" if alert.get("active") else " (resolved)"
-        rows = wording.count_noun(alert["count"], "row")
+        rows = formatting.count_noun(alert["count"], "row")
         yield f"  {alert['level']}{state}: {alert['message']}; active for {rows}"
         if alert.get("advice"):
             yield f"    {alert['advice']}"
@@ -224,9 +226,9 @@ def _brief(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
         return "; ".join(map(_brief, value))
     if isinstance(value, dict) and {"key", "from", "to"} == value.keys():
-        return wording.change(value)
+        return formatting.change(value)
     if isinstance(value, dict) and {"mean", "low", "high"} <= value.keys():
-        return wording.score(value)
+        return formatting.score(value)
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

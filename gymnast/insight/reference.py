@@ -10,7 +10,7 @@ from typing import Any
 from gymnast.config.schedule import Schedule
 from gymnast.errors import GymnastError
 from gymnast.insight import results
-from gymnast.metrics.checks.patch import concerns_learning
+from gymnast.metrics.checks.allowed_changes import concerns_learning
 
 COMPARED = ("algo", "policy", "normalize", "shaping", "env", "overlap")
 """Config sections that affect learning; how a run is scored, saved and stopped is not compared."""
@@ -83,7 +83,7 @@ class Difference:
 def reference_for(preset: str) -> Reference:
     """Returns the reference of a preset; empty if the preset no longer exists."""
     from gymnast.config.resolve import resolve
-    from gymnast.config.saved import flat_values
+    from gymnast.config.serialize import flat_values
 
     try:
         resolved = resolve(preset)

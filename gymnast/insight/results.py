@@ -153,7 +153,9 @@ def verdict(stored_result: Mapping[str, Any], runs: Sequence[Mapping[str, Any]])
     now = group_result(runs)
     by_seed = {entry["seed"]: entry for entry in stored_result["seeds"]}
     same = [by_seed[run["seed"]] for run in runs if run["seed"] in by_seed]
-    floor = min([e["score"]["low"] for e in same] + [x for x in (stored_result["low"],) if x is not None])
+    floor = min(
+        [e["score"]["low"] for e in same] + [x for x in (stored_result["low"],) if x is not None]
+    )
     lost = [
         run["seed"]
         for run in runs

@@ -10,7 +10,7 @@ from gymnast.config.live import with_live_changes
 from gymnast.config.presets import split_target
 from gymnast.config.resolve import load, resolve
 from gymnast.errors import EnvError, NotInstalled, UsageError
-from gymnast.imported import import_object
+from gymnast.import_object import import_object
 from gymnast.processes.env_output import separate_env_output
 from gymnast.runs.events import CHANGED
 from gymnast.runs.run import Run

@@ -16,7 +16,7 @@ from gymnast.config.numbers import format_number
 from gymnast.config.schedule import Position, Schedule
 from gymnast.insight.causes import SHORT_HORIZON, Finding
 from gymnast.insight.reference import Reference
-from gymnast.metrics.checks.experience import gamma_for, discount_horizon
+from gymnast.metrics.checks.experience import discount_horizon, gamma_for
 
 Rows = Sequence[Mapping[str, float]]
 NEARLY_ZERO = 0.01

@@ -14,7 +14,7 @@ from typing import Any
 from gymnast.insight.causes import is_symptom
 from gymnast.insight.envelope import EnvelopeViolation
 from gymnast.insight.reference import Reference
-from gymnast.text import wording
+from gymnast.text import formatting
 
 Rows = Sequence[Mapping[str, float]]
 Remark = tuple[float, str]
@@ -71,9 +71,9 @@ def _returns(rows: Rows) -> Iterator[Remark]:
     )
     spread, count = rows[-1].get("episode/return_std", 0.0), rows[-1].get("episode/count", 1.0)
     chance = 3 * spread / math.sqrt(max(count, 1.0))
-    ends = f"{wording.number(first)} at first, {wording.number(last)} at the end"
+    ends = f"{formatting.number(first)} at first, {formatting.number(last)} at the end"
     if spread == 0:
-        yield 1.2, f"all recent training episodes have the same return: {wording.number(last)}"
+        yield 1.2, f"all recent training episodes have the same return: {formatting.number(last)}"
     elif abs(last - first) <= chance:
         yield 1.0, f"the training return is flat: {ends}"
     elif last < first:

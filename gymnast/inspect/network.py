@@ -32,7 +32,7 @@ from gymnast.seeds import episode_seed, stream
 from gymnast.selfplay.league import League
 from gymnast.spaces.spaces import BoxAction
 from gymnast.training.learner import Learner
-from gymnast.training.live.control import Settings
+from gymnast.training.live.settings import Settings
 from gymnast.training.session import LEARNER, POLICY, arrays_of_role
 
 Array = np.ndarray
@@ -61,7 +61,8 @@ def network_report(
     }
     networks = [x.policy.network for x in learners.values()]
     set_num_threads(
-        cfg.threads, split_batch=any(splits_batch_over_threads(cfg, network) for network in networks)
+        cfg.threads,
+        split_batch=any(splits_batch_over_threads(cfg, network) for network in networks),
     )
     clock = Clock(limits=cfg.stop.limits())
     if checkpoint is not None:

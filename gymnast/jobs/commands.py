@@ -43,7 +43,7 @@ def send_command(
 def check_live_changes(run: Run, assignments: dict[str, Any]) -> None:
     """Raises ConfigError for unknown keys, invalid values and settings that cannot change during a run."""
     from gymnast.config.live import apply_assignments, with_live_changes
-    from gymnast.config.saved import load
+    from gymnast.config.serialize import load
 
     config = load(run.config(), at=str(run.path / "config.yaml"))
     apply_assignments(with_live_changes(config, run.info.get("live", {})), assignments)

@@ -84,7 +84,9 @@ def run_queued_job(
         raise
     finally:
         _delete_unless_run(path)
-        record.update(folder, job_id, ended=time.time(), exit_code=code, words=words[-MAX_MESSAGE_CHARS:])
+        record.update(
+            folder, job_id, ended=time.time(), exit_code=code, words=words[-MAX_MESSAGE_CHARS:]
+        )
         place.release()
     return code
 

@@ -104,7 +104,9 @@ def max_jobs(option: int | None) -> int:
     configured = os.environ.get(JOBS_VARIABLE, "")
     if option is None and configured:
         if not configured.isdigit() or int(configured) < 1:
-            raise UsageError(f"{JOBS_VARIABLE} is {configured!r} (expected a number of jobs, 1 or more)")
+            raise UsageError(
+                f"{JOBS_VARIABLE} is {configured!r} (expected a number of jobs, 1 or more)"
+            )
         return int(configured)
     return option or usable_cores()
 

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from gymnast.errors import GymnastError
 from gymnast.rl.statistics import Interval
-from gymnast.text.wording import count_noun
+from gymnast.text.formatting import count_noun
 
 
 class WinRecord(Protocol):
@@ -35,7 +35,9 @@ class Gate:
                 f"the threshold of a gate is {self.threshold}", fix="use a win rate between 0 and 1"
             )
         if self.min_matches < 1:
-            raise GymnastError(f"a gate after {self.min_matches} matches", fix="use at least 1 match")
+            raise GymnastError(
+                f"a gate after {self.min_matches} matches", fix="use at least 1 match"
+            )
 
     def verdict(self, record: WinRecord) -> Verdict:
         """Compares the whole 95 % interval with the threshold, not only its center."""

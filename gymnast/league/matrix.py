@@ -8,7 +8,7 @@ from typing import Any
 
 from gymnast.league.gates import format_win_rate
 from gymnast.league.results import Results, Tally
-from gymnast.text import wording
+from gymnast.text import formatting
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,23 @@ class CrossPlayMatrix:
         lines = [
             (name, *map(_words, line)) for name, line in zip(self.rows, self.cells, strict=True)
         ]
-        table = wording.table(head, lines, right=" ".join(self.columns))
+        table = formatting.table(head, lines, right=" ".join(self.columns))
         return f"{table}\n{self.legend}"
 
     @property
     def legend(self) -> str:
         """Explanation of the numbers in the table."""
         legend = f"win rate of the {self.row_role} [95 % interval] / matches with a known outcome"
-        unknown = wording.count(self.unknown)
+        unknown = formatting.count(self.unknown)
         return f"{legend}; {unknown} unknown, not counted" if self.unknown else legend
 
 
 def _words(tally: Tally) -> str:
-    return f"{format_win_rate(tally.win_rate())} / {wording.count(tally.n_known)}" if tally.n_known else "-"
+    return (
+        f"{format_win_rate(tally.win_rate())} / {formatting.count(tally.n_known)}"
+        if tally.n_known
+        else "-"
+    )
 
 
 def _cell(tally: Tally) -> dict[str, Any]:

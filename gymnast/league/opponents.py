@@ -45,7 +45,9 @@ class OpponentSampling:
             return uniform_probabilities(len(matches))
         if self.scheme == "recent":
             return recency_probabilities(len(matches), self.decay)
-        return loss_probabilities(np.array(wins, np.float64), np.array(matches, np.float64), self.power)
+        return loss_probabilities(
+            np.array(wins, np.float64), np.array(matches, np.float64), self.power
+        )
 
 
 def uniform_probabilities(n: int) -> np.ndarray:

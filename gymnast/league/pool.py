@@ -66,7 +66,9 @@ class SnapshotPool:
         return self.steps[int(np.searchsorted(upper[:-1], rng.random(), side="right"))]
 
     def state(self) -> dict[str, Any]:
-        return {"entrants": [{"step": step} | wins.state() for step, wins in self.win_records.items()]}
+        return {
+            "entrants": [{"step": step} | wins.state() for step, wins in self.win_records.items()]
+        }
 
     def load(self, state: Mapping[str, Any]) -> list[int]:
         """Restores the pool. Returns the past selves that were removed because this pool keeps fewer."""

@@ -98,7 +98,8 @@ class Results:
                 )
         if self.row_role == self.column_role:
             raise GymnastError(
-                f"both roles are called {self.row_role!r}", fix="use different roles in rows and columns"
+                f"both roles are called {self.row_role!r}",
+                fix="use different roles in rows and columns",
             )
 
     def add(self, row: str, column: str, winner: str | None, n: int = 1) -> None:

@@ -36,7 +36,10 @@ class RecentEpisodes:
         row: dict[str, float] = {}
         for task, name in enumerate(self._tasks):
             own = (e for e in self.episodes if decode_task(e.seed, len(self._tasks)) == task)
-            row |= {f"{name}:{key}": value for key, value in _row_of(Episodes.from_episodes(own)).items()}
+            row |= {
+                f"{name}:{key}": value
+                for key, value in _row_of(Episodes.from_episodes(own)).items()
+            }
         return row
 
 

@@ -24,7 +24,7 @@ from gymnast.measure.components import (
 from gymnast.policy.policy import Policy
 from gymnast.rl.diversity import diversity
 from gymnast.rl.effect import action_effect, max_vec_steps
-from gymnast.rl.experience import RolloutStats, rollout_stats
+from gymnast.rl.rollout_stats import RolloutStats, rollout_stats
 from gymnast.rollout import Rollout
 from gymnast.spaces.observations import non_image_columns
 from gymnast.spaces.spaces import BoxAction
@@ -55,7 +55,9 @@ def rollout_row(rollout: Rollout, shaped: Rollout, policy: Policy) -> dict[str, 
     keep, space, r = _kept(rollout), policy.action_space, rollout
     env_action = policy.head.for_env(r.action) if isinstance(space, BoxAction) else r.action
     columns = r.reward, env_action, r.logprob, r.terminated, r.done, _numbers(r.obs), keep
-    found = rollout_stats(*columns, n_actions=action_options(space), per_component=has_components(policy.obs_space))
+    found = rollout_stats(
+        *columns, n_actions=action_options(space), per_component=has_components(policy.obs_space)
+    )
     reward, action, obs = found.reward, found.action, found.obs
     steps = r.reward.size if keep is None else r.steps
     row = {
@@ -103,7 +105,9 @@ def effect_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
         return {}
     steps = max_vec_steps(obs.shape[1])
     action, after = rollout.action[-steps:], rollout.newest_next_obs(steps)
-    env_action = policy.head.for_env(action) if isinstance(policy.action_space, BoxAction) else action
+    env_action = (
+        policy.head.for_env(action) if isinstance(policy.action_space, BoxAction) else action
+    )
     effect = action_effect(obs[-steps:], after, env_action, rollout.valid[-steps:])
     return {} if effect is None else {"rollout/action_effect": effect}
 

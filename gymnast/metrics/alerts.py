@@ -18,7 +18,7 @@ from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
 from gymnast.metrics.checks.check import Check, Remedy
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.ranges import KeyMonitor, RowMonitor
-from gymnast.metrics.seen import Phase, RunHistory
+from gymnast.metrics.run_history import Phase, RunHistory
 from gymnast.metrics.specs import metric_for_key
 
 

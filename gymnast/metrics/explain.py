@@ -12,13 +12,13 @@ from gymnast.metrics.metric import ANY, Bounds, Metric
 from gymnast.metrics.specs import (
     METRICS,
     SECTIONS,
-    hyperparameter_metrics,
-    sort_keys,
     algo_metrics,
     generic_name,
+    hyperparameter_metrics,
+    sort_keys,
     split_key,
 )
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 
 def catalog() -> Mapping[str, Metric]:
@@ -26,8 +26,14 @@ def catalog() -> Mapping[str, Metric]:
     from gymnast.config.sections import ALGORITHMS
 
     sections = [section for section, _ in ALGORITHMS.values()]
-    added = {m.name: m for algo in sections for m in (*hyperparameter_metrics(algo), *algo_metrics(algo))}
-    generic = [*shaping.builtin_term_metrics(), *components.generic_metrics(), *matches.generic_metrics()]
+    added = {
+        m.name: m for algo in sections for m in (*hyperparameter_metrics(algo), *algo_metrics(algo))
+    }
+    generic = [
+        *shaping.builtin_term_metrics(),
+        *components.generic_metrics(),
+        *matches.generic_metrics(),
+    ]
     known = {**METRICS, **added, **{metric.name: metric for metric in generic}}
     return {name: known[name] for name in sort_keys(known, known)}
 

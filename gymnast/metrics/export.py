@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 
 from gymnast.metrics.metric import Metric
-from gymnast.metrics.specs import sort_keys, metric_for_key
+from gymnast.metrics.specs import metric_for_key, sort_keys
 from gymnast.metrics.store import MetricStore
 
 
@@ -41,7 +41,10 @@ def to_parquet(store: MetricStore, metrics: Mapping[str, Metric]) -> bytes:
 
     rows = list(store.rows())
     names = sort_keys(dict.fromkeys(name for row in rows for name in row), metrics)
-    fields = [pa.field(n, pa.float64(), metadata=_column_metadata(metric_for_key(n, metrics))) for n in names]
+    fields = [
+        pa.field(n, pa.float64(), metadata=_column_metadata(metric_for_key(n, metrics)))
+        for n in names
+    ]
     columns = [pa.array([row.get(name) for row in rows], pa.float64()) for name in names]
     file = io.BytesIO()
     parquet.write_table(pa.table(columns, schema=pa.schema(fields)), file)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gymnast.text.wording import duration
+from gymnast.text.formatting import duration
 
 if TYPE_CHECKING:  # it imports pydantic, which commands that only read a run do not need
-    from gymnast.metrics.seen import Phase
+    from gymnast.metrics.run_history import Phase
 
 Range = tuple[float, float]
 INF = math.inf

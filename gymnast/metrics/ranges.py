@@ -9,7 +9,7 @@ from operator import le
 from typing import Any
 
 from gymnast.metrics.metric import Limits, Metric
-from gymnast.metrics.seen import WINDOW, Phase
+from gymnast.metrics.run_history import WINDOW, Phase
 
 PATIENCE = 5
 """Number of bad rows in succession that raise a warning."""
@@ -23,9 +23,9 @@ class KeyMonitor:
     __slots__ = (
         "alerting",
         "bad",
+        "bounds_only",
         "healthy",
         "high",
-        "bounds_only",
         "low",
         "metric",
         "recent",
@@ -115,7 +115,9 @@ class RowMonitor:
 
     def __init__(self, monitors: Mapping[str, KeyMonitor]) -> None:
         self.monitors = [*monitors.items()]
-        self.monitored = [(n, *item) for n, item in enumerate(self.monitors) if not item[1].bounds_only]
+        self.monitored = [
+            (n, *item) for n, item in enumerate(self.monitors) if not item[1].bounds_only
+        ]
         """Index in the row, key and range of the metrics that have a healthy range."""
         largest = sys.float_info.max  # finite bounds, so that NaN and infinity never pass
         self._low = [max(span.low, -largest) for span in monitors.values()]

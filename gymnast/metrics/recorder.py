@@ -16,7 +16,7 @@ from gymnast.clock import CLOCKS
 from gymnast.errors import GymnastError
 from gymnast.metrics.alerts import Alert, Alerts
 from gymnast.metrics.specs import Metric, split_key
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from gymnast.metrics.store import MetricStore

@@ -21,7 +21,7 @@ from gymnast.metrics.families import (
     shaping,
 )
 from gymnast.metrics.metric import INF, Bounds, Limits, Metric, Range
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 __all__ = [
     "INF",
@@ -31,12 +31,12 @@ __all__ = [
     "Limits",
     "Metric",
     "Range",
-    "run_metrics",
-    "sort_keys",
     "generic_name",
-    "require_known_key",
-    "section",
     "metric_for_key",
+    "require_known_key",
+    "run_metrics",
+    "section",
+    "sort_keys",
     "split_key",
 ]
 
@@ -113,7 +113,9 @@ def metric_for_key(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
     return metrics[name] if name in metrics else _PATTERNS[generic_name(name)]
 
 
-def require_known_key(key: str, metrics: Collection[str], tasks: Collection[str], *, at: str) -> None:
+def require_known_key(
+    key: str, metrics: Collection[str], tasks: Collection[str], *, at: str
+) -> None:
     """Raises ConfigError if a setting (at `at`) names a key whose metric is not declared or whose scope is
     neither `eval` nor one of `tasks`."""
     scopes, name = split_key(key)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gymnast.config.config import Config
-from gymnast.config.saved import to_plain
 from gymnast.config.sections.track import TrackConfig
+from gymnast.config.serialize import to_plain
 from gymnast.errors import UsageError
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Sink

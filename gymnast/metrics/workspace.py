@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from gymnast.metrics.metric import Limits, Metric, Range
-from gymnast.metrics.specs import SECTIONS, sort_keys, section, metric_for_key
+from gymnast.metrics.specs import SECTIONS, metric_for_key, section, sort_keys
 
 VERSION = 1
 BOUNDED = "policy/entropy"

@@ -11,11 +11,11 @@ import numpy as np
 from gymnast.config.facts import Facts
 from gymnast.film.actions import ActionLabels
 from gymnast.film.encode import FilmWriter
+from gymnast.film.episode_frame import EpisodeFrame, ending_text
 from gymnast.film.make import HOLD_SECONDS, hold_last_frame
 from gymnast.film.overlay import Band
-from gymnast.film.shot import EpisodeFrame, ending_text
-from gymnast.film.stage import EnvRenderer
-from gymnast.play import narrate
+from gymnast.film.renderer import EnvRenderer
+from gymnast.play import step_text
 from gymnast.play.players import Player
 from gymnast.play.window import Window, WindowClosed
 
@@ -55,7 +55,7 @@ class Viewer:
     def show_state(self, shot: EpisodeFrame, obs: Any) -> None:
         """Shows the state before the next decision."""
         if self.step_by_step:
-            self.echo(narrate.observation_text(shot.step, obs, self.facts))
+            self.echo(step_text.observation_text(shot.step, obs, self.facts))
         if self.window is not None and self.is_human:
             self.window.show(self._frame(shot))
 
@@ -64,7 +64,7 @@ class Viewer:
         if self.film is not None:
             self.film.add(frame)
         if self.step_by_step:
-            self.echo(narrate.action_text(shot, self.actions))
+            self.echo(step_text.action_text(shot, self.actions))
         if self.window is not None and not self.is_human:
             self.window.show(frame)
         if self.step_by_step and not self.is_human:
@@ -72,7 +72,7 @@ class Viewer:
 
     def show_reward(self, reward: float, total: float) -> None:
         if self.step_by_step:
-            self.echo(narrate.reward_text(reward, total))
+            self.echo(step_text.reward_text(reward, total))
 
     def show_end(self, shot: EpisodeFrame) -> None:
         """Shows the last frame for HOLD seconds."""
@@ -99,7 +99,9 @@ class Viewer:
         return self._band.attach_below(shot)
 
 
-def play_episode(renderer: EnvRenderer, player: Player, seed: int, viewer: Viewer) -> EpisodeOutcome:
+def play_episode(
+    renderer: EnvRenderer, player: Player, seed: int, viewer: Viewer
+) -> EpisodeOutcome:
     """Plays until the episode ends or the user leaves (closed window, Ctrl-C)."""
     total, step, reward, ending = 0.0, 0, None, ""
     try:
@@ -121,7 +123,9 @@ def play_episode(renderer: EnvRenderer, player: Player, seed: int, viewer: Viewe
             total, step = total + reward, step + 1
             viewer.show_reward(reward, total)
             ending = ending_text(terminated, truncated)
-        viewer.show_end(EpisodeFrame(_picture(renderer, viewer), step, total, reward, ending=ending))
+        viewer.show_end(
+            EpisodeFrame(_picture(renderer, viewer), step, total, reward, ending=ending)
+        )
     except (WindowClosed, KeyboardInterrupt):
         ending = ending or "left"
     return EpisodeOutcome(seed, total, step, ending)

@@ -13,7 +13,7 @@ from gymnast.config.config import Config
 from gymnast.config.facts import Facts
 from gymnast.film.actions import ActionLabels
 from gymnast.film.encode import FilmWriter
-from gymnast.film.stage import EnvRenderer, headless_rendering
+from gymnast.film.renderer import EnvRenderer, headless_rendering
 from gymnast.play.human import TerminalPlayer, WindowPlayer
 from gymnast.play.keys import KeyBindings
 from gymnast.play.play import EpisodeOutcome, Viewer, play_episode
@@ -21,7 +21,7 @@ from gymnast.play.players import Player, RandomPlayer, TrainedPlayer
 from gymnast.play.window import Window, has_display, no_display_error
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
-from gymnast.spaces.declared import facts_for_policy_obs
+from gymnast.spaces.policy_facts import facts_for_policy_obs
 
 PlayerKind = Literal["policy", "random", "human"]
 
@@ -82,7 +82,11 @@ def play(
 
 
 def _player(
-    cfg: Config[Any], policy: Policy | None, options: PlayOptions, stage: EnvRenderer, viewer: Viewer
+    cfg: Config[Any],
+    policy: Policy | None,
+    options: PlayOptions,
+    stage: EnvRenderer,
+    viewer: Viewer,
 ) -> Player:
     space = stage.env.action_space
     if options.player == "random":
@@ -98,4 +102,6 @@ def _player(
 
 
 def _declared_facts(cfg: Config[Any], stage: EnvRenderer) -> Facts:
-    return facts_for_policy_obs(cfg.facts, cfg.env, spaces.convert_obs_space(stage.env.observation_space))
+    return facts_for_policy_obs(
+        cfg.facts, cfg.env, spaces.convert_obs_space(stage.env.observation_space)
+    )

@@ -9,7 +9,7 @@ import numpy as np
 import pygame
 
 from gymnast.errors import UsageError
-from gymnast.film.lettering import to_surface
+from gymnast.film.drawing import to_surface
 
 QUIT_KEYS = ("escape", "q")
 

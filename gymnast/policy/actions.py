@@ -94,7 +94,11 @@ AnyHead = Categorical | MultiCategorical | Bernoulli | EpsilonGreedy | Gaussian 
 
 
 def head_for(
-    space: Action, log_std: float = 0.0, *, squash: bool = False, action_selection: ActionSelection = "sample"
+    space: Action,
+    log_std: float = 0.0,
+    *,
+    squash: bool = False,
+    action_selection: ActionSelection = "sample",
 ) -> AnyHead:
     """Returns the head for an action space. Raises ConfigError if the settings do not fit the space."""
     if action_selection == "epsilon_greedy":

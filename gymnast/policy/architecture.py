@@ -9,6 +9,7 @@ from gymnast.errors import ConfigError
 from gymnast.policy.layers import (
     Activation,
     Conv,
+    CustomModuleSpec,
     Embedding,
     ExtraParameters,
     Flatten,
@@ -18,7 +19,6 @@ from gymnast.policy.layers import (
     Linear,
     MaxPool,
     Network,
-    CustomModuleSpec,
     Parallel,
     Pixels,
     Residual,

@@ -130,7 +130,7 @@ Stack = tuple[Layer, ...]
 
 @dataclass(frozen=True)
 class CustomModuleSpec:
-    """A torch module of the user in place of all layers; see `engine/torch/own_module.py`."""
+    """A torch module of the user in place of all layers; see `engine/torch/custom_module.py`."""
 
     path: str
     """Import path, `package.module:Class`."""
@@ -194,7 +194,9 @@ def extra_parameter_shapes(extra: ExtraParameters) -> dict[str, Shape]:
     return {f"actor.{name}": (size,) for name, size, _ in extra}
 
 
-def initial_value(network: Network, name: str, shape: Shape, stream: np.random.Generator) -> np.ndarray:
+def initial_value(
+    network: Network, name: str, shape: Shape, stream: np.random.Generator
+) -> np.ndarray:
     """Returns the initial value of one parameter."""
     for key, _, value in network.extra_parameters:
         if name == f"actor.{key}":

@@ -40,8 +40,15 @@ class Policy:
         action_selection: ActionSelection = "sample",
     ) -> None:
         self.obs_space = spaces.with_image_channels(obs_space, cfg.image_channels)
-        self.action_space, self.cfg, self.normalize, self.action_selection = action_space, cfg, normalize, action_selection
-        self.head: AnyHead = head_for(action_space, cfg.log_std, squash=cfg.squash, action_selection=action_selection)
+        self.action_space, self.cfg, self.normalize, self.action_selection = (
+            action_space,
+            cfg,
+            normalize,
+            action_selection,
+        )
+        self.head: AnyHead = head_for(
+            action_space, cfg.log_std, squash=cfg.squash, action_selection=action_selection
+        )
         has_critic = action_selection == "sample"
         _refuse_popart_without_its_layer(cfg, normalize, has_critic)
         extra_parameters = self.head.extra_parameters
@@ -149,7 +156,9 @@ class Policy:
             return self.inference.health(features, mask)
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is visible in the metrics
             activations, output = self.inference.activations(features)
-            return network_health(activations, output, self.head, self.dist_from_output(output, mask))
+            return network_health(
+                activations, output, self.head, self.dist_from_output(output, mask)
+            )
 
     def copy_from(self, other: Policy) -> None:
         """Copies the parameters and the normalization statistics of a policy with the same network."""

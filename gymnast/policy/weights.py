@@ -5,7 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from gymnast.policy.layers import Network, Shape, extra_parameter_shapes, initial_value, parameter_shapes
+from gymnast.policy.layers import (
+    Network,
+    Shape,
+    extra_parameter_shapes,
+    initial_value,
+    parameter_shapes,
+)
 from gymnast.policy.parameters import Parameters
 from gymnast.seeds import episode_seed, stream
 
@@ -29,10 +35,12 @@ def initialize_weights(network: Network, parameters: Parameters, seed: int, role
         if name in own:
             view[...] = own[name]
         else:
-            view[...] = initial_value(network, name, view.shape, stream(seed, "weights", role, name))
+            view[...] = initial_value(
+                network, name, view.shape, stream(seed, "weights", role, name)
+            )
 
 
 def _own_modules() -> Any:
     return importlib.import_module(
-        "gymnast.engine.torch.own_module"
+        "gymnast.engine.torch.custom_module"
     )  # imports torch only if needed

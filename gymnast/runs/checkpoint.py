@@ -204,7 +204,9 @@ def find(run_dir: Path, which: str | int) -> Checkpoint:
     if which == "latest":
         return latest(run_dir)
     available = list_checkpoints(run_dir)
-    step = _best(run_dir) if which == "best" else select_step(list(available), which, at=str(run_dir))
+    step = (
+        _best(run_dir) if which == "best" else select_step(list(available), which, at=str(run_dir))
+    )
     if step not in available:
         raise CheckpointError(f"checkpoint {step} was deleted", at=str(run_dir), fix="use `latest`")
     return read(available[step])

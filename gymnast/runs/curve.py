@@ -34,7 +34,9 @@ def evaluation_curve(run: Run, x: str) -> Curve:
 
 def curve_of(rows: Sequence[Row], x: str, key: str = RETURN_KEY) -> Curve:
     """Returns (x, value) of the metric `key` for every evaluation, ordered by env steps."""
-    found = {row[SCORED_STEPS_KEY]: row[key] for row in rows if key in row and SCORED_STEPS_KEY in row}
+    found = {
+        row[SCORED_STEPS_KEY]: row[key] for row in rows if key in row and SCORED_STEPS_KEY in row
+    }
     scored, axis = sorted(found), ClockAxis(rows, x)
     return [axis(steps) for steps in scored], [found[steps] for steps in scored]
 
@@ -43,7 +45,9 @@ def lower_bounds(rows: Sequence[Row]) -> list[float]:
     """Returns the lower confidence bound of every evaluation, in the order of the curve.
 
     An evaluation of one episode has no bound; its return is used."""
-    bounds = [row | {LOW_KEY: row.get(LOW_KEY, row[RETURN_KEY])} for row in rows if RETURN_KEY in row]
+    bounds = [
+        row | {LOW_KEY: row.get(LOW_KEY, row[RETURN_KEY])} for row in rows if RETURN_KEY in row
+    ]
     return curve_of(bounds, "env_steps", LOW_KEY)[1]
 
 

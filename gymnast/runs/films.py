@@ -58,6 +58,8 @@ def list_films(run: Path, best: int | None) -> list[dict[str, Any]]:
     episode or, for matches, all of its films."""
     films = [read_description(film) for film in sorted((run / FOLDER).glob("[!.]*.mp4"))]
     for film in films:
-        of_best = best is not None and Path(film["path"]).name.startswith(film_name("eval", best, ""))
+        of_best = best is not None and Path(film["path"]).name.startswith(
+            film_name("eval", best, "")
+        )
         film["is_best"] = of_best and ("cast" in film or film["path"].endswith("-best.mp4"))
     return sorted(films, key=lambda film: not film["is_best"])

@@ -11,7 +11,7 @@ import numpy as np
 
 from gymnast.errors import RunError
 from gymnast.runs import durable
-from gymnast.runs.tensors import read_header, pack, unpack
+from gymnast.runs.tensors import pack, read_header, unpack
 
 VERSION = 1
 

@@ -23,7 +23,9 @@ def select_step(available: Sequence[int], wanted_step: str | int, *, at: str) ->
     """Returns the available step that `which` names exactly or, written as 121k or 1.5M, rounds to."""
     match = _NUMBER.fullmatch(str(wanted_step).strip())
     if match is None:
-        raise CheckpointError(f"{wanted_step!r} is not a checkpoint", at=at, fix=_choices(available))
+        raise CheckpointError(
+            f"{wanted_step!r} is not a checkpoint", at=at, fix=_choices(available)
+        )
     unit = _UNITS[match[3].lower()]
     wanted = round(float(match[1]) * unit)
     half = unit / 10 ** len(match[2] or "") / 2

@@ -17,7 +17,7 @@ import numpy as np
 from gymnast.errors import RunError
 from gymnast.images import ObsArray, as_arrays, concatenate, from_arrays
 from gymnast.runs import durable
-from gymnast.runs.tensors import read_header, pack, unpack
+from gymnast.runs.tensors import pack, read_header, unpack
 
 VERSION = 1
 _PER_STEP = ("action", "reward", "value", "dist")

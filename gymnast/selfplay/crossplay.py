@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.collect.casting import LEARNER, Player
+from gymnast.collect.matchmaking import LEARNER, Player
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
-from gymnast.config.resolve import load, apply_overrides
+from gymnast.config.resolve import apply_overrides, load
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import RunError, UsageError
 from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
@@ -61,7 +61,9 @@ class Tournament:
     def _policy(self, role: str, name: str) -> Policy:
         if name.startswith(STEP):
             return Snapshots(self.run.path).read(int(name.removeprefix(STEP)), role)
-        run, saved = (self.run, self.saved) if name == LEARNER else find_checkpoint(name, self.runs_dir)
+        run, saved = (
+            (self.run, self.saved) if name == LEARNER else find_checkpoint(name, self.runs_dir)
+        )
         if role not in saved.document("policy"):
             roles = ", ".join(saved.document("policy"))
             what = f"{run.id} has no policy for {role} (it has: {roles})"
@@ -151,7 +153,10 @@ def play_opponents(tournament: Tournament, episodes: int | None) -> list[dict[st
 
 
 def _summary(
-    tournament: Tournament, cast: Mapping[str, str], played: Sequence[PlayedMatch], plan: EpisodePlan
+    tournament: Tournament,
+    cast: Mapping[str, str],
+    played: Sequence[PlayedMatch],
+    plan: EpisodePlan,
 ) -> dict[str, Any]:
     roles: dict[str, Any] = {}
     for role in tournament.roles:

@@ -14,8 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.collect.casting import LEARNER, Player, greedy_player, sampling_player, scripted_player
 from gymnast.collect.matches import MatchEnd
+from gymnast.collect.matchmaking import (
+    LEARNER,
+    Player,
+    greedy_player,
+    sampling_player,
+    scripted_player,
+)
 from gymnast.config.config import Config
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.envs.matches.open import open_matches
@@ -213,7 +219,9 @@ class MatchEvaluator:
             others = [other for other in roles if other != role]
             scripts = [n for n in self.cfg.league.opponents if others and self._scripted(others)]
             for name in scripts:
-                opponents = {o: scripted_player(find_scripted(self.matches, o, name)) for o in others}
+                opponents = {
+                    o: scripted_player(find_scripted(self.matches, o, name)) for o in others
+                }
                 names = {role: LEARNER, **dict.fromkeys(others, f"{SCRIPTED}{name}")}
                 found.append((role, name, {role: player, **opponents}, names))
             if not scripts:

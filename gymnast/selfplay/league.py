@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.clock import Clock
-from gymnast.collect.casting import LEARNER, Cast, Player, sampling_player
 from gymnast.collect.matches import MatchEnd
+from gymnast.collect.matchmaking import LEARNER, Cast, Player, sampling_player
 from gymnast.config.cadence import PeriodicTrigger
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import Matches
@@ -21,7 +21,7 @@ from gymnast.league.gates import Gate
 from gymnast.league.opponents import OpponentSampling
 from gymnast.league.pool import SnapshotPool
 from gymnast.league.results import Entrant, Results, match_score
-from gymnast.league.standing import anchored_ratings
+from gymnast.league.run_ratings import anchored_ratings
 from gymnast.league.wins import RecentWins
 from gymnast.policy.policy import Policy
 from gymnast.seeds import stream
@@ -211,7 +211,9 @@ class League:
         """Loads the role's past self that does best against the current opponent, if it does better than the
         current policy."""
         # `against` counts wins of the opponent, so the best past self has the lowest rate.
-        losses = {s: w.win_rate().mean for s, w in self.pools[role].win_records.items() if w.n_known >= 10}
+        losses = {
+            s: w.win_rate().mean for s, w in self.pools[role].win_records.items() if w.n_known >= 10
+        }
         best = min(losses, key=lambda step: losses[step], default=None)
         if best is None or 1 - losses[best] <= self.wins[role].win_rate().mean:
             return {"note": "no past self does better"}

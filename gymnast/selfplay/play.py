@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gymnast.collect.casting import Player
 from gymnast.collect.matches import MatchEnd
+from gymnast.collect.matchmaking import Player
 from gymnast.envs.backends.backend import Fault
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches, MatchStep
 from gymnast.evaluation.episodes import EvaluationProgress

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gymnast.collect.casting import Player, random_player, scripted_player
+from gymnast.collect.matchmaking import Player, random_player, scripted_player
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import Matches
 from gymnast.errors import ConfigError
 from gymnast.evaluation.rescore import find_checkpoint, load_policy
 from gymnast.policy.policy import Policy
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 SCRIPTED, RANDOM, STEP = "scripted:", "random", "step:"
 """Prefixes of player names. Any other name is `learner` or refers to a policy of another run."""

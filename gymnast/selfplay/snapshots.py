@@ -8,8 +8,8 @@ from pathlib import Path
 from gymnast.errors import RunError
 from gymnast.policy.policy import Policy
 from gymnast.runs import durable
-from gymnast.runs.parts import arrays_of_role, add_role_prefix
-from gymnast.runs.tensors import read_header, pack, unpack
+from gymnast.runs.role_arrays import add_role_prefix, arrays_of_role
+from gymnast.runs.tensors import pack, read_header, unpack
 
 CROSS_PLAY = "crossplay.json"
 """File with the results of matches between the snapshots of a run."""

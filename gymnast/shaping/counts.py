@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gymnast.errors import ConfigError
-from gymnast.shaping.steps import TermContext, ObsBatch, Steps
+from gymnast.shaping.steps import ObsBatch, Steps, TermContext
 from gymnast.spaces.observations import DiscreteObs
 
 Array = np.ndarray

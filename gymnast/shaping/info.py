@@ -6,7 +6,7 @@ import logging
 
 import numpy as np
 
-from gymnast.shaping.steps import TermContext, Steps
+from gymnast.shaping.steps import Steps, TermContext
 
 Array = np.ndarray
 PATIENCE = 1_000

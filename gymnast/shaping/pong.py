@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gymnast.errors import ConfigError
-from gymnast.shaping.steps import TermContext, Steps
+from gymnast.shaping.steps import Steps, TermContext
 
 
 class PaddleHits:

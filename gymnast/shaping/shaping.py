@@ -20,12 +20,12 @@ import numpy as np
 from gymnast.config.config import Config
 from gymnast.config.sections.shaping import TermConfig, term_spec
 from gymnast.errors import ConfigError, GymnastError
-from gymnast.imported import import_object
+from gymnast.import_object import import_object
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.rollout import Rollout
-from gymnast.shaping.steps import TermContext, ObsBatch, Steps, episode_ages, episode_returns
-from gymnast.spaces.declared import facts_for_policy_obs
+from gymnast.shaping.steps import ObsBatch, Steps, TermContext, episode_ages, episode_returns
 from gymnast.spaces.observations import Observation, blank_obs
+from gymnast.spaces.policy_facts import facts_for_policy_obs
 
 Array = np.ndarray
 Term = Callable[[Steps], Array]
@@ -39,7 +39,9 @@ class Shaping:
             cfg.env, obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations
         )
         self._bootstraps = cfg.algo.bootstraps
-        self.terms = {name: build_term(name, term, self._scene) for name, term in cfg.shaping.items()}
+        self.terms = {
+            name: build_term(name, term, self._scene) for name, term in cfg.shaping.items()
+        }
         self.age = np.zeros(columns, dtype=np.int64)
         """Number of steps so far of each running episode, [N]."""
         self.running_returns = np.zeros(columns)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError
-from gymnast.shaping.steps import TermContext, ObsBatch, Steps
+from gymnast.shaping.steps import ObsBatch, Steps, TermContext
 from gymnast.spaces.observations import DiscreteObs
 
 Array = np.ndarray

@@ -11,7 +11,7 @@ import numpy as np
 from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError
 from gymnast.shaping.change import component_change
-from gymnast.shaping.steps import TermContext, Steps
+from gymnast.shaping.steps import Steps, TermContext
 
 Array = np.ndarray
 ENTRY = "gamevariables"
@@ -25,7 +25,9 @@ class MissedShots:
         self._rounds, self._hits = _indices(context, ammunition, "HITCOUNT")
 
     def __call__(self, steps: Steps) -> Array:
-        fired = np.maximum(-component_change(steps, ENTRY, self._rounds), 0.0)  # an increase is a pickup
+        fired = np.maximum(
+            -component_change(steps, ENTRY, self._rounds), 0.0
+        )  # an increase is a pickup
         return -np.maximum(fired - component_change(steps, ENTRY, self._hits), 0.0)
 
 

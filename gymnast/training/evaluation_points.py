@@ -74,7 +74,11 @@ def finish_evaluations(loop: Loop, reason: StopReason) -> None:
     with _late_results(loop) as row:
         _receive_score(loop, row)
     ended_by_score = reason.kind in ("solved", "eval_return", "plateau")
-    if not ended_by_score and s.cfg.eval.every is not None and s.scores.last_submitted != s.clock.env_steps:
+    if (
+        not ended_by_score
+        and s.cfg.eval.every is not None
+        and s.scores.last_submitted != s.clock.env_steps
+    ):
         _submit(loop)
         with _late_results(loop) as row:
             _receive_score(loop, row)

@@ -21,9 +21,9 @@ from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 from gymnast.shaping.shaping import Shaping
 from gymnast.spaces.actions import highest_masked_entropy, max_entropy
-from gymnast.spaces.declared import facts_for_policy_obs
+from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import Action, Observation, with_declared_ranges
-from gymnast.steps import StepTargets
+from gymnast.step_table import StepTargets
 
 Array = np.ndarray
 

@@ -19,7 +19,7 @@ from typing import Any
 from gymnast.collect.collector import CollectResult
 from gymnast.config.families import is_multi_agent
 from gymnast.envs.backends.backend import raise_fault
-from gymnast.measure.rollout import Stopwatch, clock_row, add_role_scope
+from gymnast.measure.rollout import Stopwatch, add_role_scope, clock_row
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
@@ -28,13 +28,18 @@ from gymnast.training import evaluation_points
 from gymnast.training.lifecycle.bundle import write_incident_bundle
 from gymnast.training.lifecycle.ending import Ending, finish_run
 from gymnast.training.lifecycle.saving import save, trim_traces
-from gymnast.training.lifecycle.stop import StopReason, rollout_stop_reason, is_solved, limit_to_budget
+from gymnast.training.lifecycle.stop import (
+    StopReason,
+    is_solved,
+    limit_to_budget,
+    rollout_stop_reason,
+)
 from gymnast.training.live.commands import Commands, apply_changes
 from gymnast.training.live.fault_reports import FaultReports
 from gymnast.training.live.interrupts import Interrupts
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
-from gymnast.training.update import LearnerThread, AcceptedUpdate, update_roles
+from gymnast.training.update import AcceptedUpdate, LearnerThread, update_roles
 
 Row = dict[str, float]
 REPORT_SECONDS = 2.0
@@ -64,14 +69,20 @@ class Loop:
     fault_reports: FaultReports = field(init=False)
 
     def __post_init__(self) -> None:
-        self.fault_reports = FaultReports("match" if is_multi_agent(self.session.cfg.env.id) else "copy")
+        self.fault_reports = FaultReports(
+            "match" if is_multi_agent(self.session.cfg.env.id) else "copy"
+        )
 
     def train(self) -> Summary:
         """Trains until there is a reason to stop and returns a summary of how the run ended."""
         s = self.session
         if s.clock.rollouts == 0:
             self.save("start")  # so that a run killed in its first rollout can be resumed
-        reason = s.end_reason or evaluation_points.complete_open_point(self) or self.budget_spent_reason()
+        reason = (
+            s.end_reason
+            or evaluation_points.complete_open_point(self)
+            or self.budget_spent_reason()
+        )
         reason = reason or self.commands.apply_pending(self)
         while reason is None:
             self.iterate()
@@ -102,7 +113,9 @@ class Loop:
         s, clock = self.session, self.session.clock
         values = {role: s.settings.schedules_for(role).values(clock) for role in s.learners}
         if s.cfg.overlap:
-            future = self.learner_thread.submit(partial(update_roles, s, s.waiting_rollouts, values))
+            future = self.learner_thread.submit(
+                partial(update_roles, s, s.waiting_rollouts, values)
+            )
             collected, s.waiting_rollouts = self.collect()
             began = time.perf_counter()
             updated = future.result()
@@ -161,7 +174,9 @@ class Loop:
         total = clock.limits.get("seconds")
         return total is not None and clock.seconds + self.stopwatch.elapsed >= total
 
-    def record_rollback(self, role: str, incident: Incident, rollout: Rollout, hparams: Any) -> None:
+    def record_rollback(
+        self, role: str, incident: Incident, rollout: Rollout, hparams: Any
+    ) -> None:
         """Stores what is needed to reproduce a rolled back update, and records an event."""
         bundle = write_incident_bundle(self.run, self.session, role, incident, rollout, hparams)
         self.event("update rolled back", role=role, **asdict(incident), bundle=str(bundle))
@@ -178,7 +193,9 @@ class Loop:
         """Adds clocks and timings to the row and writes it."""
         clock = self.session.clock
         assert self.collected is not None
-        reading = clock.read(clock.main_clock)  # before clock.seconds moves, which may be the main clock
+        reading = clock.read(
+            clock.main_clock
+        )  # before clock.seconds moves, which may be the main clock
         seconds, times = self.stopwatch.lap(self.collected.steps, self.gradient_steps)
         clock.seconds += seconds
         self.row |= times
@@ -260,7 +277,9 @@ class Loop:
         best = s.scores.best
         version = best["env_steps"] if best else s.clock.env_steps
         confirmed = evaluation_points.confirm_score(self, version) if reason.is_final else None
-        if reason.is_final and confirmed is None:  # resume confirms it and then ends for that reason
+        if (
+            reason.is_final and confirmed is None
+        ):  # resume confirms it and then ends for that reason
             when = f"before its score was confirmed ({reason.text})"
             reason = StopReason("interrupted", f"interrupted by {self.interrupts.received} {when}")
             self.log_stop_reason(reason)

@@ -16,10 +16,10 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import PeriodicTrigger
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
-from gymnast.config.saved import flat_values
 from gymnast.config.schedule import highest
 from gymnast.config.sections.env import VECTOR_BACKENDS
 from gymnast.config.sections.shaping import step_info_keys
+from gymnast.config.serialize import flat_values
 from gymnast.envs.backends.backend import OTHER_BACKEND_FIX
 from gymnast.envs.build.open import open_envs
 from gymnast.envs.build.seeding import check_seeding
@@ -27,25 +27,25 @@ from gymnast.errors import ConfigError
 from gymnast.evaluation.scores import Scores
 from gymnast.measure.recent import RecentEpisodes
 from gymnast.metrics.alerts import Alerts
-from gymnast.metrics.metric import Limits, Dimension
+from gymnast.metrics.metric import Dimension, Limits
 from gymnast.metrics.specs import run_metrics
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Episode, Episodes, Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.match_trace import MatchTrace
-from gymnast.runs.parts import POLICY, arrays_of_role, add_role_prefix
+from gymnast.runs.role_arrays import POLICY, add_role_prefix, arrays_of_role
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
 from gymnast.seeds import is_in_subset
 from gymnast.spaces.actions import BoxAction, DiscreteAction, action_bounds, max_entropy
-from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.spaces.observations import BoxObs, as_box
+from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import with_declared_ranges
 from gymnast.training.learner import Learner
 from gymnast.training.lifecycle.stop import StopReason
-from gymnast.training.live.control import Schedules, Settings
 from gymnast.training.live.curriculum import Curriculum
 from gymnast.training.live.rules import PlateauRule, build_rules
+from gymnast.training.live.settings import Schedules, Settings
 from gymnast.training.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -89,12 +89,16 @@ class Session:
     """Ids of the commanded live changes that were applied since the last rollout."""
 
     @classmethod
-    def build(cls, cfg: Config[Any], collector: Collector, scores: Scores, run_dir: Path) -> Session:
+    def build(
+        cls, cfg: Config[Any], collector: Collector, scores: Scores, run_dir: Path
+    ) -> Session:
         """Returns a session before its first rollout; `run` is the run's directory."""
         clock = Clock(limits=cfg.stop.limits())
         spaces, settings = collector.spaces, Settings(cfg)
         learners = {
-            role: Learner(role, *spaces[role], settings.for_role(role), len(collector.columns(role)))
+            role: Learner(
+                role, *spaces[role], settings.for_role(role), len(collector.columns(role))
+            )
             for role in spaces
         }
         overlapped = learners if cfg.overlap else {}
@@ -120,7 +124,9 @@ class Session:
 
     def acting_policies(self) -> dict[str, Policy]:
         """Returns role -> the policy that collects its rollouts."""
-        return self.policy_copies or {role: learner.policy for role, learner in self.learners.items()}
+        return self.policy_copies or {
+            role: learner.policy for role, learner in self.learners.items()
+        }
 
     def sync_acting_policies(self) -> None:
         """Copies the learned parameters into the acting policies (only with `overlap`)."""
@@ -155,7 +161,9 @@ class Session:
             COLLECTOR: self.collector.state(),
         }
         if self.waiting_rollouts:
-            files[WAITING] = add_role_prefix({r: x.arrays() for r, x in self.waiting_rollouts.items()})
+            files[WAITING] = add_role_prefix(
+                {r: x.arrays() for r, x in self.waiting_rollouts.items()}
+            )
         if self.scores.pending is not None:
             files[PENDING] = self.scores.pending.arrays
         return files
@@ -165,7 +173,9 @@ class Session:
         return {
             "clock": self.clock.counters(),
             "learners": {role: learner.state()[1] for role, learner in self.learners.items()},
-            "recent": {role: [e._asdict() for e in r.episodes] for role, r in self.recent_episodes.items()},
+            "recent": {
+                role: [e._asdict() for e in r.episodes] for role, r in self.recent_episodes.items()
+            },
             "recent_kl": {role: list(t.recent_kl) for role, t in self.transactions.items()},
             "scores": self.scores.state(),
             "evaluates": self.eval_timer.state(),
@@ -196,12 +206,16 @@ class Session:
             learner.policy.load(arrays_of_role(role, policies))
             plain = state["learners"][role]
             learner.load(arrays_of_role(role, learners), plain, optimizer=optimizer)
-            self.recent_episodes[role].add(Episodes.from_episodes(Episode(**e) for e in state["recent"][role]))
+            self.recent_episodes[role].add(
+                Episodes.from_episodes(Episode(**e) for e in state["recent"][role])
+            )
             self.transactions[role].recent_kl.extend(state["recent_kl"][role])
         self.clock.load(state["clock"])
         if self.cfg.overlap and WAITING in checkpoint.stems:
             stored = checkpoint.tensors(WAITING)
-            self.waiting_rollouts = {r: Rollout.from_arrays(arrays_of_role(r, stored)) for r in self.learners}
+            self.waiting_rollouts = {
+                r: Rollout.from_arrays(arrays_of_role(r, stored)) for r in self.learners
+            }
         self.sync_acting_policies()
         # Settings before cadences: adopt_settings makes new `Every` objects, whose state follows.
         live = state.get("live", {})
@@ -297,7 +311,9 @@ def open_vector_collector(cfg: Config[Any]) -> VectorCollector:
     except BaseException:
         envs.close()
         raise
-    if not seeding.is_replayable and (env.backend not in VECTOR_BACKENDS or cfg.facts.deterministic == "no"):
+    if not seeding.is_replayable and (
+        env.backend not in VECTOR_BACKENDS or cfg.facts.deterministic == "no"
+    ):
         # a vector backend without a declaration finds out when it first restores an episode
         envs.restore_mode = "none"
     return VectorCollector(
@@ -344,7 +360,9 @@ def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) ->
         returns=facts.returns,
         episode_steps=collector.time_limit if own_limit else None,
         epochs=int(highest(getattr(cfg.algo, "epochs", 0))) or None,
-        action_labels=_labels(facts.actions, action.n) if isinstance(action, DiscreteAction) else (),
+        action_labels=_labels(facts.actions, action.n)
+        if isinstance(action, DiscreteAction)
+        else (),
         action_dims=_parts(facts.actions, action) if isinstance(action, BoxAction) else (),
         obs_dims=_parts([part.name for part in facts.observations], obs)
         if isinstance(obs, BoxObs)

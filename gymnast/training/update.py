@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from gymnast.measure.rollout import effect_row, rollout_row, add_role_scope
+from gymnast.measure.rollout import add_role_scope, effect_row, rollout_row
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.lifecycle.stop import updates_left

@@ -108,7 +108,9 @@ def tune_copies(
     return TuningResult(target, cores, tuple(samples), best, signal, patch, tuple(advice))
 
 
-def best_sample(samples: Sequence[SpeedSample], configured: tuple[str, int] = ("", 0)) -> SpeedSample | None:
+def best_sample(
+    samples: Sequence[SpeedSample], configured: tuple[str, int] = ("", 0)
+) -> SpeedSample | None:
     """Returns the sample that is `used` now (backend, copies) if none is clearly faster; else, of the
     fastest, the one with the fewest copies and the least CPU time. A sample that cannot restore unfinished
     episodes is returned only if there is no other."""
@@ -119,7 +121,8 @@ def best_sample(samples: Sequence[SpeedSample], configured: tuple[str, int] = ("
     fast_enough = _CLOSE * max(one.per_second for one in usable)
     close = [one for one in usable if one.per_second >= fast_enough]
     return min(
-        close, key=lambda one: ((one.backend, one.n_envs) != configured, one.n_envs, -one.per_cpu_second)
+        close,
+        key=lambda one: ((one.backend, one.n_envs) != configured, one.n_envs, -one.per_cpu_second),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.algos.practice import LearnerHarness
+from tests.algos.harness import LearnerHarness
 
 FILE = Path(__file__).with_name("golden.json")
 UPDATES = 3

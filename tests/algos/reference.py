@@ -11,8 +11,8 @@ from torch.distributions import Categorical, Independent, Normal, kl_divergence
 
 from gymnast.policy.actions import Gaussian
 from gymnast.rollout import Rollout
-from gymnast.training.live.control import Schedules
-from tests.algos.practice import LearnerHarness
+from gymnast.training.live.settings import Schedules
+from tests.algos.harness import LearnerHarness
 
 T, N = 24, 4
 ZERO_LR = {"algo.lr": 0.0, "algo.epochs": 1, "algo.max_grad_norm": "off"}
@@ -48,7 +48,9 @@ class RecordingGenerator(np.random.Generator):
         return self.orders[-1]
 
 
-def stale_rollout(box: bool, overrides: dict[str, Any], algo: str = "ppo") -> tuple[LearnerHarness, Rollout]:
+def stale_rollout(
+    box: bool, overrides: dict[str, Any], algo: str = "ppo"
+) -> tuple[LearnerHarness, Rollout]:
     """Changes the policy after it collected the rollout, so that the ratios are not 1."""
     base = BASE if algo == "ppo" else {k: v for k, v in BASE.items() if k not in _PPO_ONLY[algo]}
     given = base | {"env.kwargs": {"box": box}} | overrides
@@ -63,7 +65,9 @@ def stale_rollout(box: bool, overrides: dict[str, Any], algo: str = "ppo") -> tu
     return practice, rollout
 
 
-def update_once(practice: LearnerHarness, rollout: Rollout, order: np.random.Generator) -> dict[str, float]:
+def update_once(
+    practice: LearnerHarness, rollout: Rollout, order: np.random.Generator
+) -> dict[str, float]:
     values = Schedules(practice.cfg.algo).values(practice.clock)
     return practice.learner.algorithm.update(rollout, values, order)
 
@@ -112,7 +116,9 @@ def torch_distribution(practice: LearnerHarness, dist: torch.Tensor, mask: np.nd
     return Categorical(logits=dist)
 
 
-def slow_loss(practice: LearnerHarness, rollout: Rollout, chosen: np.ndarray) -> tuple[Any, dict, dict]:
+def slow_loss(
+    practice: LearnerHarness, rollout: Rollout, chosen: np.ndarray
+) -> tuple[Any, dict, dict]:
     """Returns the loss over the chosen steps, its terms, and the weights to differentiate it by."""
     algo, policy = practice.cfg.algo, practice.learner.policy
     value_of = Schedules(algo).values(practice.clock)
@@ -139,7 +145,9 @@ def slow_loss(practice: LearnerHarness, rollout: Rollout, chosen: np.ndarray) ->
     }
     flat = {name: column[keep][chosen] for name, column in flat.items()}
     mask = None if rollout.mask is None else rollout.mask.reshape(T * N, -1)[keep][chosen]
-    gain = standardize(flat["advantage"]) if algo.advantage_norm == "minibatch" else flat["advantage"]
+    gain = (
+        standardize(flat["advantage"]) if algo.advantage_norm == "minibatch" else flat["advantage"]
+    )
 
     output, value = forward(practice, weights, flat["obs"])
     if "actor.log_std" in weights:

@@ -15,10 +15,10 @@ from gymnast.algos.dqn import ReplayBuffer
 from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.errors import ConfigError
 from gymnast.training.lifecycle.prepare import prepare
-from gymnast.training.live.control import Schedules
+from gymnast.training.live.settings import Schedules
 from gymnast.training.transaction import Transaction
-from tests.algos.practice import LearnerHarness
-from tests.small_runs import copy_killed_at, resume_run, assert_same_run, train_small
+from tests.algos.harness import LearnerHarness
+from tests.small_runs import assert_same_run, copy_killed_at, resume_run, train_small
 
 QUICK = {
     "env.n_envs": 4,
@@ -134,7 +134,9 @@ def test_a_resumed_run_restores_the_replay_buffer_and_ends_with_the_same_weights
 
 
 def test_a_rolled_back_update_restores_the_replay_buffer_also_where_it_wraps_around():
-    practice = LearnerHarness.make("Script", QUICK | {"algo.replay": 150, "algo.warmup": 1}, algo="dqn")
+    practice = LearnerHarness.make(
+        "Script", QUICK | {"algo.replay": 150, "algo.warmup": 1}, algo="dqn"
+    )
     for _ in range(2):
         practice.learn(practice.collect())
     learner, rollout = practice.learner, practice.collect()

@@ -8,7 +8,7 @@ import pytest
 
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
-from tests.algos.practice import ACTION_SPACES, ENGINES, IDENTITY, OBSERVATION_SPACES, LearnerHarness
+from tests.algos.harness import ACTION_SPACES, ENGINES, IDENTITY, OBSERVATION_SPACES, LearnerHarness
 
 QUICK: dict[str, Any] = {
     "env.n_envs": 8,

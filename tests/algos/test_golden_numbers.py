@@ -8,7 +8,7 @@ import pytest
 
 from gymnast.config.sections import ALGORITHMS
 from tests.algos import golden
-from tests.algos.practice import ENGINES
+from tests.algos.harness import ENGINES
 
 STORED = json.loads(golden.FILE.read_text())
 

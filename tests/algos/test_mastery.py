@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.algos.practice import LearnerHarness
+from tests.algos.harness import LearnerHarness
 
 QUICK = {
     "env.n_envs": 8,

@@ -9,14 +9,14 @@ import pytest
 
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
-from tests.algos.practice import BOTH_ENGINES
+from tests.algos.harness import BOTH_ENGINES
 from tests.algos.reference import (
     N,
-    standardize,
-    stale_rollout,
     assert_same_gradient,
     slow_advantages,
     slow_policy_gradient,
+    stale_rollout,
+    standardize,
     update_once,
 )
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.algos.practice import BOTH_ENGINES
+from tests.algos.harness import BOTH_ENGINES
 from tests.algos.reference import (
     ZERO_LR,
     N,
     RecordingGenerator,
     T,
-    stale_rollout,
     assert_same_gradient,
     slow_loss,
+    stale_rollout,
     update_once,
 )
 

@@ -12,16 +12,16 @@ from torch.distributions import kl_divergence
 from gymnast.config.resolve import resolve
 from gymnast.engine.batch import MinibatchPlan
 from gymnast.seeds import stream
-from gymnast.training.live.control import Schedules
-from tests.algos.practice import BOTH_ENGINES
+from gymnast.training.live.settings import Schedules
+from tests.algos.harness import BOTH_ENGINES
 from tests.algos.reference import (
     ZERO_LR,
     N,
     RecordingGenerator,
     T,
-    stale_rollout,
     slow_advantages,
     slow_loss,
+    stale_rollout,
     torch_distribution,
     update_once,
 )
@@ -116,7 +116,9 @@ def test_target_kl_stops_one_update_early_and_not_the_next(engine: str):
     strict = free.model_copy(update={"target_kl": 1e-6})
     loose = free.model_copy(update={"target_kl": 1e6})
     learn = practice.learner.algorithm.update
-    metrics = [learn(rollout, values, RecordingGenerator()) for values in (strict, loose, strict, free)]
+    metrics = [
+        learn(rollout, values, RecordingGenerator()) for values in (strict, loose, strict, free)
+    ]
     assert [m["optim/epochs"] for m in metrics] == [1, 6, 1, 6]
     assert [m["optim/kl_stop"] for m in metrics] == [1.0, 0.0, 1.0, 0.0]
     assert metrics[0]["policy/kl"] > 1e-6
@@ -222,7 +224,9 @@ def test_every_metric_of_an_update_is_declared():
     from gymnast.metrics.specs import run_metrics
 
     cfg = resolve("CartPole-v1").config
-    practice, rollout = stale_rollout(True, {"normalize.value": "popart", "normalize.obs": "running"})
+    practice, rollout = stale_rollout(
+        True, {"normalize.value": "popart", "normalize.obs": "running"}
+    )
     metrics = practice.learn(rollout)
     metrics.pop("optim/steps")  # counted on the clock
     assert set(metrics) <= set(run_metrics(cfg))

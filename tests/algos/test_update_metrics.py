@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.algos.practice import BOTH_ENGINES
+from tests.algos.harness import BOTH_ENGINES
 from tests.algos.reference import ZERO_LR, RecordingGenerator, stale_rollout, update_once
 
 WEIGHTS = {"algo.entropy_coef": 0.3, "algo.kl_coef": 0.2, "algo.value_coef": 0.7}

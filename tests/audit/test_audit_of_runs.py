@@ -13,12 +13,12 @@ from gymnast.audit.audit import audit
 from gymnast.audit.shaping import ShapingTotal, shaping_totals
 from gymnast.audit.totals import term_totals
 from gymnast.cli import cli
-from gymnast.collect.casting import scripted_player
+from gymnast.collect.matchmaking import scripted_player
 from gymnast.config.sections.shaping import TermConfig
 from gymnast.envs.matches.tag.arena import TagMatches
 from gymnast.envs.matches.tag.rules import ROLES, SEEKER
 from gymnast.selfplay.play import play_matches
-from gymnast.training.notebook import train
+from gymnast.training.python_api import train
 from tests.small_runs import SMALL, rows, train_small
 
 TAG = {

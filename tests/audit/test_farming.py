@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from gymnast.audit.farming import (
+    ALL_TERMS,
     FARMABLE_SHARE,
     FEWEST,
     HONEST,
-    ALL_TERMS,
     TermVerdict,
     Trial,
-    welch_interval,
     audit_terms,
     judge_trials,
     play_trials,
+    welch_interval,
 )
-from gymnast.collect.casting import scripted_player
+from gymnast.collect.matchmaking import scripted_player
 from gymnast.envs.matches.tag.arena import TagMatches
 from gymnast.envs.matches.tag.exploiters import EXPLOITERS, circle
 from gymnast.envs.matches.tag.rewards import WEIGHTS
@@ -116,7 +116,9 @@ def test_farm_includes_the_policy_of_the_run():
         return circle(obs, uniform)
 
     open_ = partial(TagMatches, **settings)
-    verdicts = audit_terms(open_, SEEKER, discount=GAMMA, seed=SEED, own_players={"mine": mine}, n_matches=8)
+    verdicts = audit_terms(
+        open_, SEEKER, discount=GAMMA, seed=SEED, own_players={"mine": mine}, n_matches=8
+    )
     assert {one.term: one.verdict for one in verdicts} == {
         "time": "sound",
         "closing": "sound",

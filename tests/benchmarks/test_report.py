@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import chart, goals, recording, report
-from benchmarks.contenders import LABELS, PEERS
+from benchmarks.libraries import LABELS, PEERS
 from benchmarks.results import ratios, speed
 from benchmarks.tasks import TASKS
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import results
-from benchmarks.contenders import Peer
+from benchmarks.code_revision import ROOT
+from benchmarks.libraries import Peer
 from benchmarks.sample import CommandFailed
 from benchmarks.tasks import TASKS
-from benchmarks.timed import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_an_entry_is_put_beside_the_others_in_order(tmp_path: Path):
 
 
 def test_a_peer_that_is_not_installed_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("benchmarks.contenders.HERE", tmp_path)
+    monkeypatch.setattr("benchmarks.libraries.HERE", tmp_path)
     peer = Peer("Some", "some", "a", venv=".venv-some")
     assert peer.why_missing() == "not installed: run benchmarks/setup"
     (tmp_path / ".venv-some.failed").write_text("error: no compiler\n")

@@ -17,7 +17,7 @@ from gymnast.check.matches.matches import check_matches
 from gymnast.cli.check import check
 from gymnast.config.resolve import resolve
 from gymnast.errors import EnvError
-from tests.match_games import LIMIT, RewardsInactive, Coop
+from tests.match_games import LIMIT, Coop, RewardsInactive
 
 STEPS = 150
 

@@ -139,7 +139,10 @@ def test_a_failed_reset_is_retried_with_the_next_seed_until_the_limit():
     assert found.fatal_fault is not None
     assert found.fatal_fault.step == 0
     assert "RuntimeError: no more" in found.fatal_fault.message
-    assert "def reset" in found.fatal_fault.traceback or "raise RuntimeError" in found.fatal_fault.traceback
+    assert (
+        "def reset" in found.fatal_fault.traceback
+        or "raise RuntimeError" in found.fatal_fault.traceback
+    )
 
 
 def test_a_copy_whose_first_reset_fails_is_an_error():
@@ -152,7 +155,9 @@ def test_a_copy_whose_first_reset_fails_is_an_error():
 def test_a_state_saved_after_a_fault_can_be_restored():
     collector, _ = played(Short, RolloutLength(14))
     policy = policy_for(collector)
-    collector.collect({"agent": policy}, RolloutLength(5), Clock(rollouts=1))  # breaks in its second step
+    collector.collect(
+        {"agent": policy}, RolloutLength(5), Clock(rollouts=1)
+    )  # breaks in its second step
     state = collector.state()
     expected = collector.collect({"agent": policy}, RolloutLength(20), Clock(rollouts=2))
     again = collector_of(Short)

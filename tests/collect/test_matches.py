@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from gymnast.clock import Clock
-from gymnast.collect.casting import LEARNER
 from gymnast.collect.collector import CollectResult
 from gymnast.collect.matches import MatchCollector
+from gymnast.collect.matchmaking import LEARNER
 from gymnast.config.section import RolloutLength
 from gymnast.envs.backends.backend import Fault
 from gymnast.errors import EnvError
@@ -24,21 +24,21 @@ from tests.match_games import (
     OUTCOMES,
     ROLES,
     SEATS,
+    Coop,
     RewardsInactive,
     ScriptedCasting,
-    Coop,
     Seat,
-    has_fault,
-    random_hen,
-    scripted_fox,
     end_of,
     first_memory,
+    has_fault,
     length_of,
     make_policies,
     next_memory,
     obs_of,
     outcome_of,
+    random_hen,
     reward_of,
+    scripted_fox,
 )
 
 N, SEED = 4, 3
@@ -230,7 +230,9 @@ def test_every_step_of_every_agent_agrees_with_the_rules_of_the_game(faulty: boo
             assert returns == pytest.approx([part[1] for part in mine])
         traces = [(trace.seed, trace.outcome, len(trace)) for trace in collected.match_traces]
         assert traces == over
-        assert [(end.outcome, end.length) for end in collected.match_ends] == [end[1:] for end in over]
+        assert [(end.outcome, end.length) for end in collected.match_ends] == [
+            end[1:] for end in over
+        ]
         assert bool(collected.faults) <= faulty
     assert faulty == any(collected.faults for collected in found)
     assert sum(len(over) for over in ends) > 10

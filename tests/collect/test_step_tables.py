@@ -12,8 +12,8 @@ import pytest
 from gymnast.config.facts import Facts
 from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
-from gymnast.steps import StepTargets, step_table, to_csv
-from tests.algos.practice import LearnerHarness
+from gymnast.step_table import StepTargets, step_table, to_csv
+from tests.algos.harness import LearnerHarness
 from tests.scripted import reward_of, seed_from_obs
 
 N, T = 3, 10
@@ -88,7 +88,9 @@ def test_without_facts_indices_replace_names():
 
 
 def test_only_valid_steps_have_a_line():
-    practice = LearnerHarness.make("Script", {"env.n_envs": N, "algo.episodes": 4}, algo="reinforce")
+    practice = LearnerHarness.make(
+        "Script", {"env.n_envs": N, "algo.episodes": 4}, algo="reinforce"
+    )
     rollout, policy = practice.collect(), practice.learner.policy
     assert not rollout.valid.all()
     table = step_table(rollout, policy.head, FACTS, None)

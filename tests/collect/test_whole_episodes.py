@@ -24,7 +24,9 @@ def collected(spans: list[RolloutLength], **more: Any) -> list[Any]:
     return rollouts_of(collector, policy, spans)
 
 
-def rollouts_of(collector: Any, policy: Any, spans: list[RolloutLength], done: int = 0) -> list[Any]:
+def rollouts_of(
+    collector: Any, policy: Any, spans: list[RolloutLength], done: int = 0
+) -> list[Any]:
     found = []
     for k, span in enumerate(spans):
         clock = Clock(rollouts=done + k)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from gymnast.config.applies import Applies
 from gymnast.config.config import CONFIGS
 from gymnast.config.resolve import parse_assignment, resolve
-from gymnast.config.saved import load, save, flat_values
 from gymnast.config.section import Section
+from gymnast.config.serialize import flat_values, load, save
 from gymnast.errors import GymnastError
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.lifecycle.start import validate_before_start
@@ -85,7 +85,9 @@ def try_setting(algo: str, key: str, written: str) -> str:
     with closing(prepared.collector):
         assert load(save(cfg)) == cfg
         # a silent failure would be: not rejected, and not among the settings that are printed
-        reported = [k for k in prepared.resolved.explicit_keys if k == key or k.startswith(f"{key}.")]
+        reported = [
+            k for k in prepared.resolved.explicit_keys if k == key or k.startswith(f"{key}.")
+        ]
         assert reported, f"{key}={written} is ignored"
         try:
             validate_before_start(cfg, prepared.collector, None)
@@ -161,7 +163,10 @@ def test_a_value_without_effect_is_a_warning_whatever_the_key():
         for written in ("on", "1", "2", "[2, 2]", "[1%, 99%]", "[1, 1, 1, 1]", "5%", *LITERALS):
             with suppress(GymnastError):
                 assignment = dict([parse_assignment(f"{key}={written}")])
-                if flat_values(resolve("CartPole-v1", QUICK | assignment).config)[key] == default[key]:
+                if (
+                    flat_values(resolve("CartPole-v1", QUICK | assignment).config)[key]
+                    == default[key]
+                ):
                     continue
                 warned[key] = f"{key} has no effect" in try_setting("ppo", key, written)
                 break

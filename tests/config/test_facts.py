@@ -17,7 +17,7 @@ from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import is_atari
 from gymnast.envs.build.make import make_env
 from gymnast.play.keys import KeyBindings
-from gymnast.spaces.declared import facts_for_policy_obs
+from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import convert_obs_space
 
 ROOT = Path(__file__).parents[2]

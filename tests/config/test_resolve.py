@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gymnast.config.numbers import Share
-from gymnast.config.resolve import load, parse_assignment, resolve, apply_overrides, save
+from gymnast.config.resolve import apply_overrides, load, parse_assignment, resolve, save
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
 

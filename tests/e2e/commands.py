@@ -19,7 +19,9 @@ SMALL = (
 """Settings with which training is cheap."""
 
 
-def run_gymnast(runs: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_gymnast(
+    runs: Path, *words: str, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "gymnast", *words, "--runs", str(runs)],
         capture_output=True,

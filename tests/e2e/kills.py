@@ -27,7 +27,7 @@ from gymnast.runs import checkpoint, store
 from gymnast.runs.revision import revision
 from gymnast.runs.run import Run
 from tests.e2e.killed_process import Training
-from tests.e2e.twins import differences
+from tests.e2e.run_differences import differences
 
 STORED = Path(__file__).parents[2] / "docs" / "studies" / "kills.json"
 PER_RUN = 5
@@ -155,7 +155,12 @@ def kill_and_compare(runs_dir: Path, case: Case, kills: int, seed: int) -> CaseR
 
 
 def _killed(
-    runs_dir: Path, train: Sequence[str], name: str, most: int, chance: random.Random, found: CaseResult
+    runs_dir: Path,
+    train: Sequence[str],
+    name: str,
+    most: int,
+    chance: random.Random,
+    found: CaseResult,
 ) -> Run:
     """Returns a finished run that was killed up to `most` times on the way."""
     training = Training(runs_dir, name, *train, "--name", name)

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import run_json, run_gymnast, small_settings, run_checked
+from tests.e2e.commands import run_checked, run_gymnast, run_json, small_settings
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A runs directory with one finished CartPole run named `first`."""
     runs = tmp_path_factory.mktemp("trained") / "runs"
-    run_checked(runs, "train", "CartPole-v1", "--env-steps", "2k", "--name", "first", *small_settings())
+    run_checked(
+        runs, "train", "CartPole-v1", "--env-steps", "2k", "--name", "first", *small_settings()
+    )
     return runs
 
 
@@ -54,7 +56,9 @@ def test_a_finished_run_resumes_only_with_a_larger_budget(trained: Path):
     assert refused.returncode == 1
     assert "finished" in refused.stderr
     assert "--env-steps" in refused.stderr
-    run_checked(trained, "train", "CartPole-v1", "--env-steps", "1k", "--name", "more", *small_settings())
+    run_checked(
+        trained, "train", "CartPole-v1", "--env-steps", "1k", "--name", "more", *small_settings()
+    )
     run_checked(trained, "resume", "more", "--env-steps", "2k", "--quiet")
     shown = run_json(trained, "show", "more")
     assert shown["env_steps"] >= 2000
@@ -145,7 +149,9 @@ def test_seed_zero_is_used_and_reproducible_to_the_last_bit(trained: Path):
         run_checked(trained, *words, *small_settings())
         hashes.add(run_json(trained, "show", name)["checkpoints"]["latest"]["sha256"])
     assert len(hashes) == 1
-    run_checked(trained, "train", "CartPole-v1", "--seed", "1", "--env-steps", "512", *small_settings())
+    run_checked(
+        trained, "train", "CartPole-v1", "--seed", "1", "--env-steps", "512", *small_settings()
+    )
     assert run_json(trained, "show", "@last")["checkpoints"]["latest"]["sha256"] not in hashes
 
 

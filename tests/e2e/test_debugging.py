@@ -61,8 +61,11 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
 
 
 def same(a: Run, b: Run) -> bool:
-    return [exact_metrics(row) for row in rows(a)] == [exact_metrics(row) for row in rows(b)] and all(
-        same_arrays(checkpoint_arrays(a, stem), checkpoint_arrays(b, stem)) for stem in ("policy", "learner", "collector")
+    return [exact_metrics(row) for row in rows(a)] == [
+        exact_metrics(row) for row in rows(b)
+    ] and all(
+        same_arrays(checkpoint_arrays(a, stem), checkpoint_arrays(b, stem))
+        for stem in ("policy", "learner", "collector")
     )
 
 

@@ -53,7 +53,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> WithoutTorch:
 
 def test_if_torch_is_needed_but_cannot_be_imported_no_run_is_created(place: WithoutTorch):
     tried = place.log.with_name("tried.txt")
-    words = ("train", "CartPole-v1", "--set", "engine=torch", "--env-steps", "512", *small_settings())
+    words = (
+        "train",
+        "CartPole-v1",
+        "--set",
+        "engine=torch",
+        "--env-steps",
+        "512",
+        *small_settings(),
+    )
     runs = place.runs.with_name("no-runs")
     done = place.type(*words, "--runs", str(runs), TORCH_IMPORTED=str(tried))
     assert done.returncode != 0

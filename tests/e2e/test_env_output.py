@@ -12,7 +12,15 @@ WAYS = ("by Python", "by a system call", "by C")
 
 
 def test_json_output_is_valid_whatever_an_environment_prints(tmp_path: Path):
-    words = ["train", ENV, "--env-steps", "512", "--name", "noisy", *small_settings("env.backend=inprocess")]
+    words = [
+        "train",
+        ENV,
+        "--env-steps",
+        "512",
+        "--name",
+        "noisy",
+        *small_settings("env.backend=inprocess"),
+    ]
     trained = run_gymnast(tmp_path, *words, "--json")
     assert json.loads(trained.stdout)["env_steps"] == 512, trained.stderr
     log = (next(tmp_path.glob("*/log.txt"))).read_text()

@@ -14,7 +14,7 @@ from gymnast import scaffold
 from gymnast.cli import cli
 from gymnast.config import presets
 from gymnast.errors import UsageError
-from tests.e2e.commands import run_json, run_gymnast
+from tests.e2e.commands import run_gymnast, run_json
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,10 @@ def test_the_preset_of_the_template_is_valid_and_found_by_both_names(
     words = ["config", "fmt", "--check", "presets/line_walk.yaml"]
     assert run_gymnast(project / "runs", *words, cwd=project).returncode == 0
     monkeypatch.chdir(project)
-    by_class, by_name = presets.find_preset("py:line_walk.env:LineWalk"), presets.find_preset("line_walk")
+    by_class, by_name = (
+        presets.find_preset("py:line_walk.env:LineWalk"),
+        presets.find_preset("line_walk"),
+    )
     assert by_class == by_name
     assert by_name.path == Path("presets/line_walk.yaml")
     assert presets.find_preset("py:line_walk.env:Other").path is None
@@ -65,7 +68,9 @@ def test_the_template_environment_is_solved_in_seconds(project: Path):
     assert shown["solved"] is True
     assert shown["preset"] == "line_walk:ppo"
     assert shown["env_steps"] < 30_000
-    success = [row["env/success"] for row in run_json(runs, "rows", "@last") if "env/success" in row]
+    success = [
+        row["env/success"] for row in run_json(runs, "rows", "@last") if "env/success" in row
+    ]
     assert success[-1] > 0.9 > success[0]
 
 

@@ -13,7 +13,7 @@ from typing import IO
 
 import pytest
 
-from tests.e2e.commands import run_json, small_settings, run_checked
+from tests.e2e.commands import run_checked, run_json, small_settings
 from tests.e2e.killed_process import MARK, Training
 from tests.e2e.kills import CaseResult, cases, check_claims, kill_and_compare
 
@@ -71,7 +71,15 @@ def test_ctrl_c_responds_at_once_while_an_environment_hangs_in_c_code(tmp_path: 
     words = ["train", "py:tests.scripted:Stuck", "--env-steps", "50M", "--name", "stuck"]
     settings = ("env.kwargs={where: C code}", "facts.deterministic=yes", "env.timeout=0.2")
     process = subprocess.Popen(
-        [sys.executable, "-m", "gymnast", *words, *small_settings(*settings), "--runs", str(tmp_path)],
+        [
+            sys.executable,
+            "-m",
+            "gymnast",
+            *words,
+            *small_settings(*settings),
+            "--runs",
+            str(tmp_path),
+        ],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -147,5 +155,7 @@ def test_a_process_that_outlives_its_training_is_found_and_ended(tmp_path: Path)
     mark = os.environ | {MARK: ended.mark}
     waits = [sys.executable, "-c", "import time; time.sleep(60)"]
     left = subprocess.Popen(waits, env=mark, start_new_session=True)
-    assert [words.partition(":")[0] for words in ended.leaked_processes(grace=0.1)] == [str(left.pid)]
+    assert [words.partition(":")[0] for words in ended.leaked_processes(grace=0.1)] == [
+        str(left.pid)
+    ]
     assert left.wait(5) == -signal.SIGKILL

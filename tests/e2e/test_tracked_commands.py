@@ -11,7 +11,7 @@ from pathlib import Path
 from gymnast.runs.run import Run
 from tests.e2e.commands import run_json, small_settings
 from tests.small_runs import rows
-from tests.tracked import rows_as_bits, exit_codes, wandb_files, wandb_rows
+from tests.tracker_files import exit_codes, rows_as_bits, wandb_files, wandb_rows
 
 
 def test_ctrl_c_in_a_terminal_finishes_the_tracker_and_its_link_is_printed_once(tmp_path: Path):

@@ -91,7 +91,12 @@ def test_gradients_do_not_accumulate_over_steps_and_the_gaps_stay_zero():
     outside = np.ones_like(twin.gradient, dtype=bool)
     for name in SHAPES:
         outside[twin.parameters.slice_of(name)] = False
-    for memory in (twin.parameters.flat, twin.gradient, twin.ours.first_moment, twin.ours.second_moment):
+    for memory in (
+        twin.parameters.flat,
+        twin.gradient,
+        twin.ours.first_moment,
+        twin.ours.second_moment,
+    ):
         assert not memory[outside].any()
 
 

@@ -9,7 +9,7 @@ import torch
 from gymnast.engine.threads import require_device
 from gymnast.engine.torch.network import TorchNetwork
 from gymnast.errors import ConfigError
-from tests.algos.practice import IDENTITY, LearnerHarness
+from tests.algos.harness import IDENTITY, LearnerHarness
 from tests.small_runs import train_small
 
 SETTINGS = {

@@ -28,8 +28,8 @@ from gymnast.policy.layers import (
     Pixels,
     Residual,
     Stack,
-    parameter_shapes,
     iter_layers,
+    parameter_shapes,
 )
 from gymnast.policy.layers import Network as NetworkData
 from gymnast.policy.policy import Policy

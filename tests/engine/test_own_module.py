@@ -21,10 +21,19 @@ from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
 from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction
-from tests.algos.practice import IDENTITY, LearnerHarness
+from tests.algos.harness import IDENTITY, LearnerHarness
 from tests.engine.own_nets import Right
 from tests.identity import OBSERVATIONS, Identity
-from tests.small_runs import checkpoint_arrays, exact_metrics, copy_killed_at, resume_run, rows, same_arrays, traces, train_small
+from tests.small_runs import (
+    checkpoint_arrays,
+    copy_killed_at,
+    exact_metrics,
+    resume_run,
+    rows,
+    same_arrays,
+    traces,
+    train_small,
+)
 
 VECTOR = BoxObs((3,), (-1.0,) * 3, (1.0,) * 3)
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from gymnast import compiled
-from gymnast.engine.torch import quick
+from gymnast.engine.torch import fast_ops
 from gymnast.engine.torch.layers import run_stack
 from gymnast.policy.layers import Activation, Conv, Flatten, Linear, Residual, Stack
 
@@ -30,7 +30,7 @@ def test_planes_are_gathered_to_channels_last_images(channels: int, size: tuple[
     planes = RNG.integers(0, 256, (30, *size), dtype=np.uint8)
     index = RNG.integers(0, 30, (17, channels), dtype=np.int32)
     rows = RNG.integers(0, 17, 9)
-    found = quick.gather_images(*map(torch.from_numpy, (planes, index, rows)))
+    found = fast_ops.gather_images(*map(torch.from_numpy, (planes, index, rows)))
     assert np.array_equal(found.numpy(), np.moveaxis(planes[index[rows]], 1, -1))
     assert found.is_contiguous()
 
@@ -41,7 +41,7 @@ def test_invalid_plane_indices_are_rejected():
     planes, rows = torch.zeros((3, 2, 2), dtype=torch.uint8), torch.tensor([0])
     for index, which in (([[0, 3]], rows), ([[-1, 0]], rows), ([[0, 1]], rows + 1)):
         with pytest.raises(IndexError):
-            quick.gather_images(planes, torch.tensor(index, dtype=torch.int32), which)
+            fast_ops.gather_images(planes, torch.tensor(index, dtype=torch.int32), which)
 
 
 @pytest.mark.parametrize("n", [1, 3, 8, 16, 17, 65])
@@ -52,17 +52,17 @@ def test_a_dense_layer_is_correct_for_any_number_of_rows(n: int, n_in: int, n_ou
         for shape in ((n, n_in), (n_in, n_out), (n_out,))
     )
     with torch.no_grad():
-        found = quick.dense(x, weight, bias)
+        found = fast_ops.dense(x, weight, bias)
     exact = (x.double() @ weight.double() + bias.double()).float()
     assert torch.allclose(found, exact, atol=2e-4, rtol=1e-4)
     for tensor in (x, weight, bias):
         tensor.requires_grad_()
     slope = torch.randn_like(exact)
-    found = torch.autograd.grad((quick.dense(x, weight, bias) * slope).sum(), (x, weight, bias))
+    found = torch.autograd.grad((fast_ops.dense(x, weight, bias) * slope).sum(), (x, weight, bias))
     wanted = slope @ weight.T, x.T @ slope, slope.sum(0)
     for one, other in zip(found, wanted, strict=True):
         assert torch.allclose(one, other, atol=1e-3, rtol=1e-3)
-    across = quick.dense(x.T.contiguous().T, weight, bias)
+    across = fast_ops.dense(x.T.contiguous().T, weight, bias)
     assert torch.allclose(across, exact, atol=2e-4, rtol=1e-4)
 
 
@@ -74,9 +74,11 @@ def test_a_row_of_a_dense_layer_does_not_depend_on_the_other_rows(
     compiled.kernels.cache_clear()
     x, weight = torch.randn(16, 1024), torch.randn(1024, 256)
     with torch.no_grad():
-        together = quick.dense(x, weight, torch.ones(256))
+        together = fast_ops.dense(x, weight, torch.ones(256))
         for i in (0, 7, 15):
-            assert torch.equal(quick.dense(x[i : i + 1], weight, torch.ones(256))[0], together[i])
+            assert torch.equal(
+                fast_ops.dense(x[i : i + 1], weight, torch.ones(256))[0], together[i]
+            )
 
 
 NATURE: Stack = (

@@ -20,7 +20,7 @@ from gymnast.engine.torch import shares
 from gymnast.engine.torch.inference import MAX_IMAGES
 from gymnast.policy.policy import Policy
 from gymnast.training.learner import build_policy
-from gymnast.training.notebook import train
+from gymnast.training.python_api import train
 from gymnast.training.session import open_collector
 from tests.engine.native.problems import Problem
 from tests.engine.native.reference import gradient_of
@@ -94,7 +94,9 @@ def test_updates_with_two_threads_are_bit_for_bit_reproducible():
     def improved() -> tuple[np.ndarray, np.ndarray]:
         problem = images(24)
         order = np.stack([np.random.default_rng(k).permutation(24) for k in range(2)])
-        _, result = problem.run_update(EVERYTHING, MinibatchPlan(order, 12), engine="torch", lr=1e-3)
+        _, result = problem.run_update(
+            EVERYTHING, MinibatchPlan(order, 12), engine="torch", lr=1e-3
+        )
         return problem.policy.parameters.flat.copy(), result.losses
 
     set_num_threads(2, split_batch=True)

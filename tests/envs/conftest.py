@@ -22,6 +22,10 @@ def envs(request: pytest.FixtureRequest) -> Iterator[Any]:
     if request.param == "in workers":
         yield request.getfixturevalue("workers")
         return
-    opened = inprocess_backend() if request.param == "in process" else vector_backend(VECTORS[request.param])
+    opened = (
+        inprocess_backend()
+        if request.param == "in process"
+        else vector_backend(VECTORS[request.param])
+    )
     yield opened
     opened.close()

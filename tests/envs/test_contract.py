@@ -22,7 +22,15 @@ from gymnast.envs.build.open import open_envs
 from gymnast.envs.build.seeding import replays_exactly
 from gymnast.errors import EnvError
 from gymnast.seeds import stream
-from tests.envs.backends import OURS, VECTORS, N, reset_all, follows_script, no_action, step_repeatedly
+from tests.envs.backends import (
+    OURS,
+    VECTORS,
+    N,
+    follows_script,
+    no_action,
+    reset_all,
+    step_repeatedly,
+)
 from tests.scripted import (
     ENDS,
     Choose,

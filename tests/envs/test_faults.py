@@ -15,13 +15,13 @@ from tests.envs.backends import (
     OURS,
     VECTORS,
     N,
-    reset_all,
     follows_script,
     no_action,
+    reset_all,
     step_repeatedly,
     vector_backend,
 )
-from tests.scripted import Broken, seed_from_obs, faulty_seeds
+from tests.scripted import Broken, faulty_seeds, seed_from_obs
 
 ours = pytest.mark.parametrize("envs", OURS, indirect=True)
 

@@ -9,10 +9,10 @@ import gymnasium as gym
 import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
-from gymnast.config.measured import MEASURED, FALLBACK, vec_env_defaults
 from gymnast.config.presets import BUILTIN_DIR, Preset
-from gymnast.config.resolve import resolve, apply_overrides
+from gymnast.config.resolve import apply_overrides, resolve
 from gymnast.config.sections.env import EnvConfig
+from gymnast.config.vec_env_defaults import FALLBACK, MEASURED, vec_env_defaults
 from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.backends.process import ProcessBackend
 from gymnast.envs.backends.vector import VectorBackend

@@ -14,7 +14,7 @@ from gymnast.envs.build.make import make_env
 from gymnast.envs.build.open import open_envs
 from gymnast.envs.wrappers import LAYERS, enabled_wrappers
 from gymnast.errors import EnvError
-from tests.envs.echo import OBSERVATIONS, ACTION_SPACES
+from tests.envs.echo import ACTION_SPACES, OBSERVATIONS
 
 ALL = {"obs": 0.1, "action": "20%", "sticky": "20%", "delay": 2, "drop": "20%"}
 """Every kind of noise."""

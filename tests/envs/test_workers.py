@@ -21,7 +21,13 @@ from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.backends.process import ProcessBackend
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
-from tests.envs.backends import reset_all, follows_script, process_backend, no_action, step_repeatedly
+from tests.envs.backends import (
+    follows_script,
+    no_action,
+    process_backend,
+    reset_all,
+    step_repeatedly,
+)
 from tests.scripted import faulty_seeds
 
 

@@ -27,4 +27,6 @@ def cartpole(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "eval.seed": 11,
         "traces.train": "100%",
     }
-    return train_small("CartPole-v1", settings, runs_dir=Path(tmp_path_factory.mktemp("film")) / "runs")
+    return train_small(
+        "CartPole-v1", settings, runs_dir=Path(tmp_path_factory.mktemp("film")) / "runs"
+    )

@@ -14,7 +14,7 @@ import pytest
 
 from gymnast.errors import EnvError, UsageError
 from gymnast.film.encode import FilmWriter
-from tests.film.seen import decode_film
+from tests.film.film_envs import decode_film
 
 
 def gradient(i: int, height: int = 48, width: int = 64) -> np.ndarray:

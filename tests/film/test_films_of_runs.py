@@ -19,8 +19,8 @@ from gymnast.config.resolve import resolve
 from gymnast.film.background import film_in_background
 from gymnast.runs import films
 from gymnast.runs.run import Run
-from tests.e2e.commands import run_json, run_gymnast, small_settings, run_checked
-from tests.film.seen import decode_film
+from tests.e2e.commands import run_checked, run_gymnast, run_json, small_settings
+from tests.film.film_envs import decode_film
 from tests.small_runs import traces, train_small
 
 
@@ -112,7 +112,16 @@ def test_an_environment_without_a_renderer_raises_a_clear_error(runs_dir: Path):
 
 def filmed_training(runs: Path, *words: str) -> Run:
     """Trains with automatic films enabled; returns when training has ended."""
-    command = [sys.executable, "-m", "gymnast", "train", *words, *small_settings(), "--runs", str(runs)]
+    command = [
+        sys.executable,
+        "-m",
+        "gymnast",
+        "train",
+        *words,
+        *small_settings(),
+        "--runs",
+        str(runs),
+    ]
     done = subprocess.run(
         [*command, "--quiet", "--env-steps", "512"],
         env={k: v for k, v in os.environ.items() if k != "GYMNAST_FILM"},

@@ -23,16 +23,16 @@ from gymnast.config.resolve import resolve, save
 from gymnast.envs.matches.open import open_matches
 from gymnast.errors import RunError, UsageError
 from gymnast.film import worker
-from gymnast.film.frames import ReplayMismatch
 from gymnast.film.make import FilmOptions
 from gymnast.film.matches.band import MatchBand
 from gymnast.film.matches.choose import ChosenMatch, choose_matches
 from gymnast.film.matches.films import film_match
-from gymnast.film.matches.frames import MatchFrame, MatchRenderer, match_frames, replay_match
+from gymnast.film.matches.replay import MatchFrame, MatchRenderer, match_frames, replay_match
+from gymnast.film.replay import ReplayMismatch
 from gymnast.runs import films
 from gymnast.runs.match_trace import MatchTrace, read_matches, write_matches
 from gymnast.runs.run import Run
-from tests.film.seen import decode_film
+from tests.film.film_envs import decode_film
 
 SHORT = {"env.kwargs": {"time_limit": 9}}
 TAG = {"tag": "seeker", "timeout": "hider", "truce": ""}

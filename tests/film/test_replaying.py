@@ -13,13 +13,13 @@ import pytest
 from gymnast.config.resolve import resolve
 from gymnast.errors import EnvError
 from gymnast.film.choose import ChosenEpisode
-from gymnast.film.frames import ReplayMismatch, retry_with_note, episode_frames
+from gymnast.film.episode_frame import EpisodeFrame
 from gymnast.film.make import FilmOptions, film_episode
-from gymnast.film.shot import EpisodeFrame
-from gymnast.film.stage import EnvRenderer
+from gymnast.film.renderer import EnvRenderer
+from gymnast.film.replay import ReplayMismatch, episode_frames, retry_with_note
 from gymnast.runs import films
 from gymnast.runs.trace import Trace
-from tests.film.seen import Camera, Swatch, decode_film, record_episode, swatch_color
+from tests.film.film_envs import Camera, Swatch, decode_film, record_episode, swatch_color
 
 CASES = {
     "CartPole-v1": np.random.default_rng(1).integers(0, 2, 30),
@@ -30,7 +30,9 @@ CASES = {
 
 
 def config(name: str = "Swatch", **kwargs):
-    return resolve(f"py:tests.film.seen:{name}", {"env.kwargs": kwargs} if kwargs else {}).config
+    return resolve(
+        f"py:tests.film.film_envs:{name}", {"env.kwargs": kwargs} if kwargs else {}
+    ).config
 
 
 def episode(stage: EnvRenderer, trace: Trace) -> list[EpisodeFrame]:
@@ -85,7 +87,9 @@ def test_an_episode_that_does_not_replay_is_filmed_with_a_note_and_a_warning(
     assert films.read_description(tmp_path / "luck.mp4")["exact"] is False
     noted, _ = decode_film(tmp_path / "luck.mp4")
     exact = record_episode(Swatch(), 3, np.zeros(6, int))
-    film_episode(config(), ChosenEpisode("eval", 0, "best", 0, exact), FilmOptions(tmp_path / "exact.mp4"))
+    film_episode(
+        config(), ChosenEpisode("eval", 0, "best", 0, exact), FilmOptions(tmp_path / "exact.mp4")
+    )
     plain, _ = decode_film(tmp_path / "exact.mp4")
     assert len(noted) == len(plain)
     assert noted.shape[1] > plain.shape[1]  # a line for the note, on every picture

@@ -13,7 +13,14 @@ import pytest
 from gymnast import api
 from gymnast.errors import UsageError
 from gymnast.insight.chart_data import POINTS, charts
-from gymnast.insight.charts import METRIC_FAMILIES, CHARTS, FAMILIES, PAGE, chart_family, docs_section
+from gymnast.insight.charts import (
+    CHARTS,
+    FAMILIES,
+    METRIC_FAMILIES,
+    PAGE,
+    chart_family,
+    docs_section,
+)
 from gymnast.metrics.checks import CHECKS, REMEDIES
 from gymnast.metrics.explain import catalog
 from gymnast.metrics.metric import ANY

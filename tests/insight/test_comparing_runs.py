@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gymnast.errors import UsageError
-from gymnast.insight.compare import AXES, comparison_chart, compare, shared_range
+from gymnast.insight.compare import AXES, compare, comparison_chart, shared_range
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.curve import area, evaluation_curve
 from gymnast.runs.run import Run

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from docs.studies.health import FAULTS, HEALTHY, alerts_for_rows
-from gymnast.config.resolve import resolve, apply_overrides
+from gymnast.config.resolve import apply_overrides, resolve
 from gymnast.insight import envelope
 from gymnast.insight.causes import CAUSES, SYMPTOMS
 from gymnast.insight.doctor import Diagnosis, diagnose_rows
@@ -104,4 +104,6 @@ class TestEnvelope:
 
     def test_a_metric_that_one_seed_lacks_is_not_in_the_envelope(self):
         other = [{k: v for k, v in row.items() if k != "policy/kl"} for row in self.ROWS]
-        assert set(envelope.build_envelope("x", [self.ROWS, other])["bands"]) == {"optim/update_norm"}
+        assert set(envelope.build_envelope("x", [self.ROWS, other])["bands"]) == {
+            "optim/update_norm"
+        }

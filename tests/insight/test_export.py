@@ -15,9 +15,9 @@ from gymnast.errors import UsageError
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 from tests.small_runs import rows
-from tests.tracked import (
-    rows_as_bits,
+from tests.tracker_files import (
     exit_codes,
+    rows_as_bits,
     tensorboard_rows,
     tensorboard_scalars,
     wandb_files,

@@ -51,7 +51,10 @@ def test_only_variants_that_the_preset_file_defines_are_listed():
     assert variants["Pendulum-v1"] == ["ppo"], "dqn cannot learn continuous actions"
     assert not {"dqn", "reinforce"} & set(variants["tag"]), "they do not support roles"
     for name, listed_ones in variants.items():
-        assert set(listed_ones) == {*find_preset(name).own_variants, find_preset(name).default_variant}
+        assert set(listed_ones) == {
+            *find_preset(name).own_variants,
+            find_preset(name).default_variant,
+        }
 
 
 def test_json_output_has_every_stored_result_at_its_preset():

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from gymnast.errors import GymnastError
-from gymnast.league import heat
+from gymnast.league import heatmap
 from gymnast.league.matrix import CrossPlayMatrix
 from gymnast.league.results import Results, Tally
 from gymnast.rl.statistics import wilson_interval
@@ -57,7 +57,9 @@ def test_the_matrix_as_text():
 
 
 def test_rows_and_columns_can_be_chosen():
-    found = CrossPlayMatrix.from_results(Results("seeker", "hider", dict(PAIRS)), ["1000", "new"], ["scripted:easy"])
+    found = CrossPlayMatrix.from_results(
+        Results("seeker", "hider", dict(PAIRS)), ["1000", "new"], ["scripted:easy"]
+    )
     assert found.rows == ("1000", "new")
     assert found.cells == ((Tally(90, 10),), (Tally(),))
     assert "unknown" not in found.legend
@@ -73,7 +75,7 @@ def test_the_heat_map_is_red_where_the_row_loses_and_blue_where_it_wins():
     """One seeker that always loses and one that always wins: half of the cells each."""
     pairs = {("0", name): Tally(0, 50) for name in "xyz"}
     pairs |= {("1", name): Tally(50, 0) for name in "xyz"}
-    png = heat.heatmap_png(CrossPlayMatrix.from_results(Results("seeker", "hider", pairs)))
+    png = heatmap.heatmap_png(CrossPlayMatrix.from_results(Results("seeker", "hider", pairs)))
     assert len(png) < 30_000
     pixel = np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
     red, _, blue = np.moveaxis(pixel, 2, 0)
@@ -86,20 +88,20 @@ def test_the_heat_map_is_red_where_the_row_loses_and_blue_where_it_wins():
 
 @pytest.mark.parametrize("pairs", [{}, PAIRS], ids=["nothing", "some never met"])
 def test_a_heat_map_can_be_drawn_of_any_table(pairs: dict[tuple[str, str], Tally]):
-    png = heat.heatmap_png(CrossPlayMatrix.from_results(Results("seeker", "hider", dict(pairs))))
+    png = heatmap.heatmap_png(CrossPlayMatrix.from_results(Results("seeker", "hider", dict(pairs))))
     assert Image.open(io.BytesIO(png)).format == "PNG"
 
 
 def test_without_matplotlib_the_error_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(GymnastError, match=r"matplotlib.*\n.*gymnast\[report\]"):
-        heat.heatmap_png(matrix())
+        heatmap.heatmap_png(matrix())
 
 
 def test_matplotlib_is_imported_only_to_draw():
     code = """
 import sys
-import gymnast.league.heat, gymnast.league.pool, gymnast.league.ratings
+import gymnast.league.heatmap, gymnast.league.pool, gymnast.league.ratings
 assert not {"matplotlib", "torch", "gymnasium"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)

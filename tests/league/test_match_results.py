@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast.errors import GymnastError
-from gymnast.league.results import DRAW, Entrant, Results, Tally, natural_key, match_score
+from gymnast.league.results import DRAW, Entrant, Results, Tally, match_score, natural_key
 
 names = st.sampled_from(["0", "1000", "200", "scripted:easy"])
 winners = st.sampled_from(["seeker", "hider", DRAW, None])

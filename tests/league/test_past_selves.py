@@ -11,7 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast.errors import GymnastError
-from gymnast.league.opponents import OpponentSampling, Scheme, loss_probabilities, recency_probabilities
+from gymnast.league.opponents import (
+    OpponentSampling,
+    Scheme,
+    loss_probabilities,
+    recency_probabilities,
+)
 from gymnast.league.pool import SnapshotPool
 from gymnast.seeds import stream
 

@@ -172,18 +172,24 @@ def test_intervals_of_differences_contain_the_truth_and_are_narrower_than_indepe
 def test_twice_the_matches_reduce_the_error_by_the_root_of_two():
     results = small_table()
     results.pairs = {
-        pair: Tally(10 * t.row_wins + 5, 10 * t.column_wins + 5) for pair, t in results.pairs.items()
+        pair: Tally(10 * t.row_wins + 5, 10 * t.column_wins + 5)
+        for pair, t in results.pairs.items()
     }
     once, twice = fit_ratings(results), fit_ratings(results.merge(results))
     for entrant, rating in once.entrants.items():
         assert twice.entrants[entrant].value == pytest.approx(rating.value, abs=2)
-        assert rating.std_error / twice.entrants[entrant].std_error == pytest.approx(math.sqrt(2), rel=0.01)
+        assert rating.std_error / twice.entrants[entrant].std_error == pytest.approx(
+            math.sqrt(2), rel=0.01
+        )
 
 
 def test_ratings_do_not_depend_on_the_order_of_matches_to_the_last_bit():
     results = small_table()
     other = Results("seeker", "hider", dict(reversed(results.pairs.items())))
-    assert fit_ratings(other, advantage=True).to_json() == fit_ratings(results, advantage=True).to_json()
+    assert (
+        fit_ratings(other, advantage=True).to_json()
+        == fit_ratings(results, advantage=True).to_json()
+    )
 
 
 def test_ratings_do_not_depend_on_names_or_on_which_role_is_in_the_rows():
@@ -195,7 +201,10 @@ def test_ratings_do_not_depend_on_names_or_on_which_role_is_in_the_rows():
     mirrored = Results(
         "hider",
         "seeker",
-        {(c, r): Tally(t.column_wins, t.row_wins, t.draws, t.unknown) for (r, c), t in results.pairs.items()},
+        {
+            (c, r): Tally(t.column_wins, t.row_wins, t.draws, t.unknown)
+            for (r, c), t in results.pairs.items()
+        },
     )
     for entrant, rating in found.entrants.items():
         again = fit_ratings(mirrored).entrants[entrant]
@@ -208,7 +217,9 @@ def test_ratings_do_not_depend_on_names_or_on_which_role_is_in_the_rows():
 def test_unknown_outcomes_change_nothing_and_a_draw_is_half_a_win_for_each():
     results = small_table()
     known = {pair: Tally(t.row_wins, t.column_wins, t.draws) for pair, t in results.pairs.items()}
-    assert fit_ratings(Results("seeker", "hider", known)).to_json() == fit_ratings(results).to_json()
+    assert (
+        fit_ratings(Results("seeker", "hider", known)).to_json() == fit_ratings(results).to_json()
+    )
     split = Results("seeker", "hider", {("a", "x"): Tally(5, 5)})
     drawn = Results("seeker", "hider")
     drawn.add("a", "x", DRAW, n=10)
@@ -217,7 +228,9 @@ def test_unknown_outcomes_change_nothing_and_a_draw_is_half_a_win_for_each():
 
 def test_an_entrant_that_never_lost_has_a_finite_rating_that_grows_with_its_wins():
     found = [
-        fit_ratings(Results("seeker", "hider", {("a", "x"): Tally(n, 0)}), {H["x"]: 1000}).entrants[S["a"]]
+        fit_ratings(Results("seeker", "hider", {("a", "x"): Tally(n, 0)}), {H["x"]: 1000}).entrants[
+            S["a"]
+        ]
         for n in (1, 10, 1000, 10**6)
     ]
     values = [rating.value for rating in found]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from docs.studies.health import FAULTS, QUIET, diagnose_record, recomputed_alerts
-from gymnast.training.notebook import train
+from gymnast.training.python_api import train
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 SEED = 7
@@ -28,5 +28,8 @@ def test_a_broken_run_is_diagnosed(name: str, tmp_path: Path):
 def test_healthy_runs_raise_few_alerts(tmp_path: Path):
     presets = ("CartPole-v1:ppo", "CartPole-v1:a2c", "Pendulum-v1:ppo")
     arguments = {"overrides": QUIET, "seed": SEED, "runs_dir": tmp_path, "quiet": True}
-    alerts = {name: [alert.id for alert in recomputed_alerts(train(name, **arguments))] for name in presets}
+    alerts = {
+        name: [alert.id for alert in recomputed_alerts(train(name, **arguments))]
+        for name in presets
+    }
     assert sum(map(len, alerts.values())) < len(presets), alerts

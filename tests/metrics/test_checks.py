@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from docs.studies.health import FAULTS, HEALTHY, PermissiveMetrics, alerts_for_rows
-from gymnast.config.resolve import resolve, apply_overrides
-from gymnast.config.saved import flat_values
+from gymnast.config.resolve import apply_overrides, resolve
+from gymnast.config.serialize import flat_values
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.checks import CHECKS, REMEDIES
 from gymnast.metrics.explain import catalog
-from gymnast.metrics.seen import RunHistory
+from gymnast.metrics.run_history import RunHistory
 from gymnast.metrics.specs import METRICS
 
 RECORDS = Path(__file__).parent / "health"

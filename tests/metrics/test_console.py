@@ -25,7 +25,7 @@ from rich.text import Text
 
 from gymnast.metrics.alerts import Alert, Alerts
 from gymnast.metrics.checks import CHECKS, KEYS
-from gymnast.metrics.seen import RunHistory
+from gymnast.metrics.run_history import RunHistory
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.sinks.frame import View, frame
 from gymnast.metrics.sinks.history import History

@@ -51,7 +51,9 @@ def test_ansi_escape_codes_are_removed(tmp_path):
 
 def test_a_full_log_keeps_its_beginning_says_so_once_and_still_gets_the_summary(tmp_path):
     cap = ENDING_BYTES + 3000
-    log = LogFile(tmp_path / "log.txt", METRICS, format_summary=lambda _: "solved: all is well", cap=cap)
+    log = LogFile(
+        tmp_path / "log.txt", METRICS, format_summary=lambda _: "solved: all is well", cap=cap
+    )
     log.write_line("the very first line")
     for i in range(1000):
         log.write_line(f"line {i} " + "x" * 80)

@@ -18,7 +18,15 @@ from gymnast.config.sections.ppo import PPOConfig
 from gymnast.errors import ConfigError
 from gymnast.metrics.explain import catalog
 from gymnast.metrics.metric import ANY, Limits, Metric
-from gymnast.metrics.specs import METRICS, SECTIONS, run_metrics, sort_keys, section, metric_for_key, split_key
+from gymnast.metrics.specs import (
+    METRICS,
+    SECTIONS,
+    metric_for_key,
+    run_metrics,
+    section,
+    sort_keys,
+    split_key,
+)
 
 KNOWN = Limits(
     n_actions=4,

@@ -17,7 +17,7 @@ from gymnast.errors import UsageError
 from gymnast.metrics import docs
 from gymnast.metrics.explain import catalog, metric_to_dict, page
 from gymnast.metrics.specs import METRICS
-from gymnast.text.wording import count_noun
+from gymnast.text.formatting import count_noun
 from gymnast.training.lifecycle.stop import stop_conditions
 from gymnast.training.lifecycle.summary import end_line, end_text, preflight_text
 

@@ -22,7 +22,7 @@ from gymnast.metrics.alerts import Alert
 from gymnast.metrics.sinks import tracker as tracker_module
 from gymnast.metrics.sinks.tracker import Tracker
 from gymnast.metrics.sinks.wandb import Wandb
-from gymnast.metrics.specs import SECTIONS, Limits, run_metrics, sort_keys, section
+from gymnast.metrics.specs import SECTIONS, Limits, run_metrics, section, sort_keys
 from gymnast.metrics.tracking import AXIS, TrackedRun, require_packages
 from gymnast.metrics.workspace import workspace
 

@@ -20,7 +20,7 @@ from gymnast.play.keys import KeyBindings
 from gymnast.play.play import EpisodeOutcome
 from gymnast.play.session import PlayOptions, play
 from gymnast.play.window import Window
-from tests.film.seen import Swatch, decode_film
+from tests.film.film_envs import Swatch, decode_film
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,9 @@ def release(name: str) -> None:
     pygame.event.post(pygame.event.Event(pygame.KEYUP, key=pygame.key.key_code(name)))
 
 
-def human(target: str, echo: Callable[[str], None] = lambda _: None, **options) -> list[EpisodeOutcome]:
+def human(
+    target: str, echo: Callable[[str], None] = lambda _: None, **options
+) -> list[EpisodeOutcome]:
     outcomes: list[EpisodeOutcome] = []
     wanted = PlayOptions("human", seed=1, fps=100, **options)
     play(resolve(target).config, None, wanted, echo=echo, on_episode_end=outcomes.append)

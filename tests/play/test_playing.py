@@ -21,7 +21,7 @@ from gymnast.play.session import PlayOptions, play
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
-from tests.film.seen import decode_film
+from tests.film.film_envs import decode_film
 from tests.small_runs import traces
 
 HEADLESS = {

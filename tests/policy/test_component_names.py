@@ -16,11 +16,11 @@ from gymnast.envs.build.make import make_env
 from gymnast.play.session import Wish, play
 from gymnast.runs import checkpoint
 from gymnast.shaping.cartpole import EDGE
-from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.spaces.observations import BoxObs
+from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import convert_obs_space
 from gymnast.training.learner import build_policy
-from gymnast.training.session import open_collector, metric_limits
+from gymnast.training.session import metric_limits, open_collector
 from tests.play.test_playing import hide_display
 from tests.small_runs import rows, train_small
 

@@ -48,7 +48,11 @@ def test_the_mode_is_the_best_action_for_any_epsilon(epsilon: float):
 def test_a_policy_of_q_values_needs_no_critic_and_is_restored_from_its_spec():
     obs = BoxObs((3,), (-1.0,) * 3, (1.0,) * 3)
     policy = Policy(
-        obs, DiscreteAction(4, 0), PolicyConfig(), NormalizeConfig(), action_selection="epsilon_greedy"
+        obs,
+        DiscreteAction(4, 0),
+        PolicyConfig(),
+        NormalizeConfig(),
+        action_selection="epsilon_greedy",
     )
     policy.initialize(0, "agent")
     assert policy.network.critic == ()

@@ -22,7 +22,7 @@ from gymnast.inspect.network import uniformity_report
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
 from gymnast.spaces.actions import max_entropy
-from gymnast.spaces.declared import facts_for_policy_obs
+from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import (
     Action,
     BoxAction,

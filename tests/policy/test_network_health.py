@@ -14,7 +14,7 @@ from gymnast.config.sections.policy import ActivationName
 from gymnast.measure.network import network_row
 from gymnast.policy.health import DEAD_RANGES, Health, network_health
 from gymnast.policy.layers import Activation
-from tests.algos.practice import BOTH_ENGINES, LearnerHarness
+from tests.algos.harness import BOTH_ENGINES, LearnerHarness
 from tests.engine.native.problems import ACTIONS, IMAGES, OBSERVATIONS, Problem
 
 ACTIVATIONS = get_args(ActivationName)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gymnast.rl.diversity import diversity, array_diversity, slow_array_diversity
+from gymnast.rl.diversity import array_diversity, diversity, slow_array_diversity
 
 RNG = np.random.default_rng(0)
 T, N = 200, 8
@@ -91,4 +91,6 @@ def test_large_rollouts_are_sampled_evenly_over_steps_copies_and_components(dtyp
     x = np.random.default_rng(4).normal(0, 50, (40, 20, 70)).astype(dtype)
     sampled = x[::3, ::2, ::3].astype(np.float64, order="C")
     assert diversity(x) == array_diversity(sampled)
-    assert diversity(x[::-1]) == array_diversity(x[::-1][::3, ::2, ::3].astype(np.float64, order="C"))
+    assert diversity(x[::-1]) == array_diversity(
+        x[::-1][::3, ::2, ::3].astype(np.float64, order="C")
+    )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gymnast.rl.experience import RolloutStats, rollout_stats, slow_rollout_stats
+from gymnast.rl.rollout_stats import RolloutStats, rollout_stats, slow_rollout_stats
 
 T, N, K = 13, 5, 6
 CHOICES = {"choices": 3, "amounts": 0, "several": 0}
@@ -44,7 +44,9 @@ def test_statistics_are_the_same_compiled_or_not(kind: str, seen: str, kept: str
     given, obs = columns(kind), observations(seen)
     for each in (False, True):
         found = rollout_stats(*given, obs, keep, n_actions=CHOICES[kind], per_component=each)
-        assert found == slow_rollout_stats(*given, obs, keep, n_actions=CHOICES[kind], per_component=each)
+        assert found == slow_rollout_stats(
+            *given, obs, keep, n_actions=CHOICES[kind], per_component=each
+        )
 
 
 def test_only_kept_steps_are_counted():

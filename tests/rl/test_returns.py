@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from gymnast.compiled import kernels
-from gymnast.rl.returns import running_discounted_return, gae, n_step_targets, reward_to_go
+from gymnast.rl.returns import gae, n_step_targets, reward_to_go, running_discounted_return
 from gymnast.rl.returns import slow_gae as slow_gae_of_numpy
 
 Array = np.ndarray

@@ -18,8 +18,8 @@ from gymnast.rl.statistics import (
     interquartile_mean,
     mean_interval,
     slow_summary_stats,
-    summary_stats,
     standardize,
+    summary_stats,
     t_quantile,
     wilson_interval,
 )

@@ -16,7 +16,9 @@ from gymnast.runs.run import Run
 
 
 def test_commands_are_read_in_the_order_of_sending_until_they_are_deleted(tmp_path: Path):
-    sent = [inbox.write_command(tmp_path, kind) for kind in ("pause", "checkpoint", "unpause", "stop")]
+    sent = [
+        inbox.write_command(tmp_path, kind) for kind in ("pause", "checkpoint", "unpause", "stop")
+    ]
     assert inbox.read_commands(tmp_path) == inbox.read_commands(tmp_path) == sent
     inbox.delete_command(tmp_path, sent[0].id)
     inbox.delete_command(tmp_path, sent[0].id)
@@ -80,4 +82,9 @@ def test_a_rollback_discards_later_events_but_not_live_changes():
 def test_a_dropped_key_is_removed_from_later_live_changes_but_not_from_earlier_ones():
     dropped = {"kind": events.DROPPED, "rollouts": 2, "keys": ["a"]}
     recorded = [change(1, a=1), change(2, a=2), change(3, a=3, b=3), dropped, change(5, a=5)]
-    assert events.valid_events(recorded) == [change(1, a=1), change(3, b=3), dropped, change(5, a=5)]
+    assert events.valid_events(recorded) == [
+        change(1, a=1),
+        change(3, b=3),
+        dropped,
+        change(5, a=5),
+    ]

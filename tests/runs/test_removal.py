@@ -20,7 +20,7 @@ from gymnast.cli import cli
 from gymnast.errors import GymnastError, RunError, UsageError
 from gymnast.runs import removal, store
 from gymnast.runs.run import Run
-from gymnast.text import wording
+from gymnast.text import formatting
 
 Maker = Callable[..., Run]
 Ask = Callable[..., str]
@@ -72,7 +72,7 @@ def test_rm_shows_runs_and_sizes_and_asks_for_confirmation(
     assert removal.run_size(run.path) == size
     refused = ask("rm", "try-1", answer="n\n")
     assert "try-1" in refused
-    assert wording.size(size) in refused
+    assert formatting.size(size) in refused
     assert "nothing deleted" in refused
     assert ids(runs_dir) == {run.id, other.id}
     assert "deleted 1 run" in ask("rm", "try-1", answer="y\n")
@@ -265,6 +265,6 @@ def test_sizes_are_listed_with_their_total(ask: Ask, make_run: Maker):
     runs = [make_run(), make_run()]
     listed = json.loads(ask("--sizes", "--json"))
     assert [r["bytes"] for r in listed] == [removal.run_size(run.path) for run in reversed(runs)]
-    total = wording.size(sum(r["bytes"] for r in listed))
+    total = formatting.size(sum(r["bytes"] for r in listed))
     assert ask("--sizes").splitlines()[-1] == f"{total} in 2 runs"
     assert "size" not in ask().splitlines()[0]

@@ -105,7 +105,10 @@ def test_a_full_disk_leaves_run_json_and_events_unchanged_and_raises(
     made = make_run(note="before")
     made.record_event("first", {"rollouts": 1})
     monkeypatch.setattr(os, "fsync", full)
-    for change in (lambda: made.update(note="after"), lambda: made.record_event("x", {"rollouts": 2})):
+    for change in (
+        lambda: made.update(note="after"),
+        lambda: made.record_event("x", {"rollouts": 2}),
+    ):
         with pytest.raises(GymnastError, match="No space left"):
             change()
     assert made.info["note"] == "before"

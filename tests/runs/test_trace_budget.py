@@ -128,7 +128,9 @@ def test_an_episode_that_was_removed_is_rejected():
     trim_to_budget(run.traces, size(run.traces) - 1, ())
     kept = read_meta(oldest)["kept"]
     at = str(int(oldest.stem.rpartition("-")[2]))
-    assert choose_episode(run, str(kept[-1]), checkpoint=at).trace.seed == read_traces(oldest)[-1].seed
+    assert (
+        choose_episode(run, str(kept[-1]), checkpoint=at).trace.seed == read_traces(oldest)[-1].seed
+    )
     missing = next(place for place in range(12) if place not in kept)
     with pytest.raises(UsageError, match="no longer stored"):
         choose_episode(run, str(missing), checkpoint=at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.shaping.steps import TermContext, Steps
+from gymnast.shaping.steps import Steps, TermContext
 
 
 def fortune(steps: Steps, each: float = 1000.0) -> np.ndarray:

@@ -16,13 +16,13 @@ from gymnast.envs.backends.vector import VectorBackend
 from gymnast.errors import EnvError
 from gymnast.runs import checkpoint
 from gymnast.shaping.info import PATIENCE
-from gymnast.steps import step_table
-from gymnast.training.notebook import train
+from gymnast.step_table import step_table
+from gymnast.training.python_api import train
 from gymnast.training.session import open_vector_collector
-from tests.algos.practice import LearnerHarness
+from tests.algos.harness import LearnerHarness
 from tests.shaping.informative import LENGTH, Informative, energy_of
 from tests.small_runs import SMALL as QUICK
-from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run
+from tests.small_runs import assert_same_run, copy_killed_at, resume_run, rows
 
 ENV = "tests.shaping.informative:Informative"
 KEYS = ("energy", "parts/double", "rare")

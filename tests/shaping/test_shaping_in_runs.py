@@ -15,18 +15,18 @@ from gymnast.runs import checkpoint
 from gymnast.runs.trace import Trace
 from gymnast.shaping.shaping import Shaping
 from gymnast.shaping.steps import episode_returns
-from tests.algos.practice import LearnerHarness
+from tests.algos.harness import LearnerHarness
 from tests.scripted import end_of, length_of, obs_of, seed_from_obs
 from tests.small_runs import (
+    assert_same_run,
     checkpoint_arrays,
     copy_killed_at,
     resume_run,
     rows,
     same_arrays,
-    assert_same_run,
-    train_with_commands,
     traces,
     train_small,
+    train_with_commands,
 )
 
 OWN = "py:tests.shaping.own_terms:"
@@ -76,7 +76,9 @@ def shaped_by_hand(practice: LearnerHarness, rollout: Any, *, truncation_ends: b
 def test_a_potential_uses_the_true_next_state_and_is_zero_at_the_end(
     algo: str, truncation_ends: bool
 ):
-    practice = LearnerHarness.make("Script", {"env.n_envs": 4, **own("brightness", weight=0.5)}, algo)
+    practice = LearnerHarness.make(
+        "Script", {"env.n_envs": 4, **own("brightness", weight=0.5)}, algo
+    )
     for _ in range(3):
         rollout = practice.collect()
         shaped, row = practice.learner.shaping(rollout, {"mine": 0.5}, practice.cfg.algo.gamma)

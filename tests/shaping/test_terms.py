@@ -16,7 +16,7 @@ from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.shaping import TERMS, TermConfig
 from gymnast.errors import ConfigError
 from gymnast.shaping.shaping import build_term, term_values
-from gymnast.shaping.steps import TermContext, ObsBatch, Steps, episode_ages
+from gymnast.shaping.steps import ObsBatch, Steps, TermContext, episode_ages
 from gymnast.shaping.tables import steps_to_go
 from gymnast.spaces.observations import BoxObs, CompositeObs, DiscreteObs, ImageObs
 
@@ -43,7 +43,9 @@ def played(where: TermContext, rows: Any, *, gamma: float = 0.9, **more: Any) ->
     arrays = {name: np.asarray(list(column))[:, None] for name, column in fields.items()}
     arrays.setdefault("ended", arrays["terminated"])
     names = where.names
-    return Steps(obs=ObsBatch(seen[:-1], names), next_obs=ObsBatch(seen[1:], names), gamma=gamma, **arrays)
+    return Steps(
+        obs=ObsBatch(seen[:-1], names), next_obs=ObsBatch(seen[1:], names), gamma=gamma, **arrays
+    )
 
 
 def term_of(name: str, where: TermContext, steps: Steps, **kwargs: Any) -> Array:

@@ -13,7 +13,7 @@ from gymnast.config.sections.shaping import TermConfig
 from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError
 from gymnast.shaping.shaping import build_term, term_values
-from gymnast.shaping.steps import TermContext, ObsBatch, Steps
+from gymnast.shaping.steps import ObsBatch, Steps, TermContext
 from gymnast.spaces.spaces import convert_obs_space
 from tests.small_runs import rows, train_small
 

@@ -11,8 +11,17 @@ import pytest
 from gymnast.errors import ConfigError, GymnastError
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
-from gymnast.training.notebook import train
-from tests.small_runs import checkpoint_arrays, exact_metrics, copy_killed_at, resume_run, rows, same_arrays, traces, train_small
+from gymnast.training.python_api import train
+from tests.small_runs import (
+    checkpoint_arrays,
+    copy_killed_at,
+    exact_metrics,
+    resume_run,
+    rows,
+    same_arrays,
+    traces,
+    train_small,
+)
 
 TINY = {
     "env.n_envs": 5,
@@ -34,7 +43,10 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def same(a: Run, b: Run) -> bool:
-    both = ((checkpoint_arrays(a, stem), checkpoint_arrays(b, stem)) for stem in ("policy", "learner", "collector"))
+    both = (
+        (checkpoint_arrays(a, stem), checkpoint_arrays(b, stem))
+        for stem in ("policy", "learner", "collector")
+    )
     return all(same_arrays(x, y) for x, y in both) and numbers(a) == numbers(b)
 
 
@@ -90,7 +102,9 @@ VECTOR = {
 
 
 def test_training_on_a_vector_env_uses_real_steps_only_and_is_reproducible():
-    first, again = (train_small("CartPole-v1", VECTOR | {"env.max_episode_steps": 20}) for _ in "ab")
+    first, again = (
+        train_small("CartPole-v1", VECTOR | {"env.max_episode_steps": 20}) for _ in "ab"
+    )
     assert same(first, again)
     learned = [row for row in rows(first) if "rollout/valid" in row or "episode/return" in row]
     assert learned

@@ -28,7 +28,10 @@ def test_a_run_started_from_another_loads_its_weights_and_statistics_and_names_i
     normal = {"normalize.obs": "running", "normalize.value": "popart"}
     parent = train_small("Script", TINY | normal)
     child = train_small("Script", TINY | normal | {"seed": 9}, source=parent)
-    taken, stranger = checkpoint_arrays(child, which=0), train_small("Script", TINY | normal | {"seed": 9})
+    taken, stranger = (
+        checkpoint_arrays(child, which=0),
+        train_small("Script", TINY | normal | {"seed": 9}),
+    )
     assert same_arrays(taken, checkpoint_arrays(parent))
     assert not same_arrays(taken, checkpoint_arrays(stranger, which=0))
     assert (child.info["parent"], child.info["parent_step"]) == (parent.id, 3 * ROLLOUT)
@@ -157,7 +160,9 @@ def test_the_configured_share_of_training_episodes_is_traced():
     many = TINY | {"env.kwargs": {"length": 1}, "stop.rollouts": 20}
     counts = {
         share: sum(
-            map(len, traces(train_small("Script", many | {"traces.train": share}), "train").values())
+            map(
+                len, traces(train_small("Script", many | {"traces.train": share}), "train").values()
+            )
         )
         for share in ("0%", "25%", "100%")
     }

@@ -146,7 +146,10 @@ def test_resuming_with_the_same_engine_is_exact_and_records_no_engine_change(who
     (event,) = kinds(run, "resumed")
     assert event["bit_exact"]
     assert not kinds(run, "engine changed")
-    assert all(np.array_equal(a, checkpoint_arrays(whole)[name]) for name, a in checkpoint_arrays(run).items())
+    assert all(
+        np.array_equal(a, checkpoint_arrays(whole)[name])
+        for name, a in checkpoint_arrays(run).items()
+    )
 
 
 @pytest.mark.parametrize("overlap", ["off", "on"])
@@ -157,7 +160,10 @@ def test_a_run_on_images_resumes_exactly(overlap: str):
     run = resume_run(copy_killed_at(whole, 2 * 32))
     (event,) = kinds(run, "resumed")
     assert event["bit_exact"]
-    assert all(np.array_equal(a, checkpoint_arrays(whole)[name]) for name, a in checkpoint_arrays(run).items())
+    assert all(
+        np.array_equal(a, checkpoint_arrays(whole)[name])
+        for name, a in checkpoint_arrays(run).items()
+    )
 
 
 def test_resuming_without_compiled_kernels_is_a_change_of_engine(request: pytest.FixtureRequest):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gymnast.metrics.sinks.console import Console
 from gymnast.training.lifecycle.resume import resume
-from gymnast.training.notebook import train
+from gymnast.training.python_api import train
 from gymnast.training.session import open_collector
 
 SETTINGS = {

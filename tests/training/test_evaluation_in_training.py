@@ -49,7 +49,9 @@ def config_of(run: Run) -> Any:
 
 def test_evaluating_in_a_process_and_inline_gives_the_same_run():
     inline, in_process = cartpole(eval__mode="inline"), cartpole(eval__mode="process")
-    assert [exact_metrics(row) for row in rows(inline)] == [exact_metrics(row) for row in rows(in_process)]
+    assert [exact_metrics(row) for row in rows(inline)] == [
+        exact_metrics(row) for row in rows(in_process)
+    ]
     assert same_arrays(checkpoint_arrays(inline), checkpoint_arrays(in_process))
     assert inline.info["score"] == in_process.info["score"]
     assert inline.info["checkpoints"] == in_process.info["checkpoints"]
@@ -67,7 +69,9 @@ def test_evaluating_never_changes_training():
     assert len(evaluations(often)) == 12
     for run in (without, often):
         assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(with_evaluation))
-        assert same_arrays(checkpoint_arrays(run, "learner"), checkpoint_arrays(with_evaluation, "learner"))
+        assert same_arrays(
+            checkpoint_arrays(run, "learner"), checkpoint_arrays(with_evaluation, "learner")
+        )
         assert _learned(run) == _learned(with_evaluation)
 
 

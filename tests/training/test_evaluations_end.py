@@ -76,7 +76,9 @@ def test_after_the_time_limit_no_episode_is_started_and_the_first_seeds_are_scor
     score = found.score()
     assert (score["episodes"], score["planned"]) == (5, 30)
     assert "no further episode was started after 1.0 s" in score["missing"]
-    whole, _ = evaluator.evaluate(policy_for(evaluator), 0, EpisodePlan(tuple(range(30)), max_seconds=99.0))
+    whole, _ = evaluator.evaluate(
+        policy_for(evaluator), 0, EpisodePlan(tuple(range(30)), max_seconds=99.0)
+    )
     assert len(whole.seeds) == 30
     assert "planned" not in whole.score()
 

@@ -8,7 +8,16 @@ import pytest
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.spaces.observations import ImageObs
-from tests.small_runs import exact_metrics, copy_killed_at, resume_run, rows, same_arrays, assert_same_run, traces, train_small
+from tests.small_runs import (
+    assert_same_run,
+    copy_killed_at,
+    exact_metrics,
+    resume_run,
+    rows,
+    same_arrays,
+    traces,
+    train_small,
+)
 
 N, T = 3, 8
 ROLLOUT = N * T

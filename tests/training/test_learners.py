@@ -11,7 +11,7 @@ import gymnast
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.metric import Limits
 from gymnast.metrics.specs import METRICS
-from tests.algos.practice import ACTION_SPACES, IDENTITY, LearnerHarness
+from tests.algos.harness import ACTION_SPACES, IDENTITY, LearnerHarness
 from tests.scripted import length_of, obs_of
 from tests.small_runs import rows, traces, train_small
 

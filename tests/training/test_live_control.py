@@ -19,16 +19,16 @@ from gymnast.runs.run import Run
 from tests.scripted import Alarm
 from tests.small_runs import (
     Plan,
+    assert_same_run,
     checkpoint_arrays,
+    copy_killed_at,
     evaluations,
     exact_metrics,
-    copy_killed_at,
     resume_run,
     rows,
     same_arrays,
-    assert_same_run,
-    train_with_commands,
     train_small,
+    train_with_commands,
 )
 
 N, T = 2, 16
@@ -88,7 +88,9 @@ def test_a_commanded_evaluation_is_received_at_once_and_does_not_change_training
     at = [(taken // ROLLOUT, version // ROLLOUT) for taken, version in evaluations(changed)]
     assert at[:2] == [(2, 2), (3, 3)]
     plain = train_with_commands("CartPole-v1", SETTINGS, {})
-    asked = train_with_commands("CartPole-v1", SETTINGS, {2: [("evaluate", {})], 3: [("evaluate", {})]})
+    asked = train_with_commands(
+        "CartPole-v1", SETTINGS, {2: [("evaluate", {})], 3: [("evaluate", {})]}
+    )
     assert same_arrays(checkpoint_arrays(asked), checkpoint_arrays(plain))
     assert len(evaluations(asked)) == len(evaluations(plain)) + 1  # the one of rollout 3 was due
     assert checkpoint.find(asked.path, 2 * ROLLOUT).manifest["reason"] == "evaluation asked"
@@ -131,7 +133,9 @@ def test_kill_9_after_live_changes_and_resume_equals_the_uninterrupted_run(
     rollouts: float, runs_dir: Path
 ):
     target = "py:tests.scripted:Alarm"
-    whole = train_with_commands(target, ALARMED, {k: v for k, v in BEFORE_THE_KILL.items() if k < rollouts})
+    whole = train_with_commands(
+        target, ALARMED, {k: v for k, v in BEFORE_THE_KILL.items() if k < rollouts}
+    )
     child = os.fork()
     if child == 0:
         Alarm.number, scored = signal.SIGKILL, 4 * 4
@@ -168,15 +172,21 @@ def test_resume_set_overrides_older_live_changes_of_that_key_only(changed: Run):
 
 
 def test_a_live_budget_that_is_used_up_is_refused_and_training_continues():
-    run = train_with_commands("CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 2 * ROLLOUT})]})
+    run = train_with_commands(
+        "CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 2 * ROLLOUT})]}
+    )
     (refused,) = events(run, "command refused")
     assert f"the run has used {3 * ROLLOUT:,}" in refused["why"]
     assert run.info["clocks"]["env_steps"] == 8 * ROLLOUT
-    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(train_small("CartPole-v1", SETTINGS)))
+    assert same_arrays(
+        checkpoint_arrays(run), checkpoint_arrays(train_small("CartPole-v1", SETTINGS))
+    )
 
 
 def test_a_budget_may_be_reduced_live_to_a_value_that_is_not_reached_yet():
-    run = train_with_commands("CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 5 * ROLLOUT})]})
+    run = train_with_commands(
+        "CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 5 * ROLLOUT})]}
+    )
     assert run.info["clocks"]["rollouts"] == 5
     assert (run.info["status"], run.info["reason_kind"]) == ("finished", "budget")
     assert load(run.config()).stop.env_steps == 8 * ROLLOUT, "what is stored stays"
@@ -212,7 +222,9 @@ def test_pausing_and_saving_change_no_metric():
 
     helper = threading.Thread(target=unpause_later)
     helper.start()
-    run = train_with_commands("CartPole-v1", SETTINGS, {2: [("pause", {})], 4: [("checkpoint", {})]})
+    run = train_with_commands(
+        "CartPole-v1", SETTINGS, {2: [("pause", {})], 4: [("checkpoint", {})]}
+    )
     helper.join()
     assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(plain))
     assert same_arrays(checkpoint_arrays(run, "learner"), checkpoint_arrays(plain, "learner"))
@@ -253,7 +265,9 @@ def wait_for(found: Any, seconds: float = 30.0) -> Any:
 
 def test_a_stop_command_ends_the_run_at_a_rollout_boundary_with_a_checkpoint_and_it_can_be_resumed():
     whole = train_small("CartPole-v1", SETTINGS)
-    run = train_with_commands("CartPole-v1", SETTINGS, {4: [("stop", {}), ("set", {"algo.lr": 1.0})]})
+    run = train_with_commands(
+        "CartPole-v1", SETTINGS, {4: [("stop", {}), ("set", {"algo.lr": 1.0})]}
+    )
     info = run.info
     assert (info["status"], info["reason"]) == ("stopped", "stopped by command")
     assert info["clocks"]["rollouts"] == 4
@@ -278,7 +292,9 @@ def test_commands_for_an_earlier_attempt_are_refused_except_set():
 
 
 def test_a_command_whose_event_is_recorded_is_not_applied_again():
-    run = train_with_commands("CartPole-v1", SETTINGS, {2: [("set", {"algo.lr": 1e-4})], 3: [("stop", {})]})
+    run = train_with_commands(
+        "CartPole-v1", SETTINGS, {2: [("set", {"algo.lr": 1e-4})], 3: [("stop", {})]}
+    )
     (event,) = events(run, "live change")
     sent = inbox.write_command(run.inbox, "set", assignments={"algo.lr": 1.0})
     left = run.inbox / f"{sent.id}.json"
@@ -329,7 +345,9 @@ def test_invalid_files_and_impossible_changes_are_reported_and_training_continue
     assert not events(run, "live change")
     assert "command refused" in (run.path / "log.txt").read_text()
     assert [p.name for p in run.inbox.iterdir()] == ["refused"]
-    assert same_arrays(checkpoint_arrays(run), checkpoint_arrays(train_small("CartPole-v1", SETTINGS)))
+    assert same_arrays(
+        checkpoint_arrays(run), checkpoint_arrays(train_small("CartPole-v1", SETTINGS))
+    )
 
 
 def test_live_values_that_conflict_with_resume_set_are_refused_before_training():

@@ -6,13 +6,18 @@ from typing import Any
 
 import pytest
 
-from gymnast.config.live import apply_assignments, live_keys, overridden_live_keys, with_live_changes
+from gymnast.config.live import (
+    apply_assignments,
+    live_keys,
+    overridden_live_keys,
+    with_live_changes,
+)
 from gymnast.config.resolve import resolve
-from gymnast.config.saved import flat_values as plain_values
 from gymnast.config.sections import ALGORITHMS
+from gymnast.config.serialize import flat_values as plain_values
 from gymnast.errors import ConfigError
-from gymnast.training.live.control import Schedules
-from gymnast.training.notebook import train
+from gymnast.training.live.settings import Schedules
+from gymnast.training.python_api import train
 from tests.small_runs import SMALL
 
 

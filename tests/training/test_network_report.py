@@ -19,7 +19,7 @@ from gymnast.inspect import network as report
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.learner import Learner
-from gymnast.training.live.control import Schedules
+from gymnast.training.live.settings import Schedules
 from gymnast.training.session import open_collector
 from tests.small_runs import checkpoint_arrays, train_small
 
@@ -41,7 +41,9 @@ def played(target: str, **more: Any) -> tuple[Learner, Rollout, Any]:
 
 
 def layers_of(learner: Learner, rollout: Rollout) -> dict[str, Any]:
-    return {layer["name"]: layer for layer in report.layer_report(learner.policy, rollout)["layers"]}
+    return {
+        layer["name"]: layer for layer in report.layer_report(learner.policy, rollout)["layers"]
+    }
 
 
 def ask(*words: str) -> str:

@@ -11,10 +11,10 @@ import pytest
 from gymnast.config.distribution import Distribution
 from gymnast.config.resolve import load
 from gymnast.evaluation.rescore import rescore
-from gymnast.film.frames import episode_frames
-from gymnast.film.stage import EnvRenderer, headless_rendering
+from gymnast.film.renderer import EnvRenderer, headless_rendering
+from gymnast.film.replay import episode_frames
 from gymnast.seeds import stream
-from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run, traces, train_small
+from tests.small_runs import assert_same_run, copy_killed_at, resume_run, rows, traces, train_small
 
 DRAWN = {
     "gravity": "uniform(-11, -5)",

@@ -10,7 +10,7 @@ import pytest
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
 from gymnast.training import update
-from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run, train_small
+from tests.small_runs import assert_same_run, copy_killed_at, resume_run, rows, train_small
 from tests.training.test_resuming import EVERYTHING, ROLLOUT
 
 OVERLAP = EVERYTHING | {"overlap": "on"}
@@ -27,7 +27,9 @@ def test_an_overlapped_run_killed_anywhere_resumes_bit_exactly(engine: str):
 
 def test_the_update_uses_the_previous_rollout():
     plain, overlapped = (
-        rows(train_small("CartPole-v1", EVERYTHING | {"overlap": way, "stop.env_steps": 4 * ROLLOUT}))
+        rows(
+            train_small("CartPole-v1", EVERYTHING | {"overlap": way, "stop.env_steps": 4 * ROLLOUT})
+        )
         for way in ("off", "on")
     )
     seen = [[row.get("value/mean") for row in run] for run in (plain, overlapped)]
@@ -80,7 +82,7 @@ def test_an_algorithm_without_off_policy_correction_is_refused(algo: str):
 def test_a_waiting_rollout_of_composite_observations_is_stored_in_a_checkpoint_unchanged():
     from gymnast.rollout import Rollout
     from gymnast.runs.tensors import pack, unpack
-    from tests.algos.practice import IDENTITY, LearnerHarness
+    from tests.algos.harness import IDENTITY, LearnerHarness
 
     practice = LearnerHarness.make(IDENTITY, {"env.kwargs": {"obs": "parts"}, "algo.n_steps": 4})
     rollout = practice.collect()

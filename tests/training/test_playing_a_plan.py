@@ -63,7 +63,9 @@ def test_an_episode_does_not_depend_on_earlier_episodes():
     policy = policy_for(evaluator)
     for deterministic in (True, False):
         alone = [
-            evaluator.evaluate(policy, 0, EpisodePlan((seed,), deterministic=deterministic))[0].returns[0]
+            evaluator.evaluate(policy, 0, EpisodePlan((seed,), deterministic=deterministic))[
+                0
+            ].returns[0]
             for seed in range(8)
         ]
         plan = EpisodePlan(tuple(range(8)), deterministic=deterministic)

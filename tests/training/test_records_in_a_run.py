@@ -19,14 +19,14 @@ from gymnast.runs.run import Run
 from gymnast.spaces import spaces
 from gymnast.spaces.spaces import DiscreteAction
 from gymnast.training.lifecycle.prepare import prepare
-from gymnast.training.notebook import train
+from gymnast.training.python_api import train
 from gymnast.training.session import metric_limits
 from tests.identity import OBSERVATIONS, Identity
 from tests.small_runs import (
     SMALL,
     checkpoint_arrays,
-    exact_metrics,
     copy_killed_at,
+    exact_metrics,
     resume_run,
     rows,
     same_arrays,

@@ -13,13 +13,13 @@ from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
 from gymnast.runs import checkpoint
 from gymnast.training.lifecycle.label import Label
 from tests.small_runs import (
+    assert_same_run,
     checkpoint_arrays,
-    exact_metrics,
     copy_killed_at,
+    exact_metrics,
     resume_run,
     rows,
     same_arrays,
-    assert_same_run,
     train_small,
 )
 
@@ -63,7 +63,9 @@ def test_stopping_and_resuming_equals_never_having_stopped(env: str, engine: str
     settings = EVERYTHING | (SHORT_EPISODES if env in ("Taxi-v4", "Pendulum-v1") else {})
     settings = settings | {"engine": engine}
     whole = train_small(env, settings)
-    killed = copy_killed_at(whole, 3 * ROLLOUT)  # in the middle of episodes, an evaluation under way
+    killed = copy_killed_at(
+        whole, 3 * ROLLOUT
+    )  # in the middle of episodes, an evaluation under way
     assert checkpoint.latest(killed.path).document("state")["scores"]["pending"]
     assert_same_run(resume_run(killed), whole)
     (event,) = [e for e in killed.events() if e["kind"] == "resumed"]
@@ -142,7 +144,9 @@ def test_a_branch_starts_with_the_settings_of_its_checkpoint_before_later_resume
     branch = resume_run(run, at=str(3 * ROLLOUT))
     assert load(branch.config()) == load(whole.config())
     assert same_arrays(checkpoint_arrays(branch), checkpoint_arrays(whole))
-    again = resume_run(run, at=str(6 * ROLLOUT))  # where it was resumed: with what it continued with
+    again = resume_run(
+        run, at=str(6 * ROLLOUT)
+    )  # where it was resumed: with what it continued with
     assert same_arrays(checkpoint_arrays(again), checkpoint_arrays(run))
 
 
@@ -150,7 +154,9 @@ def test_a_branch_can_be_killed_and_branched_from_like_any_run():
     whole = train_small("Script", EVERYTHING)
     branch = resume_run(whole, at=str(2 * ROLLOUT), label=Label("again", tags=("tried",)))
     assert (branch.info["name"], branch.info["tags"]) == ("again", ["tried"])
-    assert same_arrays(checkpoint_arrays(resume_run(copy_killed_at(branch, 6 * ROLLOUT))), checkpoint_arrays(whole))
+    assert same_arrays(
+        checkpoint_arrays(resume_run(copy_killed_at(branch, 6 * ROLLOUT))), checkpoint_arrays(whole)
+    )
     twig = resume_run(branch, at=str(4 * ROLLOUT))
     assert twig.info["parent"] == branch.id
     assert same_arrays(checkpoint_arrays(twig), checkpoint_arrays(whole))

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from gymnast.clock import Clock
-from gymnast.collect.casting import LEARNER
 from gymnast.collect.matches import MatchEnd
+from gymnast.collect.matchmaking import LEARNER
 from gymnast.config.resolve import resolve
 from gymnast.config.section import RolloutLength
 from gymnast.envs.matches.tag import TagMatches
@@ -29,14 +29,14 @@ from gymnast.training.learner import build_policy
 from gymnast.training.session import Session, open_collector
 from gymnast.training.update import update_roles
 from tests.small_runs import (
+    assert_same_run,
     checkpoint_arrays,
-    exact_metrics,
     copy_killed_at,
+    exact_metrics,
     matches,
     resume_run,
     rows,
     same_arrays,
-    assert_same_run,
     train_small,
 )
 
@@ -128,7 +128,9 @@ def test_a_branch_has_the_snapshots_up_to_its_checkpoint_and_continues_exactly()
     before = {file: file.read_bytes() for file in league.iterdir()}
     branch = resume_run(whole, at=str(6 * ROLLOUT))
     assert same_arrays(checkpoint_arrays(branch), checkpoint_arrays(whole))
-    assert [exact_metrics(row) for row in rows(branch)] == [exact_metrics(row) for row in rows(whole)]
+    assert [exact_metrics(row) for row in rows(branch)] == [
+        exact_metrics(row) for row in rows(whole)
+    ]
     assert {file: file.read_bytes() for file in league.iterdir()} == before
     copied = sorted(file.name for file in (branch.path / "league").iterdir())
     assert copied == sorted(file.name for file in before)
@@ -166,10 +168,14 @@ def test_a_checkpoint_does_not_fit_other_roles():
 def test_settings_of_a_role_apply_to_that_role_only():
     plain = train_small("tag", tag(stop__env_steps=ROLLOUT, eval__every="off"))
     own = {"algo.lr": 0.1, "algo.epochs": 1}
-    other = train_small("tag", tag(stop__env_steps=ROLLOUT, eval__every="off", roles__seeker__set=own))
+    other = train_small(
+        "tag", tag(stop__env_steps=ROLLOUT, eval__every="off", roles__seeker__set=own)
+    )
     before, after = (of("hider", checkpoint_arrays(run)) for run in (plain, other))
     assert same_arrays(before, after)
-    assert not same_arrays(of("seeker", checkpoint_arrays(plain)), of("seeker", checkpoint_arrays(other)))
+    assert not same_arrays(
+        of("seeker", checkpoint_arrays(plain)), of("seeker", checkpoint_arrays(other))
+    )
     row = rows(other)[0]
     assert row["seeker:hyper/lr"] == 0.1
     assert row["hider:hyper/lr"] == rows(plain)[0]["hider:hyper/lr"] != 0.1
@@ -186,7 +192,9 @@ def test_a_network_set_for_a_role_applies_to_that_role_only():
 
 def test_roles_learn_in_turn():
     turns = {"league__learning": "alternating", "league__turn": 2, "checkpoint__keep": 20}
-    run = train_small("tag", tag(**turns, stop__env_steps=6 * ROLLOUT, checkpoint__every="1 rollouts"))
+    run = train_small(
+        "tag", tag(**turns, stop__env_steps=6 * ROLLOUT, checkpoint__every="1 rollouts")
+    )
     for rollout in range(6):
         before, after = (checkpoint_arrays(run, which=k * ROLLOUT) for k in (rollout, rollout + 1))
         whose, other = ROLES if rollout // 2 % 2 == 0 else ROLES[::-1]
@@ -210,7 +218,9 @@ def session_of(settings: dict[str, Any], path: Path) -> Session:
 def test_an_update_that_breaks_is_rolled_back_for_its_role_only(broken: str, tmp_path: Path):
     session = session_of({"normalize.obs": "running"}, tmp_path)
     clock = session.clock
-    rollouts = session.collector.collect(session.acting_policies(), RolloutLength(T), clock).rollouts
+    rollouts = session.collector.collect(
+        session.acting_policies(), RolloutLength(T), clock
+    ).rollouts
     first = tuple(index[0] for index in rollouts[broken].valid.nonzero())
     reward = rollouts[broken].reward.copy()
     reward[first] = np.nan
@@ -241,7 +251,9 @@ def test_running_returns_are_tracked_while_another_role_learns(tmp_path: Path):
     turns = {"league.learning": "alternating", "league.turn": 1, "normalize.reward": "running"}
     session = session_of(turns, tmp_path)
     clock, hider = session.clock, session.learners["hider"]
-    rollouts = session.collector.collect(session.acting_policies(), RolloutLength(5), clock).rollouts
+    rollouts = session.collector.collect(
+        session.acting_policies(), RolloutLength(5), clock
+    ).rollouts
     values = {role: session.settings.schedules_for(role).values(clock) for role in ROLES}
     update_roles(session, rollouts, values)
     assert hider.reward_scale.moments.count == type(hider.reward_scale)("running", 1).moments.count
@@ -461,7 +473,9 @@ def test_a_dominated_role_gets_every_remedy_in_turn_and_no_longer_than_needed(tm
 def test_evaluating_changes_neither_policies_nor_their_normalizers(tmp_path: Path):
     session = session_of({"normalize.obs": "running", "normalize.value": "popart"}, tmp_path)
     clock = session.clock
-    rollouts = session.collector.collect(session.acting_policies(), RolloutLength(T), clock).rollouts
+    rollouts = session.collector.collect(
+        session.acting_policies(), RolloutLength(T), clock
+    ).rollouts
     values = {role: session.settings.schedules_for(role).values(clock) for role in ROLES}
     update_roles(session, rollouts, values)
     policies = {role: learner.policy for role, learner in session.learners.items()}
@@ -480,7 +494,9 @@ def test_evaluating_changes_neither_policies_nor_their_normalizers(tmp_path: Pat
 def test_evaluation_is_the_same_in_a_process_of_its_own():
     settings = tag(stop__env_steps=4 * ROLLOUT, league__opponents=["weak", "medium"])
     inline, apart = (train_small("tag", settings | {"eval.mode": m}) for m in ("inline", "process"))
-    assert [exact_metrics(row) for row in rows(inline)] == [exact_metrics(row) for row in rows(apart)]
+    assert [exact_metrics(row) for row in rows(inline)] == [
+        exact_metrics(row) for row in rows(apart)
+    ]
     assert inline.info["score"] == apart.info["score"]
     evaluated = [row for row in rows(inline) if "eval:episode/return" in row]
     assert len(evaluated) > 1

@@ -21,7 +21,7 @@ from gymnast.jobs.groups import group_result
 from gymnast.runs.run import Run
 from gymnast.training.learner import Learner
 from gymnast.training.lifecycle.prepare import prepare
-from tests.e2e.commands import run_json, run_gymnast, run_checked
+from tests.e2e.commands import run_checked, run_gymnast, run_json
 from tests.small_runs import resume_run, train_small
 
 TINY = {"env.n_envs": 2, "algo.n_steps": 32, "stop.rollouts": 2, "eval.every": "1 rollouts"}
@@ -174,7 +174,9 @@ def test_a_broken_environment_gets_one_clear_error(name: str, said: str, tmp_pat
     (tmp_path / "presets").mkdir()
     preset = "metrics: {env/said: {source: word, description: A word.}}\nvariants: {ppo: {}}\n"
     (tmp_path / "presets" / f"py:broken:{name}.yaml").write_text(preset)
-    done = run_gymnast(tmp_path / "runs", "train", f"py:broken:{name}", "--rollouts", "1", cwd=tmp_path)
+    done = run_gymnast(
+        tmp_path / "runs", "train", f"py:broken:{name}", "--rollouts", "1", cwd=tmp_path
+    )
     assert done.returncode == 1, done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr

@@ -18,19 +18,19 @@ from gymnast.config.resolve import resolve
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from gymnast.training.live.control import Settings
 from gymnast.training.live.rules import PlateauRule, build_rules
+from gymnast.training.live.settings import Settings
 from tests.scripted import Alarm
 from tests.small_runs import (
+    assert_same_run,
     checkpoint_arrays,
-    evaluations,
     copy_killed_at,
+    evaluations,
     resume_run,
     rows,
     same_arrays,
-    assert_same_run,
-    train_with_commands,
     train_small,
+    train_with_commands,
 )
 
 RETURN = "episode/return"

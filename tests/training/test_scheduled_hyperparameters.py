@@ -12,8 +12,15 @@ from gymnast.config.schedule import Schedule
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
-from gymnast.training.live.control import Settings
-from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run, train_with_commands, train_small
+from gymnast.training.live.settings import Settings
+from tests.small_runs import (
+    assert_same_run,
+    copy_killed_at,
+    resume_run,
+    rows,
+    train_small,
+    train_with_commands,
+)
 
 FIXED = {"replay"}
 """Hyperparameters that cannot change during a run, because memory is allocated once."""
@@ -112,7 +119,9 @@ def test_a_constant_hyperparameter_stays_a_plain_number_without_a_metric():
 
 def test_a_schedule_can_be_set_while_the_run_trains():
     plan = {2: [("set", {"algo.gamma": "0.5 -> 0.9", "algo.epochs": "3 -> 1"})]}
-    run = train_with_commands("CartPole-v1", RUN | {"algo.n_steps": 16, "algo.batch_size": "50%"}, plan)
+    run = train_with_commands(
+        "CartPole-v1", RUN | {"algo.n_steps": 16, "algo.batch_size": "50%"}, plan
+    )
     followed = [row for row in rows(run) if "hyper/gamma" in row]
     assert followed
     assert followed[0]["clock/rollouts"] == 3

@@ -9,7 +9,7 @@ import pytest
 from gymnast.config import presets
 from gymnast.config.resolve import resolve
 from gymnast.training.lifecycle.prepare import prepare
-from tests.small_runs import resume_run, train_with_commands, train_small
+from tests.small_runs import resume_run, train_small, train_with_commands
 
 
 def warnings(target: str, overrides: dict[str, Any], algo: str | None = None) -> list[str]:

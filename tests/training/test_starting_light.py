@@ -94,6 +94,10 @@ def test_field_docs_are_those_of_the_class_that_declares_the_field_last():
     from gymnast.config.sections.dqn import DQNConfig
     from gymnast.config.sections.gradient import GradientSection
 
-    assert DQNConfig.field_docs()["gamma"] == GradientSection.field_docs()["gamma"] == "Discount per step."
+    assert (
+        DQNConfig.field_docs()["gamma"]
+        == GradientSection.field_docs()["gamma"]
+        == "Discount per step."
+    )
     assert DQNConfig.field_docs()["name"] == "The algorithm."
     assert GradientSection.field_docs()["name"] != "The algorithm."

@@ -13,7 +13,7 @@ from gymnast.errors import GymnastError
 from gymnast.runs.run import Run
 from gymnast.training import evaluation_points
 from tests.scripted import Alarm
-from tests.small_runs import resume_run, train_with_commands, train_small
+from tests.small_runs import resume_run, train_small, train_with_commands
 
 ROLLOUT = 2 * 8
 SETTINGS = {"env.n_envs": 2, "algo.n_steps": 8, "stop.env_steps": 4 * ROLLOUT, "eval.every": "off"}

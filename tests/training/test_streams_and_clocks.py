@@ -8,7 +8,7 @@ import pytest
 from gymnast.clock import CLOCKS, Clock
 from gymnast.config.resolve import resolve
 from gymnast.seeds import episode_seed, stream
-from gymnast.training.live.control import Schedules
+from gymnast.training.live.settings import Schedules
 
 
 def test_a_stream_is_a_function_of_root_and_path():

@@ -15,9 +15,9 @@ from gymnast.config.rule import Rule
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError, EnvError
-from gymnast.seeds import episode_seed, decode_task, encode_task
+from gymnast.seeds import decode_task, encode_task, episode_seed
 from gymnast.training.live.curriculum import Curriculum
-from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run, traces, train_small
+from tests.small_runs import assert_same_run, copy_killed_at, resume_run, rows, traces, train_small
 
 TASKS = {"short": {"id": "CartPole-v0"}, "long": {"share": 3}}
 """The same physics; one ends after 200 steps, the other after 500."""
@@ -166,7 +166,9 @@ def test_an_invalid_curriculum_is_refused(tasks: Any, stages: Any, said: str):
 
 def test_tasks_with_different_spaces_are_refused():
     with pytest.raises(EnvError, match="task other has the observation space"):
-        train_small("CartPole-v1", SMALL | {"env.tasks": {"one": {}, "other": {"id": "Acrobot-v1"}}})
+        train_small(
+            "CartPole-v1", SMALL | {"env.tasks": {"one": {}, "other": {"id": "Acrobot-v1"}}}
+        )
 
 
 def test_tasks_are_refused_on_a_vector_env():

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from gymnast.config.resolve import load
-from tests.small_runs import copy_killed_at, resume_run, rows, assert_same_run, train_small
-from tests.tracked import (
-    rows_as_bits,
+from tests.small_runs import assert_same_run, copy_killed_at, resume_run, rows, train_small
+from tests.tracker_files import (
     exit_codes,
+    rows_as_bits,
     tensorboard_rows,
     tensorboard_scalars,
     wandb_files,

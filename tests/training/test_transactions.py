@@ -12,7 +12,7 @@ from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.runs import checkpoint
 from gymnast.seeds import stream
 from gymnast.training.learner import Learner
-from gymnast.training.live.control import Schedules
+from gymnast.training.live.settings import Schedules
 from gymnast.training.session import open_collector
 from gymnast.training.transaction import Transaction
 from tests.small_runs import resume_run, train_small
@@ -40,7 +40,9 @@ def practice():
     first = collector.collect({"agent": learner.policy}, RolloutLength(64), clock).rollouts["agent"]
     learner.update(first, values, order())
     clock.rollouts += 1
-    rollout = collector.collect({"agent": learner.policy}, RolloutLength(64), clock).rollouts["agent"]
+    rollout = collector.collect({"agent": learner.policy}, RolloutLength(64), clock).rollouts[
+        "agent"
+    ]
     yield learner, rollout, values
     collector.close()
 

@@ -8,7 +8,15 @@ import pytest
 from gymnast.engine.batch import MinibatchPlan
 from gymnast.runs import checkpoint
 from gymnast.seeds import stream
-from tests.small_runs import checkpoint_arrays, exact_metrics, copy_killed_at, resume_run, rows, same_arrays, train_small
+from tests.small_runs import (
+    checkpoint_arrays,
+    copy_killed_at,
+    exact_metrics,
+    resume_run,
+    rows,
+    same_arrays,
+    train_small,
+)
 
 TINY = {
     "env.n_envs": 2,

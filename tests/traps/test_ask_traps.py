@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from gymnast.cli import asking, cli, launching
+from gymnast.cli import cli, confirmation, launching
 from gymnast.errors import UsageError
 
 SMALL = ["--env-steps", "128", "--set", "eval.every=off", "--set", "eval.confirm_episodes=2"]
@@ -66,7 +66,7 @@ def test_25_a_group_or_a_job_is_not_started_either(more, tmp_path: Path, monkeyp
     monkeypatch.setattr(launching, "refuse_without_terminal", lambda: None)
     words = ["train", "CartPole-v1", "--ask", *more, "--runs", str(tmp_path / "runs")]
     declined = CliRunner().invoke(cli, words, input="n\n", standalone_mode=False)
-    assert declined.return_value == asking.DECLINED
+    assert declined.return_value == confirmation.DECLINED
     assert declined.output.count("start?") == 1
     interrupted = CliRunner().invoke(cli, words, input="", standalone_mode=False)
     assert isinstance(interrupted.exception, click.Abort)

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from docs.studies.health import FAULTS, HEALTHY, alerts_for_rows
 from gymnast.cli import cli
-from gymnast.config.resolve import resolve, apply_overrides
-from gymnast.config.saved import flat_values
+from gymnast.config.resolve import apply_overrides, resolve
 from gymnast.config.sections import ALGORITHMS
+from gymnast.config.serialize import flat_values
 from gymnast.insight import envelope
 from gymnast.insight.causes import SHORT_HORIZON
 from gymnast.insight.doctor import Diagnosis, diagnose, diagnose_rows
@@ -22,9 +22,9 @@ from gymnast.insight.suspects import find_suspects
 from gymnast.metrics import alerts as judging
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
+from gymnast.metrics.checks.allowed_changes import advisable_changes, concerns_learning
 from gymnast.metrics.checks.check import Check, Remedy
-from gymnast.metrics.checks.patch import concerns_learning, advisable_changes
-from gymnast.metrics.seen import RunHistory
+from gymnast.metrics.run_history import RunHistory
 from gymnast.metrics.specs import METRICS
 from tests.metrics.test_checks import record
 from tests.small_runs import train_small
@@ -35,7 +35,9 @@ TARGETS = {name: name for name in HEALTHY} | {name: fault.target for name, fault
 def ended(name: str, alerts: list[dict[str, Any]] | None = None, **outcome: Any) -> Diagnosis:
     """Returns the diagnosis of a stored record, as if the run had ended like this."""
     rows, settings = record(name)
-    found = [asdict(alert) for alert in alerts_for_rows(rows, settings)] if alerts is None else alerts
+    found = (
+        [asdict(alert) for alert in alerts_for_rows(rows, settings)] if alerts is None else alerts
+    )
     target = TARGETS[name]
     info = {
         "id": name,

@@ -13,4 +13,4 @@ def test_training_loads_nothing_that_makes_pictures():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "gymnast.film.background" in loaded
-    assert not loaded & {"av", "pygame", "gymnast.film.encode", "gymnast.film.stage"}
+    assert not loaded & {"av", "pygame", "gymnast.film.encode", "gymnast.film.renderer"}

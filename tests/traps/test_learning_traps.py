@@ -22,8 +22,8 @@ from gymnast.rl.returns import gae
 from gymnast.rl.statistics import explained_variance
 from gymnast.seeds import stream
 from gymnast.spaces.spaces import BoxAction, DiscreteAction
-from gymnast.training.live.control import Schedules
-from tests.algos.practice import LearnerHarness
+from gymnast.training.live.settings import Schedules
+from tests.algos.harness import LearnerHarness
 from tests.scripted import Match, Script, obs_of, seed_from_obs
 from tests.small_runs import checkpoint_arrays, rows, traces, train_small
 
@@ -78,7 +78,9 @@ def collected(end: str, n_steps: int = 12):
     policy = Policy(envs.obs_space, envs.action_space, cfg.policy, cfg.normalize)
     policy.initialize(0, "agent")
     policy.parameters.views["critic.4.bias"] += 50  # a value that cannot be overlooked
-    collector = VectorCollector(envs, seed=0, metric_keys={}, should_trace=lambda _: True, keep_obs=True)
+    collector = VectorCollector(
+        envs, seed=0, metric_keys={}, should_trace=lambda _: True, keep_obs=True
+    )
     collector.start_episodes()
     return policy, collector.collect({"agent": policy}, RolloutLength(n_steps), Clock())
 
@@ -106,7 +108,9 @@ def test_05_no_transition_crosses_a_reset_and_a_time_limit_bootstraps_from_the_t
 
 def test_06_exactly_the_steps_of_finished_episodes_are_learned_from_once():
     """REINFORCE: the episodes of one rollout, distinguished by the seeds in their observations."""
-    practice = LearnerHarness.make("Script", {"env.n_envs": 3, "algo.episodes": 3}, algo="reinforce")
+    practice = LearnerHarness.make(
+        "Script", {"env.n_envs": 3, "algo.episodes": 3}, algo="reinforce"
+    )
     for _ in range(4):
         rollout = practice.collect()
         seen = [seed_from_obs(obs) for obs in rollout.obs[rollout.valid]]

@@ -10,7 +10,7 @@ import pytest
 
 from gymnast import api
 from gymnast.config.resolve import load
-from gymnast.metrics.specs import METRICS, run_metrics, metric_for_key
+from gymnast.metrics.specs import METRICS, metric_for_key, run_metrics
 from gymnast.runs import checkpoint
 from tests.small_runs import evaluations, rows, train_small
 

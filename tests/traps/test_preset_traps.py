@@ -8,7 +8,7 @@ import pytest
 
 from gymnast.api import config_show
 from gymnast.config import presets
-from gymnast.config.saved import flat_values
+from gymnast.config.serialize import flat_values
 from gymnast.envs.build.defaults import resolve_for_spaces
 
 ENV = "MountainCarContinuous-v0"

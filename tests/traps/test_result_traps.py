@@ -109,5 +109,7 @@ def test_58_the_results_page_marks_results_without_a_clean_revision(
 
 
 def test_58_no_stored_result_is_from_a_revision_with_uncommitted_changes():
-    dirty = [result["preset"] for result in results.all_results() if not is_clean(result["revision"])]
+    dirty = [
+        result["preset"] for result in results.all_results() if not is_clean(result["revision"])
+    ]
     assert dirty == []

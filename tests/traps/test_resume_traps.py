@@ -15,7 +15,15 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnast.envs.suites.atari import SeededCopies
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from tests.small_runs import checkpoint_arrays, exact_metrics, copy_killed_at, resume_run, rows, same_arrays, train_small
+from tests.small_runs import (
+    checkpoint_arrays,
+    copy_killed_at,
+    exact_metrics,
+    resume_run,
+    rows,
+    same_arrays,
+    train_small,
+)
 
 ROLLOUT = 2 * 8
 SETTINGS = {

@@ -23,9 +23,9 @@ from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
 from tests.scripted import Alarm
 from tests.small_runs import (
+    copy_killed_at,
     evaluations,
     exact_metrics,
-    copy_killed_at,
     resume_run,
     rows,
     traces,
@@ -161,7 +161,9 @@ def test_40_a_background_training_is_identified_by_its_run_id_and_its_end_by_sto
     program.chmod(0o755)
     monkeypatch.setattr(detach.sys, "executable", str(program))
     about = {"name": "", "group": None, "seed": 0}
-    jobs = [detach.start_job("A", arguments=[], runs_dir=runs_dir, limit=9, **about) for _ in range(3)]
+    jobs = [
+        detach.start_job("A", arguments=[], runs_dir=runs_dir, limit=9, **about) for _ in range(3)
+    ]
     assert len({job["id"] for job in jobs}) == 3, "each has a directory of its own"
     assert [job["status"] for job in jobs] == ["started"] * 3
     ended = [*status.wait([job["id"] for job in jobs], runs_dir)]

@@ -16,7 +16,7 @@ from gymnast.algos import a2c, dqn, ppo, reinforce
 from gymnast.rollout import Rollout
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from gymnast.steps import COLUMNS, env_major
+from gymnast.step_table import COLUMNS, env_major
 from tests.small_runs import rows, train_small
 
 ROOT = Path(__file__).parents[2]
@@ -131,7 +131,9 @@ def test_56_the_step_table_has_the_numbers_that_the_update_used(
 def test_56_values_in_raw_units_are_those_of_the_same_run_without_scaling():
     """A factor on the rewards changes only units: without learning, nothing else differs."""
     plain, scaled = (
-        tables(train_small("CartPole-v1", {**BASE, **STEPS, "algo.lr": 0, "normalize.reward_scale": x}))
+        tables(
+            train_small("CartPole-v1", {**BASE, **STEPS, "algo.lr": 0, "normalize.reward_scale": x})
+        )
         for x in (1.0, 4.0)
     )
     a, b = plain["rollout.csv"], scaled["rollout.csv"]

@@ -14,7 +14,7 @@ from gymnast.runs.run import Run
 from gymnast.training.loop import Loop
 from tests.scripted import Alarm, Breaks
 from tests.small_runs import rows, train_small
-from tests.tracked import rows_as_bits, exit_codes, wandb_files, wandb_rows
+from tests.tracker_files import exit_codes, rows_as_bits, wandb_files, wandb_rows
 
 ROLLOUT = 2 * 8
 WANDB: dict[str, Any] = {

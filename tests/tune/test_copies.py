@@ -15,9 +15,9 @@ from gymnast.config.resolve import resolve
 from gymnast.config.source import Source
 from gymnast.tune.copies import (
     BACKENDS,
+    amount_per_copy,
     best_sample,
     probe_env,
-    amount_per_copy,
     steps_between_rewards,
     tune_copies,
 )
@@ -28,7 +28,9 @@ def invoke(*words: str) -> Any:
     return CliRunner().invoke(tune, ["envs", *words], standalone_mode=False)
 
 
-def measured(backend: str, n: int, speed: float, cpu: float = 1.0, restores: bool = True) -> SpeedSample:
+def measured(
+    backend: str, n: int, speed: float, cpu: float = 1.0, restores: bool = True
+) -> SpeedSample:
     return SpeedSample(backend, n, speed, cpu, restores=restores)
 
 

@@ -12,13 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.check.ending import NO_LIMIT
+from gymnast.check.checked_env import env_traceback
 from gymnast.check.environment import STEPS, ProgressCallback
+from gymnast.check.episode_ends import NO_LIMIT
 from gymnast.check.finding import Finding, Report, sort_findings
-from gymnast.check.live import env_traceback
-from gymnast.check.matches.repeating import MakeMatches, MatchTranscript, check_rendering, step_fingerprint, check_determinism
+from gymnast.check.matches.determinism import (
+    MakeMatches,
+    MatchTranscript,
+    check_determinism,
+    check_rendering,
+    step_fingerprint,
+)
 from gymnast.check.observer import FirstViolation
-from gymnast.collect.casting import random_player
+from gymnast.collect.matchmaking import random_player
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, Matches, MatchStep
 from gymnast.envs.matches.open import open_matches
@@ -113,7 +119,9 @@ class _MatchCheck:
             for role in self.matches.roles:
                 self._in_play[role][place] = True
             self._check_obs(place, match)
-            match.fingerprints.append(step_fingerprint(self.matches.obs, place, self._playing(place)))
+            match.fingerprints.append(
+                step_fingerprint(self.matches.obs, place, self._playing(place))
+            )
 
     def _record(self, actions: ByRole, step: MatchStep) -> None:
         """Records one step of every running match and checks its result."""
@@ -153,7 +161,9 @@ class _MatchCheck:
                     what = "ends again" if ended else f"receives the reward {value:g}"
                     self._wrong["ends"].record(match.last_timestep, f"{agent} is done and {what}")
                 elif playing[seat] and not np.isfinite(value):
-                    self._wrong["finite"].record(match.last_timestep, f"the reward of {agent} is {value}")
+                    self._wrong["finite"].record(
+                        match.last_timestep, f"the reward of {agent} is {value}"
+                    )
                 elif playing[seat] and limits and not limits[0] <= value <= limits[1]:
                     what = f"the reward of {agent} is {value:g}, declared is {list(limits)}"
                     self._wrong["facts.reward"].record(match.last_timestep, what)
@@ -175,7 +185,9 @@ class _MatchCheck:
             what = f"the match continues beyond its limit of {limit} steps"
             self._wrong["time limit"].record(match.last_timestep, what)
 
-    def _check_obs(self, place: int, match: MatchTranscript, who: Mapping[str, Array] | None = None) -> None:
+    def _check_obs(
+        self, place: int, match: MatchTranscript, who: Mapping[str, Array] | None = None
+    ) -> None:
         """Checks the observations of agents that are in play, or that were before the step (`who`)."""
         for role, kind in self.matches.roles.items():
             mask = self._in_play[role][place] if who is None else who[role]

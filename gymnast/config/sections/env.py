@@ -10,12 +10,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, mod
 from gymnast.config.applies import Applies
 from gymnast.config.distribution import Distribution
 from gymnast.config.episode_limit import AutoSteps
-from gymnast.config.measured import vec_env_defaults
 from gymnast.config.numbers import OFF, Count, Maybe, PlainValue, Positive, Switch, Whole
 from gymnast.config.section import SECTION_DEFAULT, Section
 from gymnast.config.sections.image import TO_ATARI, AtariConfig, ImageConfig, is_atari
 from gymnast.config.sections.noise import NoiseConfig
 from gymnast.config.sections.tasks import StageConfig, TaskConfig, stage_conflicts
+from gymnast.config.vec_env_defaults import vec_env_defaults
 
 ATARI_FRAMES, IMAGE_STACK = 4, 4
 """Values of `frames_per_step: auto` for an Atari game, and of `stack: auto` for images."""

@@ -25,7 +25,9 @@ def _scale(value: Any) -> float | Share:
     share = is_percent(value) or isinstance(value, Share)
     scale = Share.parse(value) if share else parse_number(value)
     if scale < 0:
-        raise ValueError(f"{quote_value(value)} is too small (expected a standard deviation, 0 or more)")
+        raise ValueError(
+            f"{quote_value(value)} is too small (expected a standard deviation, 0 or more)"
+        )
     if scale > FLOAT32_LIMIT:
         raise ValueError(f"{quote_value(value)} is too large (expected at most {FLOAT32_LIMIT:g})")
     return scale

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gymnast.config.applies import (
+    TO_BUILTIN_LAYERS,
     TO_CONTINUOUS_ACTIONS,
     TO_IMAGES,
-    TO_BUILTIN_LAYERS,
     WITH_A_CRITIC,
     Applies,
 )

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from gymnast.config.change import Change, Bounds
+from gymnast.config.change import Bounds, Change
 from gymnast.config.numbers import OFF, Count, Maybe, Number, Whole
 from gymnast.config.problems import explain_errors
 from gymnast.config.section import AlgoSection, DottedKey, Section
 from gymnast.config.sections.shaping import TermConfig
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 
 def _rule_name(name: str) -> str:

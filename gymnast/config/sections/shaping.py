@@ -12,7 +12,7 @@ from pydantic import AfterValidator
 from gymnast.config.numbers import PlainValue
 from gymnast.config.schedule import Schedule
 from gymnast.config.section import Section
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 CUSTOM_PREFIX = "py:"
 """Prefix of the path of a user-defined term."""

@@ -21,7 +21,10 @@ class NativeInference:
         self.network = native_plan(network, parameters, head)
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs
         numpy_inference = NumpyInference(network, parameters.views)
-        self.layer_output, self.activations = numpy_inference.layer_output, numpy_inference.activations
+        self.layer_output, self.activations = (
+            numpy_inference.layer_output,
+            numpy_inference.activations,
+        )
         self.values_while_acting = network.is_expensive
         self._continuous = head.action_spec.dtype == np.float32
 

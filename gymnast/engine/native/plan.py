@@ -205,7 +205,11 @@ def _head(plan: Any, parameters: Parameters, head: AnyHead) -> None:
         case _:
             kind, log_std = "gaussian", parameters.slice_of("actor.log_std").start
             if isinstance(head, SquashedGaussian):
-                kind, nodes, weights = "squashed", QUADRATURE_NODES.tolist(), QUADRATURE_WEIGHTS.tolist()
+                kind, nodes, weights = (
+                    "squashed",
+                    QUADRATURE_NODES.tolist(),
+                    QUADRATURE_WEIGHTS.tolist(),
+                )
     plan.head(
         kind,
         n_outputs=head.n_outputs,

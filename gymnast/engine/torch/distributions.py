@@ -115,7 +115,9 @@ class SquashedGaussianDistribution:
 
     def entropy(self) -> Tensor:
         mean, log_std = self.normal.mean, self.normal.log_std
-        nodes, weights = (torch.from_numpy(x).to(mean.dtype) for x in (QUADRATURE_NODES, QUADRATURE_WEIGHTS))
+        nodes, weights = (
+            torch.from_numpy(x).to(mean.dtype) for x in (QUADRATURE_NODES, QUADRATURE_WEIGHTS)
+        )
         slope = _log_slope(mean[..., None] + torch.exp(log_std)[..., None] * nodes) @ weights
         return self.normal.entropy() + slope.sum(-1)
 

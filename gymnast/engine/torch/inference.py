@@ -52,7 +52,9 @@ class TorchInference:
             return [], self.actor(features)
         network, tensors = self.forward.network, self.tensors
         found: dict[str, list[tuple[str, Tensor]]] = {"shared": [], "actor": [], "critic": []}
-        hidden = run_stack("shared", network.shared, tensors, torch.from_numpy(features), found["shared"])
+        hidden = run_stack(
+            "shared", network.shared, tensors, torch.from_numpy(features), found["shared"]
+        )
         output = run_stack("actor", network.actor, tensors, hidden, found["actor"])
         run_stack("critic", network.critic, tensors, hidden, found["critic"])
         layers = [(part, *layer) for part, stack in found.items() for layer in stack]
@@ -81,7 +83,11 @@ class TorchInference:
                 return [compute(part) for part in parts[span]]
 
         # a user module need not be thread-safe
-        spans = [slice(None)] if self.forward.custom_module is not None else shares.split_rows(len(parts))
+        spans = (
+            [slice(None)]
+            if self.forward.custom_module is not None
+            else shares.split_rows(len(parts))
+        )
         outputs = chain.from_iterable(shares.run_parallel(compute_share, spans))
         return [torch.cat(column).numpy() for column in zip(*outputs, strict=True)]
 

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gymnast.engine.torch.flattened import FlattenChannelsLast
-from gymnast.engine.torch.quick import dense
+from gymnast.engine.torch.fast_ops import dense
+from gymnast.engine.torch.flatten import FlattenChannelsLast
 from gymnast.policy.layers import (
     Activation,
     Conv,

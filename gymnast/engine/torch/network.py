@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from gymnast.engine.torch.custom_module import CustomModule
 from gymnast.engine.torch.layers import run_stack
 from gymnast.engine.torch.memory import keep_freed_memory
-from gymnast.engine.torch.own_module import CustomModule
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters, aligned_zeros
 

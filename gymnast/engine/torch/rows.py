@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gymnast.engine.torch.fast_ops import gather_images
 from gymnast.engine.torch.layers import channels_last
-from gymnast.engine.torch.quick import gather_images
 from gymnast.images import Images, ObsArray
 from gymnast.policy.layers import Network, Pixels
 

@@ -113,7 +113,9 @@ def raise_fault(name: str, faults: Sequence[Fault], fix: str = "fix the environm
         raise EnvError(what, fix=fix, traceback=fault.traceback)
 
 
-def info_metrics(info: Mapping[str, Any], metric_keys: Mapping[str, str], env: str) -> dict[str, float]:
+def info_metrics(
+    info: Mapping[str, Any], metric_keys: Mapping[str, str], env: str
+) -> dict[str, float]:
     """Returns metric -> value from the last info of an episode. `wanted`: metric -> key of info; keys that
     the info lacks are left out."""
     metrics: dict[str, float] = {}

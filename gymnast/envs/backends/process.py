@@ -95,7 +95,9 @@ class ProcessBackend:
             self.obs = self._rows.obs
             self._actions = self._rows.actions(np.uint8, ())
             for worker in self.workers:
-                self._join(worker, self._made if worker is self.workers[0] else worker.receive_env_info())
+                self._join(
+                    worker, self._made if worker is self.workers[0] else worker.receive_env_info()
+                )
         except WorkerLost as lost:
             what = f"{self.name} cannot be created: {lost.message}"
             raise EnvError(what, fix="see the log", traceback=lost.output) from None

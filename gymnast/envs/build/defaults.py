@@ -18,8 +18,8 @@ from gymnast.config.presets import split_target
 from gymnast.config.resolve import ResolvedConfig, resolve
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.build.env_ids import latest_version
 from gymnast.envs.build.make import make_env
-from gymnast.envs.build.names import latest_version
 from gymnast.envs.matches.open import open_matches
 from gymnast.errors import EnvError
 from gymnast.spaces import spaces
@@ -80,7 +80,9 @@ def _spaces(cfg: Config[Any], env_cfg: EnvConfig) -> tuple[Observation, Action]:
             role = next(iter(matches.roles.values()))
             return role.obs, role.action
     with closing(make_env(env_cfg)) as env:
-        return spaces.convert_obs_space(env.observation_space), spaces.convert_action_space(env.action_space)
+        return spaces.convert_obs_space(env.observation_space), spaces.convert_action_space(
+            env.action_space
+        )
 
 
 def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, Any]:

@@ -10,19 +10,19 @@ import gymnasium as gym
 from gymnasium import error
 
 from gymnast.config.episode_limit import ENV_LIMIT, EpisodeLimit
-from gymnast.config.families import is_multi_agent, install_hint
+from gymnast.config.families import install_hint, is_multi_agent
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.image import is_atari
+from gymnast.envs.build.env_ids import register, successor_error
 from gymnast.envs.build.fast_step import use_fast_step
-from gymnast.envs.build.names import register, successor_error
 from gymnast.envs.build.strip_wrappers import DefaultTimeLimit, time_limit
 from gymnast.envs.build.tasks import TaskEnv
 from gymnast.envs.suites.atari import make_game
-from gymnast.envs.wrappers import apply_wrappers, apply_task_wrappers
+from gymnast.envs.wrappers import apply_task_wrappers, apply_wrappers
 from gymnast.errors import EnvError, NotInstalled
-from gymnast.imported import import_object
+from gymnast.import_object import import_object
 from gymnast.processes import guard
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 
 def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = ENV_LIMIT) -> gym.Env[Any, Any]:

@@ -19,8 +19,8 @@ from gymnast.envs.backends.envpool import make_envpool
 from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.backends.process import ProcessBackend
 from gymnast.envs.backends.vector import VectorBackend
+from gymnast.envs.build.env_ids import register
 from gymnast.envs.build.make import make_env
-from gymnast.envs.build.names import register
 from gymnast.envs.suites.atari import SeededCopies, vector_settings
 from gymnast.envs.wrappers import enabled_wrappers
 from gymnast.errors import EnvError

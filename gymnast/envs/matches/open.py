@@ -7,7 +7,7 @@ from typing import Any
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import Matches
 from gymnast.errors import ConfigError
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 
 def open_matches(cfg: Config[Any], n_matches: int) -> Matches:

@@ -7,9 +7,9 @@ from typing import Any
 from gymnasium.spaces import Box
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.discrete import DiscreteElements
-from gymnast.envs.wrappers.episode import ActionWrapper, Env
-from gymnast.envs.wrappers.scales import clip_to_space, noise_std
+from gymnast.envs.wrappers.discrete_elements import DiscreteElements
+from gymnast.envs.wrappers.noise_scales import clip_to_space, noise_std
+from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper, Env
 from gymnast.errors import EnvError
 
 KEY = "env.noise.action"

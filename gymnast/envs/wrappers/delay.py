@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiDiscrete
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.episode import ActionWrapper, Env
+from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper, Env
 from gymnast.errors import EnvError
 
 

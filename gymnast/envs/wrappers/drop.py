@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.episode import Env, SeededWrapper, StepResult
+from gymnast.envs.wrappers.seeded_wrapper import Env, SeededWrapper, StepResult
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:

@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.suites.ram import LAYOUTS, RamLayout, Position
+from gymnast.envs.suites.ram import LAYOUTS, Position, RamLayout
 from gymnast.errors import EnvError
 
 Array = np.ndarray

@@ -9,8 +9,8 @@ import numpy as np
 from gymnasium.spaces import Box, Dict, Tuple
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.episode import Env, SeededWrapper, StepResult
-from gymnast.envs.wrappers.scales import clip_to_space, noise_std
+from gymnast.envs.wrappers.noise_scales import clip_to_space, noise_std
+from gymnast.envs.wrappers.seeded_wrapper import Env, SeededWrapper, StepResult
 from gymnast.errors import EnvError
 
 KEY = "env.noise.obs"

@@ -8,7 +8,7 @@ from typing import Any
 from gymnast.config.distribution import Distribution
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build import parameters
-from gymnast.envs.wrappers.episode import Env, SeededWrapper, StepResult
+from gymnast.envs.wrappers.seeded_wrapper import Env, SeededWrapper, StepResult
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:

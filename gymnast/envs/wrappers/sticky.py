@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.discrete import DiscreteElements
-from gymnast.envs.wrappers.episode import ActionWrapper, Env
+from gymnast.envs.wrappers.discrete_elements import DiscreteElements
+from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper, Env
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gymnast.film.lettering import Color
-from gymnast.film.matches.frames import MatchFrame
-from gymnast.film.sheet import HIGHLIGHT, MUTED, BandCanvas
+from gymnast.film.band_canvas import HIGHLIGHT, MUTED, BandCanvas
+from gymnast.film.drawing import Color
+from gymnast.film.matches.replay import MatchFrame
 from gymnast.runs.match_trace import MatchTrace
-from gymnast.text.wording import number
+from gymnast.text.formatting import number
 
 Array = np.ndarray
 
@@ -32,10 +32,14 @@ class MatchBand:
         """Returns the band alone, [height, width, 3]."""
         sheet, trace = self.sheet, self.trace
         top, columns = sheet.clear(), len(self.cast) + 1
-        sheet.write_number("step", f"{shot.step} / {len(trace)}", sheet.column_bounds(0, columns)[0], top)
+        sheet.write_number(
+            "step", f"{shot.step} / {len(trace)}", sheet.column_bounds(0, columns)[0], top
+        )
         for i, (role, player) in enumerate(self.cast.items()):
             left, room = sheet.column_bounds(i + 1, columns)
-            label = sheet.text_renderer.shorten(f"{role}: {player}", sheet.px(16), room - sheet.px(4))
+            label = sheet.text_renderer.shorten(
+                f"{role}: {player}", sheet.px(16), room - sheet.px(4)
+            )
             color = self.colors.get(role, MUTED)
             sheet.write_number(label, number(shot.returns[role]), left, top, color)
         below = top + sheet.px(44)

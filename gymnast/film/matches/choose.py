@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 from gymnast.config.sections.league import LEARNER
 from gymnast.errors import RunError
-from gymnast.film.choose import Kind, files_by_version, parse_index, storage_settings, select_version
+from gymnast.film.choose import (
+    Kind,
+    files_by_version,
+    parse_index,
+    select_version,
+    storage_settings,
+)
 from gymnast.runs.match_trace import MatchTrace, read_matches
 from gymnast.runs.run import Run
 

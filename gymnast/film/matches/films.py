@@ -9,11 +9,13 @@ import numpy as np
 from gymnast.film.make import FilmOptions, describe_film, write_film
 from gymnast.film.matches.band import MatchBand
 from gymnast.film.matches.choose import ChosenMatch
-from gymnast.film.matches.frames import MatchFrame, MatchRenderer, match_frames
-from gymnast.film.scene import FilmSource
+from gymnast.film.matches.replay import MatchFrame, MatchRenderer, match_frames
+from gymnast.film.source import FilmSource
 
 
-def film_match(renderer: MatchRenderer, chosen: ChosenMatch, options: FilmOptions) -> dict[str, Any]:
+def film_match(
+    renderer: MatchRenderer, chosen: ChosenMatch, options: FilmOptions
+) -> dict[str, Any]:
     """Make the film and its description; returns the latter."""
     writer, note = write_film(match_source(renderer, chosen), options)
     about = {

@@ -12,7 +12,7 @@ from gymnast.insight.compare import run_label
 from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
 from gymnast.metrics.specs import METRICS, sort_keys, split_key
 from gymnast.runs.curve import Row
-from gymnast.text import wording
+from gymnast.text import formatting
 
 Charts = Sequence[Mapping[str, Any]]
 EVENTS = 40
@@ -85,11 +85,11 @@ def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
     lines = [
         (
             run_label(run),
-            wording.score(run["score"]),
-            wording.area((run["learning"] or {}).get("area")),
-            wording.count((run["learning"] or {}).get("steps_to_threshold")),
-            wording.count(run["env_steps"]),
-            wording.duration(run["seconds"]),
+            formatting.score(run["score"]),
+            formatting.area((run["learning"] or {}).get("area")),
+            formatting.count((run["learning"] or {}).get("steps_to_threshold")),
+            formatting.count(run["env_steps"]),
+            formatting.duration(run["seconds"]),
         )
         for run in runs
     ]
@@ -147,7 +147,10 @@ def _metrics(rows: Sequence[Row]) -> Iterator[Block]:
     if columns:
         yield Heading("Metrics")
         lines = [
-            (key, *(METRICS[split_key(key)[1]].format(f(values)) for f in (_first, min, max, _last)))
+            (
+                key,
+                *(METRICS[split_key(key)[1]].format(f(values)) for f in (_first, min, max, _last)),
+            )
             for key in sort_keys(columns)
             if (values := columns[key])
         ]
@@ -162,7 +165,7 @@ def _timing(rows: Sequence[Row]) -> Iterator[Block]:
     if total > 0:
         yield Heading("Wall time by activity")
         lines = [
-            (part.removeprefix("time/"), wording.duration(seconds), f"{seconds / total:.1%}")
+            (part.removeprefix("time/"), formatting.duration(seconds), f"{seconds / total:.1%}")
             for part, seconds in sorted(spent.items(), key=lambda item: -item[1])
         ]
         yield Table(("activity", "time", "share"), lines)

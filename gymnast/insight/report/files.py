@@ -17,7 +17,12 @@ FORMATS = ("md", "html")
 
 
 def write_report(
-    blocks: list[Block], title: str, *, formats: Collection[str], default_dir: Path, out: Path | None
+    blocks: list[Block],
+    title: str,
+    *,
+    formats: Collection[str],
+    default_dir: Path,
+    out: Path | None,
 ) -> list[Path]:
     """Writes a report and returns the files written.
 

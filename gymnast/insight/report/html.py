@@ -29,7 +29,9 @@ summary { font-size: .8em; opacity: .7; cursor: pointer; }
 """
 
 
-def render_html(title: str, blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], bytes]) -> str:
+def render_html(
+    title: str, blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], bytes]
+) -> str:
     """Returns a report as an HTML page. `picture`: returns a chart as PNG."""
     body = "\n".join(_block(block, picture) for block in blocks)
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'

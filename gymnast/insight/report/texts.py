@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gymnast.text.chart import line_chart, short_number, sparkline
-from gymnast.text.wording import count_noun, table
+from gymnast.text.formatting import count_noun, table
 
 WIDTH, HEIGHT = 64, 9
 
@@ -45,7 +45,9 @@ def _marks(chart: Mapping[str, Any]) -> list[str]:
         for alert in chart["alerts"]
     ]
     lines += [
-        f"| {event['text']} at {short_number(event['x'])}" for event in chart["events"] if event["x"]
+        f"| {event['text']} at {short_number(event['x'])}"
+        for event in chart["events"]
+        if event["x"]
     ]
     return lines
 

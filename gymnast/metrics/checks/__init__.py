@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gymnast.metrics.checks import course, critic, experience, network, policy
+from gymnast.metrics.checks import critic, experience, network, policy, run_progress
 
 CHECKS = {check.id: check for part in (policy, critic, experience, course) for check in part.CHECKS}
 """Alert id -> check."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from gymnast.config.numbers import format_number
 from gymnast.config.schedule import Schedule
-from gymnast.metrics.checks.patch import advisable_changes
-from gymnast.metrics.seen import Phase, RunHistory
+from gymnast.metrics.checks.allowed_changes import advisable_changes
+from gymnast.metrics.run_history import Phase, RunHistory
 
 Changes = dict[str, Any]
 """Dotted config key -> value, as `--set` takes it."""

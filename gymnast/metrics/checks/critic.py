@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gymnast.config.schedule import Schedule
 from gymnast.metrics.checks.check import Changes, Check, Remedy, rounded_text, scale_setting
-from gymnast.metrics.seen import RunHistory
+from gymnast.metrics.run_history import RunHistory
 
 ACTOR, CRITIC = "optim/grad_norm_actor", "optim/grad_norm_critic"
 EXPLAINED = "value/explained_variance"
@@ -50,7 +50,9 @@ def _too_large(history: RunHistory) -> str | None:
 
 
 def _target_size(history: RunHistory) -> float:
-    return max(abs(history.recent_mean("value/target_mean")), history.recent_mean("value/target_std"))
+    return max(
+        abs(history.recent_mean("value/target_mean")), history.recent_mean("value/target_std")
+    )
 
 
 def _targets_are_large(history: RunHistory) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from gymnast.config.numbers import Share, is_percent
 from gymnast.metrics.checks.check import Check, Remedy, rounded_text
-from gymnast.metrics.seen import RunHistory
+from gymnast.metrics.run_history import RunHistory
 
 EFFECT, AGREEMENT = "rollout/action_effect", "rollout/reward_agreement"
 NO_EFFECT = 0.004
@@ -84,7 +84,9 @@ def _fix_environment(_: RunHistory) -> Remedy:
 def _minibatch(history: RunHistory) -> float:
     size, steps = history.setting("algo.batch_size", "100%"), rollout_steps(history)
     return (
-        Share.parse(size) * steps if is_percent(size) else history.numeric_setting("algo.batch_size", steps)
+        Share.parse(size) * steps
+        if is_percent(size)
+        else history.numeric_setting("algo.batch_size", steps)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gymnast.metrics.checks.check import Remedy, cap_setting, scale_setting
-from gymnast.metrics.seen import RunHistory
+from gymnast.metrics.run_history import RunHistory
 
 SPIKE = 10.0
 """A peak learning rate this many times the current one is blamed for dead units."""
@@ -23,7 +23,9 @@ def revive_dead_units(history: RunHistory) -> Remedy:
 def reduce_saturation(history: RunHistory) -> Remedy:
     if history.setting("normalize.obs") is None:
         return Remedy("The inputs are too large for tanh.", {"normalize.obs": "running"})
-    return Remedy("The weights have grown too large for tanh.", scale_setting(history, "algo.lr", 0.3))
+    return Remedy(
+        "The weights have grown too large for tanh.", scale_setting(history, "algo.lr", 0.3)
+    )
 
 
 REMEDIES = {

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import math
 
-from gymnast.metrics.checks.check import Changes, Check, Remedy, limit_peak, rounded_text, scale_setting
+from gymnast.metrics.checks.check import (
+    Changes,
+    Check,
+    Remedy,
+    limit_peak,
+    rounded_text,
+    scale_setting,
+)
 from gymnast.metrics.checks.experience import obs_size
-from gymnast.metrics.seen import RunHistory
+from gymnast.metrics.run_history import RunHistory
 
 KL, ENTROPY, LR = "policy/kl", "policy/entropy_share", "hyper/lr"
 UPDATE_SHARE = "optim/update_share"

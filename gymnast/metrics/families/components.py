@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from gymnast.metrics.metric import INF, Limits, Metric, Dimension
+from gymnast.metrics.metric import INF, Dimension, Limits, Metric
 
 MAX_COMPONENTS = 32
 """Spaces with more dimensions than this get no per-dimension metrics."""

@@ -23,9 +23,9 @@ from rich.text import Text
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.sinks.history import History
-from gymnast.metrics.specs import sort_keys, section, metric_for_key, split_key
+from gymnast.metrics.specs import metric_for_key, section, sort_keys, split_key
 from gymnast.text.chart import sparkline
-from gymnast.text.wording import duration
+from gymnast.text.formatting import duration
 
 MARKS = {"error": "✖", "warning": "▲"}
 STYLES = {"error": "red", "warning": "yellow"}

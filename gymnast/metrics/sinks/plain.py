@@ -9,8 +9,8 @@ from gymnast.clock import CLOCKS
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row
-from gymnast.metrics.specs import sort_keys, metric_for_key
-from gymnast.text.wording import change, score
+from gymnast.metrics.specs import metric_for_key, sort_keys
+from gymnast.text.formatting import change, score
 
 _OMITTED = {"kind", "time", "id", "traceback", *CLOCKS}
 """Fields of an event that are already in the line, or below it in the log."""
@@ -20,7 +20,9 @@ def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()
     """Formats elapsed time, progress, the most important metrics and the pinned ones."""
     parts = [f"{metric_for_key('clock/seconds', metrics).format(row['clock/seconds']):>11}"]
     if "progress/share" in row:
-        parts.append(f"{metric_for_key('progress/share', metrics).format(row['progress/share']):>6}")
+        parts.append(
+            f"{metric_for_key('progress/share', metrics).format(row['progress/share']):>6}"
+        )
     parts.append(f"{row['clock/env_steps']:>10,.0f} env steps")
     for key in sort_keys(row, metrics):
         metric = metric_for_key(key, metrics)

@@ -53,7 +53,9 @@ class TensorBoard:
             self._begin(step, row)
         event = self._events.Event(wall_time=self._time(row), step=step)
         for key, number in row.items():
-            value = self._value(event, key, "scalars", metric_for_key(key, self._tracked.metrics).description)
+            value = self._value(
+                event, key, "scalars", metric_for_key(key, self._tracked.metrics).description
+            )
             value.tensor.dtype = self._types.DT_FLOAT
             value.tensor.tensor_shape.SetInParent()  # a scalar
             value.tensor.float_val.append(number)

@@ -38,7 +38,9 @@ class Tracker:
     most one `tracking failed`.
     """
 
-    def __init__(self, name: str, open_tracker: Callable[[], OpenTracker], report: ReportEvent) -> None:
+    def __init__(
+        self, name: str, open_tracker: Callable[[], OpenTracker], report: ReportEvent
+    ) -> None:
         self._name, self._open, self._report = name, open_tracker, report
         self._calls: SimpleQueue[Callable[[OpenTracker], None] | None] = SimpleQueue()
         self._news: SimpleQueue[tuple[str, dict[str, str]]] = SimpleQueue()

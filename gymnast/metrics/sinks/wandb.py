@@ -192,7 +192,9 @@ def _silent_wandb(*, offline: bool) -> Iterator[None]:
     reports. Afterwards its hooks on `sys.exit` and `sys.excepthook` are removed: `finish` gets the exit code
     explicitly."""
     variables = {"WANDB_SILENT": "true"} | ({"WANDB_ERROR_REPORTING": "false"} if offline else {})
-    variables |= guard.detached_variables()  # wandb's process may finish writing after ours was killed
+    variables |= (
+        guard.detached_variables()
+    )  # wandb's process may finish writing after ours was killed
     before, hooks = {name: os.environ.get(name) for name in variables}, (sys.exit, sys.excepthook)
     os.environ.update(variables)
     try:

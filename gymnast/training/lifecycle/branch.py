@@ -14,7 +14,7 @@ from typing import Any
 
 from gymnast.config.config import CONFIGS, Config
 from gymnast.config.resolve import load, save
-from gymnast.config.saved import to_plain
+from gymnast.config.serialize import to_plain
 from gymnast.errors import CheckpointError
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint, document, durable, events, store

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from gymnast.config.config import Config
-from gymnast.config.saved import diff
+from gymnast.config.serialize import diff
 from gymnast.training.loop import Loop
 
 

@@ -12,17 +12,26 @@ from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, ENV_LIMIT
 from gymnast.config.numbers import quote_value
 from gymnast.config.presets import find_preset, split_target
 from gymnast.config.resolve import SPACE_DEFAULT_ORIGIN, ResolvedConfig
-from gymnast.config.saved import flat_values
+from gymnast.config.serialize import flat_values
 from gymnast.engine.choice import choose_engine
 from gymnast.envs.build.defaults import resolve_for_spaces
 from gymnast.metrics.tracking import require_packages
-from gymnast.policy.layers import Conv, Embedding, Linear, Network, Parallel, Pixels, Stack, iter_layers
+from gymnast.policy.layers import (
+    Conv,
+    Embedding,
+    Linear,
+    Network,
+    Parallel,
+    Pixels,
+    Stack,
+    iter_layers,
+)
 from gymnast.training.learner import build_policy
 from gymnast.training.lifecycle.debug import single_process_config
-from gymnast.training.lifecycle.effects import unused_settings
 from gymnast.training.lifecycle.stop import stop_conditions
 from gymnast.training.lifecycle.summary import Preflight
-from gymnast.training.live.control import Settings
+from gymnast.training.lifecycle.unused_settings import unused_settings
+from gymnast.training.live.settings import Settings
 from gymnast.training.session import open_collector
 
 _SHOWN_ELSEWHERE = ("facts.", "env.id", "algo.name", "stop.", "seed")
@@ -84,7 +93,9 @@ class PreparedRun:
         cfg, found = self.resolved.config, []
         name = split_target(self.resolved.preset)[0]
         if self.resolved.requested_env != name:
-            found.append(f"{self.resolved.requested_env} has no version: using {name}, the newest known")
+            found.append(
+                f"{self.resolved.requested_env} has no version: using {name}, the newest known"
+            )
         if (preset := find_preset(name)).shadows_builtin:
             found.append(f"{preset.source.name} replaces the built-in preset for {name}")
         if not self.resolved.has_preset:

@@ -12,8 +12,8 @@ from typing import Any
 from gymnast.collect.collector import Collector
 from gymnast.config.config import Config
 from gymnast.config.live import overridden_live_keys, with_live_changes
-from gymnast.config.resolve import load, apply_overrides, save
-from gymnast.config.saved import diff
+from gymnast.config.resolve import apply_overrides, load, save
+from gymnast.config.serialize import diff
 from gymnast.metrics.recorder import Summary
 from gymnast.runs import checkpoint, document, durable, machine
 from gymnast.runs.checkpoint import Checkpoint
@@ -21,14 +21,13 @@ from gymnast.runs.events import DROPPED, is_reapplied
 from gymnast.runs.run import Run
 from gymnast.selfplay.snapshots import Snapshots
 from gymnast.training.lifecycle.branch import WEIGHTS, branch, has_later_checkpoint, settings_at
-from gymnast.training.lifecycle.debug import start_debugging, single_process_config
-from gymnast.training.lifecycle.effects import record_unused_settings
+from gymnast.training.lifecycle.debug import single_process_config, start_debugging
 from gymnast.training.lifecycle.label import Label
-from gymnast.training.lifecycle.resumable import (
-    check_no_label,
+from gymnast.training.lifecycle.resume_checks import (
+    check_budget,
     check_can_continue,
     check_compatible,
-    check_budget,
+    check_no_label,
 )
 from gymnast.training.lifecycle.start import (
     ConsoleFactory,
@@ -38,6 +37,7 @@ from gymnast.training.lifecycle.start import (
     train_to_end,
     validate_before_start,
 )
+from gymnast.training.lifecycle.unused_settings import record_unused_settings
 from gymnast.training.live.commands import apply_changes
 from gymnast.training.loop import Loop
 
@@ -99,7 +99,9 @@ def resume(
                 loop.event("branched", parent=run.info["parent"], step=saved.step)
             restarted = _restore(loop, saved, optimizer=optimizer, overruled=overruled)
             if changed:
-                loop.session.end_reason = None  # what ended the run may not hold with the new settings
+                loop.session.end_reason = (
+                    None  # what ended the run may not hold with the new settings
+                )
             _record_resume(
                 loop, before, cfg, saved, restarted, optimizer=optimizer, overruled=overruled
             )

@@ -12,8 +12,8 @@ from gymnast.runs.match_trace import write_matches
 from gymnast.runs.run import Run
 from gymnast.runs.trace import write_traces
 from gymnast.runs.trace_budget import trim_to_budget
-from gymnast.spaces.declared import facts_for_policy_obs
-from gymnast.steps import step_table, to_csv
+from gymnast.spaces.policy_facts import facts_for_policy_obs
+from gymnast.step_table import step_table, to_csv
 from gymnast.training.session import Session
 from gymnast.training.update import AcceptedUpdate
 

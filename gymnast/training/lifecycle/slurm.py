@@ -34,7 +34,9 @@ def requeue(
     run.record_event("requeued", counters, job=job)
     command = ["scontrol", "requeue", job]
     try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=SCONTROL_TIMEOUT)
+        subprocess.run(
+            command, check=True, capture_output=True, text=True, timeout=SCONTROL_TIMEOUT
+        )
     except (OSError, subprocess.SubprocessError) as problem:
         error = getattr(problem, "stderr", None) or problem
         why = f"{' '.join(command)}: {error}".strip()

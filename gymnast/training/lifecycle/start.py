@@ -18,7 +18,7 @@ from gymnast.config.families import is_multi_agent
 from gymnast.config.resolve import ResolvedConfig, save
 from gymnast.engine.choice import choose_engine, splits_batch_over_threads
 from gymnast.engine.engine import load_engine
-from gymnast.engine.threads import set_num_threads, require_device
+from gymnast.engine.threads import require_device, set_num_threads
 from gymnast.errors import CheckpointError, ConfigError, GymnastError, RunError
 from gymnast.evaluation.evaluate import require_countable_starts
 from gymnast.evaluation.jobs import open_evaluation_runner
@@ -33,24 +33,24 @@ from gymnast.metrics.tracking import TrackedRun, require_packages, tracker_sinks
 from gymnast.processes import guard
 from gymnast.runs import checkpoint, films, store
 from gymnast.runs.checkpoint import Checkpoint
-from gymnast.runs.parts import arrays_of_role
+from gymnast.runs.role_arrays import arrays_of_role
 from gymnast.runs.run import Run
 from gymnast.shaping.shaping import Shaping
-from gymnast.training.holding import check_memory_fits
-from gymnast.training.learner import load_algorithm, build_policy
+from gymnast.training.learner import build_policy, load_algorithm
 from gymnast.training.lifecycle.branch import WEIGHTS
-from gymnast.training.lifecycle.debug import start_debugging, single_process_config
-from gymnast.training.lifecycle.effects import record_unused_settings
+from gymnast.training.lifecycle.debug import single_process_config, start_debugging
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.slurm import requeue
 from gymnast.training.lifecycle.summary import end_text
+from gymnast.training.lifecycle.unused_settings import record_unused_settings
 from gymnast.training.live.commands import Commands
-from gymnast.training.live.control import Settings
 from gymnast.training.live.interrupts import CLEANUP_SECONDS, Interrupts
 from gymnast.training.live.keys import KeyListener
 from gymnast.training.live.rules import validate_rules
+from gymnast.training.live.settings import Settings
 from gymnast.training.live.watchdog import StallReport, Watchdog
 from gymnast.training.loop import Loop
+from gymnast.training.memory_check import check_memory_fits
 from gymnast.training.session import POLICY, Session, alert_settings, metric_limits
 
 ConsoleFactory = Callable[[Mapping[str, Metric], Config[Any]], Sink]
@@ -96,7 +96,9 @@ def start_run(
             repeatable=_repeatable(cfg),
         )
     used = single_process_config(cfg) if debug else cfg
-    with open_run(run, used, collector, console, keyboard=keyboard, continues=rerun_resumes) as loop:
+    with open_run(
+        run, used, collector, console, keyboard=keyboard, continues=rerun_resumes
+    ) as loop:
         start_fresh(loop, source)
         record_unused_settings(loop, resolved.explicit_keys)
         if debug:

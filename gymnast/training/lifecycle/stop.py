@@ -12,7 +12,7 @@ from gymnast.config.config import Config
 from gymnast.config.numbers import Share
 from gymnast.config.section import RolloutLength
 from gymnast.evaluation.jobs import EvaluationResult
-from gymnast.text.wording import count_noun
+from gymnast.text.formatting import count_noun
 
 MIN_EPISODES = 50
 """Number of recent episodes needed for `stop.train_return`: one lucky episode is not a result."""
@@ -46,7 +46,9 @@ def stop_conditions(cfg: Config[Any]) -> list[str]:
     return found
 
 
-def rollout_stop_reason(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> StopReason | None:
+def rollout_stop_reason(
+    cfg: Config[Any], clock: Clock, row: Mapping[str, float]
+) -> StopReason | None:
     """Returns a reason to stop after a rollout: the training return is reached, or a budget spent."""
     goal = cfg.stop.train_return
     enough = row.get("episode/count", 0) >= MIN_EPISODES
@@ -60,7 +62,9 @@ def rollout_stop_reason(cfg: Config[Any], clock: Clock, row: Mapping[str, float]
     return None
 
 
-def evaluation_stop_reason(cfg: Config[Any], result: EvaluationResult, evals_since_best: int) -> StopReason | None:
+def evaluation_stop_reason(
+    cfg: Config[Any], result: EvaluationResult, evals_since_best: int
+) -> StopReason | None:
     """Returns a reason to stop after a score; `without_gain` is the number of evaluations since the
     best one."""
     score = result.score()
@@ -105,7 +109,9 @@ def updates_left(clock: Clock, taken: int = 0) -> int | None:
     return None if total is None else max(0, int(total) - clock.updates - taken)
 
 
-def limit_to_budget(span: RolloutLength, n_envs: int, frames_per_step: int, clock: Clock) -> RolloutLength:
+def limit_to_budget(
+    span: RolloutLength, n_envs: int, frames_per_step: int, clock: Clock
+) -> RolloutLength:
     """Returns the length of the next rollout, shortened if the budget ends before it."""
     per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frames_per_step}
     left = [

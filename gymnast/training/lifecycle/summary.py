@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from gymnast.metrics.recorder import Summary
-from gymnast.text import wording
+from gymnast.text import formatting
 
 
 class Preflight(TypedDict, total=False):
@@ -55,7 +55,7 @@ def preflight_text(before: Preflight) -> str:
     lines += [f"  {title:<9} {text}" for title, text in facts.items() if text]
     settings = before.get("settings", ())
     if settings:
-        table = wording.table(("", "", ""), [tuple(map(str, row)) for row in settings])
+        table = formatting.table(("", "", ""), [tuple(map(str, row)) for row in settings])
         lines += ["  settings that are not defaults"]
         lines += [f"    {line}" for line in table.splitlines() if line.strip()]
     lines += [f"  warning: {warning}" for warning in before.get("warnings", ())]
@@ -83,26 +83,26 @@ def end_text(summary: Summary) -> str:
 
 def end_line(summary: Summary) -> str:
     """Returns the result in one line: `solved: CartPole-v1:ppo scored 498.2 [495.1, 500.0], ...`"""
-    verdict = wording.solved_label(summary) or "done"
+    verdict = formatting.solved_label(summary) or "done"
     score, threshold = summary.get("score"), summary.get("threshold")
     preset = summary.get("preset", "")
     parts = [f"{preset} was not scored".lstrip()]
     if score is not None:
-        episodes = wording.episode_count(score)
-        parts = [f"{preset} scored {wording.score(score)} over {episodes}".lstrip()]
+        episodes = formatting.episode_count(score)
+        parts = [f"{preset} scored {formatting.score(score)} over {episodes}".lstrip()]
         if threshold is not None and not math.isfinite(score["low"]):
             parts.append("one episode has no interval")
         elif threshold is not None:
             side = "below" if score["low"] < threshold else "above"
             side = "at" if score["low"] == threshold else side
-            low, goal = wording.number(score["low"]), wording.number(threshold)
+            low, goal = formatting.number(score["low"]), formatting.number(threshold)
             parts.append(f"lower bound {low} {side} the threshold {goal}")
     if verdict == "not confirmed":
         parts.append("stopped before it was scored on held-out seeds")
     if "env_steps" in summary:
         parts.append(f"{summary['env_steps']:,} env steps")
     if "seconds" in summary:
-        parts.append(wording.duration(summary["seconds"]))
+        parts.append(formatting.duration(summary["seconds"]))
     if "id" in summary:
         parts.append(f"run {summary['id']}")
     return f"{verdict}: {', '.join(parts)}"
@@ -115,7 +115,7 @@ def _title(before: Preflight) -> str:
     if "seed" in before:
         parts.append(f"seed {before['seed']}")
     if "n_envs" in before:
-        parts.append(wording.count_noun(before["n_envs"], "environment"))
+        parts.append(formatting.count_noun(before["n_envs"], "environment"))
     return "  ".join(part for part in parts if part)
 
 
@@ -129,7 +129,9 @@ def _network(before: Preflight) -> str:
 def _budget(budget: Mapping[str, float]) -> str:
     """Returns a text such as `100,000 env steps or 10 min, whichever comes first`."""
     limits = [
-        wording.duration(total) if clock == "seconds" else f"{total:,.0f} {clock.replace('_', ' ')}"
+        formatting.duration(total)
+        if clock == "seconds"
+        else f"{total:,.0f} {clock.replace('_', ' ')}"
         for clock, total in budget.items()
     ]
     if not limits:
@@ -140,4 +142,4 @@ def _budget(budget: Mapping[str, float]) -> str:
 def _goal(threshold: float | None) -> str:
     if threshold is None:
         return "no threshold known: nothing counts as solved"
-    return f"solved when the lower bound of the score reaches {wording.number(threshold)}"
+    return f"solved when the lower bound of the score reaches {formatting.number(threshold)}"

@@ -21,8 +21,8 @@ from gymnast.runs.events import CHANGED, EVALUATED, is_reapplied
 from gymnast.runs.inbox import Command, InvalidCommand
 from gymnast.runs.run import Run
 from gymnast.training.evaluation_points import evaluate_now
-from gymnast.training.lifecycle.effects import record_unused_settings
 from gymnast.training.lifecycle.stop import StopReason
+from gymnast.training.lifecycle.unused_settings import record_unused_settings
 from gymnast.training.session import alert_settings, metric_limits
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ class Commands:
         # a "stop" or "pause" sent to an attempt that has ended must not stop the next one
         self._stale = {c.id for c in self._in_inbox() if resumed and c.kind != "set"}
 
-    def schedule_reapply(self, events: Iterable[Mapping[str, Any]], loop: Loop) -> list[Mapping[str, Any]]:
+    def schedule_reapply(
+        self, events: Iterable[Mapping[str, Any]], loop: Loop
+    ) -> list[Mapping[str, Any]]:
         """Schedules the live changes among these events that lie at or after the current rollout, and
         returns them."""
         s = loop.session
@@ -74,7 +76,9 @@ class Commands:
             inbox.delete_command(self.run.inbox, command.id)
 
     def _in_inbox(self) -> list[Command]:
-        return [found for found in inbox.read_commands(self.run.inbox) if isinstance(found, Command)]
+        return [
+            found for found in inbox.read_commands(self.run.inbox) if isinstance(found, Command)
+        ]
 
     def _reapply_due(self, loop: Loop) -> StopReason | None:
         """Applies the recorded changes of this rollout again. Their events are in events.jsonl

@@ -14,13 +14,13 @@ from typing import Any
 
 from gymnast.config.config import Config
 from gymnast.config.live import apply_assignments
-from gymnast.config.saved import flat_values
 from gymnast.config.sections.rules import RuleConfig
+from gymnast.config.serialize import flat_values
 from gymnast.errors import ConfigError
 from gymnast.metrics.metric import Metric
-from gymnast.metrics.specs import run_metrics, require_known_key, split_key
-from gymnast.text.wording import count_noun
-from gymnast.training.live.control import Settings
+from gymnast.metrics.specs import require_known_key, run_metrics, split_key
+from gymnast.text.formatting import count_noun
+from gymnast.training.live.settings import Settings
 
 RuleAction = dict[str, Any]
 """The action of a rule, as recorded in its event: `rule`, `did`, `why`, and the `changes` to apply."""

@@ -90,7 +90,9 @@ class StallReport:
 
     def report_recovery(self, call: ActiveCall, seconds: float) -> None:
         self._mark("stalled", {"status": "running", "reason": ""})
-        message = f"{call.description} for about {seconds:.2g} s and has returned; training continues"
+        message = (
+            f"{call.description} for about {seconds:.2g} s and has returned; training continues"
+        )
         self._event("stall ended", call, lasted=round(seconds, 1), message=message)
 
     def _mark(self, expected: str, fields: dict[str, Any]) -> None:

@@ -107,7 +107,9 @@ def run_layers(part: str, stack: Stack, weights: Weights, x: Any) -> Any:
         match layer:
             case Parallel(dtype, branches):
                 rows = np.ascontiguousarray(x).view(dtype)[:, 0]
-                x = torch.cat([run_layers(f"{name}.{k}", s, weights, rows[k]) for k, s in branches], -1)
+                x = torch.cat(
+                    [run_layers(f"{name}.{k}", s, weights, rows[k]) for k, s in branches], -1
+                )
             case Embedding():
                 x = functional.embedding(torch.from_numpy(x.copy()), weights[f"{name}.weight"])
             case Flatten():

@@ -72,7 +72,9 @@ def test_every_implementation_of_an_activation_matches_its_definition(kind: Acti
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_match_with_every_instruction_set(kind: ActivationName, name: str):
     with instruction_set(name):
-        right(Problem.make("vector", activation=kind, layer_norm=True, weight_noise=0.5), EVERYTHING)
+        right(
+            Problem.make("vector", activation=kind, layer_norm=True, weight_noise=0.5), EVERYTHING
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -14,7 +14,7 @@ from gymnast.envs.matches.tag import TagMatches
 from gymnast.envs.matches.tag.rules import DIAGONAL, REACH
 from gymnast.envs.matches.tag.sight import SPACE
 from gymnast.errors import CheckpointError, ConfigError
-from tests.envs.tag.playing import scripted_actions, start_matches, scripted_players, play_steps
+from tests.envs.tag.playing import play_steps, scripted_actions, scripted_players, start_matches
 
 STRONG = scripted_players("strong", "medium")
 
@@ -198,9 +198,13 @@ def test_no_default_term_can_be_farmed():
 
 def test_terms_that_reward_a_state_outweigh_the_goal_and_are_off_by_default():
     matches = start_matches(20, terms={"seeker": {"nearness": 0.5}})
-    total = sum(step.terms["nearness"]["seeker"].sum() for step in play_steps(matches, scripted_players()))
+    total = sum(
+        step.terms["nearness"]["seeker"].sum() for step in play_steps(matches, scripted_players())
+    )
     assert total / 20 > 10
-    default = start_matches(1).step(scripted_actions(start_matches(1), scripted_players(), np.random.default_rng(0)))
+    default = start_matches(1).step(
+        scripted_actions(start_matches(1), scripted_players(), np.random.default_rng(0))
+    )
     assert list(default.terms) == ["goal", "time", "closing"]
 
 

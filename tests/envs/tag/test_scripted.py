@@ -10,7 +10,7 @@ from numpy.random import default_rng as rng
 
 from gymnast.envs.matches.tag import TagMatches
 from gymnast.envs.matches.tag.scripted import SCRIPTED
-from tests.envs.tag.playing import start_matches, scripted_players
+from tests.envs.tag.playing import scripted_players, start_matches
 
 MATCHES = 1000
 
@@ -18,7 +18,11 @@ MATCHES = 1000
 @cache
 def tagged(seeker: str, hider: str) -> float:
     """Returns the fraction of matches that end with a tag."""
-    matches, by, chance = start_matches(MATCHES, first_seed=5000), scripted_players(seeker, hider), rng(1)
+    matches, by, chance = (
+        start_matches(MATCHES, first_seed=5000),
+        scripted_players(seeker, hider),
+        rng(1),
+    )
     running, tags = np.arange(MATCHES), 0
     while running.size:
         actions = {role: np.ones((MATCHES, 1, 3), int) for role in by}

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from gymnast.envs.matches.tag import TagMatches
 from gymnast.envs.matches.tag.rules import DIAGONAL, FIELD_OF_VIEW, HEADINGS, SIGHT
-from gymnast.envs.matches.tag.sight import NAMES, COMPONENT_INDEX
-from tests.envs.tag.playing import start_matches, scripted_players, play_steps
+from gymnast.envs.matches.tag.sight import COMPONENT_INDEX, NAMES
+from tests.envs.tag.playing import play_steps, scripted_players, start_matches
 
 STRONG = scripted_players("strong", "medium")
 
@@ -80,7 +80,9 @@ def test_the_visible_opponent_agrees_with_a_point_by_point_search():
     checked = 0
     for seed in range(12):
         matches = start_matches(1, seed)
-        for number, step in enumerate(play_steps(matches, scripted_players("medium", "medium"), seed), 1):
+        for number, step in enumerate(
+            play_steps(matches, scripted_players("medium", "medium"), seed), 1
+        ):
             if step.over[0]:
                 break
             if number % 8:
@@ -137,7 +139,8 @@ def test_the_field_of_view_turns_with_the_agent():
     state["velocity"][:] = 0
     matches.load(state)
     shown = [
-        only_turning(matches)["seeker"][0, 0, : COMPONENT_INDEX["speed ahead"]] for _ in range(2 * HEADINGS)
+        only_turning(matches)["seeker"][0, 0, : COMPONENT_INDEX["speed ahead"]]
+        for _ in range(2 * HEADINGS)
     ]
     assert np.array_equal(shown[0], shown[HEADINGS])
     assert not np.array_equal(shown[0], shown[HEADINGS // 2])
@@ -154,7 +157,10 @@ def test_a_seeker_sees_the_nearest_visible_hider_and_forgets_tagged_ones():
         known = playing & (obs[:, COMPONENT_INDEX["last fresh"]] > 0)
         assert state["in_play"][rows, who][known].all()
         seen = playing & (obs[:, COMPONENT_INDEX["seen"]] > 0)
-        found = np.hypot(obs[:, COMPONENT_INDEX["seen ahead"]], obs[:, COMPONENT_INDEX["seen aside"]]) * SIGHT
+        found = (
+            np.hypot(obs[:, COMPONENT_INDEX["seen ahead"]], obs[:, COMPONENT_INDEX["seen aside"]])
+            * SIGHT
+        )
         line = state["position"][:, 1:] - state["position"][:, :1]
         distance = np.where(state["in_play"][:, 1:], np.hypot(line[..., 0], line[..., 1]), np.inf)
         nearest = distance.min(1)

@@ -13,7 +13,7 @@ from numbers import Real
 from typing import Any
 
 from gymnast.errors import EnvError
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 KEY = "env.randomize"
 Values = Mapping[str, float]

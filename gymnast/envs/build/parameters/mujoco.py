@@ -33,4 +33,6 @@ def _prepare(env: Any, values: Values) -> None:
     derive(model, env.data)  # updates derived constants of the model; the reset clears the data
 
 
-PARAMETERS = Parameters(names=_NAMES, other_attributes=False, prepare=_prepare, non_attributes=_NAMES)
+PARAMETERS = Parameters(
+    names=_NAMES, other_attributes=False, prepare=_prepare, non_attributes=_NAMES
+)

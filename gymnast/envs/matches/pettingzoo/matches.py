@@ -17,9 +17,9 @@ from gymnast.envs.backends import active_calls
 from gymnast.envs.backends.active_calls import ActiveCall
 from gymnast.envs.backends.backend import Fault, raise_fault
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, MatchStep, Role, ScriptedPolicy
-from gymnast.envs.matches.pettingzoo.find import make_parallel
-from gymnast.envs.matches.pettingzoo.repeating import is_reproducible
-from gymnast.envs.matches.pettingzoo.roles import MASK_UNSUPPORTED, make_role, group_agents
+from gymnast.envs.matches.pettingzoo.determinism import is_reproducible
+from gymnast.envs.matches.pettingzoo.make import make_parallel
+from gymnast.envs.matches.pettingzoo.roles import MASK_UNSUPPORTED, group_agents, make_role
 from gymnast.envs.matches.pettingzoo.table import AgentTable
 from gymnast.errors import EnvError
 from gymnast.processes import guard

@@ -11,13 +11,15 @@ from typing import Any
 from gymnast.envs.matches.matches import Role
 from gymnast.errors import EnvError
 from gymnast.spaces import spaces
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 AgentsByRole = dict[str, tuple[Any, ...]]
 """The agents of each role, in the environment's order."""
 
 
-def group_agents(name: str, agents: Sequence[Any], patterns: Mapping[str, str] | None) -> AgentsByRole:
+def group_agents(
+    name: str, agents: Sequence[Any], patterns: Mapping[str, str] | None
+) -> AgentsByRole:
     """Groups agents by patterns such as `archer_*`; without patterns, by their names without the number:
     `archer_0` and `archer_1` have the role `archer`."""
     if not patterns:

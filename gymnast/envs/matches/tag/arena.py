@@ -141,12 +141,12 @@ class TagMatches:
     @property
     def colors(self) -> Mapping[str, tuple[int, int, int]]:
         """RGB color of each role in rendered images."""
-        from gymnast.envs.matches.tag.drawing import COLOR
+        from gymnast.envs.matches.tag.rendering import COLOR
 
         return COLOR
 
     def render(self, match: int) -> Array:
-        from gymnast.envs.matches.tag.drawing import render_match
+        from gymnast.envs.matches.tag.rendering import render_match
 
         return render_match(self._state.rows(np.array([match])), self._seekers, self._limit)
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from gymnast.envs.matches.tag.rules import DIAGONAL, HIDER, ROLES, SEEKER
 from gymnast.errors import ConfigError
-from gymnast.text.closest import did_you_mean
+from gymnast.text.suggestions import did_you_mean
 
 Array = np.ndarray
 Weights = Mapping[str, Mapping[str, float]]
@@ -122,6 +122,7 @@ class Rewards:
 def _index(known: tuple[str, ...], name: str, what: str) -> int:
     if name not in known:
         raise ConfigError(
-            f"tag has no {what} {name!r}{did_you_mean(name, known)}", fix=f"one of {', '.join(known)}"
+            f"tag has no {what} {name!r}{did_you_mean(name, known)}",
+            fix=f"one of {', '.join(known)}",
         )
     return known.index(name)

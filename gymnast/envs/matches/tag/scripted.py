@@ -18,9 +18,9 @@ from gymnast.envs.matches.tag.rules import COAST, DASHES, HIDER, LEFT, SEEKER, T
 from gymnast.envs.matches.tag.steering import (
     LastSighting,
     SeenOpponent,
-    patrol_direction,
-    escape_direction,
     avoid_walls,
+    escape_direction,
+    patrol_direction,
     steer_toward,
 )
 

@@ -69,7 +69,9 @@ class LastSighting:
     def __init__(self, obs: Array) -> None:
         fresh = obs[:, COMPONENT_INDEX["last fresh"]]
         self.known, self.age = fresh > 0, (1.0 - fresh) * TIME_LIMIT
-        self.ahead, self.aside = (obs[:, COMPONENT_INDEX[f"last {way}"]] * DIAGONAL for way in _AXES)
+        self.ahead, self.aside = (
+            obs[:, COMPONENT_INDEX[f"last {way}"]] * DIAGONAL for way in _AXES
+        )
         self.distance = np.hypot(self.ahead, self.aside)
         self.angle = np.arctan2(self.aside, self.ahead)
 

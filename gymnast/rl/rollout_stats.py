@@ -52,7 +52,9 @@ def rollout_stats(
     columns = reward, action, logprob, terminated, done
     contiguous = obs is None or obs.flags.c_contiguous
     if native is None or action.dtype not in _COMPILED or not contiguous:
-        return slow_rollout_stats(*columns, obs, valid, n_actions=n_actions, per_component=per_component)
+        return slow_rollout_stats(
+            *columns, obs, valid, n_actions=n_actions, per_component=per_component
+        )
     # The kernel returns one flat list, in the order of the fields of Experience.
     numbers = native.experience(*columns, obs, valid, n_actions, per_component)
     obs_start = 15 + n_actions
@@ -86,7 +88,11 @@ def slow_rollout_stats(
         int(np.count_nonzero(x if valid is None else x[valid]))
         for x in (done, done & ~terminated, reward)
     )
-    spreads = summary_stats(reward, valid), summary_stats(action, valid), summary_stats(logprob, valid)
+    spreads = (
+        summary_stats(reward, valid),
+        summary_stats(action, valid),
+        summary_stats(logprob, valid),
+    )
     chosen: list[int] = []
     if n_actions:
         kept_actions = action.ravel() if valid is None else action[valid]

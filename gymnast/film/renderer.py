@@ -15,7 +15,7 @@ import numpy as np
 from gymnast.config.config import Config
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
-from gymnast.film.lettering import TextRenderer, scaled, text_picture
+from gymnast.film.drawing import TextRenderer, scaled, text_picture
 
 Array = np.ndarray
 RENDER_MODES = ("rgb_array", "ansi")

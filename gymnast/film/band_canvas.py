@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pygame
 
-from gymnast.film.lettering import Array, Color, TextRenderer, pixels, new_surface
+from gymnast.film.drawing import Array, Color, TextRenderer, new_surface, pixels
 
 BACKGROUND: Color = (17, 19, 24)
 MUTED: Color = (140, 147, 160)
@@ -45,7 +45,9 @@ class BandCanvas:
     def write(self, text: str, left: int, top: int, size: int, color: Color) -> None:
         self.text_renderer.write(self.canvas, text, (left, top), self.px(size), color)
 
-    def write_number(self, label: str, text: str, left: int, top: int, color: Color = MUTED) -> None:
+    def write_number(
+        self, label: str, text: str, left: int, top: int, color: Color = MUTED
+    ) -> None:
         """Writes a number below its label."""
         self.write(label, left, top, 16, color)
         self.write(text, left, top + self.px(14), 25, BRIGHT)

@@ -14,7 +14,7 @@ from gymnast.config.algorithms import config_type, is_algorithm
 from gymnast.config.config import Config
 from gymnast.config.layers import branches, flatten
 from gymnast.config.numbers import quote_value
-from gymnast.config.problems import Problem, InvalidConfig, dotted_key, explain_errors
+from gymnast.config.problems import InvalidConfig, Problem, dotted_key, explain_errors
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
 

@@ -13,8 +13,8 @@ from typing import TypeVar
 import gymnasium as gym
 import numpy as np
 
-from gymnast.film.shot import EpisodeFrame, ending_text
-from gymnast.film.stage import EnvRenderer, enlarged
+from gymnast.film.episode_frame import EpisodeFrame, ending_text
+from gymnast.film.renderer import EnvRenderer, enlarged
 from gymnast.images import Images
 from gymnast.policy.actions import log_softmax
 from gymnast.runs.trace import Trace

@@ -8,12 +8,12 @@ from typing import Any
 
 import gymnasium as gym
 
+from gymnast.check.checked_env import Timestep
 from gymnast.check.finding import Finding
-from gymnast.check.live import Timestep
 from gymnast.check.observer import FirstViolation
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS
 from gymnast.envs.build.make import internal_time_limit
-from gymnast.text.wording import count_noun
+from gymnast.text.formatting import count_noun
 
 _FEW = 4
 """Number of episodes from which equal lengths are no longer a coincidence."""
@@ -30,7 +30,9 @@ NO_LIMIT = Finding(
 
 
 class EpisodeEndCheck:
-    def __init__(self, env: gym.Env[Any, Any], limit: int | None, config_limit: int | None = None) -> None:
+    def __init__(
+        self, env: gym.Env[Any, Any], limit: int | None, config_limit: int | None = None
+    ) -> None:
         """`limit` is the known time limit of the environment; `given` is the limit that the config applies in
         training."""
         self._env, self._limit, self._config_limit, self._longest = env, limit, config_limit, 0
@@ -40,7 +42,9 @@ class EpisodeEndCheck:
     def observe(self, moment: Timestep) -> None:
         self._longest = max(self._longest, moment.step)
         if self._limit is not None and moment.step > self._limit:
-            self._late.record(moment, f"the episode continues beyond its limit of {self._limit} steps")
+            self._late.record(
+                moment, f"the episode continues beyond its limit of {self._limit} steps"
+            )
         if moment.over:
             # Only the place and the kind of the end are kept: observations may be large.
             place = Timestep(moment.episode, moment.seed, moment.step, None)

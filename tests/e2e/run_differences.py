@@ -6,8 +6,8 @@ import hashlib
 
 import numpy as np
 
-from gymnast.config.saved import load
-from gymnast.metrics.specs import run_metrics, metric_for_key
+from gymnast.config.serialize import load
+from gymnast.metrics.specs import metric_for_key, run_metrics
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 

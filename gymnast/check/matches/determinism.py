@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from gymnast.check.checked_env import Timestep, env_traceback, fingerprint
 from gymnast.check.finding import Finding
-from gymnast.check.live import Timestep, fingerprint, env_traceback
 from gymnast.config.facts import Facts
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, Matches, MatchStep
 from gymnast.errors import GymnastError
-from gymnast.film.stage import headless_rendering
+from gymnast.film.renderer import headless_rendering
 from gymnast.seeds import episode_seed
 
 Array = np.ndarray
@@ -40,7 +40,9 @@ class MatchTranscript:
         return Timestep(self.number, self.seed, len(self.actions), None)
 
 
-def step_fingerprint(obs: ByRole, slot: int, in_play: Mapping[str, Array], step: MatchStep | None = None) -> bytes:
+def step_fingerprint(
+    obs: ByRole, slot: int, in_play: Mapping[str, Array], step: MatchStep | None = None
+) -> bytes:
     """Returns a fingerprint of a reset or step for the agents in play."""
     parts: list[Any] = [obs[role][slot][mask] for role, mask in in_play.items()]
     if step is not None:
@@ -50,10 +52,14 @@ def step_fingerprint(obs: ByRole, slot: int, in_play: Mapping[str, Array], step:
     return b"".join(fingerprint(np.asarray(part)) for part in parts)
 
 
-def check_determinism(make: MakeMatches, used_matches: Matches, transcripts: Sequence[MatchTranscript], facts: Facts) -> Iterator[Finding]:
+def check_determinism(
+    make: MakeMatches, used_matches: Matches, transcripts: Sequence[MatchTranscript], facts: Facts
+) -> Iterator[Finding]:
     """Repeats matches in a new environment, next to other matches, with other seeds and from a stored
     state."""
-    some = [match for match in transcripts if len(match.fingerprints) == len(match.actions) + 1 > 1][:_AGAIN]
+    some = [
+        match for match in transcripts if len(match.fingerprints) == len(match.actions) + 1 > 1
+    ][:_AGAIN]
     if not some:
         return
     with closing(make(1)) as fresh:
@@ -65,7 +71,9 @@ def check_determinism(make: MakeMatches, used_matches: Matches, transcripts: Seq
         return
     yield Finding("deterministic", "ok", "the same seed and actions give the same match")
     first = some[0]
-    reseeded = MatchTranscript(0, episode_seed(first.seed, "another"), first.actions, first.fingerprints)
+    reseeded = MatchTranscript(
+        0, episode_seed(first.seed, "another"), first.actions, first.fingerprints
+    )
     with closing(make(1)) as fresh:
         matters = _differs(fresh, 0, reseeded)
     what = (
@@ -75,7 +83,9 @@ def check_determinism(make: MakeMatches, used_matches: Matches, transcripts: Seq
     yield _independent_of_history(make, used_matches, some)
 
 
-def _independent_of_history(make: MakeMatches, used: Matches, some: Sequence[MatchTranscript]) -> Finding:
+def _independent_of_history(
+    make: MakeMatches, used: Matches, some: Sequence[MatchTranscript]
+) -> Finding:
     """Repeats matches in another place, in another order and next to other matches."""
     late = next((m for m in reversed(some) if _differs(used, used.n_matches - 1, m)), None)
     if late is not None:
@@ -94,7 +104,10 @@ def _independent_of_history(make: MakeMatches, used: Matches, some: Sequence[Mat
 def _differs(matches: Matches, place: int, match: MatchTranscript) -> bool:
     """Repeats a match; True if anything differs."""
     who = _all_in_play(matches)
-    if matches.reset([place], [match.seed]) or step_fingerprint(matches.obs, place, who) != match.fingerprints[0]:
+    if (
+        matches.reset([place], [match.seed])
+        or step_fingerprint(matches.obs, place, who) != match.fingerprints[0]
+    ):
         return True
     for action, expected in zip(match.actions, match.fingerprints[1:], strict=True):
         every = {role: np.repeat(a[None], matches.n_matches, 0) for role, a in action.items()}

@@ -9,8 +9,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from gymnast.check.checked_env import CheckedEnv, EnvBroken, Timestep
 from gymnast.check.finding import Finding
-from gymnast.check.live import CheckedEnv, EnvBroken, Timestep
 from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
 from gymnast.envs.backends.backend import random_actions
@@ -25,7 +25,7 @@ from gymnast.spaces.spaces import (
     mask_width,
     put_mask,
 )
-from gymnast.text.wording import count_noun
+from gymnast.text.formatting import count_noun
 
 Array = np.ndarray
 _MAX_ACTIONS = 64
@@ -54,7 +54,9 @@ class MaskCheck:
                 )
             return
         if self._absent and not self._present:
-            self._wrong.record(moment, 'info["action_mask"] is present here, but was missing before')
+            self._wrong.record(
+                moment, 'info["action_mask"] is present here, but was missing before'
+            )
         self._present += 1
         problem = mask_of(self._kind, moment.info)[1]
         if problem is not None:

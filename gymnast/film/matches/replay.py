@@ -1,6 +1,6 @@
 """Renders a stored match: the environment is reset with its seed and replays the stored actions.
 
-Every reward is compared with the stored one, as for an episode (`gymnast/film/frames.py`)."""
+Every reward is compared with the stored one, as for an episode (`gymnast/film/replay.py`)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gymnast.config.config import Config
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches
 from gymnast.envs.matches.open import open_matches
-from gymnast.film.frames import ReplayMismatch
-from gymnast.film.stage import DEFAULT_FPS, enlarged
+from gymnast.film.renderer import DEFAULT_FPS, enlarged
+from gymnast.film.replay import ReplayMismatch
 from gymnast.runs.match_trace import MatchTrace
 
 Array = np.ndarray
@@ -79,7 +79,9 @@ class MatchRenderer:
         self.matches.close()
 
 
-def match_frames(renderer: MatchRenderer, trace: MatchTrace, *, strict: bool) -> Iterator[MatchFrame]:
+def match_frames(
+    renderer: MatchRenderer, trace: MatchTrace, *, strict: bool
+) -> Iterator[MatchFrame]:
     """Yields every frame of the match with its numbers.
 
     If `strict`, raises Differs at the first step that is not as stored; otherwise continues until the

@@ -18,9 +18,9 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gymnast.engine.torch.layers import record_field, pixels_to_float
+from gymnast.engine.torch.layers import pixels_to_float, record_field
 from gymnast.errors import ConfigError
-from gymnast.imported import import_object
+from gymnast.import_object import import_object
 from gymnast.policy.features import Features
 from gymnast.policy.layers import CustomModuleSpec, Pixels, Shape
 from gymnast.spaces.observations import CompositeObs, ImageObs, blank_obs
@@ -39,7 +39,9 @@ class CustomModule:
 
     def __call__(self, tensors: Mapping[str, Tensor], features: Tensor) -> tuple[Tensor, Tensor]:
         parameters = {name: tensors[ours] for name, ours in self._names.items()}
-        return functional_call(self.module, parameters, (module_inputs(self.spec.observation, features),))
+        return functional_call(
+            self.module, parameters, (module_inputs(self.spec.observation, features),)
+        )
 
 
 def parameter_shapes(spec: CustomModuleSpec) -> dict[str, Shape]:

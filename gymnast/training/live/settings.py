@@ -10,9 +10,9 @@ from gymnast.clock import Clock
 from gymnast.config.config import Config
 from gymnast.config.live import apply_assignments, with_live_changes
 from gymnast.config.resolve import apply_overrides
-from gymnast.config.saved import diff
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections.shaping import TermConfig
+from gymnast.config.serialize import diff
 
 
 class Schedules:

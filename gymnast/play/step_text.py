@@ -8,8 +8,8 @@ import numpy as np
 
 from gymnast.config.facts import Facts
 from gymnast.film.actions import ActionLabels
-from gymnast.film.shot import EpisodeFrame
-from gymnast.text.wording import number
+from gymnast.film.episode_frame import EpisodeFrame
+from gymnast.text.formatting import number
 
 MAX_NUMBERS = 32
 """Maximum size of an observation that is printed; larger ones are images or the like."""

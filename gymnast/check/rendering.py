@@ -9,11 +9,11 @@ from typing import Any
 import gymnasium as gym
 from gymnasium import error
 
+from gymnast.check.checked_env import Timestep, env_traceback
 from gymnast.check.finding import Finding
-from gymnast.check.live import Timestep, env_traceback
 from gymnast.config.config import Config
 from gymnast.errors import EnvError
-from gymnast.film.stage import RENDER_MODES, EnvRenderer, headless_rendering
+from gymnast.film.renderer import RENDER_MODES, EnvRenderer, headless_rendering
 
 FRAMES = 5
 """Frames that are rendered."""

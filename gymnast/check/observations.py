@@ -9,8 +9,8 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces as gym_spaces
 
+from gymnast.check.checked_env import Timestep, fingerprint
 from gymnast.check.finding import Finding
-from gymnast.check.live import Timestep, fingerprint
 from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
 from gymnast.spaces.spaces import BoxObs, DiscreteObs, Observation, blank_obs
@@ -30,7 +30,9 @@ class ObsSpaceCheck:
         self._other_type = ""
 
     def observe(self, moment: Timestep) -> None:
-        problem = self._kind.put(self._row, 0, moment.obs) or bounds_violation(self._space, moment.obs)
+        problem = self._kind.put(self._row, 0, moment.obs) or bounds_violation(
+            self._space, moment.obs
+        )
         if problem is not None:
             self._wrong.record(moment, problem)
         elif not self._other_type:
@@ -120,7 +122,9 @@ class DeclaredRangeCheck:
             what = f"{len(self._parts)} components are declared, the observation has {self._size}"
             yield Finding("facts.observations", "wrong", what)
         else:
-            yield self._wrong.finding_or_ok(f"{self._size} components, within their declared bounds")
+            yield self._wrong.finding_or_ok(
+                f"{self._size} components, within their declared bounds"
+            )
 
 
 def bounds_violation(space: gym.Space[Any], obs: Any, name: str = "the observation") -> str | None:

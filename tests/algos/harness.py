@@ -14,7 +14,7 @@ from gymnast.config.resolve import resolve
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.learner import Learner
-from gymnast.training.live.control import Schedules
+from gymnast.training.live.settings import Schedules
 from gymnast.training.session import open_collector
 
 IDENTITY = "tests.identity:Identity"

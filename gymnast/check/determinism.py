@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from gymnast.check.checked_env import CheckedEnv, EnvBroken, Timestep, fingerprint
 from gymnast.check.finding import Finding
-from gymnast.check.live import CheckedEnv, EnvBroken, Timestep, fingerprint
 from gymnast.config.facts import Facts
 from gymnast.seeds import episode_seed
 
@@ -101,7 +101,9 @@ def _seeds_matter(fresh: Callable[[], CheckedEnv], episode: Transcript) -> Findi
     others = [episode_seed(episode.seed, "another", i) for i in range(_SEEDS)]
     for seed in others:
         with closing(fresh()) as copy:
-            reseeded = [Transcript(s, episode.actions, episode.fingerprints) for s in (seed, *others)]
+            reseeded = [
+                Transcript(s, episode.actions, episode.fingerprints) for s in (seed, *others)
+            ]
             if _again(copy, reseeded[:1]) is not None:
                 return Finding("seed", "ok", "different seeds give different episodes")
             later = _again(copy, reseeded[1:])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from gymnast.check.checked_env import Timestep
 from gymnast.check.finding import Finding
-from gymnast.check.live import Timestep
 from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
 
@@ -38,7 +38,9 @@ class RewardCheck:
 
     def findings(self) -> Iterator[Finding]:
         if self._reward is not None:
-            yield self._one.finding_or_ok(f"{self._rewards} observed, {_text(self._reward)} declared")
+            yield self._one.finding_or_ok(
+                f"{self._rewards} observed, {_text(self._reward)} declared"
+            )
         if self._returns is not None:
             observed = f"{self._totals} observed" if self._totals.count else "no episode ended"
             yield self._all.finding_or_ok(f"{observed}, {_text(self._returns)} declared")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gymnast.metrics.checks.check import Check, Remedy, rounded_text, scale_setting
-from gymnast.metrics.seen import RETURN, SCORE, RunHistory
+from gymnast.metrics.run_history import RETURN, SCORE, RunHistory
 
 PATIENT_SHARE = 0.3
 """Share of the budget without a better training return after which a run counts as stalled."""

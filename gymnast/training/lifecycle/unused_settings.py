@@ -17,7 +17,7 @@ from gymnast.spaces.observations import (
     Observation,
     leaves_of,
 )
-from gymnast.training.live.control import Settings
+from gymnast.training.live.settings import Settings
 
 if TYPE_CHECKING:
     from gymnast.training.loop import Loop

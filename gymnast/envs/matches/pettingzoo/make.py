@@ -16,8 +16,8 @@ from typing import Any
 from gymnast.config.families import install_hint
 from gymnast.envs.build.make import creation_error
 from gymnast.errors import EnvError, NotInstalled
-from gymnast.imported import import_object
-from gymnast.text.closest import did_you_mean
+from gymnast.import_object import import_object
+from gymnast.text.suggestions import did_you_mean
 
 PREFIX = "pettingzoo/"
 _INSTALLED = ("butterfly", "classic", "mpe", "sisl")
