@@ -20,7 +20,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from benchmarks import measurement, timed
+from benchmarks import code_revision, measurement
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.open import open_envs
@@ -57,7 +57,7 @@ def main() -> None:
         for task in found["tasks"]:
             for who in backends_for(task["env"]):
                 one = _in_child_process(who, task["env"], task["n_envs"], seconds)
-                timed.require_same_code(one.pop("source"), found["source"])
+                code_revision.require_same_code(one.pop("source"), found["source"])
                 task["samples"].setdefault(who, []).append(one)
                 speed = one["env_steps"] / one["wall"]
                 result = f"{task['env']} x {task['n_envs']}, {who}: {speed:,.0f}/s"
@@ -71,7 +71,7 @@ def backends_for(env: str) -> list[str]:
 
 
 def sample(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
-    """Returns a sample of random actions for `seconds`; startup is not timed."""
+    """Returns a sample of random actions for `seconds`; startup is not code_revision."""
     step = next(opened := _ours(who, env, n_envs) if who in OURS else _peer(who, env, n_envs))
     actions = gym.spec(env).make(disable_env_checker=True).action_space
     actions.seed(0)
@@ -127,7 +127,7 @@ def _peer(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
 def _in_child_process(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
     words = [sys.executable, "-m", "benchmarks.backends", "sample", who, env, str(n_envs)]
     done = subprocess.run(
-        [*words, str(seconds)], capture_output=True, text=True, check=True, cwd=timed.ROOT
+        [*words, str(seconds)], capture_output=True, text=True, check=True, cwd=code_revision.ROOT
     )
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from benchmarks import timed
+from benchmarks import code_revision
 
 
 def parse_options(doc: str | None, repetitions: int) -> argparse.Namespace:
@@ -22,7 +22,7 @@ def parse_options(doc: str | None, repetitions: int) -> argparse.Namespace:
 
 
 def result_path(name: str) -> Path:
-    return timed.RESULTS / f"{name}.json"
+    return code_revision.RESULTS / f"{name}.json"
 
 
 def load_entry(name: str) -> dict[str, Any] | None:
@@ -30,12 +30,12 @@ def load_entry(name: str) -> dict[str, Any] | None:
 
 
 def new_entry(name: str) -> dict[str, Any]:
-    return timed.measurement_info(name) | {"source": timed.package_digest()}
+    return code_revision.measurement_info(name) | {"source": code_revision.package_digest()}
 
 
 def save_entry(name: str, entry: dict[str, Any], quick: bool) -> None:
     """Writes the measurement and the page; fails if the code was changed while it was measured."""
-    timed.require_same_code(str(timed.PACKAGE), entry["source"])
+    code_revision.require_same_code(str(code_revision.PACKAGE), entry["source"])
     if quick:
         return
     result_path(name).write_text(json.dumps(entry, indent=1) + "\n")

@@ -81,7 +81,7 @@ def pixel_rollout_size() -> dict[str, float]:
     cfg, collector = prepared.resolved.config, prepared.collector
     lineup = {who: Learner(who, *found, cfg).policy for who, found in collector.spaces.items()}
     collector.start_episodes()
-    found = collector.collect(lineup, cfg.algo.span(), Clock(limits=cfg.stop.limits()))
+    found = collector.collect(lineup, cfg.algo.rollout_length(), Clock(limits=cfg.stop.limits()))
     collector.close()
     (rollout,) = found.rollouts.values()
     return {"once": rollout.obs.nbytes / 1e6, "whole": np.asarray(rollout.obs).nbytes / 1e6}

@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from benchmarks import results, sample, timed
+from benchmarks import code_revision, results, sample
 from benchmarks.libraries import PEERS
 from benchmarks.tasks import TASKS
 
@@ -47,8 +47,8 @@ def main() -> None:
 
 def _measure(letter: str, options: argparse.Namespace, path: Path) -> None:
     """Measures all rounds of one task; after each, the entry of the task is replaced."""
-    entry = timed.measurement_info("run") | {
-        "source": timed.package_digest(),
+    entry = code_revision.measurement_info("run") | {
+        "source": code_revision.package_digest(),
         "versions": {},
         "absent": {},
     }
@@ -97,13 +97,13 @@ def _keep(
     entry: dict[str, Any], who: str, one: dict[str, Any], where: str = "samples", name: str = ""
 ) -> None:
     if who == "ours":
-        timed.require_same_code(one.pop("source"), entry["source"])
+        code_revision.require_same_code(one.pop("source"), entry["source"])
     entry["versions"][who] = one.pop("versions")
     entry[where].setdefault(name or who, []).append(one)
 
 
 def _first_steps(options: argparse.Namespace, path: Path) -> None:
-    entry = timed.measurement_info("run") | {"samples": {"ours": [], "sb3": []}}
+    entry = code_revision.measurement_info("run") | {"samples": {"ours": [], "sb3": []}}
     with sample.pin_to_cores({options.core}):
         for _ in range(max(options.repetitions, 1 if options.scale < 1 else 5)):
             entry["samples"]["ours"].append(sample.first_step_ours())

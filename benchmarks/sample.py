@@ -50,7 +50,7 @@ def pin_to_cores(cores: Collection[int]) -> Iterator[None]:
 def ours(
     letter: str, env_steps: int, threads: int = 1, extra_settings: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Returns a sample of gymnast; `more` are settings in addition to those of the task."""
+    """Returns a sample of gymnast; `extra_settings` are settings in addition to those of the task."""
     with tempfile.TemporaryDirectory() as runs:
         words = ["benchmarks.ours", letter, str(env_steps), str(threads), runs, *extra_settings]
         sample = run_json([OURS, "-m", *words], threads)

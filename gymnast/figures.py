@@ -16,7 +16,7 @@ PALETTE = 64
 def new_figure(width: float = 1.0, height: float = 1.0, *, alternative: str = "") -> Any:
     """Returns an empty figure with a size in inches.
 
-    Raises GymnastError without matplotlib; `otherwise` is an alternative to installing it.
+    Raises GymnastError without matplotlib; `alternative` is an alternative to installing it.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg

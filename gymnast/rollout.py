@@ -60,7 +60,7 @@ class Episodes:
         return isinstance(other, Episodes) and list(self) == list(other)
 
     def concat(self, later: Episodes, max_episodes: int) -> Episodes:
-        """Returns these episodes and the later ones, only the newest `most` of them."""
+        """Returns these episodes and the later ones, only the newest `max_episodes` of them."""
         pairs = zip(self._columns(), later._columns(), strict=True)
         columns = (np.concatenate(pair)[-max_episodes:] for pair in pairs)
         has_numbers = self.numbers or later.numbers

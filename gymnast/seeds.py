@@ -40,14 +40,14 @@ def episode_seeds(root: int, *path: Name) -> Callable[[int, int], int]:
 def encode_task(seed: int, task: int, n_tasks: int) -> int:
     """Returns the seed next to this one that encodes the task: seed % n_tasks == task.
 
-    So the task of an episode is known from its seed alone (`task_of`).
+    So the task of an episode is known from its seed alone (`decode_task`).
     """
     encoded = seed - seed % n_tasks + task
     return encoded if encoded < 2**31 else encoded - n_tasks
 
 
 def decode_task(seed: int, n_tasks: int) -> int:
-    """Returns the task that `with_task` encoded in a seed."""
+    """Returns the task that `encode_task` encoded in a seed."""
     return seed % n_tasks
 
 

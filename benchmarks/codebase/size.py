@@ -52,8 +52,8 @@ def definitions(tree: Path, files: list[Path]) -> Iterator[tuple[str, str, int]]
 
 
 def listed_files(tree: Path) -> dict[str, Any]:
-    """Returns the files, and their lines, in the table of architecture.md that leads from the environment to the
-    checkpoint. A row's files are in its first cell with code. A folder stands for all sources in it, and a file
+    """Returns the files, and their lines, in the table of architecture.md from the environment to the
+    checkpoint. A row's files are in its first cell with code. A folder stands for all sources in it, a file
     name without a folder for a file next to the one before it."""
     page = (tree / "docs" / "architecture.md").read_text(encoding="utf-8")
     _, found, rest = page.partition(SECTION)

@@ -192,15 +192,15 @@ def draw(found: dict[str, dict[str, Any]]) -> None:
             sheet, (120, 120, 120), False, [(left, 28), (left, bottom), (left + wide, bottom)]
         )
         sheet.set_clip(pygame.Rect(left, 28, wide + 1, bottom - 27))
-        for colour, found_curve in zip(COLORS, players.values(), strict=True):
+        for color, found_curve in zip(COLORS, players.values(), strict=True):
             points = [
                 (left + wide * x / longest, bottom - high * y / top)
                 for x, y in zip(found_curve["pulls"], found_curve["regret"], strict=True)
             ]
-            pygame.draw.lines(sheet, colour, False, points, 2)
+            pygame.draw.lines(sheet, color, False, points, 2)
         sheet.set_clip(None)
-        for i, (name, colour) in enumerate(zip(players, COLORS, strict=True)):
-            write(name, (left + 8, 30 + 13 * i), small, colour)
+        for i, (name, color) in enumerate(zip(players, COLORS, strict=True)):
+            write(name, (left + 8, 30 + 13 * i), small, color)
     pygame.image.save(sheet, PICTURE)
 
 

@@ -31,7 +31,7 @@ class A2C:
     ) -> dict[str, float]:
         """Takes one gradient step on the whole rollout and returns the metrics of the update.
 
-        `values` are the hyperparameters of this update, with every schedule already evaluated.
+        `hparams` are the hyperparameters of this update, with every schedule already evaluated.
         """
         advantage, returns, _ = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)

@@ -35,7 +35,7 @@ class PPO:
     ) -> dict[str, float]:
         """Trains the policy and the critic on one rollout and returns the metrics of the update.
 
-        `values` are the hyperparameters of this update, with every schedule already evaluated.
+        `hparams` are the hyperparameters of this update, with every schedule already evaluated.
         `stream` shuffles the minibatches.
         """
         # 1. Advantages by GAE, and the returns that the critic is trained on.
@@ -46,7 +46,7 @@ class PPO:
         rescale_value(self.policy, returns[rollout.valid])
 
         # 3. Epochs of shuffled minibatches. An epoch that ends with KL > target_kl is the last one.
-        minibatch_size = hparams.minibatch(rollout.steps)
+        minibatch_size = hparams.minibatch_size(rollout.steps)
         plan = MinibatchPlan.shuffled(
             hparams.epochs, rollout.steps, minibatch_size, stream, hparams.target_kl
         )

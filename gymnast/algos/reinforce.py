@@ -37,7 +37,7 @@ class Reinforce:
     ) -> dict[str, float]:
         """Takes one gradient step on complete episodes and returns the metrics of the update.
 
-        `values` are the hyperparameters of this update, with every schedule already evaluated.
+        `hparams` are the hyperparameters of this update, with every schedule already evaluated.
         """
         advantage, returns, _ = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)

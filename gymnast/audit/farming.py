@@ -130,7 +130,7 @@ def audit_terms(
     n_matches: int = MATCHES,
 ) -> list[TermVerdict]:
     """Returns the verdict on every term of a role; nothing if the environment has no exploiters. `open_(n)`
-    creates n matches; `own` are further players of the role that may farm."""
+    creates n matches; `own_players` are further players of the role that may farm."""
     with closing(make_matches(1)) as one:
         if not has_exploiters(one):
             return []

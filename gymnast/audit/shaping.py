@@ -52,8 +52,8 @@ class ShapingTotal:
 
     @property
     def share(self) -> float | None:
-        """`size` divided by the range of raw returns, or by their absolute value if they were all equal;
-        None if all were 0."""
+        """`judged_total` divided by the range of raw returns, or by their absolute value if they were all
+        equal; None if all were 0."""
         low, high = self.raw
         scale = high - low or abs(high)
         return self.judged_total / scale if scale else None

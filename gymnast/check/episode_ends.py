@@ -33,8 +33,8 @@ class EpisodeEndCheck:
     def __init__(
         self, env: gym.Env[Any, Any], limit: int | None, config_limit: int | None = None
     ) -> None:
-        """`limit` is the known time limit of the environment; `given` is the limit that the config applies in
-        training."""
+        """`limit` is the known time limit of the environment; `config_limit` is the limit that the config
+        applies in training."""
         self._env, self._limit, self._config_limit, self._longest = env, limit, config_limit, 0
         self._ended: list[Timestep] = []
         self._late = FirstViolation("time limit")

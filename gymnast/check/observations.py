@@ -129,7 +129,7 @@ class DeclaredRangeCheck:
 
 def bounds_violation(space: gym.Space[Any], obs: Any, name: str = "the observation") -> str | None:
     """Returns a message for the first number outside the bounds of the space, or None. NaN and infinity are
-    ignored, because `Finite` reports them."""
+    ignored, because `FiniteCheck` reports them."""
     if isinstance(space, gym_spaces.Dict | gym_spaces.Tuple):
         entries = space.spaces
         named = entries.items() if isinstance(entries, Mapping) else enumerate(entries)

@@ -180,7 +180,7 @@ def short_run_overrides(cfg: Config[Any]) -> dict[str, Any]:
     if cfg.env.backend == "process":
         settings["env.workers"] = 1
     if (
-        cfg.initial_algo().span().episodes
+        cfg.initial_algo().rollout_length().episodes
     ):  # the algorithm needs whole episodes, so these must be short
         settings["env.max_episode_steps"] = _SPAN
         algo["n_steps"] = "off"

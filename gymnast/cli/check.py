@@ -96,7 +96,7 @@ def _environment(
         resolved = resolve_for_spaces(target, dict(map(parse_assignment, assignments)))
         run_checks = check_matches if is_multi_agent(resolved.config.env.id) else check_environment
         report = run_checks(
-            resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, beat=bar
+            resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, on_progress=bar
         )
     report = report.with_allowed(allow)
     if as_json:

@@ -69,7 +69,8 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
 
 def _page(found: Mapping[str, Any]) -> Iterator[str]:
     steps, n_envs = (found["batch"][key] for key in ("env_steps", "n_envs"))
-    yield f"{found['target']}, on a batch of {steps:,} steps in {formatting.count_noun(n_envs, 'environment')}"
+    envs = formatting.count_noun(n_envs, "environment")
+    yield f"{found['target']}, on a batch of {steps:,} steps in {envs}"
     for role, about in found["roles"].items():
         yield from ([] if len(found["roles"]) == 1 else ["", role])
         total = about["total"]
@@ -91,9 +92,9 @@ def _start(start: Mapping[str, Any], *, fresh: bool) -> str:
         choices = math.exp(start["of"])
         maximum = f"ln {choices:.0f} = {start['of']:.4f}"
         return f"{title}: entropy {start['entropy']:.4f} of {maximum}{end}"
-    if start["off_centre"] is None:
+    if start["off_center"] is None:
         return f"{title}: continuous{end}"
-    return f"{title}: mean at most {start['off_centre']:.2%} of the range off its center{end}"
+    return f"{title}: mean at most {start['off_center']:.2%} of the range off its center{end}"
 
 
 def _layers(layers: Sequence[Mapping[str, Any]]) -> str:

@@ -124,7 +124,7 @@ def _matches(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> lis
             run, outcomes, options["episode"], kind=options["kind"], checkpoint=at
         )
         if len(chosen) > 1 and (options["out"] or options["grid"]):
-            numbers = ", ".join(f"{match.index} {match.label}" for match in chosen)
+            numbers = ", ".join(f"{match.index} {match.selection}" for match in chosen)
             what = f"{'--grid' if options['grid'] else '--out'} is for one match"
             raise UsageError(what, fix=f"add --episode N, one of {numbers}")
         if options["grid"]:
@@ -158,7 +158,7 @@ def _order(
 ) -> Iterator[FilmOptions]:
     from gymnast.runs import films
 
-    own = films.film_path(run.path, chosen.kind, chosen.version, chosen.label)
+    own = films.film_path(run.path, chosen.kind, chosen.version, chosen.selection)
     with _making(own, options) as order:
         yield order
 

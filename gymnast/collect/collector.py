@@ -102,7 +102,7 @@ class Collector(Protocol):
         clock: Clock,
         should_stop: Callable[[], bool] = ...,
     ) -> CollectResult:
-        """Collects one rollout per role in `lineup` (role -> policy), `span` steps or episodes long."""
+        """Collects one rollout per role in `policies` (role -> policy), `span` steps or episodes long."""
         ...
 
     def state(self) -> dict[str, Any]:

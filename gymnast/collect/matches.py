@@ -57,8 +57,8 @@ class MatchCollector:
         max_faults: int = 5,
         seeding_warnings: Sequence[str] = (),
     ) -> None:
-        """`learners` are the roles that learn; `traced` says if the match with this seed is kept as a trace;
-        `doubts` are human-readable seeding warnings."""
+        """`learners` are the roles that learn; `should_trace` says if the match with this seed is kept as
+        a trace; `seeding_warnings` are human-readable seeding warnings."""
         self.matches, self.seed, self.should_trace = matches, seed, should_trace
         self.learners, self.seeding_warnings = tuple(learners), tuple(seeding_warnings)
         self.task_sampler: TaskSampler | None = None

@@ -35,7 +35,8 @@ def restore(
     envs: Backend, running: RunningEpisodes, stored_obs: Array, history: Mapping[str, Array]
 ) -> dict[int, str]:
     """Brings the copies back to their state at the checkpoint. `stored_obs` are their observations then,
-    `history` is what `state_of` returned. Returns each copy that could not be restored, with the reason."""
+    `history` is the result of `replay_state`. Returns each copy that could not be restored, with the
+    reason."""
     every = range(envs.n_envs)
     if envs.restore_mode == "none":
         return dict.fromkeys(every, NOT_DETERMINISTIC)

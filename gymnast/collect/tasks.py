@@ -30,7 +30,7 @@ class TaskSampler:
         return cls(tuple(cfg.tasks), shares)
 
     def __call__(self, seed: int) -> int:
-        """Draws a task and returns the seed with the task's index encoded in it (see `with_task`)."""
+        """Draws a task and returns the seed with the task's index encoded in it (see `encode_task`)."""
         task = bisect(self._upper[self.stage], uniform_from_seed(seed, "task"))
         return encode_task(seed, task, len(self.names))
 

@@ -46,10 +46,10 @@ class VectorCollector:
         task_sampler: TaskSampler | None = None,
         seeding_warnings: Sequence[str] = (),
     ) -> None:
-        """`numbers` maps metric names to keys of the last `info` of an episode; `step_keys` are keys of the
-        `info` of every step; `traced` says if the episode with this seed is kept as a trace; `keep_obs`
-        stores observations in traces, for environments that cannot be replayed; `doubts` are human-readable
-        seeding warnings."""
+        """`metric_keys` maps metric names to keys of the last `info` of an episode; `step_keys` are keys
+        of the `info` of every step; `traced` says if the episode with this seed is kept as a trace;
+        `keep_obs` stores observations in traces, for environments that cannot be replayed;
+        `seeding_warnings` are human-readable seeding warnings."""
         self.envs, self.seed, self.metric_keys = envs, seed, dict(metric_keys)
         self.should_trace, self.keep_obs = should_trace, keep_obs
         self.step_keys, self.seeding_warnings = tuple(step_keys), tuple(seeding_warnings)
@@ -106,8 +106,8 @@ class VectorCollector:
         """Collects a rollout of `span` steps, or of `span` whole episodes per copy.
 
         The action noise depends on the seed and the clock's count of rollouts only, so that a resumed run
-        draws the same. Whole episodes may take arbitrarily long; they are cut off once `give_up()` is true.
-        """
+        draws the same. Whole episodes may take arbitrarily long; they are cut off once `should_stop()` is
+        true."""
         policy, started = policies[ROLE], time.perf_counter()
         self._faults.begin_rollout()
         buffer, env_seconds, complete = self._play(policy, span, clock, should_stop)

@@ -20,7 +20,7 @@ from gymnast.text.suggestions import did_you_mean
 CUSTOM_PREFIX = "py:"
 REQUIRED_METHODS = ("update", "credit", "state", "memory", "load")
 """Methods that an algorithm must have; see the protocol `gymnast.training.learner.Algorithm`."""
-CustomAlgo = TypeVar("Own", bound=AlgoSection)
+CustomAlgo = TypeVar("CustomAlgo", bound=AlgoSection)
 
 
 class CustomConfig(Config[CustomAlgo], Generic[CustomAlgo]):

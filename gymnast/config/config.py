@@ -208,7 +208,7 @@ class Config(Section, Generic[Algo]):
             if name in unused:
                 continue
             for field, value in section if isinstance(section, Section) else ():
-                needs = getattr(value, "needs_budget", None)
+                needs = getattr(value, "required_budget", None)
                 clock = needs(main) if needs else None
                 if clock is not None and clock not in limits:
                     yield f"{name}.{field}", value, clock

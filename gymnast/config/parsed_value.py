@@ -9,7 +9,7 @@ from pydantic_core import core_schema
 
 
 class ParsedValue:
-    """A config value that `parse` reads (or raises ValueError) and `plain` returns in the form that is
+    """A config value that `parse` reads (or raises ValueError) and `to_plain` returns in the form that is
     stored."""
 
     @classmethod

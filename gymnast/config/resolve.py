@@ -73,7 +73,7 @@ def resolve(
     found = resolve_preset(
         presets.find_preset(name), variant, overrides, origin=origin, algo=algo, suggested=suggested
     )
-    return replace(found, asked=name)
+    return replace(found, requested_env=name)
 
 
 def resolve_preset(

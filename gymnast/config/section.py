@@ -112,7 +112,8 @@ class AlgoSection(Section):
         return self.model_copy(update={n: s(clock) for n, s in self.active_schedules().items()})
 
     def rollout_length(self) -> RolloutLength:
-        """Returns how much is collected before the next update. Schedules must have been replaced by `at`."""
+        """Returns how much is collected before the next update. Schedules must have been replaced by
+        `values_at`."""
         steps = getattr(self, "n_steps")  # noqa: B009 (not every algorithm has it)
         assert not isinstance(steps, Schedule)
         return RolloutLength(steps)

@@ -11,7 +11,7 @@ and worker processes if they collect 1.6 times as fast. Several environments are
 matching prefix counts.
 
 An environment's own vector implementation is used if it is faster still and no other setting rules it out
-(`forbids_vector`). Measured in the same way, the one of the Atari games is 1.3 times as fast as copies in
+(`vector_blockers`). Measured in the same way, the one of the Atari games is 1.3 times as fast as copies in
 this process; CartPole's is as fast with 16 copies and 1.6 times as fast with 32.
 """
 
@@ -93,7 +93,7 @@ def vector_blockers(cfg: Config[Any]) -> list[str]:
     episode."""
     plain = type(cfg.env)(id=cfg.env.id)
     found = [f"env.{name}" for name in _WRAPPED if getattr(cfg.env, name) != getattr(plain, name)]
-    found += ["algo.name"] if cfg.algo.span().episodes else []
+    found += ["algo.name"] if cfg.algo.rollout_length().episodes else []
     found += ["metrics"] if cfg.metrics else []
     found += ["shaping"] if step_info_keys(cfg.shaping) else []
     found += ["traces.train"] if cfg.env.view == "image" and cfg.traces.train > 0 else []

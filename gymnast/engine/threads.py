@@ -17,7 +17,7 @@ from gymnast.errors import ConfigError
 def set_num_threads(count: int, *, split_batch: bool) -> None:
     """Sets the number of threads of every numerical library that is loaded by now.
 
-    `in_shares`: `count` threads each compute one share of a minibatch, with torch limited to one
+    `split_batch`: `count` threads each compute one share of a minibatch, with torch limited to one
     thread per operation.
     """
     threadpool_limits(count)
@@ -26,7 +26,7 @@ def set_num_threads(count: int, *, split_batch: bool) -> None:
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1 if split_batch else count)
         shares = importlib.import_module("gymnast.engine.torch.shares")
-        shares.fix_shares(count if split_batch else 1)
+        shares.set_num_shares(count if split_batch else 1)
 
 
 def require_device(device: str) -> None:

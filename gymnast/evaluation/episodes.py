@@ -31,7 +31,7 @@ class EpisodePlan:
     deterministic: bool = True
     """True to play the mode of the policy's distribution, False to sample from it."""
     max_seconds: float | None = None
-    """Seconds after which no further episode is started, once `at_least` have been. Running episodes
+    """Seconds after which no further episode is started, once `min_episodes` have been. Running episodes
     are finished, so that the scored episodes are always the first ones of the list of seeds."""
     min_episodes: int = 1
     timeout: float | None = None

@@ -179,7 +179,7 @@ class Evaluator:
         done: dict[int, Trace] = dict(journal.finished)
         # An episode that was running when a process died is played alone, to find out which one kills
         # its process. No time limit: these episodes had been started in time.
-        unlimited = replace(plan, seconds=None)
+        unlimited = replace(plan, max_seconds=None)
         for place in journal.suspects:
             done |= self._play(policy, version, unlimited, [place], progress, journal, alone=True)
         known = done.keys() | journal.left_out.keys() | set(journal.suspects)

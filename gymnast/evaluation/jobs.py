@@ -226,7 +226,7 @@ class ProcessEvaluation:
         limit = self.cfg.env.max_faults
         if self._lost > limit or self.cfg.env.on_fault == "stop":
             raise EnvError(what, fix="see the run's log.txt")
-        self._job = replace(self._job, given_up=what if self._lost == limit else "")
+        self._job = replace(self._job, give_up_reason=what if self._lost == limit else "")
         self._send()
 
     def _died(self) -> str:
@@ -264,7 +264,7 @@ def run_job(
     on_step: Callable[[int, int], None] = lambda *_: None,
     journal: Journal | None = None,
 ) -> EvaluationResult:
-    """Evaluates a job and stores its traces. `beat` is called at every step with (episodes done,
+    """Evaluates a job and stores its traces. `on_step` is called at every step with (episodes done,
     episodes planned)."""
     began = time.perf_counter()
     policies: dict[str, Policy] = {}
@@ -275,7 +275,7 @@ def run_job(
     meta = {"kind": job.seed_list, "version": job.version}
     # Only for seeds: with eval.starts=all, a part of the starts would be a biased sample.
     if evaluator.cfg.eval.starts == "seeds":
-        plan = replace(plan, seconds=job.max_seconds, at_least=MIN_EPISODES)
+        plan = replace(plan, max_seconds=job.max_seconds, min_episodes=MIN_EPISODES)
     watch = EvaluationProgress(started_at=job.started_at, on_step=on_step)
     if job.give_up_reason and not isinstance(evaluator, Evaluator):
         raise EnvError(job.give_up_reason, fix="see the run's log.txt")

@@ -35,7 +35,7 @@ def rescore(
     report: ProgressCallback = lambda *_: None,
 ) -> dict[str, Any]:
     """Returns the score of a run's checkpoint (the best unless `ref` names one) on its held-out seeds,
-    evaluated as training would. `tell` gets the lines that the environment prints, `report` the
+    evaluated as training would. `on_output` gets the lines that the environment prints, `report` the
     progress."""
     run, saved = find_checkpoint(ref, runs_dir)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))

@@ -64,7 +64,7 @@ class Scores:
         should_stop: Callable[[], bool],
         max_seconds: float | None,
     ) -> EvaluationResult | None:
-        """Returns the score of a version on the held-out seeds; after `seconds`, no further episode is
+        """Returns the score of a version on the held-out seeds; after `max_seconds`, no further episode is
         started. None if give_up() becomes true first."""
         file = self._file("confirm", version)
         self._send(

@@ -31,7 +31,7 @@ class Shortfall:
         done: int,
         crash_reasons: Iterable[str],
     ) -> Shortfall:
-        """Returns the shortfall of a plan with `done` finished episodes. `lost` are the reasons of
+        """Returns the shortfall of a plan with `done` finished episodes. `crash_reasons` are the reasons of
         episodes that were left out because they ended their process."""
         causes = [*(fault.message for fault in progress.left_out), *crash_reasons]
         missing = len(plan.seeds) - done - len(causes)

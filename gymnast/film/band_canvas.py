@@ -17,7 +17,7 @@ REFERENCE_WIDTH = 600
 
 
 class BandCanvas:
-    """A canvas that is drawn anew for each frame: `begin`, write on it, then get its `pixels`."""
+    """A canvas that is drawn anew for each frame: `clear`, write on it, then get its `pixels`."""
 
     def __init__(self, width: int, height: int, note: str = "") -> None:
         """`height` is for the reference width, without the note; `note` is a warning shown on every frame."""

@@ -54,7 +54,8 @@ def trace_files(run: Run, kind: Kind) -> dict[int, Path]:
     """Returns policy version (env steps) -> trace file, sorted; raises RunError if there is none."""
     found = files_by_version(run.traces, kind)
     if not found:
-        fix = f"gymnast play {run.id} --record FILE plays new ones; {storage_settings(kind)} control what is stored"
+        stores = f"{storage_settings(kind)} control what is stored"
+        fix = f"gymnast play {run.id} --record FILE plays new ones; {stores}"
         raise RunError(f"no {kind} episodes are stored", at=str(run.path), fix=fix)
     return found
 

@@ -78,7 +78,7 @@ def write_film(source: FilmSource[Any], options: FilmOptions) -> tuple[FilmWrite
 def describe_film(
     options: FilmOptions, about: dict[str, Any], writer: FilmWriter, note: str
 ) -> dict[str, Any]:
-    """Returns the description of a film, and writes it next to the film if `order.described`."""
+    """Returns the description of a film, and writes it next to the film if `order.write_description`."""
     about = about | {
         "exact": not note,
         "note": note,

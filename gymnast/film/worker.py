@@ -69,7 +69,7 @@ def film_run(run: Run) -> None:
 def _film_matches(run: Run, cfg: Config[Any]) -> None:
     with closing(MatchRenderer(cfg)) as stage:
         for chosen in choose_matches(run, stage.matches.outcomes):
-            out = films.film_path(run.path, chosen.kind, chosen.version, chosen.label)
+            out = films.film_path(run.path, chosen.kind, chosen.version, chosen.selection)
             if not already_filmed(match_identity(chosen), out):
                 about = film_match(stage, chosen, FilmOptions(out, threads=1))
                 print(f"{out.name}: {count_noun(about['frames'], 'frame')}", flush=True)

@@ -35,9 +35,8 @@ def export(run: Run, export_format: str, out: Path | None = None) -> dict[str, A
     """Exports a run. `out`: a file, or for trackers an empty or missing folder; by default in the run's
     folder."""
     if export_format not in FORMATS:
-        raise UsageError(
-            f"{export_format} is not an export format ({', '.join(FORMATS)}){did_you_mean(export_format, FORMATS)}"
-        )
+        hint = did_you_mean(export_format, FORMATS)
+        raise UsageError(f"{export_format} is not an export format ({', '.join(FORMATS)}){hint}")
     require_packages({"csv": (), "parquet": ("pyarrow",)}.get(export_format, (export_format,)))
     if (
         export_format in FILES

@@ -51,7 +51,8 @@ class Evidence:
 def find_suspects(
     settings: Mapping[str, Any], rows: Rows, reference: Reference, already_changed: Collection[str]
 ) -> list[Finding]:
-    """Returns the findings for a run that failed. `treated`: settings that other findings already change."""
+    """Returns the findings for a run that failed. `already_changed`: settings that other findings already
+    change."""
     evidence = Evidence(settings, rows, reference)
     examined = [examine(evidence) for examine in _EXAMINATIONS] if rows else []
     found = [finding for finding in examined if finding is not None]

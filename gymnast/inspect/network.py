@@ -137,9 +137,9 @@ def uniformity_report(policy: Policy, obs: Array) -> dict[str, Any]:
     mean = head.for_env(head.mode(dist)).reshape(len(obs), -1).astype(np.float64)
     low, high = np.array(policy.action_space.low), np.array(policy.action_space.high)
     if not (np.isfinite(low) & np.isfinite(high)).all():
-        return {"off_centre": None, "uniform": None}
+        return {"off_center": None, "uniform": None}
     off = float((np.abs(mean - (low + high) / 2) / (high - low)).max())
-    return {"off_centre": off, "uniform": off <= CENTERED}
+    return {"off_center": off, "uniform": off <= CENTERED}
 
 
 def first_observations(collector: Collector, count: int = RESETS) -> dict[str, Array]:

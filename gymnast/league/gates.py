@@ -11,7 +11,7 @@ from gymnast.text.formatting import count_noun
 
 
 class WinRecord(Protocol):
-    """Results of one side: `Wins`, or a `Tally` from the side of the row role."""
+    """Results of one side: `RecentWins`, or a `Tally` from the side of the row role."""
 
     @property
     def n_known(self) -> int: ...

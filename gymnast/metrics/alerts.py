@@ -166,7 +166,7 @@ class Alerts:
         for key in keys:
             if key not in self._ranges:
                 self._ranges[key] = KeyMonitor(metric_for_key(key, self._metrics))
-        checks = [check for check in self._checks.values() if check.needs[0] in keys]
+        checks = [check for check in self._checks.values() if check.required_keys[0] in keys]
         self._judges[keys] = RowMonitor({key: self._ranges[key] for key in keys}), checks
         return self._judges[keys]
 

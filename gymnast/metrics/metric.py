@@ -72,12 +72,12 @@ class Limits:
             mine, theirs = getattr(self, name), getattr(other, name)
             wider = min if name in lower else max
             found[name] = None if mine is None or theirs is None else wider(mine, theirs)
-        for name in ("amounts", "components"):
+        for name in ("action_dims", "obs_dims"):
             both = zip_longest(getattr(self, name), getattr(other, name))
             found[name] = tuple(_widened(mine or theirs, theirs or mine) for mine, theirs in both)
         found["n_actions"] = self.n_actions if self.n_actions == other.n_actions else None
         labels = zip_longest(self.action_labels, other.action_labels, fillvalue="")
-        found["options"] = tuple(a if a == b else "" for a, b in labels)
+        found["action_labels"] = tuple(a if a == b else "" for a, b in labels)
         return replace(self, **found)
 
 

@@ -85,7 +85,7 @@ class Recorder:
         roles: Collection[str] = (),
         store: MetricStore | None = None,
     ) -> None:
-        """`settings`, `roles`: see Alerts. `record`: the store that each row is written to first."""
+        """`settings`, `roles`: see Alerts. `store`: the store that each row is written to first."""
         self._alerts = Alerts(metrics, settings, roles)
         self._metrics = metrics
         self._sinks = list(sinks)
@@ -94,7 +94,7 @@ class Recorder:
         self._pending: list[dict[str, float]] = []
         """Rows that are stored, but not yet checked for alerts and passed to the sinks."""
         self._settled_at = -math.inf
-        """Monotonic time at which `settle` last processed rows."""
+        """Monotonic time at which `process_pending` last processed rows."""
         self._closed = False
         self._sent_active_alerts = False
 

@@ -176,7 +176,7 @@ def algo_metrics(algo: Any) -> list[Metric]:
 
 def hyperparameter_metrics(algo: Any) -> list[Metric]:
     """Returns one metric per field of an algorithm's config section that can be a schedule."""
-    docs = algo.docs()
+    docs = algo.field_docs()
     return [
         Metric(
             f"hyper/{name}",
@@ -187,7 +187,7 @@ def hyperparameter_metrics(algo: Any) -> list[Metric]:
             no_bounds_reason="set by the config, its schedule or a live change",
             in_table=name == "lr",
         )
-        for name in algo.schedules()
+        for name in algo.schedulable_fields()
     ]
 
 
@@ -207,7 +207,7 @@ def _drawn(env: Any) -> list[Metric]:
             window=experience.EPISODES,
             bounds=env.randomize[name].ends(),
         )
-        for name, metric in env.drawn_metrics().items()
+        for name, metric in env.randomized_metrics().items()
     ]
 
 

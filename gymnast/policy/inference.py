@@ -81,7 +81,7 @@ class Inference(Protocol):
 
 
 class NumpyInference:
-    actor_and_critic = both = health = None
+    act_into = actor_and_critic = health = None
     values_while_acting = False
 
     def __init__(self, network: Network, weights: Mapping[str, Array]) -> None:

@@ -20,7 +20,9 @@ def shapes_of(network: Network) -> dict[str, Shape]:
     """Returns the shape of every parameter by name, in memory order."""
     if network.module is None:
         return parameter_shapes(network)
-    return _own_modules().shapes(network.module) | extra_parameter_shapes(network.extra_parameters)
+    return _custom_modules().parameter_shapes(network.module) | extra_parameter_shapes(
+        network.extra_parameters
+    )
 
 
 def initialize_weights(network: Network, parameters: Parameters, seed: int, role: str) -> None:
@@ -30,7 +32,9 @@ def initialize_weights(network: Network, parameters: Parameters, seed: int, role
     """
     own: dict[str, Any] = {}
     if network.module is not None:
-        own = _own_modules().initial(network.module, episode_seed(seed, "weights", role, "module"))
+        own = _custom_modules().initial_parameters(
+            network.module, episode_seed(seed, "weights", role, "module")
+        )
     for name, view in parameters.views.items():
         if name in own:
             view[...] = own[name]
@@ -40,7 +44,7 @@ def initialize_weights(network: Network, parameters: Parameters, seed: int, role
             )
 
 
-def _own_modules() -> Any:
+def _custom_modules() -> Any:
     return importlib.import_module(
         "gymnast.engine.torch.custom_module"
     )  # imports torch only if needed

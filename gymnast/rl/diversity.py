@@ -56,7 +56,7 @@ def _none_if_nan(value: float) -> float | None:
 
 
 def slow_array_diversity(x: Array) -> float | None:
-    """Returns the same as `of_numbers`, without compiled code."""
+    """Returns the same as `array_diversity`, without compiled code."""
     steps, n, _ = x.shape
     mean = x.mean(axis=(0, 1))
     centered = x - mean

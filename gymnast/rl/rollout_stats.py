@@ -44,8 +44,8 @@ def rollout_stats(
 ) -> RolloutStats:
     """Returns the statistics of a rollout's arrays [T, N, ...].
 
-    `obs` are float32 vectors. `keep` [T, N] marks the steps that count, None all. `options` is the
-    number of discrete actions to count, 0 for none. With `each`, the mean of every component of the
+    `obs` are float32 vectors. `valid` [T, N] marks the steps that count, None all. `n_actions` is the
+    number of discrete actions to count, 0 for none. With `per_component`, the mean of every component of the
     observation is returned.
     """
     native: Any = kernels()

@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Moments:
-    """Count, mean and variance of a stream of vectors, in float64. Immutable: `seen` returns new ones."""
+    """Count, mean and variance of a stream of vectors, in float64. Immutable: `updated` returns new ones."""
 
     count: float
     mean: np.ndarray

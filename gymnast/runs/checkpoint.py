@@ -187,7 +187,7 @@ def latest(run_dir: Path) -> Checkpoint:
         skipped: list[str] = []
         for path in reversed(found.values()):
             try:
-                return replace(read(path), skipped=tuple(skipped))
+                return replace(read(path), skipped_errors=tuple(skipped))
             except UnknownFormat:
                 raise  # it may be intact: do not fall back to an older one
             except CheckpointError as error:

@@ -64,7 +64,7 @@ class ClockAxis:
 
 
 def run_learning(run: Run, threshold: float | None, budget: float | None) -> dict[str, Any] | None:
-    """Returns `learning_of` for the recorded rows of a run; None if it has no evaluation."""
+    """Returns `summarize_learning` for the recorded rows of a run; None if it has no evaluation."""
     return summarize_learning(read_rows(run), threshold, budget)
 
 

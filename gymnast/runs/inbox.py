@@ -74,7 +74,8 @@ def write_command(
 
 
 def read_commands(inbox: Path) -> list[Command | InvalidCommand]:
-    """Returns all commands in the order of sending. The files stay until `forget` or `reject_file`."""
+    """Returns all commands in the order of sending. The files stay until `delete_command` or
+    `reject_file`."""
     try:
         names = [entry.name for entry in os.scandir(inbox) if entry.name.endswith(".json")]
     except FileNotFoundError:

@@ -20,7 +20,7 @@ def split_reference(reference: str) -> tuple[str, str | None]:
 
 
 def select_step(available: Sequence[int], wanted_step: str | int, *, at: str) -> int:
-    """Returns the available step that `which` names exactly or, written as 121k or 1.5M, rounds to."""
+    """Returns the available step that `wanted_step` names exactly or, written as 121k or 1.5M, rounds to."""
     match = _NUMBER.fullmatch(str(wanted_step).strip())
     if match is None:
         raise CheckpointError(

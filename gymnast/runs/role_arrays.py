@@ -18,5 +18,5 @@ def arrays_of_role(role: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def strip_prefix(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the arrays whose names start with `start`, with that prefix removed."""
+    """Returns the arrays whose names start with `prefix`, with that prefix removed."""
     return {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}

@@ -54,7 +54,7 @@ class Run:
         reserved_dir: Path | None = None,
         **more: Any,
     ) -> Run:
-        """Creates a run in a new directory, or in the one that was `claimed`.
+        """Creates a run in a new directory, or in the one that was `reserved_dir`.
 
         `more` are further fields of run.json, e.g. threshold."""
         from gymnast.runs import machine

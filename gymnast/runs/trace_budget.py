@@ -23,7 +23,8 @@ REMOVED_LIST = "removed.txt"
 
 
 def trim_to_budget(folder: Path, max_bytes: int, protected: Collection[int]) -> None:
-    """Removes traces until the folder has at most `most` bytes; evaluations of `protected` versions are kept.
+    """Removes traces until the folder has at most `max_bytes` bytes; evaluations of `protected` versions
+    are kept.
 
     Match files are not thinned, only removed: they have only a few matches per pairing anyway."""
     files = {file: file.stat().st_size for file in sorted(folder.glob("*-*.safetensors"))}

@@ -44,7 +44,7 @@ class League:
         run_dir: Path,
         runs_dir: Path | None = None,
     ) -> None:
-        """`runs` is the directory of other runs, by default the parent directory of this one."""
+        """`runs_dir` is the directory of other runs, by default the parent directory of this one."""
         self.cfg, self.matches, self.learners = cfg, matches, tuple(learners)
         self.snapshots = Snapshots(run_dir)
         window = cfg.league.window
@@ -210,7 +210,7 @@ class League:
     def _warm_start(self, role: str, policy: Policy) -> dict[str, Any]:
         """Loads the role's past self that does best against the current opponent, if it does better than the
         current policy."""
-        # `against` counts wins of the opponent, so the best past self has the lowest rate.
+        # `win_records` counts wins of the opponent, so the best past self has the lowest rate.
         losses = {
             s: w.win_rate().mean for s, w in self.pools[role].win_records.items() if w.n_known >= 10
         }

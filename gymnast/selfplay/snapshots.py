@@ -57,7 +57,7 @@ class Snapshots:
 
     def copy(self, target_dir: Path, up_to: int) -> None:
         """Copies the past selves up to this step, and the players from other runs, to the run in directory
-        `run`."""
+        `target_dir`."""
         target = Snapshots(target_dir)
         later = {self.file(step) for step in self.steps() if step > up_to}
         for file in self.directory.glob("*.safetensors"):

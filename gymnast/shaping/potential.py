@@ -8,9 +8,9 @@ Array = np.ndarray
 
 
 def potential_difference(phi: Array, next_phi: Array, ended: Array, *, gamma: float) -> Array:
-    """Returns gamma * phi(s') - phi(s), where `before` and `after` are phi(s) and phi(s'), [T, N].
+    """Returns gamma * phi(s') - phi(s), where `phi` and `next_phi` are phi(s) and phi(s'), [T, N].
 
-    Where `ended`, phi(s') is taken as 0, whatever `after` holds: otherwise the potential of the last state
+    Where `ended`, phi(s') is taken as 0, whatever `next_phi` holds: otherwise the potential of the last state
     would be a reward for ending there. A truncated episode counts as ended only for algorithms that do
     not bootstrap.
     """

@@ -27,7 +27,7 @@ class TermContext:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names by which `Seen` gives access to the components of an observation."""
+        """Names by which `ObsBatch` gives access to the components of an observation."""
         own = self.obs.dtype.names
         return tuple(own) if own else tuple(component.name for component in self.components)
 

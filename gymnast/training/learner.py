@@ -30,7 +30,7 @@ Array = np.ndarray
 
 class Algorithm(Protocol):
     """The interface of a learning algorithm. `update` is a deterministic function of the state, the
-    rollout, the hyperparameters `values`, the random stream and the maximum number of gradient steps."""
+    rollout, the hyperparameters `hparams`, the random stream and the maximum number of gradient steps."""
 
     def update(
         self,
@@ -79,7 +79,7 @@ class Learner:
         cfg: Config[Any],
         n_columns: int | None = None,
     ) -> None:
-        """`columns` is the number of columns N of its rollouts [T, N]; `env.n_envs` if None. Roles with
+        """`n_columns` is the number of columns N of its rollouts [T, N]; `env.n_envs` if None. Roles with
         several agents have more."""
         self.policy = build_policy(obs, action, cfg)
         self.policy.initialize(cfg.seed, role)

@@ -106,14 +106,14 @@ class Session:
             clock=clock,
             collector=collector,
             learners=learners,
-            acting={r: Policy.from_spec(x.policy.spec()) for r, x in overlapped.items()},
+            policy_copies={r: Policy.from_spec(x.policy.spec()) for r, x in overlapped.items()},
             settings=settings,
             league=_league(cfg, collector, run_dir),
             scores=scores,
-            evaluates=PeriodicTrigger(cfg.eval.every, clock),
-            saves=PeriodicTrigger(cfg.checkpoint.every, clock),
+            eval_timer=PeriodicTrigger(cfg.eval.every, clock),
+            save_timer=PeriodicTrigger(cfg.checkpoint.every, clock),
             transactions={r: Transaction(settings.for_role(r).transaction) for r in spaces},
-            recent={role: RecentEpisodes(tuple(cfg.env.tasks)) for role in spaces},
+            recent_episodes={role: RecentEpisodes(tuple(cfg.env.tasks)) for role in spaces},
             curriculum=Curriculum.from_config(
                 cfg.env, collector.task_sampler, run_metrics(cfg, metric_limits(collector, cfg))
             ),
@@ -198,7 +198,7 @@ class Session:
         optimizer: bool,
         overridden_keys: Collection[str] = (),
     ) -> dict[int, str]:
-        """Restores a checkpoint, except for live changes of the keys in `overruled`; returns copy ->
+        """Restores a checkpoint, except for live changes of the keys in `overridden_keys`; returns copy ->
         reason for every copy whose running episode could not be restored."""
         state = checkpoint.document("state")
         policies, learners = checkpoint.tensors(POLICY), checkpoint.tensors(LEARNER)
@@ -217,7 +217,7 @@ class Session:
                 r: Rollout.from_arrays(arrays_of_role(r, stored)) for r in self.learners
             }
         self.sync_acting_policies()
-        # Settings before cadences: adopt_settings makes new `Every` objects, whose state follows.
+        # Settings before cadences: adopt_settings makes new `PeriodicTrigger` objects, whose state follows.
         live = state.get("live", {})
         self.settings.load({key: live[key] for key in live if key not in overridden_keys})
         self.adopt_settings()
@@ -268,7 +268,7 @@ def _open_matches(cfg: Config[Any]) -> MatchCollector:
     from gymnast.envs.matches.open import open_matches
     from gymnast.selfplay.evaluation import learning_roles
 
-    if cfg.initial_algo().span().episodes or cfg.algo.action_selection != "sample":
+    if cfg.initial_algo().rollout_length().episodes or cfg.algo.action_selection != "sample":
         what = f"{cfg.algo.name} cannot learn roles of several agents"
         raise ConfigError(what, fix="use ppo or a2c")
     matches = open_matches(cfg, cfg.env.n_envs)
@@ -292,7 +292,7 @@ def open_vector_collector(cfg: Config[Any]) -> VectorCollector:
     """Returns a collector for an environment with one agent. Whether seeds make its episodes
     reproducible is declared in the facts, or tried out."""
     env = cfg.env
-    if env.backend in VECTOR_BACKENDS and cfg.initial_algo().span().episodes:
+    if env.backend in VECTOR_BACKENDS and cfg.initial_algo().rollout_length().episodes:
         what = (
             f"{cfg.algo.name} collects whole episodes, but env.backend={env.backend} cannot step "
             "single copies"

@@ -50,7 +50,7 @@ class Transaction:
         max_gradient_steps: int | None = None,
     ) -> tuple[dict[str, float], list[Incident]]:
         """Returns the metrics of the accepted update (only the number of rollbacks if the batch was
-        dropped), and the attempts that were rolled back. `stream()` must return a fresh generator
+        dropped), and the attempts that were rolled back. `make_stream()` must return a fresh generator
         with the same seed for each attempt, so that both draw the same minibatches."""
         before = learner.snapshot()
         incidents: list[Incident] = []

@@ -60,7 +60,7 @@ class LearnerHarness:
 
     def collect(self) -> Rollout:
         policies = {"agent": self.learner.policy}
-        found = self.collector.collect(policies, self.cfg.algo.span(), self.clock)
+        found = self.collector.collect(policies, self.cfg.algo.rollout_length(), self.clock)
         return found.rollouts["agent"]
 
     def learn(self, rollout: Rollout) -> dict[str, float]:

@@ -208,12 +208,12 @@ def test_an_empty_value_is_neither_off_nor_the_default(problems):  # trap 7
 
 def test_a_batch_of_one_is_one_transition_and_a_share_follows_the_rollout():  # trap 37
     one = {"algo.batch_size": 1, "algo.advantage_norm": "rollout"}
-    assert resolve("CartPole-v1", one).config.algo.minibatch(1024) == 1
+    assert resolve("CartPole-v1", one).config.algo.minibatch_size(1024) == 1
     for n_envs in (1, 8, 64):
         share = {"algo.batch_size": "25%", "env.n_envs": n_envs}
         algo = resolve("CartPole-v1", share).config.algo
         assert isinstance(algo.batch_size, Share)
-        assert algo.minibatch(n_envs * algo.n_steps) == n_envs * algo.n_steps // 4
+        assert algo.minibatch_size(n_envs * algo.n_steps) == n_envs * algo.n_steps // 4
 
 
 def test_a_batch_larger_than_the_rollout_is_rejected_even_if_only_n_envs_changed(
@@ -305,7 +305,7 @@ def test_every_field_of_every_section_is_documented(algo):
     for name in fields_at(CONFIGS[algo], ()):
         for field in fields_at(CONFIGS[algo], (name,)):
             section = CONFIGS[algo].model_fields[name].annotation
-            assert section.docs().get(field), f"{name}.{field}"
+            assert section.field_docs().get(field), f"{name}.{field}"
 
 
 def test_without_any_budget_one_message_lists_all_keys_that_need_one(

@@ -126,7 +126,7 @@ def test_a_lost_life_ends_only_training_episodes_and_fire_serves_the_next_ball()
 
 
 def test_color_crop_and_downscaling_match_the_raw_screen():
-    picture = {"colour": "rgb", "crop": [34, 16, 0, 0], "size": [160, 160], "max_pool": False}
+    picture = {"color": "rgb", "crop": [34, 16, 0, 0], "size": [160, 160], "max_pool": False}
     env: Any = make_env(config(image=picture, stack=1))
     obs, _ = env.reset(seed=1)
     screen = env.unwrapped.ale.getScreenRGB()
@@ -143,7 +143,7 @@ def test_color_crop_and_downscaling_match_the_raw_screen():
     [
         ("env.view", {"view": "objects"}),
         ("env.image.crop", {"image": {"crop": [1, 0, 0, 0]}}),
-        ("env.image.colour", {"image": {"colour": "rgb"}}),
+        ("env.image.color", {"image": {"color": "rgb"}}),
         ("env.atari.fire", {"atari": {"fire": "life"}}),
         ("env.kwargs.difficulty", {"kwargs": {"difficulty": 0}}),
     ],

@@ -79,14 +79,14 @@ def test_a_single_kept_entry_is_the_observation_itself():
 @pytest.mark.parametrize("name", ["camera", "grey", "screen"])
 def test_downscaling_averages_blocks_of_pixels(name: str):
     size = [2, 4] if name == "grey" else [3, 2]
-    colour = "rgb" if name == "camera" else "gray"
-    settings = {"view": "image", "stack": 1, "image": {"size": size, "colour": colour}}
+    color = "rgb" if name == "camera" else "gray"
+    settings = {"view": "image", "stack": 1, "image": {"size": size, "color": color}}
     _, seen = both(keep=(name,), **settings)
     for ours, whole in seen:
         image = whole[name].reshape(*whole[name].shape[:2], -1).astype(float)
         height, width, channels = image.shape
         squares = image.reshape(height // 2, 2, width // 2, 2, channels).mean(axis=(1, 3))
-        expected = np.rint(squares if colour == "gray" else np.moveaxis(squares, -1, 0))
+        expected = np.rint(squares if color == "gray" else np.moveaxis(squares, -1, 0))
         assert np.array_equal(ours, expected.reshape(ours.shape))
 
 

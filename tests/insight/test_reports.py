@@ -51,7 +51,7 @@ def run(record: Callable[..., Run]) -> Run:
 @pytest.fixture
 def without_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replaces drawing, which takes a tenth of a second per picture."""
-    monkeypatch.setattr(pictures, "picture", lambda chart: chart["name"].encode())
+    monkeypatch.setattr(pictures, "chart_png", lambda chart: chart["name"].encode())
 
 
 EXPECTED = (
@@ -130,7 +130,7 @@ def test_the_html_page_is_one_file_without_scripts_and_with_small_pictures(
 def test_without_matplotlib_markdown_has_text_charts_and_html_names_the_extra(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(pictures, "installed", lambda: False)
+    monkeypatch.setattr(pictures, "has_matplotlib", lambda: False)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     (file,) = api.report(str(run.path), ["md"], tmp_path)["files"]
     text = Path(file).read_text()

@@ -238,7 +238,7 @@ def test_a_store_in_a_read_only_folder_can_be_read(tmp_path, row):
 
 
 def test_wal_is_not_used_on_a_network_file_system(tmp_path, row, monkeypatch):
-    monkeypatch.setattr("gymnast.metrics.database.on_network", lambda _: True)
+    monkeypatch.setattr("gymnast.metrics.database.is_on_network", lambda _: True)
     with MetricStore(tmp_path / "metrics.db", "w") as store:
         store.append(row(1))
         assert {p.name for p in tmp_path.iterdir()} == {"metrics.db"}

@@ -110,7 +110,7 @@ def test_a_failing_tracker_is_reported_once_and_does_not_stop_training(when: str
 def test_a_tracker_that_falls_too_far_behind_is_given_up(
     row: MakeRow, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(tracker_module, "BEHIND", 10)
+    monkeypatch.setattr(tracker_module, "MAX_QUEUED_ROWS", 10)
     monkeypatch.setattr(tracker_module, "GIVEN_UP_SECONDS", 0.01)
     events, hang = Events(), threading.Event()
 

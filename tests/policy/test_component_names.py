@@ -13,7 +13,7 @@ import pytest
 from gymnast.check.environment import check_environment
 from gymnast.config.resolve import resolve
 from gymnast.envs.build.make import make_env
-from gymnast.play.session import Wish, play
+from gymnast.play.session import PlayOptions, play
 from gymnast.runs import checkpoint
 from gymnast.shaping.cartpole import EDGE
 from gymnast.spaces.observations import BoxObs
@@ -99,11 +99,13 @@ def test_declared_ranges_hold_for_every_observation_of_a_stack():
 
 def test_shaping_terms_and_step_tables_use_the_component_names():
     settings = {**BOTH, "env.n_envs": 2, "algo.n_steps": 16, "stop.env_steps": 96}
-    run = train_small("CartPole-v1", {**settings, "eval.every": "off", "shaping.centred.weight": 1})
+    run = train_small(
+        "CartPole-v1", {**settings, "eval.every": "off", "shaping.centered.weight": 1}
+    )
     table = checkpoint.find(run.path, "latest").path / "rollout.csv"
     lines = list(csv.DictReader(table.read_text().splitlines()))
     away = [abs(float(line["obs/cart position"])) / EDGE for line in lines]
-    assert rows(run)[-1]["shaping/centred"] == pytest.approx(-np.mean(away))
+    assert rows(run)[-1]["shaping/centered"] == pytest.approx(-np.mean(away))
     for before, line in pairwise(line for line in lines if line["env"] == "0"):
         if line["starts"] == "False":
             assert line["obs/cart position 1 step ago"] == before["obs/cart position"]
@@ -129,9 +131,9 @@ def test_check_compares_observations_with_the_declared_ranges():
 def test_a_narration_includes_the_last_action(monkeypatch: pytest.MonkeyPatch):
     hide_display(monkeypatch)
     said: list[str] = []
-    wish = Wish("random", seed=1, step_by_step=True)
+    options = PlayOptions("random", seed=1, step_by_step=True)
     cfg = resolve("CartPole-v1", {"env.previous_actions": 1}).config
-    play(cfg, None, wish, tell=said.append, ask=lambda _: "", ended=lambda _: None)
+    play(cfg, None, options, echo=said.append, ask=lambda _: "", on_episode_end=lambda _: None)
     chosen = next(text for text in said if text.startswith("  push")).strip()
     second = next(text for text in said if text.startswith("step 1"))
     assert f"last action: {chosen} 1" in second

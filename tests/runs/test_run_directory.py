@@ -212,7 +212,7 @@ def test_on_another_machine_the_heartbeat_determines_the_status(make_run: Maker)
 
 
 def test_a_writer_updates_its_heartbeat(make_run: Maker, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(lock, "BEAT", 0.02)
+    monkeypatch.setattr(lock, "HEARTBEAT_INTERVAL", 0.02)
     made = make_run(status="running")
     before = set(threading.enumerate())
     with made.writer():

@@ -216,19 +216,19 @@ def test_a_weight_can_change_live_and_on_resume():
 
 
 def test_only_weights_may_change_on_resume():
-    run = train_small("CartPole-v1", SMALL | {"shaping.centred.weight": 1})
-    for change in ({"shaping.late.weight": 1}, {"shaping.centred.term": "late"}):
+    run = train_small("CartPole-v1", SMALL | {"shaping.centered.weight": 1})
+    for change in ({"shaping.late.weight": 1}, {"shaping.centered.term": "late"}):
         with pytest.raises(ConfigError, match="resume cannot change shaping"):
             resume_run(run, {**change, "stop.env_steps": 9 * N * T})
-    resume_run(run, {"shaping.centred.weight": 0, "stop.env_steps": 9 * N * T})
-    assert [row for row in rows(run) if "shaping/centred" in row][-1]["shaping/centred"] == 0
+    resume_run(run, {"shaping.centered.weight": 0, "stop.env_steps": 9 * N * T})
+    assert [row for row in rows(run) if "shaping/centered" in row][-1]["shaping/centered"] == 0
 
 
 def test_weight_zero_is_recorded_and_changes_nothing():
     plain = train_small("CartPole-v1", SMALL)
-    noted = train_small("CartPole-v1", SMALL | {"shaping.centred.weight": 0})
+    noted = train_small("CartPole-v1", SMALL | {"shaping.centered.weight": 0})
     assert same_arrays(checkpoint_arrays(plain), checkpoint_arrays(noted))
-    assert "shaping/centred" in rows(noted)[0]
+    assert "shaping/centered" in rows(noted)[0]
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_an_invalid_term_is_refused_before_a_run_is_created(runs_dir):
 def test_unnamed_components_of_an_observation_are_refused():
     """If an observation is longer than its facts, a name would refer to the wrong number."""
     parts = [{"name": "cart position", "low": -1, "high": 1}]
-    settings = {"shaping.centred.weight": 1, "facts.observations": parts}
+    settings = {"shaping.centered.weight": 1, "facts.observations": parts}
     with pytest.raises(ConfigError, match="has 3 components, but 1 are named"):
         LearnerHarness.make("Script", settings)
 
@@ -267,12 +267,12 @@ def test_unnamed_components_of_an_observation_are_refused():
 @pytest.mark.parametrize("name", ["total", "a.b", "eval:x"])
 def test_a_term_name_that_is_no_valid_metric_name_is_refused(name: str):
     with pytest.raises(ConfigError, match="cannot name a term"):
-        resolve("CartPole-v1", {"shaping": {name: {"term": "centred"}}})
+        resolve("CartPole-v1", {"shaping": {name: {"term": "centered"}}})
 
 
 def test_percentages_in_a_weight_schedule_need_a_budget():
-    settings = {"shaping.centred.weight": "1 -> 0", "stop.env_steps": "off", "stop.minutes": "off"}
-    with pytest.raises(ConfigError, match=r"shaping\.centred\.weight.*percentages of a budget"):
+    settings = {"shaping.centered.weight": "1 -> 0", "stop.env_steps": "off", "stop.minutes": "off"}
+    with pytest.raises(ConfigError, match=r"shaping\.centered\.weight.*percentages of a budget"):
         resolve("CartPole-v1", settings)
 
 

@@ -70,7 +70,7 @@ def walk(name: str, seed: int, steps: int = 150) -> tuple[list[Any], list[bool]]
 
 def test_the_center_of_the_track_costs_nothing_and_its_edge_one():
     where = scene()
-    found = term_of("centred", where, played(where, [[x, 0, 0, 0] for x in (0, 1.2, -2.4, 0)]))
+    found = term_of("centered", where, played(where, [[x, 0, 0, 0] for x in (0, 1.2, -2.4, 0)]))
     assert found == pytest.approx([0, -0.5, -1])
 
 

@@ -84,7 +84,7 @@ def test_after_the_time_limit_no_episode_is_started_and_the_first_seeds_are_scor
 
 
 def test_the_confirmation_is_bounded_and_the_summary_says_so(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(jobs, "AT_LEAST", 3)
+    monkeypatch.setattr(jobs, "MIN_EPISODES", 3)
     few = {"eval.n_envs": 2, "eval.confirm_seconds": 1e-9, "eval.confirm_episodes": 12}
     run = train_small("Script", few | {"stop.rollouts": 1, "env.n_envs": 2, "algo.n_steps": 8})
     assert run.info["score"]["episodes"] == 12  # training took longer than that

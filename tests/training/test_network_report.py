@@ -34,7 +34,7 @@ def played(target: str, **more: Any) -> tuple[Learner, Rollout, Any]:
     collector.start_episodes()
     clock = Clock(limits=cfg.stop.limits())
     values: Any = Schedules(cfg.algo).values(clock)
-    span = replace(values.span(), steps=64)
+    span = replace(values.rollout_length(), steps=64)
     rollout = collector.collect({"agent": learner.policy}, span, clock).rollouts["agent"]
     collector.close()
     return learner, rollout, values

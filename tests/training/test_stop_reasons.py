@@ -61,7 +61,7 @@ def test_the_stop_reason_after_a_signal_before_confirmation_and_a_resume(
         os.kill(os.getpid(), signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(evaluation_points, "confirm", interrupted)
+        patch.setattr(evaluation_points, "confirm_score", interrupted)
         run = train_small("Script", SETTINGS)
     assert agrees(run) == ("stopped", "interrupted")
     assert "before its score was confirmed (budget of 64 env steps spent)" in run.info["reason"]
@@ -85,7 +85,7 @@ def test_a_failure_replaces_the_reason_of_an_earlier_end(
     def fail(*_: Any) -> None:
         raise GymnastError("the roof is on fire")
 
-    monkeypatch.setattr(evaluation_points, "evaluate", fail)
+    monkeypatch.setattr(evaluation_points, "evaluate_if_due", fail)
     with pytest.raises(GymnastError):
         resume_run(run, {"stop.env_steps": 6 * ROLLOUT})
     assert agrees(run) == ("failed", "failed")

@@ -210,7 +210,7 @@ def test_a_constant_return_is_not_reported_as_falling():
     for number in range(1, 30):
         row = {"episode/return": -500.0, "episode/return_std": 0.0, "episode/count": 10.0}
         seen.add_row(row | {"clock/env_steps": float(number)})
-    assert CHECKS["episode/return:falls"].judge(seen) is None
+    assert CHECKS["episode/return:falls"].find_problem(seen) is None
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
@@ -246,6 +246,6 @@ def test_gamma_zero_is_not_reported_for_a_bandit():
     seen = RunHistory(KEYS, {"algo.gamma": 0.0})
     seen.add_row({"episode/length": 100.0})
     check = CHECKS["episode/length:shortsighted"]
-    assert check.judge(seen) is None
+    assert check.find_problem(seen) is None
     seen.settings = {"algo.gamma": 0.5}
-    assert check.judge(seen)
+    assert check.find_problem(seen)

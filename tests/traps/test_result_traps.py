@@ -103,7 +103,7 @@ def test_58_the_results_page_marks_results_without_a_clean_revision(
     (known,) = [result for result in results.all_results() if result["preset"] == "CartPole-v1:ppo"]
     shown = {}
     for recorded in ("c" * 40, "c" * 40 + "-dirty", ""):
-        monkeypatch.setattr(results, "every", lambda: [known | {"revision": recorded}])  # noqa: B023
+        monkeypatch.setattr(results, "all_results", lambda: [known | {"revision": recorded}])  # noqa: B023
         shown[recorded] = results.results_page().count("**")
     assert [*shown.values()] == [0, 4, 4]
 

@@ -35,7 +35,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "shaped": (
         "CartPole-v1",
         "ppo",
-        {**STEPS, "shaping.centred.weight": 0.5, "normalize.reward": "running"},
+        {**STEPS, "shaping.centered.weight": 0.5, "normalize.reward": "running"},
     ),
     "popart": ("CartPole-v1", "ppo", {**STEPS, "normalize.value": "popart"}),
     "overlap": ("CartPole-v1", "ppo", {**STEPS, "overlap": "on", "normalize.reward": "running"}),

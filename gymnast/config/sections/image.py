@@ -27,7 +27,7 @@ Side = Annotated[Count, Field(le=4096)]
 
 
 class ImageConfig(Section):
-    colour: Literal["gray", "rgb"] = "gray"
+    color: Literal["gray", "rgb"] = "gray"
     """One grayscale channel, or three RGB channels."""
     crop: tuple[Whole, Whole, Whole, Whole] = (0, 0, 0, 0)
     """Pixels cropped before resizing: top, bottom, left, right."""

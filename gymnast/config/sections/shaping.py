@@ -37,8 +37,8 @@ class TermSpec:
 
 
 TERMS = {
-    "centred": TermSpec(
-        "gymnast.shaping.cartpole:centred",
+    "centered": TermSpec(
+        "gymnast.shaping.cartpole:center_penalty",
         "Penalty for the cart's distance from the center.",
         "half track",
         ("cart position",),
@@ -56,22 +56,22 @@ TERMS = {
         "first visit",
     ),
     "late": TermSpec(
-        "gymnast.shaping.length:late",
+        "gymnast.shaping.length:late_penalty",
         "Penalty for every step of an episode after its first 200, or kwargs.after.",
         "step",
     ),
     "change": TermSpec(
-        "gymnast.shaping.change:change",
+        "gymnast.shaping.change:component_change",
         "Increase of one observation component in a step.",
         "unit of that component",
     ),
     "info": TermSpec(
-        "gymnast.shaping.info:Info",
+        "gymnast.shaping.info:InfoTerm",
         "A number from the `info` of every step, selected by kwargs.key.",
         "unit of that number",
     ),
     "hit": TermSpec(
-        "gymnast.shaping.pong:Hit",
+        "gymnast.shaping.pong:PaddleHits",
         "Bonus for each time the agent's paddle, on the right, returns the ball.",
         "hit",
         ("ball x", "ball y", "ball x velocity", "player y"),
@@ -83,7 +83,7 @@ TERMS = {
         is_potential=True,
     ),
     "missed": TermSpec(
-        "gymnast.shaping.vizdoom:Missed",
+        "gymnast.shaping.vizdoom:MissedShots",
         "Penalty for every shot that hits nobody.",
         "round",
     ),
@@ -93,7 +93,7 @@ TERMS = {
         "monster",
     ),
     "hurt": TermSpec(
-        "gymnast.shaping.vizdoom:Hurt",
+        "gymnast.shaping.vizdoom:HealthLoss",
         "Penalty for lost health.",
         "point of health",
     ),

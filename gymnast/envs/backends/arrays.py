@@ -27,7 +27,7 @@ class CopyArrays:
     terminated: Array
     truncated: Array
     numbers: Array
-    """Values of `step_keys` in each step's info, [N, keys]."""
+    """Values of `step_info_keys` in each step's info, [N, keys]."""
     mask: Array
     """Actions that each copy allows, [N, options]; all True where it provides no mask."""
     masked: Array

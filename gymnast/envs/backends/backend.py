@@ -62,7 +62,7 @@ class Step:
     faults: tuple[Fault, ...] = ()
     """Failures in this step; the steps of these copies must be discarded."""
     info_values: Array | None = None
-    """Values of `step_keys` in each copy's info, [N, keys]; NaN where an info lacks the key."""
+    """Values of `step_info_keys` in each copy's info, [N, keys]; NaN where an info lacks the key."""
 
 
 class Backend(Protocol):
@@ -116,8 +116,8 @@ def raise_fault(name: str, faults: Sequence[Fault], fix: str = "fix the environm
 def info_metrics(
     info: Mapping[str, Any], metric_keys: Mapping[str, str], env: str
 ) -> dict[str, float]:
-    """Returns metric -> value from the last info of an episode. `wanted`: metric -> key of info; keys that
-    the info lacks are left out."""
+    """Returns metric -> value from the last info of an episode. `metric_keys`: metric -> key of info;
+    keys that the info lacks are left out."""
     metrics: dict[str, float] = {}
     for metric, key in metric_keys.items():
         if key in info:

@@ -19,7 +19,7 @@ PR_SET_PDEATHSIG = 1
 
 def start(module: str, child_socket: socket.socket) -> subprocess.Popen[bytes]:
     """Starts `python -m MODULE FD PID`, limited to one compute thread, and returns the process. Its output
-    can be read from its `stdout`. It ends together with the calling thread (see `begin`)."""
+    can be read from its `stdout`. It ends together with the calling thread (see `setup`)."""
     child = subprocess.Popen(
         [sys.executable, "-m", module, str(child_socket.fileno()), str(os.getpid())],
         pass_fds=[child_socket.fileno()],

@@ -91,7 +91,7 @@ class Worker:
                 self._link.send(command)
 
     def wait_for_reply(self, *, no_wait: bool = False) -> Any:
-        """Waits for the reply and returns its document, None if it is empty. `at_once`: the timeout has
+        """Waits for the reply and returns its document, None if it is empty. `no_wait`: the timeout has
         passed already, so only a reply that has arrived counts. Raises WorkerLost."""
         if not self.running:
             raise WorkerLost(self._not_running)

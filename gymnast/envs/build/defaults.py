@@ -37,7 +37,7 @@ def resolve_for_spaces(
         name, variant = split_target(target)
         target = latest_version(name) + (f":{variant}" if variant else "")
         resolved = resolve(target, overrides, algo=algo)
-        resolved = replace(resolved, asked=name)
+        resolved = replace(resolved, requested_env=name)
     if not resolved.space_defaults:
         return resolved
     cfg = resolved.config
@@ -45,7 +45,7 @@ def resolve_for_spaces(
     obs, action = _spaces(cfg, cfg.env.model_copy(update=readable))
     settings = {"env": readable, **default_settings(obs, action, cfg.algo.name)}
     layered = resolve(target, overrides, algo=algo, suggested=settings)
-    return replace(layered, asked=resolved.requested_env)
+    return replace(layered, requested_env=resolved.requested_env)
 
 
 def _readable_obs(cfg: EnvConfig) -> dict[str, Any]:

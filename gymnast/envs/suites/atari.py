@@ -61,7 +61,7 @@ def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
     reject_replaced_kwargs(cfg)
     for key, unsupported in (
         ("env.view", cfg.view != "image"),
-        ("env.image.colour", cfg.image.colour != "gray"),
+        ("env.image.color", cfg.image.color != "gray"),
         ("env.image.crop", any(cfg.image.crop)),
         ("env.atari.fire", cfg.atari.fire == "life"),
         *((f"env.kwargs.{name}", name not in _VECTOR_TAKES) for name in cfg.kwargs),
@@ -185,7 +185,7 @@ def _obs_type(cfg: EnvConfig) -> str:
     """Returns ALE's `obs_type` for the view of the config."""
     if cfg.view in ("objects", "ram"):
         return "ram"
-    return "grayscale" if cfg.view == "image" and cfg.image.colour == "gray" else "rgb"
+    return "grayscale" if cfg.view == "image" and cfg.image.color == "gray" else "rgb"
 
 
 def _look(ale: Any, obs_type: str) -> Callable[[], Array]:

@@ -27,7 +27,7 @@ class WrapperSpec:
     """Config key that asks for it."""
     is_enabled: Callable[[EnvConfig], bool]
     module: str
-    """Module of this package; its `around(env, cfg)` returns the wrapped environment."""
+    """Module of this package; its `wrap(env, cfg)` returns the wrapped environment."""
     per_task: bool = False
     """True if it wraps the environment of each task, not the environment that combines them."""
 
@@ -73,5 +73,5 @@ def _wrap(env: Env, cfg: EnvConfig, layers: list[WrapperSpec]) -> Env:
         return env
     inner, limit = strip_wrappers(env)
     for layer in layers:
-        inner = import_module(f"{__name__}.{layer.module}").around(inner, cfg)
+        inner = import_module(f"{__name__}.{layer.module}").wrap(inner, cfg)
     return inner if limit is None else gym.wrappers.TimeLimit(inner, limit)

@@ -14,7 +14,7 @@ Array = np.ndarray
 class DiscreteElements:
     """Converts a Discrete, MultiDiscrete or MultiBinary action to a row of indices from 0, and back.
 
-    `options` in the methods below is an action mask: the masks of all elements, concatenated.
+    `mask` in the methods below is an action mask: the masks of all elements, concatenated.
     """
 
     def __init__(self, kind: DiscreteAction | MultiDiscreteAction | MultiBinaryAction) -> None:

@@ -49,8 +49,8 @@ def _is_image(space: gym.Space[Any]) -> bool:
 def _transform(space: gym.Space[Any], cfg: EnvConfig) -> ImageTransform:
     image = cfg.image
     shape: Any = space.shape
-    if image.colour == "rgb" and shape[2:] != (3,):
-        raise EnvError(f"the images of {cfg.id} have no RGB channels", at="env.image.colour")
+    if image.color == "rgb" and shape[2:] != (3,):
+        raise EnvError(f"the images of {cfg.id} have no RGB channels", at="env.image.color")
     top, bottom, left, right = image.crop
     height, width = shape[0] - top - bottom, shape[1] - left - right
     if height < image.size[0] or width < image.size[1]:
@@ -67,7 +67,7 @@ class ImageTransform:
     def __init__(self, image: ImageConfig, cropped: tuple[int, int]) -> None:
         top, _, left, _ = image.crop
         self._crop = slice(top, top + cropped[0]), slice(left, left + cropped[1])
-        self._gray = image.colour == "gray"
+        self._gray = image.color == "gray"
         self._rows, self._columns = map(_AreaWeights, cropped, image.size)
         shape = tuple(image.size) if self._gray else (3, *image.size)
         self.space = gym.spaces.Box(0, 255, shape, np.uint8)

@@ -27,7 +27,7 @@ class ChosenMatch:
     kind: Kind
     version: int
     """Env steps in the file name: of the policies or, for training matches, of the checkpoint."""
-    label: str
+    selection: str
     """Pairing and result, or its number; part of the name of its film."""
     index: int
     """Index in the file, from 0."""

@@ -21,7 +21,7 @@ def film_match(
     about = {
         "kind": chosen.kind,
         "version": chosen.version,
-        "which": chosen.label,
+        "which": chosen.selection,
         "episode": chosen.index,
         **match_identity(chosen),
         "outcome": chosen.trace.outcome,
@@ -36,12 +36,12 @@ def match_source(renderer: MatchRenderer, chosen: ChosenMatch) -> FilmSource[Mat
     cast = {role: trace.cast[role] for role in renderer.matches.roles}
     if renderer.slowed_role:
         cast[renderer.slowed_role] += f", {renderer.handicap:.0%} speed"
-    colours = getattr(renderer.matches, "colors", {})
+    colors = getattr(renderer.matches, "colors", {})
     return FilmSource(
         fps=renderer.fps,
         length=len(trace),
         raw_frames=lambda strict: match_frames(renderer, trace, strict=strict),
-        band=lambda width, note: MatchBand(width, trace, cast, colours, note),
+        band=lambda width, note: MatchBand(width, trace, cast, colors, note),
     )
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from gymnast.metrics.checks import critic, experience, network, policy, run_progress
 
-CHECKS = {check.id: check for part in (policy, critic, experience, course) for check in part.CHECKS}
+CHECKS = {
+    check.id: check for part in (policy, critic, experience, run_progress) for check in part.CHECKS
+}
 """Alert id -> check."""
 REMEDIES = {
     id: remedy for part in (policy, critic, network) for id, remedy in part.REMEDIES.items()
 }
 """Alert id -> remedy, for alerts that the healthy range of a metric raises."""
 KEYS = frozenset(
-    {key for check in CHECKS.values() for key in check.needs}
+    {key for check in CHECKS.values() for key in check.required_keys}
     | {"hyper/lr", "episode/return", "eval:episode/return", "policy/kl"}
 )
 """Keys of rows whose history the checks need."""

@@ -115,7 +115,7 @@ class PreparedRun:
             )
         idle = unused_settings(self.resolved.explicit_keys, cfg, self.collector)
         found += [f"{key} has no effect: {why}" for key, why in idle]
-        rollout = cfg.env.n_envs * (cfg.initial_algo().span().steps or 1)
+        rollout = cfg.env.n_envs * (cfg.initial_algo().rollout_length().steps or 1)
         total = cfg.stop.env_steps
         if total is not None and total < rollout:
             found.append(f"the budget ({total:,}) is less than one rollout ({rollout:,} env steps)")

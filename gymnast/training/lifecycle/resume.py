@@ -89,7 +89,9 @@ def resume(
     if saved is not None and branches:
         run = branch(run, saved, before, provenance, label)
         on_branch(run)
-    with open_run(run, used, collector, console, keyboard=keyboard, continues=not branches) as loop:
+    with open_run(
+        run, used, collector, console, keyboard=keyboard, rerun_resumes=not branches
+    ) as loop:
         if saved is None:
             start_fresh(loop, _parent_of(run))
             loop.event("restarted", why="the run ended before its first checkpoint")

@@ -70,7 +70,7 @@ def start_run(
     rerun_resumes: bool = False,
 ) -> tuple[Run, Summary]:
     """Creates a run and trains it to its end. `source`: the run and checkpoint whose weights it starts
-    from; `keyboard`: keys pressed in the terminal are commands; `continues`: running the same command
+    from; `keyboard`: keys pressed in the terminal are commands; `rerun_resumes`: running the same command
     again would continue this run (decides whether a SLURM job is requeued)."""
     cfg = resolved.config
     validate_before_start(cfg, collector, source)
@@ -97,7 +97,7 @@ def start_run(
         )
     used = single_process_config(cfg) if debug else cfg
     with open_run(
-        run, used, collector, console, keyboard=keyboard, continues=rerun_resumes
+        run, used, collector, console, keyboard=keyboard, rerun_resumes=rerun_resumes
     ) as loop:
         start_fresh(loop, source)
         record_unused_settings(loop, resolved.explicit_keys)
@@ -304,7 +304,9 @@ def _repeatable(cfg: Config[Any]) -> bool:
     """True if the same seed gives the same run: no schedule, cadence or budget uses the wall clock."""
     settings = Settings(cfg)
     owners = [cfg, *(settings.for_role(role) for role in cfg.roles)]
-    schedules = [schedule for owner in owners for schedule in owner.algo.scheduled().values()]
+    schedules = [
+        schedule for owner in owners for schedule in owner.algo.active_schedules().values()
+    ]
     schedules += [term.weight for owner in owners for term in owner.shaping.values()]
     cadences = [cadence for cadence in (cfg.eval.every, cfg.league.snapshot) if cadence]
     clocks = {x.clock for x in (*schedules, *cadences)} | set(cfg.stop.limits())

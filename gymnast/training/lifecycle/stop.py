@@ -65,7 +65,7 @@ def rollout_stop_reason(
 def evaluation_stop_reason(
     cfg: Config[Any], result: EvaluationResult, evals_since_best: int
 ) -> StopReason | None:
-    """Returns a reason to stop after a score; `without_gain` is the number of evaluations since the
+    """Returns a reason to stop after a score; `evals_since_best` is the number of evaluations since the
     best one."""
     score = result.score()
     threshold, goal, patience = cfg.facts.threshold, cfg.stop.eval_return, cfg.stop.plateau

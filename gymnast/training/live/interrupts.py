@@ -92,7 +92,7 @@ class Interrupts:
         threading.Thread(target=self._say, args=[text], daemon=True).start()
 
     def _exit(self, reason: str) -> None:
-        # in a thread: the interrupted code may hold a lock that `leave` needs
+        # in a thread: the interrupted code may hold a lock that `on_exit` needs
         self._leaving.set()
         leaving = threading.Thread(target=self._leave, args=[reason], daemon=True)
         leaving.start()

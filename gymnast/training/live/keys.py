@@ -36,7 +36,7 @@ _PASSED_ON = (signal.SIGTSTP, signal.SIGQUIT)
 
 class KeyListener:
     def __init__(self, run: Run, commands: Commands, console: Sink, *, enabled: bool) -> None:
-        """Answers are shown on `console`. Without `wanted`, or if stdin is no terminal, no keys are
+        """Answers are shown on `console`. Without `enabled`, or if stdin is no terminal, no keys are
         read."""
         self.run, self.commands, self.console = run, commands, console
         self._wanted = enabled and sys.stdin is not None and sys.stdin.isatty()

@@ -34,7 +34,7 @@ class Parameters:
     set_initial_state: Callable[[Any, Values], Any] | None = None
     """Called after the reset to change the initial state; returns the new observation, None if unchanged."""
     non_attributes: tuple[str, ...] = ()
-    """Names that `apply` does not set as attributes: `prepare` or `start` uses their values."""
+    """Names that `apply` does not set as attributes: `prepare` or `set_initial_state` uses their values."""
 
 
 KNOWN = {

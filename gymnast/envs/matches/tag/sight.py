@@ -76,7 +76,7 @@ class Vision:
 
     def update(self, state: State, line: Array, distance: Array) -> Array:
         """Updates in `state` who sees whom. `line` [N, S, H, 2] and `distance` [N, S, H] are those of
-        `between_sides`. Returns which seeker sees which hider, [N, S, H]."""
+        `seeker_hider_vectors`. Returns which seeker sees which hider, [N, S, H]."""
         s = self._seekers
         facing = FACING[state.heading]
         playing = state.in_play[:, :s, None] & state.in_play[:, None, s:]

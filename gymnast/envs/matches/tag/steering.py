@@ -88,8 +88,8 @@ def steer_toward(angle: Array) -> Array:
 
 
 def avoid_walls(obs: Array, angle: Array, max_distance: Array | float = np.inf) -> Array:
-    """Returns the free direction nearest to an angle. Walls behind the target, whose distance is `within`,
-    do not matter."""
+    """Returns the free direction nearest to an angle. Walls behind the target, whose distance is
+    `max_distance`, do not matter."""
     free = np.minimum(_free_distances(obs), np.broadcast_to(max_distance, len(obs))[:, None])
     score = np.cos(RAY_ANGLES - angle[:, None]) + 2.0 * np.minimum(free, _ROOM) / _ROOM
     return np.where(np.abs(angle) > RAY_ANGLES[0], angle, RAY_ANGLES[score.argmax(1)])
