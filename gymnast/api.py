@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
-from gymnast.runs import checkpoint, films, reference, store
+from gymnast.runs import checkpoint, films, layout, reference, store
 from gymnast.runs.run import Run, derived_status
 
 if TYPE_CHECKING:
@@ -96,10 +96,9 @@ def rows(
     runs_dir: RunsDir = None,
 ) -> list[dict[str, float]]:
     """Returns the metric rows, each with the keys it has; with `names`, only those and the clocks."""
-    from gymnast.metrics.store import MetricStore
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    with MetricStore(run.path / "metrics.db") as record:
+    with run.metrics() as record:
         found = list(record.rows(last))
     if not names:
         return found
@@ -116,10 +115,9 @@ def rows_csv(
 ) -> str:
     """Returns `rows` as CSV: a column per key, an empty cell where a row lacks it."""
     from gymnast.metrics.export import to_csv
-    from gymnast.metrics.store import MetricStore
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    with MetricStore(run.path / "metrics.db") as record:
+    with run.metrics() as record:
         head, *lines = csv.reader(io.StringIO(to_csv(record)))
     places = (
         [head.index(name) for name in _columns(run, names, head)] if names else range(len(head))
@@ -188,7 +186,9 @@ def report(
     blocks = report_blocks(run_info, read_rows(run), drawn, parent)
     place = None if out is None else Path(out)
     title = f"{run_info['id']} {run_info['preset']}"
-    files = write_report(blocks, title, formats=forms, default_dir=run.path / "report", out=place)
+    files = write_report(
+        blocks, title, formats=forms, default_dir=layout.REPORT.path(run.path), out=place
+    )
     return {"run": run_info["id"], "files": [str(file) for file in files]}
 
 

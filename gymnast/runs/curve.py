@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 
 RETURN_KEY = "eval:episode/return"
@@ -133,7 +132,7 @@ def interpolate(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
 
 
 def read_rows(run: Run) -> list[Row]:
-    with MetricStore(run.path / "metrics.db") as store:
+    with run.metrics() as store:
         return list(store.rows())
 
 
