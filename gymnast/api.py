@@ -51,7 +51,7 @@ def show(ref: str = "@last", *, runs_dir: RunsDir = None) -> dict[str, Any]:
         **{name: clocks.get(name, 0) for name in CLOCKS},
         "path": str(run.path),
         "bytes": run_size(run.path),
-        "config": _parsed(run),
+        "config": run.config_values(),
         "provenance": run.provenance(),
         "live": info.get("live", {}),
         "events": events,
@@ -162,7 +162,7 @@ def charts(
     from gymnast.runs.curve import read_rows
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    actions = (_parsed(run).get("facts") or {}).get("actions") or ()
+    actions = (run.config_values().get("facts") or {}).get("actions") or ()
     return charts_of_rows(read_rows(run), run.info, run.events(), x, actions)
 
 
@@ -361,10 +361,3 @@ def _checkpoints(run: Run, best: int | None) -> dict[str, Any]:
 def _described(found: checkpoint.Checkpoint) -> dict[str, Any]:
     sha256 = checkpoint.weights_sha256(found.manifest)
     return {"step": found.step, "path": str(found.path), "sha256": sha256}
-
-
-def _parsed(run: Run) -> dict[str, Any]:
-    """Returns the config as plain values, whichever version of gymnast wrote it."""
-    from ruamel.yaml import YAML
-
-    return YAML(typ="safe", pure=True).load(run.config()) or {}

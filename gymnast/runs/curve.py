@@ -138,9 +138,6 @@ def read_rows(run: Run) -> list[Row]:
 
 def _budget(run: Run) -> float | None:
     """Returns the budget in env steps after live changes; None if it is set in another unit."""
-    from ruamel.yaml import YAML
-
-    config = YAML(typ="safe", pure=True).load(run.config()) or {}
-    configured = (config.get("stop") or {}).get("env_steps")
+    configured = (run.config_values().get("stop") or {}).get("env_steps")
     budget = run.info.get("live", {}).get("stop.env_steps", configured)
     return float(budget) if isinstance(budget, int | float) and budget > 0 else None

@@ -189,6 +189,12 @@ class Run:
         file = layout.CONFIG.path(self.path)
         return load(_text(file), at=str(file))
 
+    def config_values(self) -> dict[str, Any]:
+        """Returns the config as nested plain values without validating them, whichever version wrote it."""
+        from ruamel.yaml import YAML
+
+        return YAML(typ="safe", pure=True).load(_text(layout.CONFIG.path(self.path))) or {}
+
     def write_config(self, config: str, provenance: Mapping[str, str]) -> None:
         """Writes the resolved config (YAML) and the origin of each of its values."""
         origins = document.dumps(dict(provenance), indent=1)
