@@ -17,11 +17,11 @@ from gymnast.config.resolve import parse_assignment
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import EnvError, UsageError
 from gymnast.evaluation.rescore import find_checkpoint
-from gymnast.jobs.groups import exit_with_parent
 from gymnast.metrics.explain import find as find_metric
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.specs import run_metrics, split_key
 from gymnast.processes.env_output import separate_env_output
+from gymnast.processes.parent import exit_with_parent
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.training.lifecycle.debug import detect_anomalies

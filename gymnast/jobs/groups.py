@@ -15,34 +15,19 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from gymnast.errors import UsageError
 from gymnast.processes import guard
+from gymnast.processes.parent import PARENT_PIPE
 from gymnast.runs import store
 
 RESAMPLES = 10_000
 """Number of bootstrap samples for the confidence interval of a group."""
 _POLL_SECONDS = 0.05
-PARENT_PIPE = "GYMNAST_LEASH"
-"""Environment variable of a child: file descriptor of a pipe that closes when its launcher dies."""
-
-
-def exit_with_parent() -> None:
-    """Makes this child send itself SIGHUP, as a closing terminal would, when its launcher dies, even by
-    kill -9."""
-    if not (descriptor := os.environ.pop(PARENT_PIPE, "")).isdigit():
-        return
-
-    def watch() -> None:
-        with suppress(OSError):
-            os.read(int(descriptor), 1)  # nothing is ever written: returns when the pipe closes
-            os.kill(os.getpid(), signal.SIGHUP)
-
-    threading.Thread(target=watch, name="leash", daemon=True).start()
 
 
 @dataclass
@@ -201,7 +186,7 @@ class _Children:
             self.signal(signal.SIGTERM)
             raise
         finally:
-            for end in self.leash:
+            for end in self.parent_pipe:
                 os.close(end)
 
     def signal(self, number: int) -> None:
@@ -219,8 +204,8 @@ class _Children:
             stdout=subprocess.DEVNULL,
             stderr=stderr,
             start_new_session=True,
-            pass_fds=[self.leash[0]],
-            env={**guard.detached_environ(), PARENT_PIPE: str(self.leash[0])},
+            pass_fds=[self.parent_pipe[0]],
+            env={**guard.detached_environ(), PARENT_PIPE: str(self.parent_pipe[0])},
         )
         self.alive[seed] = (child, stderr)
         if self.received is not None:  # it arrived while this child was being started

@@ -7,9 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from gymnast.errors import RunError
+from gymnast.metrics.format import VERSION
 
-VERSION = 2
-"""2: renamed metrics, such as `rollout/neg_logprob`."""
 LOCK_TIMEOUT_SECONDS = 10.0
 """How long to wait for a lock of another process."""
 

@@ -18,7 +18,8 @@ from threading import RLock, Timer
 from typing import TYPE_CHECKING, Literal
 
 from gymnast.errors import RunError
-from gymnast.metrics.database import VERSION, open_reader, open_writer
+from gymnast.metrics.database import open_reader, open_writer
+from gymnast.metrics.format import VERSION
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from gymnast.metrics.database import VERSION as METRICS_VERSION
+from gymnast.metrics.format import VERSION as METRICS_VERSION
 
 OnResume = Literal["kept", "rewound", "rewritten", "continued"]
 OnBranch = Literal["new", "copied", "left"]

@@ -71,9 +71,9 @@ def test_single_agent_evaluation_rejects_roles(tag: Run):
 
 
 def test_a_stored_policy_is_loaded_by_its_role(tag: Run):
-    with pytest.raises(GymnastError, match="no policy of 'agent'") as refused:
+    with pytest.raises(GymnastError, match="no policy for the role 'agent'") as refused:
         gymnast.load(tag)
-    assert refused.value.fix == "name its role: seeker, hider"
+    assert refused.value.fix == "choose one of: seeker, hider"
     obs = gymnast.load(tag, role="hider").policy.obs_space
     assert obs.shape == gymnast.load(tag, role="seeker").policy.obs_space.shape
 

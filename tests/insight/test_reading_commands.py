@@ -87,7 +87,7 @@ def test_an_unreadable_run_is_listed_and_an_error_in_show(
     listed = ask("runs")
     assert run.id in listed
     assert "unreadable" in listed
-    assert "unknown run format 99" in listed
+    assert "run format 99 is not known" in listed
     with pytest.raises(GymnastError, match="run format 99"):
         ask("show", bad.id)
 

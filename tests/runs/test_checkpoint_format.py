@@ -120,7 +120,7 @@ def test_an_unknown_checkpoint_format_is_rejected(tmp_path: Path):
     path = save(tmp_path, 5)
     manifest = json.loads((path / "manifest.json").read_text())
     (path / "manifest.json").write_text(json.dumps(manifest | {"version": 99}))
-    with pytest.raises(CheckpointError, match="unknown checkpoint format 99"):
+    with pytest.raises(CheckpointError, match="checkpoint format 99 is not known"):
         checkpoint.read(path)
 
 

@@ -23,7 +23,7 @@ from gymnast.runs.run import Run
 PYTHON = sys.executable
 CHILD = """#!{python}
 import argparse, pathlib, signal, sys, time
-from gymnast.jobs.groups import exit_with_parent
+from gymnast.processes.parent import exit_with_parent
 from gymnast.runs.run import Run
 parser = argparse.ArgumentParser()
 parser.add_argument("-m"); parser.add_argument("verb"); parser.add_argument("target")

@@ -258,7 +258,7 @@ def test_an_event_cut_short_by_a_crash_does_not_affect_other_events(make_run: Ma
 def test_an_unknown_run_format_is_rejected(make_run: Maker):
     made = make_run()
     (made.path / "run.json").write_text(json.dumps(made.info | {"version": 99}))
-    with pytest.raises(RunError, match="unknown run format 99"):
+    with pytest.raises(RunError, match="run format 99 is not known"):
         _ = made.info
     with pytest.raises(RunError, match="99"):
         made.update(note="x")

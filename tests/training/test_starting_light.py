@@ -97,7 +97,7 @@ def test_field_docs_are_those_of_the_class_that_declares_the_field_last():
     assert (
         DQNConfig.field_docs()["gamma"]
         == GradientSection.field_docs()["gamma"]
-        == "Discount per step."
+        == "Discount factor per step."
     )
     assert DQNConfig.field_docs()["name"] == "The algorithm."
     assert GradientSection.field_docs()["name"] != "The algorithm."

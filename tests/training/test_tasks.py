@@ -148,14 +148,22 @@ def test_a_stage_ends_once_its_rule_has_held_for_enough_consecutive_rows():
 @pytest.mark.parametrize(
     ("tasks", "stages", "said"),
     [
-        (TASKS, [{"tasks": ["far"]}], "no task"),
-        (TASKS, [{"tasks": []}], "no task"),
+        (TASKS, [{"tasks": ["far"]}], "no task|an unknown task"),
+        (TASKS, [{"tasks": []}], "no task|an unknown task"),
         (TASKS, [{"tasks": ["short"]}, {"tasks": ["long"]}], "never reached"),
         (TASKS, [{"tasks": ["long"], "promote": "episode/return > 1"}], "after the last"),
         (TASKS, [{"tasks": ["long"], "demote": "episode/return > 1"}], "before the first"),
         (TASKS, [{"tasks": ["short"], "promote": "high enough"}, STAGES[1]], "not a rule"),
-        (TASKS, [{"tasks": ["short"], "promote": "episode/retrun > 1"}, STAGES[1]], "no metric"),
-        (TASKS, [{"tasks": ["short"], "promote": "far:episode/return > 1"}, STAGES[1]], "no task"),
+        (
+            TASKS,
+            [{"tasks": ["short"], "promote": "episode/retrun > 1"}, STAGES[1]],
+            "is not a metric",
+        ),
+        (
+            TASKS,
+            [{"tasks": ["short"], "promote": "far:episode/return > 1"}, STAGES[1]],
+            "no task|an unknown task",
+        ),
         ({"eval": {}}, [], "cannot name a task"),
     ],
 )
