@@ -27,7 +27,7 @@ from gymnast.runs import store
 RESAMPLES = 10_000
 """Number of bootstrap samples for the confidence interval of a group."""
 _POLL_SECONDS = 0.05
-PARENT_PIPE = "GYMNAST_LEASH"
+PARENT_PIPE = "GYMNAST_PARENT_PIPE"
 """Environment variable of a child: file descriptor of a pipe that closes when its launcher dies."""
 
 
@@ -42,7 +42,7 @@ def exit_with_parent() -> None:
             os.read(int(descriptor), 1)  # nothing is ever written: returns when the pipe closes
             os.kill(os.getpid(), signal.SIGHUP)
 
-    threading.Thread(target=watch, name="leash", daemon=True).start()
+    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 @dataclass
@@ -133,6 +133,7 @@ def group_result(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def scored_runs(runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Returns the runs that finished with a score: a partial training would bias the mean."""
     return [run for run in runs if run["status"] == "finished" and run.get("score") is not None]
 
 
@@ -168,6 +169,7 @@ def bootstrap_means(values: Sequence[float], purpose: str) -> Any:
     from gymnast.seeds import stream
 
     observed = np.array(values, dtype=np.float64)
+    # A fixed seed, so that the same scores always give the same interval. [RESAMPLES, n] indices.
     draws = stream(0, purpose).integers(len(observed), size=(RESAMPLES, len(observed)))
     return observed[draws].mean(axis=1)
 
@@ -182,13 +184,15 @@ class _Children:
     """Seed -> name of the run; may be missing."""
     exit_codes: dict[int, int] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
-    leash: tuple[int, int] = field(default_factory=os.pipe)
+    parent_pipe: tuple[int, int] = field(default_factory=os.pipe)
     """A pipe that closes when this process ends, however it ends; the children then stop as well."""
     received: int | None = None
     """The last SIGINT or SIGTERM received, if any."""
     alive: dict[int, tuple[subprocess.Popen[bytes], IO[bytes]]] = field(default_factory=dict)
 
     def run_all(self, seeds: Sequence[int], jobs: int) -> None:
+        """Trains all seeds, `jobs` at a time, until all children have ended. After a signal, no further
+        one is started."""
         waiting = list(seeds)
         try:
             while self.alive or (waiting and self.received is None):
@@ -201,26 +205,28 @@ class _Children:
             self.signal(signal.SIGTERM)
             raise
         finally:
-            for end in self.leash:
+            for end in self.parent_pipe:
                 os.close(end)
 
     def signal(self, number: int) -> None:
+        """Sends a signal to all children. Called by a signal handler, at any point of `run_all`."""
         self.received = number
         for child, _ in list(self.alive.values()):
             child.send_signal(number)
 
     def _start(self, seed: int) -> None:
+        # A file and not a pipe: nobody reads while the child runs, and a full pipe would block it.
         stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the child ends)
-        # in its own session, so that Ctrl-C reaches the child once (forwarded by us) and not twice
         name = ["--name", self.names[seed]] if self.names.get(seed) else []
         child = subprocess.Popen(
             [*self.command, *name, "--seed", str(seed)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr,
+            # so that Ctrl-C reaches the child once (forwarded by us) and not twice
             start_new_session=True,
-            pass_fds=[self.leash[0]],
-            env={**guard.detached_environ(), PARENT_PIPE: str(self.leash[0])},
+            pass_fds=[self.parent_pipe[0]],
+            env={**guard.detached_environ(), PARENT_PIPE: str(self.parent_pipe[0])},
         )
         self.alive[seed] = (child, stderr)
         if self.received is not None:  # it arrived while this child was being started

@@ -322,7 +322,7 @@ from gymnast.clock import CLOCKS
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.specs import METRICS
 from gymnast.training.lifecycle.summary import end_text
-console = Console(METRICS, title="child", ending=end_text)
+console = Console(METRICS, title="child", format_summary=end_text)
 for i in range(1, 1000):
     row = {f"clock/{c}": float(i) for c in CLOCKS}
     console.write(row | {"progress/share": i / 1000, "value/loss": float(i)}, [])

@@ -33,7 +33,7 @@ ALERT = Alert("policy/kl:high", "warning", "kl is high", "Lower algo.lr.", 10, 2
 class Fake:
     """A tracker that records what it gets, and fails in the method named `fails_at`."""
 
-    where = "somewhere"
+    location = "somewhere"
 
     def __init__(self, fails_at: str = "") -> None:
         self.fails_at = fails_at
