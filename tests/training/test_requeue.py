@@ -108,7 +108,7 @@ def test_other_settings_under_the_same_name_are_refused(
     train("--requeue")
     run = store.resolve("mine", runs_dir)[0]
     before = run.info
-    with pytest.raises(ConfigError, match="has other settings"):
+    with pytest.raises(ConfigError, match="and other settings"):
         train("--requeue", "--set", "algo.gamma=0.5")
     assert run.info == before
     assert calls.read_text() == "requeue 77\n"
@@ -116,5 +116,5 @@ def test_other_settings_under_the_same_name_are_refused(
 
 
 def test_requeue_needs_a_name():
-    with pytest.raises(UsageError, match="has a name"):
+    with pytest.raises(UsageError, match="needs the name"):
         cli([*COMMAND[:3], "--requeue"], standalone_mode=False)

@@ -202,7 +202,7 @@ def test_an_invalid_rule_is_refused_with_its_key(more: dict[str, Any], key: str,
     [
         ({"watch": "episode/retrun"}, "watch", "did you mean episode/return"),
         ({"watch": "far:episode/return"}, "watch", "names an unknown task"),
-        ({"watch": "policy/entropy"}, "watch", "neither better when it rises"),
+        ({"watch": "policy/entropy"}, "watch", "has no better direction"),
         ({"watch": "speed/env_steps"}, "watch", "wall clock"),
         ({"change": {"algo.target_kl": "x2"}, "within": {"algo.target_kl": "1e-3..1"}}, "change",
          "algo.target_kl is off"),

@@ -154,8 +154,16 @@ def test_a_stage_ends_once_its_rule_has_held_for_enough_consecutive_rows():
         (TASKS, [{"tasks": ["long"], "promote": "episode/return > 1"}], "after the last"),
         (TASKS, [{"tasks": ["long"], "demote": "episode/return > 1"}], "before the first"),
         (TASKS, [{"tasks": ["short"], "promote": "high enough"}, STAGES[1]], "not a rule"),
-        (TASKS, [{"tasks": ["short"], "promote": "episode/retrun > 1"}, STAGES[1]], "no metric"),
-        (TASKS, [{"tasks": ["short"], "promote": "far:episode/return > 1"}, STAGES[1]], "no task"),
+        (
+            TASKS,
+            [{"tasks": ["short"], "promote": "episode/retrun > 1"}, STAGES[1]],
+            "is not a metric",
+        ),
+        (
+            TASKS,
+            [{"tasks": ["short"], "promote": "far:episode/return > 1"}, STAGES[1]],
+            "names an unknown task",
+        ),
         ({"eval": {}}, [], "cannot name a task"),
     ],
 )
