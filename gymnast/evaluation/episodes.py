@@ -77,171 +77,190 @@ def play_episodes(
     on_start: Callable[[int], None] = lambda _: None,
     metric_keys: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[int, Trace]]:
-    """Yields (place in the plan, trace) of every episode as it ends. `places` are the ones to play;
-    `started` is called with each when it starts. An episode that a fault of the environment broke is
-    retried with the same seed and left out after `attempts` faults. `numbers`: metric -> key of the last
-    info."""
-    past = _Past()
-    lineup = _Lineup(envs, plan, indices, attempts, on_start, progress)
-    head, playing, copies = policy.head, lineup.playing, range(envs.n_envs)
+    """Yields (index in the plan, trace) of every episode as it ends. `indices` are the ones to play;
+    `on_start` is called with each when it starts. An episode that a fault of the environment broke is
+    retried with the same seed and left out after `attempts` faults. `metric_keys`: metric -> key of the
+    last info."""
+    history = _StepHistory()
+    scheduler = _EpisodeScheduler(envs, plan, indices, attempts, on_start, progress)
+    head, playing, copies = policy.head, scheduler.playing, range(envs.n_envs)
     for copy in copies:
-        lineup.begin(copy, past.steps)
+        scheduler.start_next(copy, history.steps)
     while playing:
         progress.on_step(progress.done, progress.total)
         if progress.exceeds(plan.timeout):
-            lineup.give_up(past.steps)
+            scheduler.record_timeouts(history.steps)
             return
-        obs = envs.obs.copy()
+        obs = envs.obs.copy()  # [N, ...]; the backend overwrites its buffer at every step
         # Always for all copies: matrix products may round differently for another batch size, and a
         # result must not depend on how many copies still play.
         dist = policy.dist(obs, envs.mask)
         action = head.mode(dist)
         if not plan.deterministic:
-            for copy, turn in playing.items():
-                action[copy] = head.sample(dist[copy], turn.draw(policy))
+            # Each episode has a random stream of its own seed, whatever the copy and the other episodes.
+            for copy, episode in playing.items():
+                action[copy] = head.sample(dist[copy], episode.draw_noise(policy))
         env_action = head.for_env(action)
         step = envs.step(env_action, None if len(playing) == len(copies) else list(playing))
-        past.add((obs, env_action, step.reward, dist), lineup.oldest)
-        lineup.steps += len(playing)
+        history.add((obs, env_action, step.reward, dist), scheduler.oldest)
+        scheduler.steps += len(playing)
         if step.faults:
+            # one fault per copy, the last: a copy can report several for the same step
             for fault in {fault.copy: fault for fault in step.faults}.values():
-                lineup.broke(fault, past.steps)
+                scheduler.handle_fault(fault, history.steps)
         done = step.terminated | step.truncated
         if np.count_nonzero(done):
-            for copy in [c for c in playing if done[c] and playing[c].began < past.steps]:
-                turn, ended = playing[copy], bool(step.terminated[copy])
-                columns, final = past.of(copy, turn.began), step.obs[copy].copy()
-                trace = _trace(policy, turn.seed, copy, columns, final, ended, version)
+            # An episode that has just been restarted after a fault has no steps yet: `done` is not its own.
+            for copy in [c for c in playing if done[c] and playing[c].start_step < history.steps]:
+                episode, terminated = playing[copy], bool(step.terminated[copy])
+                columns, final_obs = history.of(copy, episode.start_step), step.obs[copy].copy()
+                trace = _trace(policy, episode.seed, copy, columns, final_obs, terminated, version)
                 metrics = info_metrics(step.infos[copy], metric_keys, envs.name)
                 progress.done += 1
-                yield turn.place, replace(trace, numbers=metrics)
-                lineup.begin(copy, past.steps)
+                yield episode.index, replace(trace, numbers=metrics)
+                scheduler.start_next(copy, history.steps)
 
 
 @dataclass(frozen=True)
-class _Turn:
+class _RunningEpisode:
     """One running episode in one copy."""
 
-    place: int
+    index: int
+    """Index in the plan's list of seeds."""
     seed: int
-    began: int
+    start_step: int
     """Number of vector steps played before it."""
     noise: np.random.Generator | None
     """Stream for sampling actions; None if the policy plays deterministically."""
-    attempts: int
+    attempts_left: int
     """Number of attempts left before it is left out."""
 
-    def draw(self, policy: Policy) -> Array:
+    def draw_noise(self, policy: Policy) -> Array:
+        """Returns the noise for sampling one action."""
         assert self.noise is not None
         return policy.head.noise(self.noise, ())
 
 
-class _Lineup:
+class _EpisodeScheduler:
     """Assigns the episodes of the plan to copies."""
 
     def __init__(
         self,
         envs: Backend,
         plan: EpisodePlan,
-        places: Sequence[int],
+        indices: Sequence[int],
         attempts: int,
-        started: Callable[[int], None],
-        watch: EvaluationProgress,
+        on_start: Callable[[int], None],
+        progress: EvaluationProgress,
     ) -> None:
-        self.playing: dict[int, _Turn] = {}
+        self.playing: dict[int, _RunningEpisode] = {}
+        """Copy -> its running episode. Copies without one are not stepped."""
         self.oldest = 0
         """The first vector step that a running episode still needs."""
         self.steps = 0
-        self._envs, self._plan, self._attempts, self._watch = envs, plan, attempts, watch
-        self._waiting = iter([(place, plan.seeds[place]) for place in places])
-        self._started = started
+        """Number of env steps played, for the plan's `max_steps`."""
+        self._envs, self._plan, self._attempts = envs, plan, attempts
+        self._progress, self._on_start = progress, on_start
+        self._waiting = iter([(index, plan.seeds[index]) for index in indices])
 
-    def begin(self, copy: int, now: int) -> None:
+    def start_next(self, copy: int, now: int) -> None:
         """Starts the next episode of the plan in this copy, if there is one."""
-        self._begin(copy, self._next(), self._attempts, now)
+        self._start(copy, self._next(), self._attempts, now)
 
-    def broke(self, fault: Fault, now: int) -> None:
+    def handle_fault(self, fault: Fault, now: int) -> None:
         """Restarts the episode that a fault broke, or starts another if it has no attempts left."""
-        turn = self.playing[fault.copy]
-        self._begin(fault.copy, *self._after(fault, (turn.place, turn.seed), turn.attempts), now)
+        broken = self.playing[fault.copy]
+        upcoming, attempts_left = self._after_fault(
+            fault, (broken.index, broken.seed), broken.attempts_left
+        )
+        self._start(fault.copy, upcoming, attempts_left, now)
 
-    def give_up(self, now: int) -> None:
-        """Records every running episode as late."""
-        for copy, turn in self.playing.items():
-            steps = f"{now - turn.began:,} steps"
-            self._watch.timed_out.append(
-                f"the episode of seed {turn.seed} (copy {copy}) after {steps}"
+    def record_timeouts(self, now: int) -> None:
+        """Records every running episode as abandoned at the timeout."""
+        for copy, episode in self.playing.items():
+            steps = f"{now - episode.start_step:,} steps"
+            self._progress.timed_out.append(
+                f"the episode of seed {episode.seed} (copy {copy}) after {steps}"
             )
 
-    def _begin(self, copy: int, upcoming: tuple[int, int] | None, left: int, now: int) -> None:
+    def _start(
+        self, copy: int, upcoming: tuple[int, int] | None, attempts_left: int, now: int
+    ) -> None:
+        """Starts the episode `upcoming`, (index, seed), in a copy. Resets can fail too: they use up
+        attempts, and after the last one the next episode of the plan is tried."""
         self.playing.pop(copy, None)
         while upcoming is not None:
-            place, seed = upcoming
-            self._started(place)
+            index, seed = upcoming
+            self._on_start(index)  # before the reset, which may kill this process
             faults = self._envs.reset([copy], [seed])
             if not faults:
                 noise = None if self._plan.deterministic else stream(seed, "evaluation noise")
-                self.playing[copy] = _Turn(place, seed, now, noise, left)
+                self.playing[copy] = _RunningEpisode(index, seed, now, noise, attempts_left)
                 break
-            upcoming, left = self._after(faults[0], upcoming, left)
-        self.oldest = min((turn.began for turn in self.playing.values()), default=now)
+            upcoming, attempts_left = self._after_fault(faults[0], upcoming, attempts_left)
+        starts = (episode.start_step for episode in self.playing.values())
+        self.oldest = min(starts, default=now)
 
-    def _after(
-        self, fault: Fault, which: tuple[int, int], left: int
+    def _after_fault(
+        self, fault: Fault, broken: tuple[int, int], attempts_left: int
     ) -> tuple[tuple[int, int] | None, int]:
-        """Returns what a copy plays after a fault, (place, seed) or None, and the attempts left."""
-        report = (self._envs.name, which[1], fault.message, fault.traceback)
+        """Returns what a copy plays after a fault, (index, seed) or None, and the attempts left."""
+        report = (self._envs.name, broken[1], fault.message, fault.traceback)
         logging.getLogger("gymnast").warning("%s, seed %d: %s\n%s", *report)
-        if left > 1:
-            return which, left - 1
-        self._watch.left_out.append(fault)
-        self._watch.done += 1
+        if attempts_left > 1:
+            return broken, attempts_left - 1
+        self._progress.left_out.append(fault)
+        self._progress.done += 1
         return self._next(), self._attempts
 
     def _next(self) -> tuple[int, int] | None:
-        plan, watch = self._plan, self._watch
+        """Returns the next (index, seed) of the plan; None at its end or at one of its limits."""
+        plan, progress = self._plan, self._progress
         if plan.max_steps is not None and self.steps >= plan.max_steps:
             return None
-        if watch.started >= plan.min_episodes and watch.exceeds(plan.max_seconds):
+        if progress.started >= plan.min_episodes and progress.exceeds(plan.max_seconds):
             return None
-        watch.started += 1
+        progress.started += 1
         return next(self._waiting, None)
 
 
-class _Past:
+class _StepHistory:
     """The steps of all copies as arrays [T, N, ...], no further back than running episodes need."""
 
     def __init__(self) -> None:
         self.steps = 0
         """Number of vector steps played."""
-        self._forgotten = 0
+        self._first_kept = 0
+        """The vector step in row 0 of the columns."""
         self._columns: list[Array] = []
+        """One array [capacity, N, ...] per quantity."""
 
     def add(self, row: tuple[Array, ...], needed: int) -> None:
         """Appends one vector step; steps before `needed` may be dropped."""
-        at = self.steps - self._forgotten
+        at = self.steps - self._first_kept
         if not self._columns or at == len(self._columns[0]):
             self._make_room(row, needed)
-            at = self.steps - self._forgotten
+            at = self.steps - self._first_kept
         for column, values in zip(self._columns, row, strict=True):
             column[at] = values
         self.steps += 1
 
     def of(self, copy: int, since: int) -> list[Array]:
         """Returns the columns of one copy from vector step `since` on."""
-        rows = slice(since - self._forgotten, self.steps - self._forgotten)
+        rows = slice(since - self._first_kept, self.steps - self._first_kept)
         return [column[rows, copy].copy() for column in self._columns]
 
     def _make_room(self, row: tuple[Array, ...], needed: int) -> None:
-        kept = [column[needed - self._forgotten :] for column in self._columns]
-        room = max(_ROOM, 2 * len(kept[0])) if kept else _ROOM
-        self._columns = [np.empty((room, *values.shape), values.dtype) for values in row]
+        # At least half of the new capacity is free, so appending costs O(1) on average.
+        kept = [column[needed - self._first_kept :] for column in self._columns]
+        capacity = max(_INITIAL_CAPACITY, 2 * len(kept[0])) if kept else _INITIAL_CAPACITY
+        self._columns = [np.empty((capacity, *values.shape), values.dtype) for values in row]
         for column, values in zip(self._columns, kept, strict=False):
             column[: len(values)] = values
-        self._forgotten = needed if kept else 0
+        self._first_kept = needed if kept else 0
 
 
-_ROOM = 64
+_INITIAL_CAPACITY = 64
 """Initial capacity in vector steps."""
 
 
@@ -265,6 +284,6 @@ def _trace(
         obs=np.concatenate([obs, final_obs[None]]),
         terminated=terminated,
         truncated=not terminated,
-        raw_return=math.fsum(reward.tolist()),
+        raw_return=math.fsum(reward.tolist()),  # fsum: long episodes accumulate no error
         version=version,
     )

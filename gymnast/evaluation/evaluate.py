@@ -76,6 +76,7 @@ class Evaluation:
         return {
             "eval:clock/env_steps": self.version,
             "eval:episode/return": score["mean"],
+            # one episode has no interval, and metrics must be finite
             "eval:episode/low": score["low"] if math.isfinite(score["low"]) else score["mean"],
             "eval:episode/high": score["high"] if math.isfinite(score["high"]) else score["mean"],
             "eval:episode/iqm": score["iqm"],
@@ -116,7 +117,8 @@ class Evaluator:
         self.keep_obs = not replays_exactly(self.envs, cfg.facts.deterministic)
         self._starts: dict[int, list[int]] | None = None
         """First observation -> seeds whose episode starts with it."""
-        self._starts_decide = False
+        self._one_episode_per_start = False
+        """True if nothing but the start is random, so that one episode per start is exact."""
 
     def plan(self, seed_list: SeedList, episodes: int | None = None) -> EpisodePlan:
         """Returns the episodes of one evaluation; `episodes` replaces the config's number."""
@@ -125,17 +127,17 @@ class Evaluator:
         if cfg.starts == "all" and episodes is None:
             return self._from_every_start(seed_list, count)
         steps = cfg.steps if seed_list == "eval" and episodes is None else None
-        n = steps if steps is not None else count  # an episode has at least one step
+        # With a limit in steps, enough seeds for the worst case: episodes of a single step.
+        n = steps if steps is not None else count
         seeds = tuple(episode_seed(cfg.seed, seed_list, i) for i in range(n))
-        if tasks := len(
-            self.cfg.env.tasks
-        ):  # tasks take turns, so that each is played equally often
+        if tasks := len(self.cfg.env.tasks):
+            # Tasks take turns, so that each is played equally often.
             seeds = tuple(encode_task(seed, i % tasks, tasks) for i, seed in enumerate(seeds))
         return EpisodePlan(
             seeds, max_steps=steps, deterministic=cfg.deterministic, timeout=cfg.timeout
         )
 
-    def _from_every_start(self, which: SeedList, count: int) -> EpisodePlan:
+    def _from_every_start(self, seed_list: SeedList, count: int) -> EpisodePlan:
         """Returns a plan with one episode from each start if nothing else is random: their mean is then
         exact. Otherwise each start is played equally often, `count` or more episodes in total, with
         seeds that the other kind of evaluation does not use."""
@@ -143,25 +145,28 @@ class Evaluator:
         if self._starts is None:
             self._starts = find_all_starts(self.envs)
             deterministic = cfg.deterministic and not self.cfg.env.adds_randomness
-            self._starts_decide = deterministic and has_deterministic_steps(self.envs)
+            self._one_episode_per_start = deterministic and has_deterministic_steps(self.envs)
         seeds = [first for first, *_ in self._starts.values()]
-        if not self._starts_decide:
+        if not self._one_episode_per_start:
             each = {
-                kind: math.ceil(n / len(seeds)) for kind, n in self._counts(which, count).items()
+                kind: math.ceil(n / len(seeds))
+                for kind, n in self._counts(seed_list, count).items()
             }
+            # Each start has a list of seeds: the first ones are for `eval`, the others for `confirm`.
             self._starts = extend_seeds(self.envs, self._starts, sum(each.values()))
-            part = slice(0, each["eval"]) if which == "eval" else slice(each["eval"], None)
-            seeds = [seed for found in self._starts.values() for seed in found[part]]
+            part = slice(0, each["eval"]) if seed_list == "eval" else slice(each["eval"], None)
+            seeds = [seed for of_start in self._starts.values() for seed in of_start[part]]
         return EpisodePlan(
             tuple(seeds),
-            exact=self._starts_decide,
+            exact=self._one_episode_per_start,
             deterministic=cfg.deterministic,
             timeout=cfg.timeout,
         )
 
-    def _counts(self, which: SeedList, count: int) -> dict[str, int]:
+    def _counts(self, seed_list: SeedList, count: int) -> dict[str, int]:
+        """Returns the number of episodes of each kind of evaluation, `count` for this one."""
         cfg = self.cfg.eval
-        return {"eval": cfg.episodes, "confirm": cfg.confirm_episodes} | {which: count}
+        return {"eval": cfg.episodes, "confirm": cfg.confirm_episodes} | {seed_list: count}
 
     def evaluate(
         self,
@@ -174,23 +179,25 @@ class Evaluator:
         """Plays a plan and returns the result with the traces of its episodes. `journal` contains the
         episodes that earlier processes finished before they were lost."""
         progress, journal = progress or EvaluationProgress(), journal or Journal()
+        # 1. Episodes that an earlier process finished are not played again.
         progress.total = len(plan.seeds) if plan.max_steps is None else 0
         progress.started = progress.done = len(journal.finished) + len(journal.left_out)
         done: dict[int, Trace] = dict(journal.finished)
-        # An episode that was running when a process died is played alone, to find out which one kills
-        # its process. No time limit: these episodes had been started in time.
+        # 2. An episode that was running when a process died is played alone, to find out which one
+        # kills its process. No time limit: these episodes had been started in time.
         unlimited = replace(plan, max_seconds=None)
-        for place in journal.suspects:
-            done |= self._play(policy, version, unlimited, [place], progress, journal, alone=True)
+        for index in journal.suspects:
+            done |= self._play(policy, version, unlimited, [index], progress, journal, alone=True)
+        # 3. The rest of the plan.
         known = done.keys() | journal.left_out.keys() | set(journal.suspects)
-        rest = [place for place in range(len(plan.seeds)) if place not in known]
+        rest = [index for index in range(len(plan.seeds)) if index not in known]
         done |= self._play(policy, version, plan, rest, progress, journal)
         shortfall = Shortfall.from_plan(plan, progress, len(done), journal.left_out.values())
         if self.cfg.env.on_fault == "stop" or not done:
             raise_fault(self.envs.name, progress.left_out)
             if journal.left_out:
                 raise EnvError(f"{self.envs.name}: {next(iter(journal.left_out.values()))}")
-        episodes = [done[place] for place in sorted(done)]
+        episodes = [done[index] for index in sorted(done)]
         evaluation = Evaluation(
             version=version,
             returns=tuple(t.raw_return for t in episodes),
@@ -208,27 +215,30 @@ class Evaluator:
         policy: Policy,
         version: int,
         plan: EpisodePlan,
-        places: Sequence[int],
-        watch: EvaluationProgress,
+        indices: Sequence[int],
+        progress: EvaluationProgress,
         journal: Journal,
         *,
         alone: bool = False,
     ) -> dict[int, Trace]:
+        """Plays the episodes with these indices and returns index -> trace of the finished ones, which are
+        also written to the journal."""
         attempts = self.cfg.env.max_faults if self.cfg.env.on_fault == "restart" else 1
         done: dict[int, Trace] = {}
-        for place, trace in play_episodes(
+        for index, trace in play_episodes(
             policy,
             self.envs,
             plan,
             version,
-            progress=watch,
-            indices=places,
+            progress=progress,
+            indices=indices,
             attempts=attempts,
-            on_start=lambda place: journal.start(place, alone=alone),
+            on_start=lambda index: journal.start(index, alone=alone),
             metric_keys=self.cfg.info_keys(),
         ):
-            done[place] = trace if self.keep_obs else replace(trace, obs=None)
-            journal.finish(place, done[place])
+            # Without observations a trace is small; they are recomputed by replaying its actions.
+            done[index] = trace if self.keep_obs else replace(trace, obs=None)
+            journal.finish(index, done[index])
         return done
 
     def close(self) -> None:
@@ -239,31 +249,35 @@ def find_all_starts(envs: Backend) -> dict[int, list[int]]:
     """Returns first observation -> a seed that starts with it, found by trying seeds 0, 1, 2, ... until
     no new start has turned up for long enough."""
     require_countable_starts(envs.obs_space)
-    found: dict[int, list[int]] = {}
-    seed = without_new = 0
-    while without_new < 20 * (len(found) + 10):
+    starts: dict[int, list[int]] = {}
+    seed = seeds_without_new = 0
+    # With k equally likely starts known and one missing, 20 k seeds miss it with probability
+    # (1 - 1 / (k + 1)) ** (20 * k), about exp(-20).
+    while seeds_without_new < 20 * (len(starts) + 10):
         first = _first_obs(envs, seed)
-        without_new = without_new + 1 if first in found else 0
-        found.setdefault(first, [seed])
+        seeds_without_new = seeds_without_new + 1 if first in starts else 0
+        starts.setdefault(first, [seed])
         seed += 1
-    return {first: found[first] for first in sorted(found)}
+    return {first: starts[first] for first in sorted(starts)}
 
 
 def extend_seeds(
     envs: Backend, starts: dict[int, list[int]], seeds_per_start: int
 ) -> dict[int, list[int]]:
-    """Returns the same starts with `each` seeds per start."""
-    found = {first: list(seeds) for first, seeds in starts.items()}
-    seed = max(seeds[-1] for seeds in found.values()) + 1
-    while any(len(seeds) < seeds_per_start for seeds in found.values()):
+    """Returns the same starts with at least `seeds_per_start` seeds each."""
+    extended = {first: list(seeds) for first, seeds in starts.items()}
+    # Seeds beyond the last one in use are new for every start.
+    seed = max(seeds[-1] for seeds in extended.values()) + 1
+    while any(len(seeds) < seeds_per_start for seeds in extended.values()):
         first = _first_obs(envs, seed)
-        if first in found and len(found[first]) < seeds_per_start:
-            found[first].append(seed)
+        if first in extended and len(extended[first]) < seeds_per_start:
+            extended[first].append(seed)
         seed += 1
-    return found
+    return extended
 
 
 def _first_obs(envs: Backend, seed: int) -> int:
+    """Returns the observation with which the episode of a seed starts."""
     raise_fault(envs.name, envs.reset([0], [seed]))
     return int(envs.obs[0])
 
@@ -282,6 +296,7 @@ def has_deterministic_steps(envs: Backend) -> bool:
 
 
 def require_countable_starts(space: Observation) -> None:
+    """Raises ConfigError unless observations are Discrete, so that all starts can be found."""
     if not isinstance(space, DiscreteObs):
         raise ConfigError(
             "eval.starts: all needs Discrete observations", fix="set eval.starts=seeds"

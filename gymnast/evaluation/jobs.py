@@ -78,7 +78,7 @@ class EvaluationRunner(Protocol):
 
     def submit(self, job: EvaluationJob) -> None: ...
     def result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
-        """Waits for the job's result; returns None if give_up() becomes true first."""
+        """Waits for the job's result; returns None if should_stop() becomes true first."""
         ...
 
     def close(self) -> None: ...
@@ -134,6 +134,7 @@ class ProcessEvaluation:
         """`log_line` gets every line that the child prints, such as warnings and tracebacks; `report`
         gets the progress."""
         self.cfg, self.log_line, self.report = cfg, log_line, report
+        # An unnamed file that every child inherits: it outlives the children and needs no cleanup.
         self._journal = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this object)
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
@@ -159,11 +160,12 @@ class ProcessEvaluation:
             self._replace(self._died())
 
     def result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
-        shown = ThrottledReport(self.report)
+        report = ThrottledReport(self.report)
         while True:
             try:
-                answer = self._answer(should_stop, shown)
+                answer = self._answer(should_stop, report)
             except (EOFError, OSError):
+                # Ctrl-C reaches the whole process group, so the child may have died of the same signal.
                 if should_stop():
                     return None
                 self._replace(self._died())
@@ -184,28 +186,30 @@ class ProcessEvaluation:
                 self._child.kill()
                 self._child.wait()
 
-    def _answer(self, give_up: Callable[[], bool], shown: ThrottledReport) -> Any:
-        """Returns the child's answer, a result or an error; None if give_up() becomes true first."""
+    def _answer(self, should_stop: Callable[[], bool], report: ThrottledReport) -> Any:
+        """Returns the child's answer, a result or an error; None if should_stop() becomes true first."""
         assert self._connection is not None
         last_message = time.monotonic()
         while True:
-            shown(*self._progress)
+            report(*self._progress)
             if self._connection.poll(0.05):
                 answer = self._connection.recv()
                 if not (isinstance(answer, tuple) and answer[0] == ALIVE):
                     return answer
                 self._progress = answer[1:]
                 last_message = time.monotonic()
-            elif give_up():
+            elif should_stop():
                 return None
             elif (silent := time.monotonic() - last_message) > self.cfg.env.timeout + ALIVE_SECONDS:
                 raise _Silence(f"did not respond for {silent:.0f} s")
 
     def _send(self) -> None:
+        """Sends the job to the child, which is started first if there is none."""
         connection = self._connection or self._open()
         connection.send(self._job)
 
     def _open(self) -> Connection:
+        """Starts a child, and sends it the config and the file of the journal."""
         self._connection = self._start()
         assert self._child is not None
         self._connection.send(self.cfg)
@@ -220,9 +224,11 @@ class ProcessEvaluation:
         self.log_line(f"evaluation: the process {why}")
         what, journal = f"the evaluation process {why}", Journal(self._journal)
         journal.exclude_suspect(what)
-        progress = len(journal.finished) > self._finished
+        # Children that each finish an episode before they die do get through the job, so only losses
+        # in a row without any count.
+        made_progress = len(journal.finished) > self._finished
         self._connection, self._finished = None, len(journal.finished)
-        self._lost = 1 if progress else self._lost + 1
+        self._lost = 1 if made_progress else self._lost + 1
         limit = self.cfg.env.max_faults
         if self._lost > limit or self.cfg.env.on_fault == "stop":
             raise EnvError(what, fix="see the run's log.txt")
@@ -230,6 +236,7 @@ class ProcessEvaluation:
         self._send()
 
     def _died(self) -> str:
+        """Returns how the child ended, as a predicate: "died with exit code -9 (SIGKILL)"."""
         code = self._child.wait() if self._child else 0
         name = f" ({signal.Signals(-code).name})" if code < 0 else ""
         return f"died with exit code {code}{name}"
@@ -238,10 +245,11 @@ class ProcessEvaluation:
         ours, theirs = socket.socketpair()
         self._child = child.start("gymnast.evaluation.worker", theirs)
         threading.Thread(target=self._listen, args=[self._child.stdout], daemon=True).start()
-        theirs.close()
+        theirs.close()  # the child holds the only other end, so its death closes the connection
         return Connection(ours.detach())
 
     def _listen(self, printed: IO[bytes]) -> None:
+        """Passes the child's output on, in a thread of its own: a full pipe would block the child."""
         for line in printed:
             self.log_line(f"evaluation: {line.decode(errors='replace').rstrip()}")
 
@@ -251,8 +259,10 @@ class _Silence(Exception):
 
 
 def open_evaluator(cfg: Config[Any]) -> AnyEvaluator:
+    """Returns an evaluator with its environments opened."""
     if not is_multi_agent(cfg.env.id):
         return Evaluator(cfg)
+    # imported here: evaluating a single agent must not pay for loading the self-play modules
     from gymnast.selfplay.evaluation import MatchEvaluator
 
     return MatchEvaluator(cfg)
@@ -276,17 +286,20 @@ def run_job(
     # Only for seeds: with eval.starts=all, a part of the starts would be a biased sample.
     if evaluator.cfg.eval.starts == "seeds":
         plan = replace(plan, max_seconds=job.max_seconds, min_episodes=MIN_EPISODES)
-    watch = EvaluationProgress(started_at=job.started_at, on_step=on_step)
+    progress = EvaluationProgress(started_at=job.started_at, on_step=on_step)
+    # Matches have no journal, so there are no finished ones to score.
     if job.give_up_reason and not isinstance(evaluator, Evaluator):
         raise EnvError(job.give_up_reason, fix="see the run's log.txt")
     if job.give_up_reason and journal is not None:
         journal.exclude_unfinished(range(len(plan.seeds)), job.give_up_reason)
     if isinstance(evaluator, Evaluator):
-        evaluation, traces = evaluator.evaluate(policies[ROLE], job.version, plan, watch, journal)
+        evaluation, traces = evaluator.evaluate(
+            policies[ROLE], job.version, plan, progress, journal
+        )
         if job.trace_file is not None:
             write_traces(job.trace_file, traces, meta)
     else:
-        evaluation, matches = evaluator.evaluate(policies, job.version, plan, watch, job.run_dir)
+        evaluation, matches = evaluator.evaluate(policies, job.version, plan, progress, job.run_dir)
         if job.trace_file is not None:
             write_matches(job.trace_file, matches, meta)
     return replace(evaluation, seconds=time.perf_counter() - began)

@@ -22,13 +22,16 @@ class Journal:
         self.suspects: list[Any] = []
         """Keys of the episodes that were running when a process was lost."""
         self._alone: Any = None
+        """Key of the episode that the lost process was playing alone; None if it played several."""
         if file is not None:
             self._read(file)
 
     def start(self, key: Hashable, *, alone: bool = False) -> None:
+        """Records that an episode starts; `alone` if no other episode runs meanwhile."""
         self._write("alone" if alone else "start", key, None)
 
     def finish(self, key: Hashable, result: object) -> None:
+        """Records the result of an episode."""
         self._write("finish", key, result)
 
     def exclude_suspect(self, why: str) -> None:
@@ -53,15 +56,17 @@ class Journal:
             self._file.flush()
 
     def _read(self, file: IO[bytes]) -> None:
+        """Reads all complete records and truncates the file after them."""
         file.seek(0)
-        good = 0
+        complete_bytes = 0
         running: dict[Any, None] = {}
         while True:
             try:
                 kind, key, result = pickle.load(file)
             except (EOFError, pickle.UnpicklingError):  # the writer died while writing this record
                 break
-            good = file.tell()
+            complete_bytes = file.tell()
+            # Only the last record counts: anything after an "alone" record means that it survived.
             self._alone = key if kind == "alone" else None
             if kind in ("start", "alone"):
                 running[key] = None
@@ -69,5 +74,5 @@ class Journal:
                 running.pop(key, None)
                 {"finish": self.finished, "left out": self.left_out}[kind][key] = result
         self.suspects = list(running)
-        file.seek(good)
+        file.seek(complete_bytes)
         file.truncate()

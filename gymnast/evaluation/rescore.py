@@ -51,9 +51,10 @@ def rescore(
         cfg, _ = apply_overrides(cfg, changes)
     specs, arrays = saved.document("policy"), saved.tensors(POLICY)
     job = EvaluationJob(saved.step, specs, arrays, "confirm", None, run.path, episodes=episodes)
-    with closing(open_evaluation_runner(cfg, on_output, report)) as evaluating:
-        evaluating.submit(job)
-        result = evaluating.result(lambda: False)
+    # The same runner as in training, so that a crash of the environment is survived here too.
+    with closing(open_evaluation_runner(cfg, on_output, report)) as runner:
+        runner.submit(job)
+        result = runner.result(lambda: False)
     assert isinstance(result, Evaluation)
     if not result.has_score:
         raise EnvError(f"no episode finished: {result.shortfall.why}", fix="raise eval.timeout")

@@ -46,12 +46,13 @@ class Scores:
 
     def wait_for_result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
         """Waits for the pending evaluation and returns its result; None if there is none, or if
-        give_up() becomes true first."""
+        should_stop() becomes true first."""
         if self.pending is None:
             return None
         result = self.runner.result(should_stop)
         if result is not None:
             self.pending = None
+            # A biased score (the long episodes are missing) must not select a checkpoint.
             if result.has_score and result.shortfall.is_unbiased:
                 self._update_best(result)
         return result
@@ -65,7 +66,7 @@ class Scores:
         max_seconds: float | None,
     ) -> EvaluationResult | None:
         """Returns the score of a version on the held-out seeds; after `max_seconds`, no further episode is
-        started. None if give_up() becomes true first."""
+        started. None if should_stop() becomes true first."""
         file = self._file("confirm", version)
         self._send(
             EvaluationJob(
@@ -80,6 +81,7 @@ class Scores:
         pending = None
         if self.pending is not None:
             pending = {"version": self.pending.version, "specs": self.pending.specs}
+        # The arrays of the pending job are a file of their own in the checkpoint.
         plain = {
             "best": self.best,
             "newest": self.last_submitted,

@@ -35,8 +35,10 @@ class Shortfall:
         episodes that were left out because they ended their process."""
         causes = [*(fault.message for fault in progress.left_out), *crash_reasons]
         missing = len(plan.seeds) - done - len(causes)
-        if plan.max_steps is not None:  # such a plan has more seeds than it needs
+        if plan.max_steps is not None:
+            # Such a plan has more seeds than it needs, so seeds that were not played are not missing.
             missing = len(progress.timed_out)
+        # Missing episodes are late if the timeout struck, else they were never started (max_seconds).
         late = missing if progress.timed_out or progress.exceeds(plan.timeout) else 0
         skipped = missing - late
         if not (causes or late or skipped):

@@ -42,10 +42,12 @@ def try_open_evaluator(cfg: Config[Any]) -> AnyEvaluator | None:
 
 
 def main() -> None:
+    """Serves jobs until the trainer closes its end of the connection."""
     connection = Connection(child.setup())
     evaluator: AnyEvaluator | None = None
     try:
         cfg = connection.recv()
+        # A descriptor instead of a name: the journal is an unnamed temporary file of the trainer.
         journal = os.fdopen(recv_handle(connection), "r+b")
         evaluator = try_open_evaluator(cfg)
         while True:
@@ -54,14 +56,14 @@ def main() -> None:
                 evaluator = evaluator or open_evaluator(cfg)
                 answer = run_job(evaluator, job, Heartbeat(connection), Journal(journal))
             except GymnastError as problem:
-                traceback.print_exc()
+                traceback.print_exc()  # goes to the run's log.txt
                 answer = type(problem)(f"evaluation: {problem.message}", fix=problem.fix)
             except Exception as problem:
                 traceback.print_exc()
                 answer = EnvError(f"evaluation failed with {type(problem).__name__}: {problem}")
             connection.send(answer)
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass
+        pass  # the trainer has closed the connection, or was killed
     finally:
         if evaluator is not None:
             evaluator.close()  # an environment may have processes of its own
@@ -69,4 +71,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # the trainer waits for this
+    # Skips the interpreter's own shutdown, which can take long with many modules: the trainer waits.
+    os._exit(0)

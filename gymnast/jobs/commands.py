@@ -24,17 +24,20 @@ def send_command(
 
     `answer` in the result is the event with which the run answered; None if it has not answered yet.
     """
-    found = status.find(ref, runs_dir)
-    path, deadline = Path(found["path"]), time.monotonic() + seconds
-    if found["status"] == "queued":
-        return _command_queued_job(found, path, kind)
-    while found["status"] == "starting" and time.monotonic() < deadline:
+    target = status.find(ref, runs_dir)
+    path, deadline = Path(target["path"]), time.monotonic() + seconds
+    if target["status"] == "queued":
+        return _command_queued_job(target, path, kind)
+    while target["status"] == "starting" and time.monotonic() < deadline:
         time.sleep(status.POLL_SECONDS)
-        found = status.read_status(path)
+        target = status.read_status(path)
     if not layout.RUN.path(path).exists():
-        raise RunError(f"{found['id']} is {found['status']}: {found['reason'] or 'not a run yet'}")
+        raise RunError(
+            f"{target['id']} is {target['status']}: {target['reason'] or 'not a run yet'}"
+        )
     run = Run(path)
-    if kind == "set" and found["status"] in ACTIVE:
+    # Checked here too, so that a typo is reported at once and not at the next rollout boundary.
+    if kind == "set" and target["status"] in ACTIVE:
         check_live_changes(run, assignments or {})
     command = inbox.send(run, kind, assignments=assignments)
     return _wait_for_answer(run, command, max(deadline - time.monotonic(), 0.0))
@@ -48,16 +51,18 @@ def check_live_changes(run: Run, assignments: dict[str, Any]) -> None:
     apply_assignments(with_live_changes(config, run.info.get("live", {})), assignments)
 
 
-def _command_queued_job(found: dict[str, Any], path: Path, kind: str) -> dict[str, Any]:
+def _command_queued_job(job: dict[str, Any], path: Path, kind: str) -> dict[str, Any]:
     """Applies a command to a queued job, which accepts only `stop`: it then never starts."""
     folder = record.jobs_dir(path.parent)
-    if kind != "stop" or not queue.cancel(folder, found["id"]):
-        raise RunError(f"{found['id']} is queued and does not train yet", fix="gymnast jobs")
-    record.update(folder, found["id"], cancelled=True)
-    return {"id": found["id"], "command": kind, "status": "stopped", "answer": {"kind": "gone"}}
+    # `cancel` fails if the job has just started; then the next attempt reaches its run.
+    if kind != "stop" or not queue.cancel(folder, job["id"]):
+        raise RunError(f"{job['id']} is queued and does not train yet", fix="gymnast jobs")
+    record.update(folder, job["id"], cancelled=True)
+    return {"id": job["id"], "command": kind, "status": "stopped", "answer": {"kind": "gone"}}
 
 
 def _wait_for_answer(run: Run, command: inbox.Command, seconds: float) -> dict[str, Any]:
+    """Waits for the event that answers a command, and returns it with the status of the run."""
     wait_for_lock = command.kind == "stop"  # so that the run can be resumed at once
     answer = inbox.wait_for_answer(
         run, command, seconds, lambda: not (wait_for_lock and lock.has_writer(run.path))

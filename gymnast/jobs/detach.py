@@ -34,6 +34,7 @@ def start_job(
 
     `arguments` are further options of `gymnast train`; `about` is stored in the job's record.
     """
+    # 1. Claim the run directory, a place in the queue and the record, while an error can still be shown.
     runs_dir = runs_dir.resolve()
     folder = record.jobs_dir(runs_dir)
     path = create_run_dir(runs_dir)
@@ -46,6 +47,7 @@ def start_job(
     except BaseException:
         _delete_unless_run(path)
         raise
+    # 2. Start the process. It inherits the open file of its place, and with it the lock on that file.
     started = place.try_start(limit)
     try:
         child = _spawn([*command, "--place", str(place.fd)], folder, path.name, place.fd)
@@ -84,6 +86,7 @@ def run_queued_job(
         raise
     finally:
         _delete_unless_run(path)
+        # The record comes before the release: a job without a lock and without an end counts as lost.
         record.update(
             folder, job_id, ended=time.time(), exit_code=code, words=words[-MAX_MESSAGE_CHARS:]
         )
@@ -94,7 +97,7 @@ def run_queued_job(
 def _wait_for_turn(place: queue.QueueEntry, limit: int) -> bool:
     """Returns True when the job may train, False if it was removed from the queue."""
     if (place.folder / queue.RUNNING / place.name).exists():
-        return True
+        return True  # `start_job` has moved it already
     numbers = (signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, _interrupt) for number in numbers}
     try:
@@ -109,10 +112,12 @@ def _wait_for_turn(place: queue.QueueEntry, limit: int) -> bool:
 
 
 def _interrupt(*_: object) -> NoReturn:
+    """A signal handler that ends the waiting like Ctrl-C, so that the end is recorded."""
     raise KeyboardInterrupt
 
 
-def _spawn(command: list[str], folder: Path, job_id: str, handle: int) -> subprocess.Popen[bytes]:
+def _spawn(command: list[str], folder: Path, job_id: str, fd: int) -> subprocess.Popen[bytes]:
+    """Starts the process of a job, which outlives this one and inherits the file descriptor."""
     file = record.output_file(folder, job_id)
     with durable.explain_os_errors(file), file.open("wb") as printed:
         child = subprocess.Popen(
@@ -122,7 +127,7 @@ def _spawn(command: list[str], folder: Path, job_id: str, handle: int) -> subpro
             stderr=subprocess.STDOUT,
             start_new_session=True,  # no terminal, so closing one does not stop it
             env=guard.detached_environ(),
-            pass_fds=[handle],
+            pass_fds=[fd],
         )
     child.returncode = 0  # it outlives this process: no ResourceWarning for not waiting
     return child

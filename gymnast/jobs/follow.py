@@ -20,7 +20,7 @@ def read_log(path: Path, *, lines: int | None, follow: bool) -> Iterator[str]:
     yield text if lines is None else "".join(text.splitlines(keepends=True)[-lines or len(text) :])
     while follow:
         ended = status.has_ended(path)  # checked before the last read, so that no line is missed
-        if (newer := log_file(path)) != file:
+        if (newer := log_file(path)) != file:  # the job has become a run
             file, at = newer, 0
         at, text = _read(file, at)
         if text:
@@ -32,6 +32,7 @@ def read_log(path: Path, *, lines: int | None, follow: bool) -> Iterator[str]:
 
 
 def log_file(path: Path) -> Path:
+    """Returns the run's log.txt if it exists, else the output of its job if there is one."""
     run_log = layout.LOG.path(path)
     job_output = record.output_file(record.jobs_dir(path.parent), path.name)
     return run_log if run_log.exists() or not job_output.exists() else job_output

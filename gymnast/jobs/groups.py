@@ -118,6 +118,7 @@ def group_result(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def scored_runs(runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Returns the runs that finished with a score: a partial training would bias the mean."""
     return [run for run in runs if run["status"] == "finished" and run.get("score") is not None]
 
 
@@ -153,6 +154,7 @@ def bootstrap_means(values: Sequence[float], purpose: str) -> Any:
     from gymnast.seeds import stream
 
     observed = np.array(values, dtype=np.float64)
+    # A fixed seed, so that the same scores always give the same interval. [RESAMPLES, n] indices.
     draws = stream(0, purpose).integers(len(observed), size=(RESAMPLES, len(observed)))
     return observed[draws].mean(axis=1)
 
@@ -167,13 +169,15 @@ class _Children:
     """Seed -> name of the run; may be missing."""
     exit_codes: dict[int, int] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
-    leash: tuple[int, int] = field(default_factory=os.pipe)
+    parent_pipe: tuple[int, int] = field(default_factory=os.pipe)
     """A pipe that closes when this process ends, however it ends; the children then stop as well."""
     received: int | None = None
     """The last SIGINT or SIGTERM received, if any."""
     alive: dict[int, tuple[subprocess.Popen[bytes], IO[bytes]]] = field(default_factory=dict)
 
     def run_all(self, seeds: Sequence[int], jobs: int) -> None:
+        """Trains all seeds, `jobs` at a time, until all children have ended. After a signal, no further
+        one is started."""
         waiting = list(seeds)
         try:
             while self.alive or (waiting and self.received is None):
@@ -190,19 +194,21 @@ class _Children:
                 os.close(end)
 
     def signal(self, number: int) -> None:
+        """Sends a signal to all children. Called by a signal handler, at any point of `run_all`."""
         self.received = number
         for child, _ in list(self.alive.values()):
             child.send_signal(number)
 
     def _start(self, seed: int) -> None:
+        # A file and not a pipe: nobody reads while the child runs, and a full pipe would block it.
         stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the child ends)
-        # in its own session, so that Ctrl-C reaches the child once (forwarded by us) and not twice
         name = ["--name", self.names[seed]] if self.names.get(seed) else []
         child = subprocess.Popen(
             [*self.command, *name, "--seed", str(seed)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr,
+            # so that Ctrl-C reaches the child once (forwarded by us) and not twice
             start_new_session=True,
             pass_fds=[self.parent_pipe[0]],
             env={**guard.detached_environ(), PARENT_PIPE: str(self.parent_pipe[0])},

@@ -27,7 +27,7 @@ POLL_SECONDS = 0.2
 
 @dataclass
 class QueueEntry:
-    """A job's place in the queue, held by the process that has the file descriptor `handle` open."""
+    """A job's place in the queue, held by the process that has the file descriptor `fd` open."""
 
     folder: Path
     name: str
@@ -37,6 +37,7 @@ class QueueEntry:
     @property
     def is_cancelled(self) -> bool:
         """Whether the job was removed from the queue."""
+        # `cancel` deletes the file. The open descriptor stays valid, with no name left.
         return os.fstat(self.fd).st_nlink == 0
 
     def try_start(self, limit: int) -> bool:
@@ -47,7 +48,7 @@ class QueueEntry:
             if len(_alive(self.folder, RUNNING)) >= limit:
                 return False
             source, target = (self.folder / state / self.name for state in (QUEUED, RUNNING))
-            source.rename(target)
+            source.rename(target)  # the lock belongs to the open file, so it moves along
             return True
 
     def release(self) -> None:
@@ -63,9 +64,10 @@ def enqueue(folder: Path, job_id: str) -> QueueEntry:
         (folder / state).mkdir(parents=True, exist_ok=True)
     with _queue_lock(folder):
         name = f"{time.time_ns():020d}-{job_id}"
-        handle = os.open(folder / QUEUED / name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        return QueueEntry(folder, name, handle)
+        fd = os.open(folder / QUEUED / name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+        # Before the queue's lock is released: a file that is not locked counts as that of a dead job.
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        return QueueEntry(folder, name, fd)
 
 
 def inherit_entry(folder: Path, name: str, fd: int) -> QueueEntry:
@@ -113,6 +115,7 @@ def max_jobs(option: int | None) -> int:
 
 @contextmanager
 def _queue_lock(folder: Path) -> Iterator[None]:
+    """A context in which no other process changes the queue."""
     with lock.exclusive(folder / "queue-lock"):
         yield
 
@@ -136,4 +139,5 @@ def _first_alive(folder: Path, state: str, *, before: str) -> str | None:
 
 
 def _alive(folder: Path, state: str) -> list[str]:
-    return [n for n in _names(folder / state) if lock.is_locked(folder / state / n)]
+    """Returns the files of jobs whose process lives, by arrival."""
+    return [name for name in _names(folder / state) if lock.is_locked(folder / state / name)]

@@ -16,10 +16,12 @@ Record = dict[str, Any]
 
 
 def jobs_dir(runs_dir: Path) -> Path:
+    """Returns the folder with the records and the queue of all jobs."""
     return runs_dir / ".jobs"
 
 
 def write(folder: Path, job_id: str, **fields: Any) -> Record:
+    """Writes and returns the record of a new job."""
     record = {
         "version": VERSION,
         "id": job_id,
@@ -38,12 +40,14 @@ def write(folder: Path, job_id: str, **fields: Any) -> Record:
 
 def update(folder: Path, job_id: str, **fields: Any) -> None:
     """Changes fields of a job's record; safe if other processes update it at the same time."""
+    # Read and write under one lock: otherwise a job that ends while it is cancelled loses one change.
     with lock.exclusive(folder / "record-lock"):
         changed = read(folder, job_id) | fields
         durable.replace(_file(folder, job_id), document.dumps(changed, indent=1).encode())
 
 
 def read(folder: Path, job_id: str) -> Record:
+    """Returns the record of a job; raises RunError if it cannot be read or has another format."""
     file = _file(folder, job_id)
     try:
         record = document.loads(file.read_bytes())
@@ -62,13 +66,13 @@ def read_all(folder: Path) -> list[Record]:
         names = [name for name in os.listdir(folder) if name.endswith(".json")]
     except FileNotFoundError:
         return []
-    found: list[Record] = []
+    records: list[Record] = []
     for job_id in (name.removesuffix(".json") for name in names if not name.startswith(".")):
         try:
-            found.append(read(folder, job_id))
+            records.append(read(folder, job_id))
         except RunError as error:
-            found.append({"id": job_id, "created": 0.0, "problem": str(error)})
-    return sorted(found, key=lambda record: (record["created"], record["id"]), reverse=True)
+            records.append({"id": job_id, "created": 0.0, "problem": str(error)})
+    return sorted(records, key=lambda record: (record["created"], record["id"]), reverse=True)
 
 
 def output_file(folder: Path, job_id: str) -> Path:

@@ -23,11 +23,12 @@ _LISTED_FIELDS = ("id", "target", "name", "seed", "group", "created", "pid", "ex
 def jobs(runs_dir: Path) -> list[dict[str, Any]]:
     """Returns every job, newest first, with its `status` and, if there is one, the `reason` for it."""
     folder = record.jobs_dir(runs_dir)
-    places = queue.job_states(folder)
-    return [_with_status(runs_dir, found, places) for found in record.read_all(folder)]
+    states = queue.job_states(folder)
+    return [_with_status(runs_dir, job, states) for job in record.read_all(folder)]
 
 
 def live_jobs(runs_dir: Path) -> list[dict[str, Any]]:
+    """Returns the jobs that wait or train."""
     return [job for job in jobs(runs_dir) if job["status"] in LIVE]
 
 
@@ -36,10 +37,11 @@ def find(ref: str, runs_dir: Path) -> dict[str, Any]:
     try:
         run, _ = store.resolve(ref, runs_dir)
     except RunError:
-        found = _job_named(ref, runs_dir)
-        if found is None:
+        # Not a run (yet): the reference may be that of a job that waits or failed to start.
+        job = _job_named(ref, runs_dir)
+        if job is None:
             raise
-        return found
+        return job
     info = run.info
     status = derived_status(run.path, info)
     return {"id": run.id, "status": status, "reason": info["reason"], "path": str(run.path)}
@@ -47,8 +49,8 @@ def find(ref: str, runs_dir: Path) -> dict[str, Any]:
 
 def group_members(ref: str, runs_dir: Path) -> list[str]:
     """Returns the ids of the jobs of a group, oldest first; `[ref]` if it is not a group."""
-    found = [job["id"] for job in jobs(runs_dir) if job.get("group") == ref]
-    return found[::-1] or [ref]
+    members = [job["id"] for job in jobs(runs_dir) if job.get("group") == ref]
+    return members[::-1] or [ref]
 
 
 def wait(refs: Sequence[str], runs_dir: Path) -> Iterator[dict[str, Any]]:
@@ -80,33 +82,37 @@ def read_status(path: Path) -> dict[str, Any]:
 
 def _job_named(ref: str, runs_dir: Path) -> dict[str, Any] | None:
     """Returns the job with this id, name or unique id prefix; None if there is not exactly one."""
-    every = [job for job in jobs(runs_dir) if "problem" not in job]
-    found = [job for job in every if ref in (job["id"], job["name"])]
-    found = found or [job for job in every if ref and job["id"].startswith(ref)]
-    return found[0] if len(found) == 1 else None
+    readable = [job for job in jobs(runs_dir) if "problem" not in job]
+    matching = [job for job in readable if ref in (job["id"], job["name"])]
+    matching = matching or [job for job in readable if ref and job["id"].startswith(ref)]
+    return matching[0] if len(matching) == 1 else None
 
 
-def _with_status(runs_dir: Path, found: record.Record, places: dict[str, str]) -> dict[str, Any]:
-    path = runs_dir / found["id"]
-    if "problem" in found:
-        return {**found, "status": "unreadable", "reason": found["problem"], "path": str(path)}
-    status, reason = _status(path, found, places)
-    fields = {key: found.get(key) for key in _LISTED_FIELDS}
+def _with_status(runs_dir: Path, job: record.Record, states: dict[str, str]) -> dict[str, Any]:
+    """Returns the listed fields of a job's record, with its status, reason and path."""
+    path = runs_dir / job["id"]
+    if "problem" in job:
+        return {**job, "status": "unreadable", "reason": job["problem"], "path": str(path)}
+    status, reason = _status(path, job, states)
+    fields = {key: job.get(key) for key in _LISTED_FIELDS}
     return {**fields, "status": status, "reason": reason, "path": str(path)}
 
 
-def _status(path: Path, found: record.Record, places: dict[str, str]) -> tuple[str, str]:
+def _status(path: Path, job: record.Record, states: dict[str, str]) -> tuple[str, str]:
+    """Returns the status of a job and its reason. Once there is a run, that knows best; before, the locks
+    of the queue do, and last the record."""
     with suppress(RunError):
         info = read_info(path)
         return derived_status(path, info), info["reason"]
-    where = places.get(found["id"])
-    if where == queue.QUEUED:
-        earlier = [*places].index(found["id"]) - [*places.values()].count(queue.RUNNING)
+    state = states.get(job["id"])
+    if state == queue.QUEUED:
+        # `states` lists the running jobs first, then the queue in order of arrival.
+        earlier = [*states].index(job["id"]) - [*states.values()].count(queue.RUNNING)
         return "queued", f"{earlier} ahead of it" if earlier else "it is next"
-    if where == queue.RUNNING:
+    if state == queue.RUNNING:
         return "starting", ""
-    if found["cancelled"]:
+    if job["cancelled"]:
         return "stopped", "stopped before it started"
-    if found["ended"] is not None:
-        return "failed", (found["words"].splitlines() or [""])[0]
+    if job["ended"] is not None:
+        return "failed", (job["words"].splitlines() or [""])[0]
     return "lost", "its process ended without recording why"

@@ -18,10 +18,11 @@ NO_RESULT = "#eeeeee"
 
 def heatmap_png(matrix: CrossPlayMatrix) -> bytes:
     """Returns the heat map as a PNG."""
-    across, down = max(1, len(matrix.columns)), max(1, len(matrix.rows))
+    # an empty matrix is drawn with one empty cell
+    n_columns, n_rows = max(1, len(matrix.columns)), max(1, len(matrix.rows))
     figure = figures.new_figure(
-        MARGIN[0] + CELL[0] * across,
-        MARGIN[1] + CELL[1] * down,
+        MARGIN[0] + CELL[0] * n_columns,
+        MARGIN[1] + CELL[1] * n_rows,
         alternative="or read it as text or JSON",
     )
     axes = figure.add_subplot()
@@ -31,14 +32,15 @@ def heatmap_png(matrix: CrossPlayMatrix) -> bytes:
         mesh = axes.pcolormesh(rates, cmap=COLOR_MAP, vmin=0, vmax=1, edgecolors="white", lw=1)
         bar = figure.colorbar(mesh, ax=axes, pad=0.02, format=lambda v, _: f"{100 * v:.0f}%")
         bar.ax.tick_params(labelsize=7)
-    for down, line in enumerate(matrix.cells):
-        for across, tally in enumerate(line):
-            _write(axes, across + 0.5, down + 0.5, tally)
+    for row, line in enumerate(matrix.cells):
+        for column, tally in enumerate(line):
+            _write(axes, column + 0.5, row + 0.5, tally)
     _label(axes, matrix)
     return figures.to_png(figure)
 
 
 def _label(axes: Any, matrix: CrossPlayMatrix) -> None:
+    """Adds the title, the names of rows and columns, and the roles."""
     title = f"win rate of the {matrix.row_role}"
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold", pad=8)
     columns, rows = (
@@ -59,6 +61,7 @@ def _write(axes: Any, x: float, y: float, tally: Tally) -> None:
     if not tally.n_known:
         axes.text(x, y, "-", ha="center", va="center", fontsize=8, color="#777777")
         return
+    # Both ends of the color map are dark.
     color = "white" if abs(rate.mean - 0.5) > 0.35 else "black"
     low, high = f"{100 * rate.low:.0f}", f"{100 * rate.high:.0f}"
     axes.text(x, y, f"{100 * rate.mean:.0f}%", ha="center", va="bottom", fontsize=9, color=color)

@@ -21,8 +21,10 @@ def posterior_mode(
     log_posterior = _log_posterior(x, design, offset, score, matches, precision)
     for _ in range(100):
         p = sigmoid(design @ x + offset)
+        # gradient and curvature of the log posterior, [k] and [k, k]
         gradient = design.T @ (score - matches * p) - precision * x
         step = np.linalg.solve(_curvature(design, p, matches, precision), gradient)
+        # Full Newton steps can overshoot where the sigmoid is flat, so they are halved if necessary.
         size = 1.0
         while size > 1e-9:
             candidate = _log_posterior(x + size * step, design, offset, score, matches, precision)
@@ -37,15 +39,16 @@ def posterior_mode(
 
 
 def sigmoid(x: Array) -> Array:
-    return 0.5 * (1 + np.tanh(x / 2))
+    return 0.5 * (1 + np.tanh(x / 2))  # 1 / (1 + exp(-x)) would overflow for very negative x
 
 
 def _log_posterior(
     x: Array, design: Array, offset: Array, score: Array, matches: Array, precision: float
 ) -> float:
     """Returns the logarithm of the posterior, up to a constant."""
-    odds = design @ x + offset
-    likelihood = -score * np.logaddexp(0, -odds) - (matches - score) * np.logaddexp(0, odds)
+    log_odds = design @ x + offset
+    # log sigmoid(z) = -log(1 + exp(-z)), computed without overflow
+    likelihood = -score * np.logaddexp(0, -log_odds) - (matches - score) * np.logaddexp(0, log_odds)
     return float(likelihood.sum() - precision / 2 * (x @ x))
 
 

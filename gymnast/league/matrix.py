@@ -1,4 +1,4 @@
-"""The cross-play matrix: every row against every column, as data and as text; `heat.py` draws it."""
+"""The cross-play matrix: every row against every column, as data and as text; `heatmap.py` draws it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CrossPlayMatrix:
             "roles": [self.row_role, self.column_role],
             "rows": list(self.rows),
             "columns": list(self.columns),
-            "cells": [[_cell(tally) for tally in line] for line in self.cells],
+            "cells": [[_cell_json(tally) for tally in line] for line in self.cells],
         }
 
     def to_text(self) -> str:
@@ -52,7 +52,7 @@ class CrossPlayMatrix:
             return "(no matches yet)"
         head = (f"{self.row_role} \\ {self.column_role}", *self.columns)
         lines = [
-            (name, *map(_words, line)) for name, line in zip(self.rows, self.cells, strict=True)
+            (name, *map(_cell_text, line)) for name, line in zip(self.rows, self.cells, strict=True)
         ]
         table = formatting.table(head, lines, right=" ".join(self.columns))
         return f"{table}\n{self.legend}"
@@ -65,7 +65,8 @@ class CrossPlayMatrix:
         return f"{legend}; {unknown} unknown, not counted" if self.unknown else legend
 
 
-def _words(tally: Tally) -> str:
+def _cell_text(tally: Tally) -> str:
+    """Returns a text such as `80% [71, 87] / 100`."""
     return (
         f"{format_win_rate(tally.win_rate())} / {formatting.count(tally.n_known)}"
         if tally.n_known
@@ -73,7 +74,7 @@ def _words(tally: Tally) -> str:
     )
 
 
-def _cell(tally: Tally) -> dict[str, Any]:
+def _cell_json(tally: Tally) -> dict[str, Any]:
     rate = tally.win_rate()
     return {
         "rate": rate.mean if tally.n_known else None,

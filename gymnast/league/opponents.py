@@ -37,8 +37,9 @@ class OpponentSampling:
             raise GymnastError(f"power is {self.power}", fix="use a finite number, at least 0")
 
     def probabilities(self, wins: Sequence[float], matches: Sequence[int]) -> np.ndarray:
-        """Returns the probability of each opponent, [n], from the oldest to the newest. `won` are the matches
-        that the learner won against each (a draw counts as half), of `known` matches with a known outcome."""
+        """Returns the probability of each opponent, [n], from the oldest to the newest. `wins` are the
+        matches that the learner won against each (a draw counts as half), of `matches` with a known
+        outcome."""
         if not matches:
             raise ValueError("there are no opponents to sample from")
         if self.scheme == "uniform":
@@ -51,6 +52,7 @@ class OpponentSampling:
 
 
 def uniform_probabilities(n: int) -> np.ndarray:
+    """Returns the same probability for each of n opponents."""
     return np.full(n, 1 / n)
 
 
@@ -60,12 +62,11 @@ def recency_probabilities(n: int, decay: float) -> np.ndarray:
     return weight / weight.sum()
 
 
-def loss_probabilities(won: np.ndarray, known: np.ndarray, power: float) -> np.ndarray:
+def loss_probabilities(wins: np.ndarray, matches: np.ndarray, power: float) -> np.ndarray:
     """Returns probabilities in proportion to the loss rate to the given power, as in AlphaStar
     (doi:10.1038/s41586-019-1724-z). The rate is the mean of its Beta posterior with a flat prior, so an
     opponent that was never met counts as even, and no opponent is ever excluded."""
-    rate = (known - won + 1) / (known + 2)
-    weight = (
-        rate / rate.max()
-    ) ** power  # dividing by the largest keeps high powers from underflowing
+    loss_rate = (matches - wins + 1) / (matches + 2)
+    # dividing by the largest keeps high powers from underflowing
+    weight = (loss_rate / loss_rate.max()) ** power
     return weight / weight.sum()

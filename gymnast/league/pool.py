@@ -62,6 +62,7 @@ class SnapshotPool:
     def sample(self, sampling: OpponentSampling, rng: np.random.Generator) -> int:
         """Draws the next opponent and returns its step. Uses exactly one random number."""
         probabilities = np.fromiter(self.probabilities(sampling).values(), np.float64)
+        # The last bound is not used: rounding could put it below the number that is drawn.
         upper = np.cumsum(probabilities)
         return self.steps[int(np.searchsorted(upper[:-1], rng.random(), side="right"))]
 

@@ -125,21 +125,26 @@ def fit_ratings(
     lines = np.arange(len(played))
     design[lines, rows], design[lines, columns], design[:, n] = 1.0, -1.0, 1.0
 
+    # Work in units of log-odds relative to `center`, so that the prior N(0, prior) is around it. Anchors
+    # have known values and enter as an offset; only the free parameters are estimated.
     center = sum(anchors.values()) / len(anchors) if anchors else CENTER
     known = np.array([(anchors.get(entrant, center) - center) / SCALE for entrant in order] + [0.0])
     free = np.array([entrant not in anchors for entrant in order] + [advantage])
     score = np.array([tally.score for _, _, tally in played], np.float64)
     matches = np.array([tally.n_known for _, _, tally in played], np.float64)
     precision = (SCALE / prior) ** 2
-    estimate, spread = posterior_mode(design[:, free], design @ known, score, matches, precision)
+    estimate, free_covariance = posterior_mode(
+        design[:, free], design @ known, score, matches, precision
+    )
 
     value, covariance = known.copy(), np.zeros((n + 1, n + 1))
     value[free] += estimate
-    covariance[np.ix_(free, free)] = spread
+    covariance[np.ix_(free, free)] = free_covariance  # anchors have no error
     if not anchors and n:
         _center(covariance, n)
     error = SCALE * np.sqrt(np.maximum(covariance.diagonal(), 0.0))
     value = SCALE * value + np.array([center] * n + [0.0])
+    # Every pair has an entry of +1 or -1 for both its entrants (and +1 for the advantage).
     n_matches = np.abs(design).T @ matches
     *rated, row_advantage = (
         Rating(float(value[i]), float(error[i]), int(n_matches[i])) for i in range(n + 1)
@@ -161,13 +166,17 @@ def _center(covariance: Array, n: int) -> None:
 
 
 def _all_entrants(results: Results, anchors: Mapping[Entrant, float]) -> list[Entrant]:
+    """Returns the entrants in the table and the anchors: rows first, each role in natural order."""
     roles = (results.row_role, results.column_role)
-    found = {Entrant(results.row_role, name) for name in results.rows()}
-    found |= {Entrant(results.column_role, name) for name in results.columns()} | anchors.keys()
-    return sorted(found, key=lambda entrant: (roles.index(entrant.role), natural_key(entrant.name)))
+    entrants = {Entrant(results.row_role, name) for name in results.rows()}
+    entrants |= {Entrant(results.column_role, name) for name in results.columns()} | anchors.keys()
+    return sorted(
+        entrants, key=lambda entrant: (roles.index(entrant.role), natural_key(entrant.name))
+    )
 
 
 def _check(results: Results, anchors: Mapping[Entrant, float], prior: float) -> None:
+    """Raises GymnastError for an anchor of another game, or a rating or prior that is not a number."""
     for entrant, rating in anchors.items():
         if entrant.role not in (results.row_role, results.column_role):
             raise GymnastError(

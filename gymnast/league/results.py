@@ -103,7 +103,7 @@ class Results:
             )
 
     def add(self, row: str, column: str, winner: str | None, n: int = 1) -> None:
-        """Adds n matches won by the role `winner`; NOBODY is a draw, None an unknown outcome."""
+        """Adds n matches won by the role `winner`; DRAW is a draw, None an unknown outcome."""
         if winner is None:
             tally = Tally(unknown=n)
         elif winner == DRAW:
@@ -160,6 +160,7 @@ class Results:
                 at=str(entrant),
                 fix=f"use {self.row_role} or {self.column_role}",
             )
+        # the position of the entrant's name in the keys of `pairs`
         axis = (self.row_role, self.column_role).index(entrant.role)
         played = (tally for pair, tally in self.pairs.items() if pair[axis] == entrant.name)
         return sum(played, Tally())
@@ -180,11 +181,12 @@ class Results:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Results:
+        """Returns the table that `to_json` wrote."""
         try:
             results = cls(*stored["roles"])
             for pair in stored["pairs"]:
-                won, lost = pair["won"]
-                tally = Tally(won, lost, pair["drawn"], pair["unknown"])
+                row_wins, column_wins = pair["won"]
+                tally = Tally(row_wins, column_wins, pair["drawn"], pair["unknown"])
                 names = pair["row"], pair["column"]
                 results.pairs[names] = results.pair_tally(*names) + tally
         except (KeyError, TypeError, ValueError) as error:
@@ -201,4 +203,5 @@ def natural_key(name: str) -> tuple[tuple[bool, int, str], ...]:
 
 
 def _size(part: str) -> tuple[int, str]:
+    """Returns the sort key of one part: its value, and the text for parts of equal value (`01`, `1`)."""
     return (int(part), part) if part.isdecimal() else (0, part)

@@ -13,6 +13,7 @@ ANCHOR, ANCHORED = "scripted:medium", 1000.0
 
 
 def anchored_ratings(results: Results) -> Ratings:
+    """Returns the ratings of all entrants, with the scripted player ANCHOR of each role fixed."""
     rows, columns = results.rows(), results.columns()
     anchors = {Entrant(results.row_role, ANCHOR): ANCHORED} if ANCHOR in rows else {}
     if ANCHOR in columns:

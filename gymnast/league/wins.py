@@ -26,7 +26,7 @@ class RecentWins:
         return self._last.maxlen or 0
 
     def add(self, score: float | None) -> None:
-        """Adds the score of a match (see `results.score`): 1 won, 1/2 drawn, 0 lost, None unknown."""
+        """Adds the score of a match (see `match_score`): 1 won, 1/2 drawn, 0 lost, None unknown."""
         if score is None:
             self.unknown += 1
         elif score in (0.0, 0.5, 1.0):

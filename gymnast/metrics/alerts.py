@@ -56,12 +56,12 @@ class Alerts:
         run for each role, on the metrics in its scope."""
         self._metrics, self._settings = metrics, settings or {}
         self._ranges: dict[str, KeyMonitor] = {}
-        self._judges: dict[tuple[str, ...], tuple[RowMonitor, list[Check]]] = {}
+        self._by_keys: dict[tuple[str, ...], tuple[RowMonitor, list[Check]]] = {}
         """Keys of a row -> the ranges and checks that apply to rows with these keys."""
         self._check_every_range = True
         """Whether a metric without a healthy range may have an active alert, so that the fast path, which
         skips such metrics, must not be taken."""
-        self._bad: dict[str, int] = {}
+        self._bad_rows: dict[str, int] = {}
         """Check id -> number of bad rows in succession."""
         self._history = RunHistory(KEYS, self._settings)
         self._ready: set[str] = set()
@@ -74,26 +74,29 @@ class Alerts:
         """Checks a row and returns the alerts that it raised or resolved."""
         self._history.add_row(row)
         keys, phases = tuple(row), self._history.phases()
-        ranges, checks = self._judges.get(keys) or self._prepare(keys)
-        changed = self._judge_ranges(ranges, row, phases) + self._judge(checks, row, phases)
+        ranges, checks = self._by_keys.get(keys) or self._prepare(keys)
+        changed = self._check_ranges(ranges, row, phases) + self._run_checks(checks, row, phases)
         for role, alerts in self._of_roles.items():
             changed += [
-                _with_role(role, alert) for alert in alerts._judge_role(_row_of_role(role, row))
+                _with_role(role, alert) for alert in alerts._check_role(_row_of_role(role, row))
             ]
         return changed
 
-    def _judge_role(self, row: Mapping[str, float]) -> list[Alert]:
+    def _check_role(self, row: Mapping[str, float]) -> list[Alert]:
         """Runs the checks for one role; its ranges are checked with the row of all roles."""
         self._history.add_row(row)
-        _, checks = self._judges.get(keys := tuple(row)) or self._prepare(keys)
-        of_roles = [check for check in checks if check.per_role]
-        return self._judge(of_roles, row, self._history.phases())
+        _, checks = self._by_keys.get(keys := tuple(row)) or self._prepare(keys)
+        per_role = [check for check in checks if check.per_role]
+        return self._run_checks(per_role, row, self._history.phases())
 
-    def _judge_ranges(
+    def _check_ranges(
         self, ranges: RowMonitor, row: Mapping[str, float], phases: set[Phase]
     ) -> list[Alert]:
+        """Compares every value of a row with its bounds, and with its healthy range if it has one."""
         env_steps, values = int(row.get("clock/env_steps", 0)), [*row.values()]
         changed: list[Alert] = []
+        # If all values are within their bounds, which two fast comparisons of lists find out, only the
+        # metrics with a healthy range need a closer look.
         if self._check_every_range or not ranges.within_bounds(values):
             for (key, span), value in zip(ranges.monitors, values, strict=True):
                 kind = span.check(value, phases)
@@ -109,7 +112,7 @@ class Alerts:
                     changed += self._update(key, span, kind, values[place], env_steps)
         return changed
 
-    def _judge(
+    def _run_checks(
         self, checks: Sequence[Check], row: Mapping[str, float], phases: set[Phase]
     ) -> list[Alert]:
         env_steps, changed = int(row.get("clock/env_steps", 0)), list[Alert]()
@@ -122,6 +125,7 @@ class Alerts:
         self, metrics: Mapping[str, Metric], settings: Mapping[str, Any] | None = None
     ) -> None:
         """Uses these bounds and settings from now on; the history and active alerts are kept."""
+        # Monitors hold bounds of their own, so they are built again and get their state back.
         state, self._metrics = self.state(), metrics
         self._settings = self._settings if settings is None else settings
         self._of_roles = {role: Alerts(metrics, self._settings) for role in self._of_roles}
@@ -129,10 +133,10 @@ class Alerts:
 
     def all(self) -> list[Alert]:
         """Returns every alert of the run, sorted by id."""
-        found = list(self._alerts.values())
+        alerts_of_run = list(self._alerts.values())
         for role, alerts in self._of_roles.items():
-            found += [_with_role(role, alert) for alert in alerts.all()]
-        return sorted(found, key=lambda alert: alert.id)
+            alerts_of_run += [_with_role(role, alert) for alert in alerts.all()]
+        return sorted(alerts_of_run, key=lambda alert: alert.id)
 
     def active(self) -> list[Alert]:
         """Returns the active alerts, errors first."""
@@ -143,7 +147,7 @@ class Alerts:
         stopped."""
         return {
             "ranges": {key: span.state() for key, span in self._ranges.items()},
-            "bad": dict(self._bad),
+            "bad": dict(self._bad_rows),
             "seen": self._history.state(),
             "alerts": [asdict(self._alerts[id]) for id in sorted(self._alerts)],
             "roles": {role: alerts.state() for role, alerts in self._of_roles.items()},
@@ -151,39 +155,44 @@ class Alerts:
 
     def load(self, state: Mapping[str, Any]) -> None:
         self._alerts = {alert["id"]: Alert(**alert) for alert in state["alerts"]}
-        self._bad = dict(state["bad"])
+        self._bad_rows = dict(state["bad"])
         for role, alerts in self._of_roles.items():
             alerts.load(state["roles"][role])
         self._history = RunHistory(KEYS, self._settings)
         self._history.load(state["seen"])
-        self._ranges, self._judges, self._check_every_range = {}, {}, True
+        self._ranges, self._by_keys, self._check_every_range = {}, {}, True
         self._ready = set()
         for key, saved in state["ranges"].items():
             self._ranges[key] = KeyMonitor(metric_for_key(key, self._metrics))
             self._ranges[key].load(saved)
 
     def _prepare(self, keys: tuple[str, ...]) -> tuple[RowMonitor, list[Check]]:
+        """Returns the ranges and checks for rows with these keys, and remembers them."""
         for key in keys:
             if key not in self._ranges:
                 self._ranges[key] = KeyMonitor(metric_for_key(key, self._metrics))
+        # A check runs for rows with its first key only, so that bad rows count once per new value.
         checks = [check for check in self._checks.values() if check.required_keys[0] in keys]
-        self._judges[keys] = RowMonitor({key: self._ranges[key] for key in keys}), checks
-        return self._judges[keys]
+        self._by_keys[keys] = RowMonitor({key: self._ranges[key] for key in keys}), checks
+        return self._by_keys[keys]
 
     def _is_ready(self, check: Check) -> bool:
+        """True once every key of a check has appeared in a row."""
         if self._history.has(*check.required_keys):
             self._ready.add(check.id)
         return check.id in self._ready
 
     def _run_check(self, check: Check, phases: set[Phase], env_steps: int) -> Sequence[Alert]:
-        excused = phases and not check.skipped_phases.isdisjoint(phases)
-        message = None if excused else check.find_problem(self._history)
+        """Runs one check, and returns its alert if this raised or resolved it."""
+        skipped = phases and not check.skipped_phases.isdisjoint(phases)
+        message = None if skipped else check.find_problem(self._history)
         before = self._alerts.get(check.id)
         if message is None and before is None:
-            self._bad[check.id] = 0
+            self._bad_rows[check.id] = 0
             return ()
-        self._bad[check.id] = bad = 0 if message is None else self._bad.get(check.id, 0) + 1
-        if message is not None and bad >= check.patience:
+        bad_rows = 0 if message is None else self._bad_rows.get(check.id, 0) + 1
+        self._bad_rows[check.id] = bad_rows
+        if message is not None and bad_rows >= check.patience:
             alert = self._raised(check.id, "warning", message, check.remedy, env_steps)
             return [] if before is not None and before.active else [alert]
         if before is not None and before.active:
@@ -202,6 +211,7 @@ class Alerts:
             level = "error" if kind in ("nan", "impossible") else "warning"
 
             def remedy(history: RunHistory) -> Remedy:
+                # The general advice of the metric, unless there is a change of settings for this run.
                 advised = REMEDIES[id](history).for_run(self._settings) if id in REMEDIES else None
                 return advised if advised and advised.changes else Remedy(span.advice(kind))
 
@@ -219,6 +229,7 @@ class Alerts:
         remedy: Callable[[RunHistory], Remedy],
         env_steps: int,
     ) -> Alert:
+        """Stores and returns the alert for another bad row."""
         before = self._alerts.get(id)
         # keep the advice of the first row: later the metrics of a broken run say less about the cause
         if before is not None and before.active:

@@ -15,6 +15,7 @@ def entropy(limits: Limits) -> Range:
 
 def max_probability(limits: Limits) -> Range:
     """1 / n to 1 for n discrete actions, else 0 to 1"""
+    # the largest of n probabilities is at least their mean
     return (1 / limits.n_actions if limits.n_actions else 0.0, 1.0)
 
 
@@ -32,7 +33,9 @@ def action(limits: Limits) -> Range:
 
 def action_spread(limits: Limits) -> Range:
     """0 to half the width of the action space"""
-    return _spread(action(limits), 2.0)
+    return _spread(
+        action(limits), 2.0
+    )  # the standard deviation of values in [a, b] is at most (b - a) / 2
 
 
 def obs(limits: Limits) -> Range:

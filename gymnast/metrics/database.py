@@ -33,11 +33,15 @@ _NETWORK_FILE_SYSTEMS = (
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
+    """Opens a metric store for appending; creates the file and its tables if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         db = sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS, check_same_thread=False)
+        # WAL: readers and the writer do not block each other. It needs shared memory, which network
+        # file systems do not provide.
         journal = "DELETE" if is_on_network(path) else "WAL"
         db.execute(f"PRAGMA journal_mode = {journal}")
+        # With WAL, NORMAL loses at most the last commits at a power failure; the file stays intact.
         db.execute("PRAGMA synchronous = NORMAL")
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not tables:
@@ -48,6 +52,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
 
 
 def open_reader(path: Path) -> sqlite3.Connection | None:
+    """Opens a metric store read-only; None if the file does not exist."""
     if not path.exists():
         return None
     address = path.absolute().as_uri()
@@ -75,6 +80,7 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
 def is_on_network(path: Path) -> bool:
     """True if a file is on a network file system, where sqlite's WAL mode does not work."""
     with suppress(OSError), open("/proc/mounts", encoding="utf-8") as mounts:
+        # The innermost mount that contains the file decides; of two with the same path, the later one.
         best, kind = -1, ""
         for line in mounts:
             _, mount, system, *_ = line.split()

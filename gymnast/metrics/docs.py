@@ -35,6 +35,7 @@ All metrics that a run reports. `gymnast metrics NAME` explains one in the termi
 
 
 def markdown() -> str:
+    """Returns the text of docs/metrics.md."""
     parts = [_HEAD]
     metrics = catalog()
     for section, title in SECTIONS.items():
@@ -46,6 +47,7 @@ def markdown() -> str:
 
 
 def _entry(metric: Metric) -> str:
+    """Returns the section of one metric."""
     unit = f" ({metric.unit})" if metric.unit else ""
     lines = [f"### `{metric.name}`{unit}\n", f"{metric.description}\n"]
     facts = {

@@ -23,6 +23,7 @@ from gymnast.text.suggestions import did_you_mean
 
 def catalog() -> Mapping[str, Metric]:
     """Returns all metrics in table order, including those of algorithms, shaping terms and spaces."""
+    # imported here: it loads pydantic, which `gymnast metrics NAME` mostly does without
     from gymnast.config.sections import ALGORITHMS
 
     sections = [section for section, _ in ALGORITHMS.values()]

@@ -22,6 +22,7 @@ def to_csv(store: MetricStore) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
     for row in rows:
+        # repr of a float is its shortest text that reads back to the same bits
         writer.writerow([repr(row[name]) if name in row else "" for name in names])
     return text.getvalue()
 

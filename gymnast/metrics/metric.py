@@ -67,21 +67,23 @@ class Limits:
         """Returns limits that hold for both of two roles: the union of their ranges."""
         lower = ("action_low", "obs_low")
         upper = ("entropy", "action_high", "obs_high")
-        found: dict[str, Any] = {}
+        joint: dict[str, Any] = {}
         for name in (*lower, *upper):
             mine, theirs = getattr(self, name), getattr(other, name)
             wider = min if name in lower else max
-            found[name] = None if mine is None or theirs is None else wider(mine, theirs)
+            # a bound that is unknown for one role cannot hold for both
+            joint[name] = None if mine is None or theirs is None else wider(mine, theirs)
         for name in ("action_dims", "obs_dims"):
             both = zip_longest(getattr(self, name), getattr(other, name))
-            found[name] = tuple(_widened(mine or theirs, theirs or mine) for mine, theirs in both)
-        found["n_actions"] = self.n_actions if self.n_actions == other.n_actions else None
+            joint[name] = tuple(_widened(mine or theirs, theirs or mine) for mine, theirs in both)
+        joint["n_actions"] = self.n_actions if self.n_actions == other.n_actions else None
         labels = zip_longest(self.action_labels, other.action_labels, fillvalue="")
-        found["action_labels"] = tuple(a if a == b else "" for a, b in labels)
-        return replace(self, **found)
+        joint["action_labels"] = tuple(a if a == b else "" for a, b in labels)
+        return replace(self, **joint)
 
 
 def _widened(mine: Dimension, theirs: Dimension) -> Dimension:
+    """Returns the union of two ranges, with the name if both have the same."""
     name = mine.name if mine.name == theirs.name else ""
     return Dimension(name, min(mine.low, theirs.low), max(mine.high, theirs.high))
 
@@ -174,6 +176,7 @@ class Metric:
         number = _number(value * scale, self.digits)
         if "e" in number:
             return f"{change * scale:+.2e}"
+        # as many decimals as the value itself is displayed with
         text = f"{change * scale:+,.{len(number.partition('.')[2])}f}"
         return text if text.strip("+-0.,") else ""
 
@@ -196,4 +199,4 @@ def _number(value: float, digits: int) -> str:
         return f"{value:.2e}"
     if 0 < abs(value) < min(1.0, 10.0 ** (1 - digits)):
         return f"{value:.3g}"
-    return f"{value + 0.0:,.{digits}f}"
+    return f"{value + 0.0:,.{digits}f}"  # + 0.0 turns -0.0 into 0.0

@@ -35,6 +35,7 @@ class KeyMonitor:
 
     def __init__(self, metric: Metric) -> None:
         self.metric = metric
+        # Task-dependent bounds were resolved when the run started, so no limits are needed here.
         low, high = metric.bounds_for(Limits())
         self.low = low - SLACK * max(1.0, abs(low)) if math.isfinite(low) else low
         self.high = high + SLACK * max(1.0, abs(high)) if math.isfinite(high) else high
@@ -70,6 +71,7 @@ class KeyMonitor:
         side = "low" if mean < low else "high" if mean > high else ""
         if side and phases & self.metric.skipped_phases:
             side = ""
+        # A change of sides starts counting anew.
         self.bad = self.bad + 1 if side and side == self.side else int(bool(side))
         self.side = side
         if side:
@@ -79,6 +81,7 @@ class KeyMonitor:
         return side if self.bad >= PATIENCE else ""
 
     def message(self, key: str, kind: str, value: float) -> str:
+        """Returns what is wrong with a value, for an alert of this kind."""
         text = self.metric.format
         if kind == "nan":
             return f"{key} is {value}"
@@ -89,6 +92,7 @@ class KeyMonitor:
         return f"{key} is {kind}: {text(self.worst)} (mean of {WINDOW} rows), healthy is {healthy}"
 
     def advice(self, kind: str) -> str:
+        """Returns what to do about an alert of this kind."""
         if kind == "nan":
             return "Something overflowed or was divided by zero; look at the row before this one."
         if kind == "impossible":
@@ -116,7 +120,7 @@ class RowMonitor:
     def __init__(self, monitors: Mapping[str, KeyMonitor]) -> None:
         self.monitors = [*monitors.items()]
         self.monitored = [
-            (n, *item) for n, item in enumerate(self.monitors) if not item[1].bounds_only
+            (index, *item) for index, item in enumerate(self.monitors) if not item[1].bounds_only
         ]
         """Index in the row, key and range of the metrics that have a healthy range."""
         largest = sys.float_info.max  # finite bounds, so that NaN and infinity never pass
@@ -126,4 +130,5 @@ class RowMonitor:
     def within_bounds(self, values: Sequence[float]) -> bool:
         """Returns whether all values are finite and within their bounds. This is the fast path of every
         row."""
+        # comparisons with NaN are false, so a NaN fails too
         return all(map(le, self._low, values)) and all(map(le, values, self._high))

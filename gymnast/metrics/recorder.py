@@ -89,11 +89,12 @@ class Recorder:
         self._alerts = Alerts(metrics, settings, roles)
         self._metrics = metrics
         self._sinks = list(sinks)
-        self._record = store
+        self._store = store
         self._checked: set[tuple[str, ...]] = set()
+        """Sets of keys that have passed the check: nearly all rows of a run have the same few."""
         self._pending: list[dict[str, float]] = []
         """Rows that are stored, but not yet checked for alerts and passed to the sinks."""
-        self._settled_at = -math.inf
+        self._processed_at = -math.inf
         """Monotonic time at which `process_pending` last processed rows."""
         self._closed = False
         self._sent_active_alerts = False
@@ -111,10 +112,10 @@ class Recorder:
             raise RuntimeError("a row was written after the recorder was closed; it would be lost")
         self._check(row)
         numbers = dict(zip(row, map(float, row.values()), strict=True))
-        if self._record is not None:
-            self._record.append(numbers)
+        if self._store is not None:
+            self._store.append(numbers)
         self._pending.append(numbers)
-        if time.monotonic() - self._settled_at >= BATCH_SECONDS:
+        if time.monotonic() - self._processed_at >= BATCH_SECONDS:
             self.process_pending()
 
     def process_pending(self) -> list[Alert]:
@@ -125,19 +126,16 @@ class Recorder:
         changed: list[Alert] = []
         if not self._pending:
             return changed
-        self._settled_at = time.monotonic()
-        rows, self._pending = (
-            self._pending,
-            [],
-        )  # a sink may report an event, which calls settle again
+        self._processed_at = time.monotonic()
+        # Emptied first: a sink may report an event, which calls this method again.
+        rows, self._pending = self._pending, []
         for numbers in rows:
             alerts = self._alerts.check_row(numbers)
-            if (
-                not self._sent_active_alerts
-            ):  # the sinks of a resumed run do not know the alerts from before
+            if not self._sent_active_alerts:
+                # The sinks of a resumed run do not know the alerts from before.
                 self._sent_active_alerts = True
                 alerts += [alert for alert in self._alerts.active() if alert not in alerts]
-            finished = MappingProxyType(numbers)
+            finished = MappingProxyType(numbers)  # sinks cannot change what others see
             for sink in self._sinks:
                 sink.write(finished, alerts)
             changed += alerts
@@ -151,8 +149,8 @@ class Recorder:
     def event(self, event: Mapping[str, Any]) -> None:
         """Passes an event to the sinks, after all rows that came before it are stored and passed on."""
         self.process_pending()
-        if self._record is not None:
-            self._record.flush()
+        if self._store is not None:
+            self._store.flush()
         for sink in self._sinks:
             sink.event(event)
 
@@ -164,14 +162,17 @@ class Recorder:
         if self._closed:
             return
         self._closed = True
+        # An ExitStack runs every callback, last one first, even if one raises: first the pending rows
+        # are passed on, then the store is closed, then the sinks in their order.
         with ExitStack() as stack:
             for sink in reversed(self._sinks):
                 stack.callback(sink.close, summary)
-            if self._record is not None:
-                stack.callback(self._record.close)
+            if self._store is not None:
+                stack.callback(self._store.close)
             self.process_pending()
 
     def _check(self, row: Row) -> None:
+        """Raises GymnastError for a key that is not declared, or a missing clock."""
         keys = tuple(row)
         if keys in self._checked:
             return

@@ -50,7 +50,7 @@ class KeyStats:
         recent = self.recent
         if len(recent) == WINDOW:
             del recent[0]
-        else:
+        else:  # until the window is full for the first time, all values are among the first
             self.first.append(value)
         recent.append(value)
         self.count += 1
@@ -58,6 +58,7 @@ class KeyStats:
         self.mean = mean = sum(recent) / len(recent)
         if value > self.peak:
             self.peak = value
+        # only full windows: a short mean over one or two lucky values would stay the best for long
         if mean > self.best and len(recent) == WINDOW:
             self.best, self.best_at = mean, now
 
@@ -84,10 +85,10 @@ class RunHistory:
             value = row.get(key)
             if value is None or not math.isfinite(value):
                 continue
-            track = self.stats.get(key)
-            if track is None:
-                track = self.stats[key] = KeyStats()
-            track.add(value, now)
+            stats = self.stats.get(key)
+            if stats is None:
+                stats = self.stats[key] = KeyStats()
+            stats.add(value, now)
 
     # ---- statistics ---------------------------------------------------------------------------
 
@@ -135,15 +136,16 @@ class RunHistory:
     # ---- phases -------------------------------------------------------------------------------
 
     def phases(self) -> set[Phase]:
-        found: set[Phase] = set()
+        """Returns the phases that training is in now; several can hold at once."""
+        phases: set[Phase] = set()
         if self.rows <= WARM_UP_ROWS or (self.progress or 1.0) < WARM_UP_SHARE:
-            found.add("warm-up")
+            phases.add("warm-up")
         lr = self.stats.get("hyper/lr")
         if lr is not None and lr.recent[-1] <= ANNEALED * lr.peak:
-            found.add("annealed")
+            phases.add("annealed")
         if self.is_solved:
-            found.add("solved")
-        return found
+            phases.add("solved")
+        return phases
 
     @property
     def is_solved(self) -> bool:
@@ -151,12 +153,13 @@ class RunHistory:
         goal = self.threshold
         if goal is None:
             return False
-        tracks = (self.stats.get(key) for key in (RETURN, SCORE))
-        return any(track is not None and track.recent[-1] >= goal for track in tracks)
+        both = (self.stats.get(key) for key in (RETURN, SCORE))
+        return any(stats is not None and stats.recent[-1] >= goal for stats in both)
 
     # ---- saving and restoring -----------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
+        # Lists instead of dicts: there are many keys, and this is in every checkpoint.
         tracks = {
             key: [
                 [*t.recent],
@@ -180,6 +183,7 @@ class RunHistory:
 
 
 def _plain(value: float) -> float | None:
+    """Returns None for minus infinity, which JSON does not have."""
     return value if math.isfinite(value) else None
 
 

@@ -67,12 +67,12 @@ SECTIONS = {
 
 def table(*families: Iterable[Metric]) -> dict[str, Metric]:
     """Returns name -> metric; raises ConfigError if a name is declared twice."""
-    found: dict[str, Metric] = {}
+    declared: dict[str, Metric] = {}
     for metric in (metric for family in families for metric in family):
-        if metric.name in found:
+        if metric.name in declared:
             raise ConfigError(f"metric {metric.name!r} is declared twice", fix="rename one of them")
-        found[metric.name] = metric
-    return found
+        declared[metric.name] = metric
+    return declared
 
 
 METRICS: Mapping[str, Metric] = table(
@@ -86,7 +86,8 @@ METRICS: Mapping[str, Metric] = table(
 )
 
 
-_PATTERNS = table(components.generic_metrics(), matches.generic_metrics())
+_GENERIC = table(components.generic_metrics(), matches.generic_metrics())
+"""Declarations of task-dependent metrics, with K or OUTCOME in their names."""
 
 
 def generic_name(name: str) -> str:
@@ -110,7 +111,7 @@ def metric_for_key(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
     config, fall back to their generic declaration.
     """
     name = key.rpartition(":")[2]
-    return metrics[name] if name in metrics else _PATTERNS[generic_name(name)]
+    return metrics[name] if name in metrics else _GENERIC[generic_name(name)]
 
 
 def require_known_key(
@@ -140,7 +141,8 @@ def sort_keys(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> l
         heading = section(key)
         name = key.rpartition(":")[2]
         family, index = components.split_index(name)
-        metric = metrics.get(name) or _PATTERNS.get(generic_name(name))
+        metric = metrics.get(name) or _GENERIC.get(generic_name(name))
+        # Undeclared keys come last; the components of one metric are sorted by number, not as text.
         rank = ranks.get(heading.partition("/")[0], len(ranks))
         return (rank, heading, metric.priority if metric else 99, family, index)
 
@@ -163,8 +165,8 @@ def run_metrics(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
         shaping.term_metrics(cfg.shaping),
         components.task_metrics(limits or Limits()),
         matches.outcome_metrics(limits or Limits()),
-        (_from_env(name, metric) for name, metric in cfg.metrics.items()),
-        _drawn(cfg.env),
+        (_preset_metric(name, metric) for name, metric in cfg.metrics.items()),
+        _randomized_parameter_metrics(cfg.env),
     )
     return {name: metric.resolved(limits or Limits()) for name, metric in metrics.items()}
 
@@ -192,11 +194,12 @@ def hyperparameter_metrics(algo: Any) -> list[Metric]:
 
 
 def _first_sentence(text: str | None) -> str:
+    """Returns the first sentence of a docstring on one line."""
     first = " ".join((text or "").split()).split(". ")[0].rstrip(".")
     return f"{first}." if first else ""
 
 
-def _drawn(env: Any) -> list[Metric]:
+def _randomized_parameter_metrics(env: Any) -> list[Metric]:
     """Returns one metric per parameter that `env.randomize` draws."""
     return [
         Metric(
@@ -211,7 +214,7 @@ def _drawn(env: Any) -> list[Metric]:
     ]
 
 
-def _from_env(name: str, declaration: Any) -> Metric:
+def _preset_metric(name: str, declaration: Any) -> Metric:
     """Returns the metric that a preset declares for a value in `info`."""
     if ":" in name or not all(name.partition("/")):
         raise ConfigError(

@@ -39,10 +39,12 @@ class MetricStore:
         self, path: str | Path, mode: Literal["r", "w"] = "r", *, attempt: int | None = None
     ) -> None:
         self.path = Path(path)
-        self._lock = RLock()
+        self._lock = RLock()  # the timer's thread flushes too
         self._pending: list[Mapping[str, float]] = []
+        """Rows that are not committed yet."""
         self._schemas: dict[tuple[str, ...], tuple[int, struct.Struct]] = {}
-        self._committed = -math.inf
+        """Keys of a row -> id of its schema, and the format of its values. A row stores only the id."""
+        self._committed_at = -math.inf
         self._timer: Timer | None = None
         self._db = open_writer(self.path) if mode == "w" else open_reader(self.path)
         self._writes = mode == "w"
@@ -61,7 +63,8 @@ class MetricStore:
             raise RunError("a row without clock/rollouts cannot be stored", at=str(self.path))
         with self._lock:
             self._pending.append(row)
-            wait = self._committed + COMMIT_SECONDS - time.monotonic()
+            # A commit waits for the disk, so fast rollouts share one; the timer limits what a crash loses.
+            wait = self._committed_at + COMMIT_SECONDS - time.monotonic()
             if wait <= 0 or len(self._pending) >= COMMIT_ROWS:
                 self.flush()
             elif self._timer is None:
@@ -87,7 +90,7 @@ class MetricStore:
                     f"cannot write the metric store: {error}", at=str(self.path)
                 ) from error
             self._pending.clear()
-            self._committed = time.monotonic()
+            self._committed_at = time.monotonic()
 
     def supersede(self, after_rollouts: int, keep: int | None = None) -> int:
         """Marks rows as superseded and returns how many: all rows after this rollout, and the rows at this
@@ -96,6 +99,8 @@ class MetricStore:
             self.flush()
             with self._database as db:
                 attempt = max(self.attempt, 1)
+                # "LIMIT -1 OFFSET n" selects all but the first n rows of this rollout, in the order
+                # of writing: its own row, then late rows with a score.
                 marked = db.execute(
                     "UPDATE rows SET superseded = ? WHERE superseded = 0 AND (rollouts > ? OR id IN"
                     " (SELECT id FROM rows WHERE rollouts = ? AND superseded = 0"
@@ -114,16 +119,18 @@ class MetricStore:
         import numpy as np
 
         schemas, ids, blobs = self._select(last)
-        wanted = list(dict.fromkeys(n for key in dict.fromkeys(ids) for n in schemas[key]))
-        columns = {n: np.full(len(ids), math.nan) for n in (wanted if names is None else names)}
+        every_name = list(dict.fromkeys(n for key in dict.fromkeys(ids) for n in schemas[key]))
+        selected = every_name if names is None else names
+        columns = {name: np.full(len(ids), math.nan) for name in selected}
+        # Rows with the same schema are decoded together, as one block [rows, names].
         schema_of_row = np.array(ids, dtype=np.int64)
         for key in dict.fromkeys(ids):
             at = np.flatnonzero(schema_of_row == key)
             packed = b"".join(blobs[i] for i in at)
             block = np.frombuffer(packed, dtype="<f8").reshape(len(at), len(schemas[key]))
-            for place, name in enumerate(schemas[key]):
+            for column, name in enumerate(schemas[key]):
                 if name in columns:
-                    columns[name][at] = block[:, place]
+                    columns[name][at] = block[:, column]
         return columns
 
     def rows(self, last: int | None = None) -> Iterator[dict[str, float]]:
@@ -170,20 +177,22 @@ class MetricStore:
                 self.flush()
             limit = -1 if last is None else last
             query = "SELECT schema, data FROM rows WHERE superseded = 0 ORDER BY id DESC LIMIT ?"
-            found = self._database.execute(query, (limit,)).fetchall()[::-1]
+            rows = self._database.execute(query, (limit,)).fetchall()[::-1]
             # read after the rows, so that every schema they refer to is there
             schemas = self._database.execute("SELECT id, names FROM schemas").fetchall()
         names = {key: json.loads(text) for key, text in schemas}
-        return names, [key for key, _ in found], [data for _, data in found]
+        return names, [key for key, _ in rows], [data for _, data in rows]
 
     def _packed(self, row: Mapping[str, float]) -> tuple[int, int, int, bytes]:
         """Returns the columns of the `rows` table: attempt, rollouts, schema, data."""
         schema, packer = self._schemas.get(names := tuple(row)) or self._add_schema(names)
         values = [*row.values()]
+        # the sum is NaN if any value is (or by inf - inf): a fast test for the rare slow path
         data = packer.pack(*(map(_plain, values) if math.isnan(sum(values)) else values))
         return self.attempt, int(row["clock/rollouts"]), schema, data
 
     def _add_schema(self, names: tuple[str, ...]) -> tuple[int, struct.Struct]:
+        """Returns the id and the format of the schema with these names, which is created if it is new."""
         text = json.dumps(names)
         with self._database as db:
             db.execute("INSERT OR IGNORE INTO schemas (names) VALUES (?)", (text,))
@@ -194,10 +203,11 @@ class MetricStore:
         return self._schemas[names]
 
     def _check_version(self) -> None:
+        """Raises RunError if the file is no metric store or has another format version."""
         if self._db is None:
             return
         try:
-            found = self._db.execute("SELECT version FROM meta").fetchone()
+            stored = self._db.execute("SELECT version FROM meta").fetchone()
         except sqlite3.OperationalError as error:
             if "no such table" not in str(error):
                 raise RunError(
@@ -208,15 +218,16 @@ class MetricStore:
             return
         except sqlite3.DatabaseError as error:
             raise RunError(f"this is not a metric store: {error}", at=str(self.path)) from error
-        if found is None or found[0] != VERSION:
+        if stored is None or stored[0] != VERSION:
             raise RunError(
-                f"metric store of format version {found and found[0]}; this gymnast reads version {VERSION}, "
-                "and the names of metrics may differ",
+                f"metric store of format version {stored and stored[0]}; this gymnast reads version "
+                f"{VERSION}, and the names of metrics may differ",
                 at=str(self.path),
                 fix="use the gymnast version that wrote it",
             )
 
     def _next_attempt(self) -> int:
+        """Returns the number of a new attempt when writing, of the latest one when reading."""
         if self._db is None:
             return 0
         (largest,) = self._db.execute("SELECT coalesce(max(attempt), 0) FROM rows").fetchone()

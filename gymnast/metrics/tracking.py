@@ -105,8 +105,8 @@ def tracker_sinks(tracked: TrackedRun, report: ReportEvent) -> list[Sink]:
 def require_packages(packages: Iterable[str]) -> None:
     """Raises UsageError, with the extra to install, if a package is missing. Imports none of them."""
     for package in packages:
-        found = importlib.util.find_spec(package)
-        if found is None or found.origin is None:  # a namespace package: just a folder of that name
+        spec = importlib.util.find_spec(package)
+        if spec is None or spec.origin is None:  # a namespace package: just a folder of that name
             raise UsageError(
                 f"the package {package} is not installed",
                 fix=f"pip install 'gymnast[{_EXTRAS[package]}]'",

@@ -36,9 +36,9 @@ def workspace(
         {
             "name": name,
             "title": SECTIONS.get(name.partition("/")[0], ""),
-            "panels": [_panel(key, metrics, x) for key in found],
+            "panels": [_panel(key, metrics, x) for key in section_keys],
         }
-        for name, found in groupby(sort_keys(keys, metrics), section)
+        for name, section_keys in groupby(sort_keys(keys, metrics), section)
     ]
     panels = [{"type": kind, "title": key, "media_keys": [key]} for key, kind in media.items()]
     sections.append({"name": "media", "title": "Videos, histograms, tables", "panels": panels})
@@ -46,6 +46,7 @@ def workspace(
 
 
 def _panel(key: str, metrics: Mapping[str, Metric], x: str) -> dict[str, Any]:
+    """Returns the chart of one key, with its bounds as the range of the y axis."""
     metric, bound = metric_for_key(key, metrics), upper_bound_series(key, metrics)
     return {
         "type": "LinePlot",
@@ -60,4 +61,5 @@ def _panel(key: str, metrics: Mapping[str, Metric], x: str) -> dict[str, Any]:
 
 
 def _bounds(key: str, metrics: Mapping[str, Metric]) -> Range:
+    # `metrics` are resolved for the run, so no limits are needed
     return metric_for_key(key, metrics).bounds_for(Limits())

@@ -31,11 +31,11 @@ class Balance:
         if dominated:
             self.outside = self.outside + 1 if dominated == self.weaker else 1
             self.weaker, self.inside = dominated, 0
-            left = [remedy for remedy in self.cfg.remedies if remedy not in self.applied]
-            if left and self.outside >= self.cfg.patience:
-                self.applied.append(left[0])
-                self.outside = 0
-                return self._event("applied", left[0], wins)
+            unused = [remedy for remedy in self.cfg.remedies if remedy not in self.applied]
+            if unused and self.outside >= self.cfg.patience:
+                self.applied.append(unused[0])
+                self.outside = 0  # each remedy gets `patience` rollouts to take effect
+                return self._event("applied", unused[0], wins)
             return None
         self.outside = 0
         self.inside += 1
@@ -60,7 +60,7 @@ class Balance:
         for role, record in wins.items():
             others = [other for other in wins if other != role]
             if record.n_known * 2 < record.window or not others:
-                continue
+                continue  # too few matches: a rate over a handful is noise
             if record.win_rate().mean < low:
                 return role
             if record.win_rate().mean > high:
@@ -68,6 +68,7 @@ class Balance:
         return ""
 
     def _withdraw(self, wins: Mapping[str, RecentWins]) -> dict[str, Any]:
+        """Withdraws the remedy that was applied last."""
         remedy = self.applied.pop()
         self.inside = self.outside = 0
         return self._event("withdrawn", remedy, wins)

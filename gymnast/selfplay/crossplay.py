@@ -54,8 +54,8 @@ class Tournament:
     def player(self, role: str, name: str, plan: EpisodePlan) -> Player:
         """Returns the player with this name: `learner` (the run's checkpoint), `scripted:NAME`, `random`,
         `step:N` (a past self), or `RUN[:CHECKPOINT]` (a policy of another run)."""
-        if (found := builtin_player(self.matches, role, name)) is not None:
-            return found
+        if (builtin := builtin_player(self.matches, role, name)) is not None:
+            return builtin
         return self.evaluator.learner_player(self._policy(role, name), plan)
 
     def _policy(self, role: str, name: str) -> Policy:
@@ -73,19 +73,19 @@ class Tournament:
     def play(self, cast: Mapping[str, str], plan: EpisodePlan) -> list[PlayedMatch]:
         """Plays the matches of a plan and returns the ones that finish in time; raises if none does."""
         players = {role: self.player(role, name, plan) for role, name in cast.items()}
-        watch = EvaluationProgress(on_step=ThrottledReport(self.report), total=len(plan.seeds))
+        progress = EvaluationProgress(on_step=ThrottledReport(self.report), total=len(plan.seeds))
         played = play_matches(
             self.matches,
             players,
             cast,
             plan.seeds,
             version=self.saved.step,
-            progress=watch,
+            progress=progress,
             timeout=plan.timeout,
         )
         if not played:
-            raise_fault(self.matches.name, watch.left_out)
-            late = ", ".join(watch.timed_out[:1])
+            raise_fault(self.matches.name, progress.left_out)
+            late = ", ".join(progress.timed_out[:1])
             raise RunError(f"no match finished within eval.timeout: {late}")
         return played
 
@@ -102,6 +102,8 @@ def open_tournament(
     runs_dir: str | Path | None = None,
     report: ProgressCallback = lambda *_: None,
 ) -> Tournament:
+    """Opens the environment of a run's checkpoint. `n_matches` is the number of matches that are played
+    at the same time, `sampled` makes policies sample their actions."""
     run, saved = find_checkpoint(ref, runs_dir)
     cfg = run.config()
     changes: dict[str, Any] = {"eval.deterministic": False} if sampled else {}
@@ -158,6 +160,7 @@ def _summary(
     played: Sequence[PlayedMatch],
     plan: EpisodePlan,
 ) -> dict[str, Any]:
+    """Returns the summary of the matches of one cast, as `gymnast eval --json` prints it."""
     roles: dict[str, Any] = {}
     for role in tournament.roles:
         scores = [match_score(role, match.end.winner) for match in played]
@@ -192,16 +195,18 @@ def cross_play(
     episodes: int,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Results:
-    """Plays the past selves (at most `most`) and scripted players of one role against those of the other.
-    Results are stored in the run's directory, and pairs that were played before are not played again."""
+    """Plays the past selves (at most `max_snapshots`) and scripted players of one role against those of
+    the other. Results are stored in the run's directory, and pairs that were played before are not played
+    again."""
     row, column = tournament.roles
     layout.LEAGUE.path(tournament.run.path).mkdir(exist_ok=True)
     entrants = {role: _entrants(tournament, role, max_snapshots) for role in (row, column)}
     plan = tournament.evaluator.plan("confirm", episodes)
     file = Snapshots(tournament.run.path).directory / CROSS_PLAY
+    # Results depend on these settings, so each combination has results of its own.
     key = f"{tournament.cfg.eval.seed}, {episodes}, {'greedy' if plan.deterministic else 'sampled'}"
     stored = document.loads(file.read_bytes()) if file.exists() else {}
-    cells: dict[str, Any] = stored.get(key, {})
+    cells: dict[str, Any] = stored.get(key, {})  # "ROW COLUMN" -> [[winner, count], ...]
     pairs = [(a, b) for a in entrants[row] for b in entrants[column]]
     results = Results(row, column)
     for done, (a, b) in enumerate(pairs):
@@ -209,6 +214,7 @@ def cross_play(
         if f"{a} {b}" not in cells:
             winners = [p.end.winner for p in tournament.play({row: a, column: b}, plan)]
             cells[f"{a} {b}"] = [[w, winners.count(w)] for w in dict.fromkeys(winners)]
+            # Written after every pair: a long cross-play can be interrupted and continued.
             durable.replace(file, document.dumps(stored | {key: cells}, indent=1).encode())
         for winner, count in cells[f"{a} {b}"]:
             results.add(a, b, winner, count)
@@ -216,14 +222,13 @@ def cross_play(
     return results
 
 
-def _entrants(tournament: Tournament, role: str, most: int) -> list[str]:
-    """Returns at most `most` past selves, evenly spread over the run with the first and the last included,
-    and then the scripted players."""
+def _entrants(tournament: Tournament, role: str, max_snapshots: int) -> list[str]:
+    """Returns at most `max_snapshots` past selves, evenly spread over the run with the first and the last
+    included, and then the scripted players."""
     names = [f"{SCRIPTED}{name}" for name in tournament.matches.scripted.get(role, {})]
     if role in tournament.saved.document("policy"):
         steps = Snapshots(tournament.run.path).steps()
-        chosen = np.unique(
-            np.linspace(0, len(steps) - 1, min(most, len(steps))).round().astype(int)
-        )
+        count = min(max_snapshots, len(steps))
+        chosen = np.unique(np.linspace(0, len(steps) - 1, count).round().astype(int))
         names = [f"{STEP}{steps[i]}" for i in chosen] + names
     return names

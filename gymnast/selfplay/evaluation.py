@@ -93,7 +93,7 @@ class MatchEvaluation:
     def score(self) -> dict[str, Any]:
         """Returns the score of the worst role."""
         scores = {role: self.score_of(role) for role in self.roles}
-        worst = min(scores, key=lambda role: (scores[role]["mean"], role))
+        worst = min(scores, key=lambda role: (scores[role]["mean"], role))  # ties: by name
         details = {"role": worst, "env_steps": self.version, **self.shortfall.score_fields()}
         return scores[worst] | details
 
@@ -140,6 +140,7 @@ class MatchEvaluation:
     def results(self, row: str, column: str) -> Results:
         """Returns the table of results; learners are named by their version."""
         table = Results(row, column)
+        # Only matches against scripted opponents: these connect the versions of a run, and anchor them.
         for pairing in self.pairings:
             for end in pairing.ends if pairing.opponent else ():
                 names = {role: str(self.version) for role in (row, column)}
@@ -158,6 +159,7 @@ class MatchEvaluator:
         self.learners = learning_roles(cfg, list(self.matches.roles))
 
     def plan(self, seed_list: str, episodes: int | None = None) -> EpisodePlan:
+        """Returns the seeds of one evaluation; `episodes` replaces the config's number."""
         cfg = self.cfg.eval
         count = episodes or (cfg.confirm_episodes if seed_list == "confirm" else cfg.episodes)
         seeds = tuple(episode_seed(cfg.seed, seed_list, i) for i in range(count))
@@ -171,34 +173,40 @@ class MatchEvaluator:
         progress: EvaluationProgress | None = None,
         run_dir: Path | None = None,
     ) -> tuple[MatchEvaluation, list[MatchTrace]]:
-        """Plays every learner against every scripted opponent, on the seeds of `plan` each. `run` is the
-        run's directory, which stores the players from other runs."""
+        """Plays every learner against every scripted opponent, on the seeds of `plan` each. `run_dir` is
+        the run's directory, which stores the players from other runs."""
         learners = {role: self.learner_player(policies[role], plan) for role in self.learners}
         pairs, progress = self._pairs(learners, run_dir), progress or EvaluationProgress()
         progress.total = len(pairs) * len(plan.seeds)
         played: list[list[PlayedMatch]] = [[] for _ in pairs]
         # In rounds over all pairings, so that they have equally many matches whenever time is up.
         for seeds in self._rounds(plan):
-            for (_, _, players, names), done in zip(pairs, played, strict=True):
-                done += self._play(players, names, replace(plan, seeds=seeds), version, progress)
+            for (_, _, players, names), finished in zip(pairs, played, strict=True):
+                finished += self._play(
+                    players, names, replace(plan, seeds=seeds), version, progress
+                )
             if progress.timed_out or progress.exceeds(plan.max_seconds):
                 break
         pairings: list[Pairing] = []
-        for (role, opponent, _, _), done in zip(pairs, played, strict=True):
-            returns = tuple(float(np.mean(match.returns[role])) for match in done)
-            pairings.append(Pairing(role, opponent, tuple(match.end for match in done), returns))
+        for (role, opponent, _, _), finished in zip(pairs, played, strict=True):
+            returns = tuple(float(np.mean(match.returns[role])) for match in finished)
+            ends = tuple(match.end for match in finished)
+            pairings.append(Pairing(role, opponent, ends, returns))
         if not all(pairing.ends for pairing in pairings):
             raise_fault(self.matches.name, progress.left_out)
             pairings = []  # the timeout came before every pairing had finished a match
-        every = replace(plan, seeds=plan.seeds * len(pairs))
+        # For the shortfall, every pairing has the seeds of the plan.
+        whole_plan = replace(plan, seeds=plan.seeds * len(pairs))
         evaluation = MatchEvaluation(
             version,
             tuple(pairings),
             dict(self.matches.outcomes),
             self.cfg.info_keys(),
-            Shortfall.from_plan(every, progress, sum(map(len, played)), ()),
+            Shortfall.from_plan(whole_plan, progress, sum(map(len, played)), ()),
         )
-        return evaluation, [match.trace for done in played for match in done[:TRACES_PER_PAIRING]]
+        return evaluation, [
+            match.trace for finished in played for match in finished[:TRACES_PER_PAIRING]
+        ]
 
     def _rounds(self, plan: EpisodePlan) -> list[tuple[int, ...]]:
         """Splits the seeds into rounds, after each of which a plan with a time limit may end."""
@@ -208,22 +216,25 @@ class MatchEvaluator:
         return [plan.seeds[at : at + size] for at in range(0, len(plan.seeds), size)]
 
     def learner_player(self, policy: Policy, plan: EpisodePlan) -> Player:
+        """Returns a player that acts by the policy: its mode, or a sample, as the plan asks."""
         return greedy_player(policy) if plan.deterministic else sampling_player(policy)
 
     def _pairs(
-        self, learners: Mapping[str, Player], run: Path | None
+        self, learners: Mapping[str, Player], run_dir: Path | None
     ) -> list[tuple[str, str, dict[str, Player], dict[str, str]]]:
         """Returns a tuple (role, opponent's name, players by role, their names by role) per pairing."""
-        roles, found = list(self.matches.roles), list[Any]()
+        roles, pairs = list(self.matches.roles), list[Any]()
         for role, player in learners.items():
             others = [other for other in roles if other != role]
-            scripts = [n for n in self.cfg.league.opponents if others and self._scripted(others)]
+            playable = others and self._have_scripts(others)
+            scripts = self.cfg.league.opponents if playable else ()
             for name in scripts:
                 opponents = {
-                    o: scripted_player(find_scripted(self.matches, o, name)) for o in others
+                    other: scripted_player(find_scripted(self.matches, other, name))
+                    for other in others
                 }
                 names = {role: LEARNER, **dict.fromkeys(others, f"{SCRIPTED}{name}")}
-                found.append((role, name, {role: player, **opponents}, names))
+                pairs.append((role, name, {role: player, **opponents}, names))
             if not scripts:
                 # A role that does not learn is played by the last opponent of its ladder.
                 fixed = {
@@ -231,21 +242,24 @@ class MatchEvaluator:
                     for other in roles
                     if other not in learners
                 }
-                opponents = {o: self._fixed_player(o, name, run) for o, name in fixed.items()}
+                opponents = {
+                    other: self._fixed_player(other, name, run_dir) for other, name in fixed.items()
+                }
                 names = dict.fromkeys(roles, LEARNER) | fixed
-                found.append((role, "", {**learners, **opponents}, names))
-        return found
+                pairs.append((role, "", {**learners, **opponents}, names))
+        return pairs
 
-    def _fixed_player(self, role: str, name: str, run: Path | None) -> Player:
+    def _fixed_player(self, role: str, name: str, run_dir: Path | None) -> Player:
         """Returns the player of a role that does not learn."""
-        if (found := builtin_player(self.matches, role, name)) is not None:
-            return found
-        if run is None:
+        if (builtin := builtin_player(self.matches, role, name)) is not None:
+            return builtin
+        if run_dir is None:
             raise RunError(f"{name}, which plays {role}, is stored in a run, but no run was given")
         guest = Snapshots.guest_name(role, len(self.cfg.roles[role].plays) - 1)
-        return sampling_player(Snapshots(run).read(guest, role))
+        return sampling_player(Snapshots(run_dir).read(guest, role))
 
-    def _scripted(self, roles: Sequence[str]) -> bool:
+    def _have_scripts(self, roles: Sequence[str]) -> bool:
+        """True if the environment has scripted players for all of these roles."""
         return all(self.matches.scripted.get(role) for role in roles)
 
     def _play(
@@ -254,7 +268,7 @@ class MatchEvaluator:
         names: Mapping[str, str],
         plan: EpisodePlan,
         version: int,
-        watch: EvaluationProgress,
+        progress: EvaluationProgress,
     ) -> list[PlayedMatch]:
         retries = self.cfg.env.on_fault == "restart"
         played = play_matches(
@@ -264,11 +278,11 @@ class MatchEvaluator:
             plan.seeds,
             version=version,
             attempts=self.cfg.env.max_faults if retries else 1,
-            progress=watch,
+            progress=progress,
             timeout=plan.timeout,
         )
         if not retries:
-            raise_fault(self.matches.name, watch.left_out)
+            raise_fault(self.matches.name, progress.left_out)
         return played
 
     def close(self) -> None:
@@ -281,6 +295,7 @@ def learning_roles(cfg: Config[Any], roles: Sequence[str]) -> list[str]:
 
 
 def win_interval(scores: Sequence[float]) -> Interval:
+    """Returns the win rate with Wilson's interval, which is right also near 0 and 1."""
     return wilson_interval(sum(scores), len(scores))
 
 

@@ -65,8 +65,10 @@ class League:
         self._min_matches = min(GATE_MATCHES, window)
         self._sampling = OpponentSampling(cfg.league.draw)
         self._players: dict[tuple[str, str], Player] = {}
+        """Loaded players by (role, name). A name always refers to the same policy."""
         self._due: PeriodicTrigger | None = None
         self._runs = runs_dir or run_dir.parent
+        # Loaded now, so that policies of other runs are copied before those runs can change.
         for role, ladder in self._ladders().items():
             for name in ladder:
                 self.player(role, name)
@@ -84,6 +86,7 @@ class League:
         ladders = self._ladders()
         cast = dict.fromkeys(self.learners, LEARNER)
         cast |= {role: ladder[self.rung[role]] for role, ladder in ladders.items()}
+        # A function of the match alone, so a resumed run casts every match as before.
         draws = stream(self.cfg.seed, "cast", match, number)
         if self.has_pool and draws.random() >= self.cfg.league.live_share:
             learner = self.learners[int(draws.integers(len(self.learners)))]
@@ -93,12 +96,14 @@ class League:
         return {role: cast[role] for role in self.matches.roles}
 
     def player(self, role: str, name: str) -> Player:
+        """Returns the player with this name, which is loaded only once."""
         if (role, name) not in self._players:
             self._players[role, name] = self._load_player(role, name)
         return self._players[role, name]
 
     def learns(self, role: str, clock: Clock) -> bool:
         """True if the role is to be updated now: with alternating learning, only in its turn."""
+        # The remedy `alone` overrides turns: only the weaker role learns.
         helped = self.balance.weaker if "alone" in self.balance.applied else ""
         if helped:
             return role == helped
@@ -118,8 +123,8 @@ class League:
         return {role: self.cfg.roles[role].plays for role in others}
 
     def _load_player(self, role: str, name: str) -> Player:
-        if (found := builtin_player(self.matches, role, name)) is not None:
-            return found
+        if (builtin := builtin_player(self.matches, role, name)) is not None:
+            return builtin
         if name.startswith(STEP):
             return sampling_player(self.snapshots.read(int(name.removeprefix(STEP)), role))
         return sampling_player(self._from_elsewhere(role, name))
@@ -138,6 +143,8 @@ class League:
         for end in ends:
             past = {r: end.cast[r] for r in self.learners if end.cast[r] != LEARNER}
             if past:
+                # Matches against past selves count for the pool only. In `wins` they would hide which
+                # of the current policies is ahead.
                 (learner,) = (r for r in self.learners if r not in past)
                 points = match_score(learner, end.winner)
                 self.past[learner].add(points)
@@ -172,6 +179,7 @@ class League:
         return events
 
     def snapshot_due(self, clock: Clock) -> bool:
+        """True if a snapshot is to be taken now. Asking uses up the crossing of the cadence."""
         if self._due is None:
             # The first call of a new run: the untrained policy becomes the first past self.
             self._due = PeriodicTrigger(self.cfg.league.snapshot, clock)
@@ -181,9 +189,11 @@ class League:
         return self._due.due(clock)
 
     def _snapshot(self, step: int, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
+        """Writes a snapshot of all roles and adds it to the pools of roles that are strong enough."""
         entered: list[str] = []
         for role, pool in self.pools.items() if self.has_pool else ():
             entry = self.cfg.league.entry
+            # The first snapshot enters every pool without a gate, so that no pool is empty.
             gate = None if entry is None or not pool.steps else Gate(entry, self._min_matches)
             if gate is None or gate.verdict(self.wins[role]) == "above":
                 pool.add(step)
@@ -229,11 +239,11 @@ class League:
         self.results = self.results.merge(evaluation.results(*pair))
         ratings, row = anchored_ratings(self.results), dict[str, float]()
         for role in self.learners:
-            found = ratings.entrants.get(Entrant(role, str(evaluation.version)))
-            if found is not None:
-                row[f"eval/{role}:league/rating"] = found.value
-                row[f"eval/{role}:league/rating_low"] = found.interval.low
-                row[f"eval/{role}:league/rating_high"] = found.interval.high
+            rating = ratings.entrants.get(Entrant(role, str(evaluation.version)))
+            if rating is not None:
+                row[f"eval/{role}:league/rating"] = rating.value
+                row[f"eval/{role}:league/rating_low"] = rating.interval.low
+                row[f"eval/{role}:league/rating_high"] = rating.interval.high
         return row
 
     def _no_results(self) -> Results | None:
@@ -246,6 +256,7 @@ class League:
     # ---- rows --------------------------------------------------------------------------------
 
     def row(self) -> dict[str, float]:
+        """Returns the metrics of the recent matches. Win rates without a known outcome are missing."""
         row: dict[str, float] = {}
         for role in self.learners:
             rate = self.wins[role].win_rate()

@@ -57,42 +57,45 @@ def play_matches(
     progress: EvaluationProgress | None = None,
     timeout: float | None = None,
 ) -> list[PlayedMatch]:
-    """Plays one match per seed and returns them in the order of the seeds. `names` are the names of the
-    players by role. A match that has a fault is retried, `attempts` times in total, and then left out.
+    """Plays one match per seed and returns them in the order of the seeds. `player_names` are the names
+    of the players by role. A match that has a fault is retried, `attempts` times in total, and then left out.
     Matches that are not finished after `timeout` seconds are abandoned."""
-    table = _Table(matches, players, player_names, version)
+    running = _RunningMatches(matches, players, player_names, version)
     progress = progress or EvaluationProgress()
-    waiting = [(place, seed, attempts) for place, seed in enumerate(seeds)][::-1]
+    # A stack, so reversed: `pop` takes the first seed, and a match to be retried comes next.
+    waiting = [(index, seed, attempts) for index, seed in enumerate(seeds)][::-1]
     done: dict[int, PlayedMatch] = {}
 
     def on_fault(fault: Fault) -> None:
-        place, seed, left = table.playing.pop(fault.copy)
-        if left > 1:
-            waiting.append((place, seed, left - 1))
+        index, seed, attempts_left = running.playing.pop(fault.copy)
+        if attempts_left > 1:
+            waiting.append((index, seed, attempts_left - 1))
         else:
             progress.left_out.append(fault)
             progress.done += 1
 
     def fill() -> None:
+        """Starts waiting matches in all free slots."""
         for match in range(matches.n_matches):
-            while match not in table.playing and waiting:
-                for fault in table.start(match, waiting.pop()):
+            # A loop, since a match whose reset fails leaves its slot free.
+            while match not in running.playing and waiting:
+                for fault in running.start(match, waiting.pop()):
                     on_fault(fault)
 
     fill()
-    while table.playing:
+    while running.playing:
         progress.on_step(progress.done, progress.total)
         if progress.exceeds(timeout):
-            progress.timed_out += table.running()
+            progress.timed_out += running.describe()
             break
-        ended = dict(table.step(on_fault))
+        ended = dict(running.step(on_fault))
         progress.done += len(ended)
         done |= ended
         fill()
-    return [done[place] for place in sorted(done)]
+    return [done[index] for index in sorted(done)]
 
 
-class _Table:
+class _RunningMatches:
     """The matches that are being played, with their noise and their steps so far."""
 
     def __init__(
@@ -108,25 +111,31 @@ class _Table:
         n, roles = matches.n_matches, matches.roles
         self._heads = {role: head_for(roles[role].action) for role in roles}
         self._streams: dict[tuple[int, str], np.random.Generator] = {}
+        """Random stream of each (slot, role), keyed by the seed of the slot's match."""
         self._noise: dict[str, Array] = {}
+        """Noise of the current block by role, [_BLOCK, slots, seats, ...]."""
         self._uniform = {role: np.zeros((_BLOCK, n, roles[role].seats)) for role in roles}
         self._started = np.zeros(n, dtype=np.int64)
         """Value of `len(self._past)` at the start of each match."""
         self._past: list[dict[str, Array]] = []
         """Actions, rewards and reward terms of all slots in every step so far."""
+        # False from the step on in which an agent's part of the match ended, [slots, seats].
         self._in_play = {role: np.zeros((n, roles[role].seats), dtype=bool) for role in roles}
 
-    def start(self, match: int, turn: tuple[int, int, int]) -> tuple[Fault, ...]:
-        self.playing[match] = turn
+    def start(self, match: int, upcoming: tuple[int, int, int]) -> tuple[Fault, ...]:
+        """Starts a match (index of the seed, seed, attempts left) in a slot; returns faults of its reset."""
+        _, seed, _ = upcoming
+        self.playing[match] = upcoming
         for role in self.matches.roles:
-            self._streams[match, role] = stream(turn[1], "match noise", role)
+            self._streams[match, role] = stream(seed, "match noise", role)
             self._in_play[role][match] = True
         self._started[match] = len(self._past)
-        return self.matches.reset([match], [turn[1]])
+        return self.matches.reset([match], [seed])
 
     def step(self, on_fault: Callable[[Fault], None]) -> list[tuple[int, PlayedMatch]]:
         """Steps every match once. Returns (index of the seed, match) for each match that ended."""
         matches, record = self.matches, dict[str, Array]()
+        # 1. Actions of every seat, [slots, seats, ...].
         for role, kind in matches.roles.items():
             noise, uniform = self._draws(role)
             n = matches.n_matches * kind.seats
@@ -136,6 +145,7 @@ class _Table:
             action = self.players[role](obs, noise.reshape(n, *noise.shape[2:]), uniform.reshape(n))
             shape = (matches.n_matches, kind.seats, *action.shape[1:])
             record[f"action/{role}"] = action.reshape(shape)
+        # 2. Step the slots that play. Rewards of agents whose part has ended do not count.
         all_play = len(self.playing) == matches.n_matches
         actions = {role: record[f"action/{role}"] for role in matches.roles}
         step = matches.step(actions, None if all_play else sorted(self.playing))
@@ -147,16 +157,17 @@ class _Table:
                     record[f"term/{role}/{term}"] = np.where(in_play, by_role[role], 0.0)
             self._in_play[role] = in_play & ~(step.terminated[role] | step.truncated[role])
         self._past.append(record)
+        # 3. Faults come first: a broken match has not ended, whatever `over` says.
         for fault in {fault.copy: fault for fault in step.faults}.values():
             if fault.copy in self.playing:
                 on_fault(fault)
         ended: list[tuple[int, PlayedMatch]] = []
         for match in [m for m in np.flatnonzero(step.over).tolist() if m in self.playing]:
-            place, seed, _ = self.playing.pop(match)
-            ended.append((place, self._finished(match, seed, step)))
+            index, seed, _ = self.playing.pop(match)
+            ended.append((index, self._finished(match, seed, step)))
         return ended
 
-    def running(self) -> list[str]:
+    def describe(self) -> list[str]:
         """Describes the unfinished matches, for messages."""
         now = len(self._past)
         return [
@@ -165,6 +176,7 @@ class _Table:
         ]
 
     def _finished(self, match: int, seed: int, step: MatchStep) -> PlayedMatch:
+        """Returns a match that ended with `step`."""
         past = self._past[self._started[match] :]
         columns = {name: np.stack([record[name][match] for record in past]) for name in past[-1]}
         outcome, roles = int(step.outcome[match]), self.matches.roles
@@ -195,6 +207,7 @@ class _Table:
     def _draws(self, role: str) -> tuple[Array, Array]:
         """Returns this step's noise for every seat, drawn in blocks of `_BLOCK` steps per match."""
         seats, head = self.matches.roles[role].seats, self._heads[role]
+        # Counted from the start of each match, so the draws do not depend on when its slot was free.
         for match in self.playing:
             if (len(self._past) - self._started[match]) % _BLOCK == 0:
                 draws = self._streams[match, role]
@@ -204,5 +217,5 @@ class _Table:
                     self._noise[role] = np.zeros(shape, noise.dtype)
                 self._noise[role][:, match] = noise
                 self._uniform[role][:, match] = draws.random((_BLOCK, seats))
-        at, every = (len(self._past) - self._started) % _BLOCK, np.arange(self.matches.n_matches)
-        return self._noise[role][at, every], self._uniform[role][at, every]
+        at, slots = (len(self._past) - self._started) % _BLOCK, np.arange(self.matches.n_matches)
+        return self._noise[role][at, slots], self._uniform[role][at, slots]

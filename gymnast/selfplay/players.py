@@ -28,6 +28,7 @@ def builtin_player(matches: Matches, role: str, name: str) -> Player | None:
 
 
 def find_scripted(matches: Matches, role: str, name: str) -> Any:
+    """Returns the environment's scripted player for a role; raises ConfigError if it has none."""
     known = matches.scripted.get(role, {})
     if name not in known:
         listed = ", ".join(known) or "none"
@@ -52,11 +53,13 @@ def refuse_unknown_players(
     cfg: Config[Any], matches: Matches, learners: Sequence[str], runs_dir: Path
 ) -> None:
     """Raises an error if a player that the config names cannot be found; called before a run is created."""
+    # 1. Roles that do not learn: every rung of their ladders.
     others = [role for role in matches.roles if role not in learners]
     for role in others:
         for name in cfg.roles[role].plays:
             if builtin_player(matches, role, name) is None:
                 policy_from_run(matches, role, name, runs_dir)
+    # 2. Opponents in evaluations, which are used only if every other role has scripted players.
     for learner in learners:
         opponents = [role for role in matches.roles if role != learner]
         if all(matches.scripted.get(role) for role in opponents):

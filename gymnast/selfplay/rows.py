@@ -16,7 +16,7 @@ def match_row(
     metric_keys: Mapping[str, str],
 ) -> dict[str, float]:
     """Returns the number of matches, mean duration, share of each outcome, and the mean of each match metric;
-    `numbers` maps metric names to keys of `MatchEnd.numbers`."""
+    `metric_keys` maps metric names to keys of `MatchEnd.numbers`."""
     if not ends:
         return {"match/count": 0}
     n = len(ends)

@@ -20,6 +20,7 @@ class Snapshots:
         self.directory = layout.LEAGUE.path(run_dir)
 
     def file(self, name: str | int) -> Path:
+        """Returns the path of a snapshot: of a past self by its step, of a player from elsewhere by name."""
         stem = f"{name:012d}" if isinstance(name, int) else name
         return self.directory / f"{stem}.safetensors"
 
@@ -41,6 +42,7 @@ class Snapshots:
         durable.replace(self.file(name), pack(arrays, {"policies": specs}))
 
     def read(self, name: str | int, role: str) -> Policy:
+        """Returns the policy of a role; raises RunError if the file is missing or damaged."""
         path = self.file(name)
         try:
             content = path.read_bytes()

@@ -33,18 +33,19 @@ def evaluate_if_due(loop: Loop) -> tuple[StopReason | None, bool]:
         s.scores.runner.start()
     if not s.eval_timer.due(s.clock) or not is_worth_evaluating(s.cfg, s.clock, loop.row):
         return None, False
-    return _at_point(loop, loop.row), True
+    return _run_point(loop, loop.row), True
 
 
 def complete_open_point(loop: Loop) -> StopReason | None:
     """Completes an evaluation point that an interruption cut short, before anything else is learned;
     returns a reason to stop if the score is one."""
     s = loop.session
-    waits = s.cfg.eval.wait and s.scores.pending is not None
-    if not s.scores.point_open and not waits:
+    # With `eval.wait` every point ends with its own score, so a pending one was interrupted.
+    waits_for_score = s.cfg.eval.wait and s.scores.pending is not None
+    if not s.scores.point_open and not waits_for_score:
         return None
-    with _late_results(loop) as row:
-        reason = _at_point(loop, row) if s.scores.point_open else _receive_score(loop, row)
+    with _late_row(loop) as row:
+        reason = _run_point(loop, row) if s.scores.point_open else _receive_score(loop, row)
     s.end_reason = reason
     loop.save("evaluation point")
     return reason
@@ -55,12 +56,14 @@ def evaluate_now(loop: Loop) -> StopReason | None:
     a resumed run which repeats this command gets it at the same rollout. A version that has been
     scored already is not scored again."""
     s, reason = loop.session, None
+    # 1. Score the version that is still pending, then submit the current one.
     if s.scores.last_submitted != s.clock.env_steps:
-        with _late_results(loop) as row:
+        with _late_row(loop) as row:
             reason = _receive_score(loop, row)
         if reason is None and s.scores.pending is None:
             _submit(loop)
-    with _late_results(loop) as row:
+    # 2. Wait for the score of the current version.
+    with _late_row(loop) as row:
         reason = reason or _receive_score(loop, row)
     s.end_reason = reason
     loop.save("evaluation asked")
@@ -71,7 +74,7 @@ def finish_evaluations(loop: Loop, reason: StopReason) -> None:
     """Waits for the pending evaluation at the end of training, then evaluates the last version,
     unless a score is what ended the run."""
     s = loop.session
-    with _late_results(loop) as row:
+    with _late_row(loop) as row:
         _receive_score(loop, row)
     ended_by_score = reason.kind in ("solved", "eval_return", "plateau")
     if (
@@ -80,7 +83,7 @@ def finish_evaluations(loop: Loop, reason: StopReason) -> None:
         and s.scores.last_submitted != s.clock.env_steps
     ):
         _submit(loop)
-        with _late_results(loop) as row:
+        with _late_row(loop) as row:
             _receive_score(loop, row)
 
 
@@ -90,21 +93,24 @@ def confirm_score(loop: Loop, version: int) -> EvaluationResult | None:
     is more."""
     saved, session = checkpoint.find(loop.run.path, version), loop.session
     specs, arrays = saved.document("policy"), saved.tensors(POLICY)
+    # In proportion to the training: an environment with long episodes must not make the confirmation
+    # take longer than the run it confirms.
     minimum = session.cfg.eval.confirm_seconds
     seconds = None if minimum is None else max(minimum, session.clock.seconds)
-    give_up = loop.interrupts.stop_requested
-    result = session.scores.confirm(specs, arrays, version, give_up, seconds)
+    should_stop = loop.interrupts.stop_requested
+    result = session.scores.confirm(specs, arrays, version, should_stop, seconds)
     if result is not None:
         _log_shortfall(loop, result, "confirmation")
     return result if result is not None and result.has_score else None
 
 
-def _at_point(loop: Loop, row: Row) -> StopReason | None:
+def _run_point(loop: Loop, row: Row) -> StopReason | None:
     """Waits for the previous evaluation and, unless its score ends the run, submits the current
     policy. This also happens when a signal asked to stop: resume restarts a pending evaluation."""
     s = loop.session
     reason = _receive_score(loop, row)
-    s.scores.point_open = s.scores.pending is not None  # a signal came before the score
+    # Still pending: a signal came before the score, and resume must complete this point.
+    s.scores.point_open = s.scores.pending is not None
     if reason is None and not s.scores.point_open:
         _submit(loop)
         if s.cfg.eval.wait:
@@ -113,6 +119,7 @@ def _at_point(loop: Loop, row: Row) -> StopReason | None:
 
 
 def _submit(loop: Loop) -> None:
+    """Sends a snapshot of the current policies to be evaluated."""
     s = loop.session
     policies = {role: learner.policy for role, learner in s.learners.items()}
     s.scores.submit(policies, s.clock.env_steps)
@@ -153,12 +160,13 @@ def _log_shortfall(loop: Loop, result: EvaluationResult, what: str) -> None:
 
 
 @contextmanager
-def _late_results(loop: Loop) -> Iterator[Row]:
+def _late_row(loop: Loop) -> Iterator[Row]:
     """Yields an empty row for scores that arrive after the row of their rollout was written, and
     writes it with the clocks if a score was added."""
     row: Row = {}
     yield row
     if row:
         loop.recorder.write(row | clock_row(loop.session.clock, 0.0))
+        # Counted, so that resume keeps this row: it has the same number of rollouts as the row before.
         loop.session.late_rows += 1
         loop.apply_rules(row)

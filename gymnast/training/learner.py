@@ -111,6 +111,7 @@ class Learner:
             replace(rollout, reward=reward), hparams, stream, max_gradient_steps=max_gradient_steps
         )
         policy = self.policy
+        # Entropy as a share of the highest possible one can be compared between action spaces.
         highest = max_entropy(policy.action_space)
         if rollout.mask is not None:
             highest = highest_masked_entropy(policy.action_space, rollout.mask[rollout.valid])
@@ -137,6 +138,7 @@ class Learner:
     def training_targets(self, rollout: Rollout, hparams: Any) -> StepTargets:
         """Returns the rewards, values and advantages that the last update computed for this rollout,
         for the step table. `rollout` must be the one passed to `update`."""
+        # `scaled` applies the factor without updating it: this rollout has been counted already.
         reward = self.reward_scale.scaled(rollout.reward)
         credit = self.algorithm.credit(replace(rollout, reward=reward), hparams)
         value = rollout.value if credit is None else credit.value
@@ -148,6 +150,7 @@ class Learner:
         no constant factor exists."""
         if self.shaping.terms or self.reward_scale.mode == "sign":
             return None
+        # learned = raw * factor / scale
         scale = self.reward_scale.scale if self.reward_scale.mode == "running" else 1.0
         return scale / self._factor
 
@@ -166,6 +169,7 @@ class Learner:
     def roll_back(self, before: Snapshot) -> None:
         self.policy.load(before.policy)
         self._load_reward_scale(before.arrays, before.plain)
+        # Without the memory: the algorithm removes what the update appended to it by itself.
         self.algorithm.load({**before.arrays, **before.plain["algorithm"]})
 
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -214,5 +218,7 @@ def build_policy(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
 
 
 def load_algorithm(cfg: AlgoSection) -> Callable[[Policy, Any], Algorithm]:
+    """Returns the class of the configured algorithm. Its module is imported only now, since some of
+    them import torch."""
     module, _, name = ALGORITHMS[cfg.name][1].partition(":")
     return getattr(importlib.import_module(module), name)

@@ -12,7 +12,7 @@ sent to a running training in live/commands.py. Sinks, alerts and readers only l
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -78,6 +78,8 @@ class Loop:
         s = self.session
         if s.clock.rollouts == 0:
             self.save("start")  # so that a run killed in its first rollout can be resumed
+        # A resumed run may have ended already, owe the score of an evaluation point, or have no
+        # budget left. In these cases nothing more may be learned.
         reason = (
             s.end_reason
             or evaluation_points.complete_open_point(self)
@@ -86,8 +88,10 @@ class Loop:
         reason = reason or self.commands.apply_pending(self)
         while reason is None:
             self.iterate()
+            # Before the row is written, so that a score is part of the row of its rollout.
             reason, scored = evaluation_points.evaluate_if_due(self)
             self.record()
+            # Before the checkpoint, which must contain the settings and opponents of the next rollout.
             self.apply_rules(self.row)
             self.update_league()
             # Saved with the checkpoint: a run killed right after a result that ends it stays ended.
@@ -111,7 +115,12 @@ class Loop:
         """Collects one rollout per role and updates the policies with it. With `overlap`, the update
         uses the previous rollout and runs in a thread while this one is collected."""
         s, clock = self.session, self.session.clock
+        # 1. Hyperparameters of this rollout, with schedules evaluated at the clocks before it.
         values = {role: s.settings.schedules_for(role).values(clock) for role in s.learners}
+
+        # 2. Collect and update. With `overlap` the thread updates the learners' policies while
+        # copies of them act. Waiting for the thread before syncing the copies makes the lag always
+        # exactly one update, so the run stays a function of its seed (docs/decisions/0009).
         if s.cfg.overlap:
             future = self.learner_thread.submit(
                 partial(update_roles, s, s.waiting_rollouts, values)
@@ -125,6 +134,8 @@ class Loop:
             began = time.perf_counter()
             updated = update_roles(s, rollouts, values)
         self.stopwatch.add("update", time.perf_counter() - began)
+
+        # 3. The row of this rollout.
         self.row, self.last_updates = dict(updated.row), updated.updates
         for role, algo in values.items():
             self.row |= add_role_scope(role, s.settings.schedules_for(role).row(algo))
@@ -137,7 +148,7 @@ class Loop:
             s.league.record_matches(collected.match_ends)
             self.row |= s.league.row()
 
-        # The clocks move only now: schedules and random streams above belong to this rollout.
+        # 4. The clocks move only now: schedules and random streams above belong to this rollout.
         clock.env_steps += collected.steps
         clock.vec_steps += collected.vec_steps
         clock.frames += collected.steps * s.cfg.env.frames_per_step
@@ -161,6 +172,8 @@ class Loop:
         full_span = s.schedules.values(clock).rollout_length()
         span = limit_to_budget(full_span, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
         collected = s.collector.collect(s.acting_policies(), span, clock, self.out_of_time)
+        # Episodes that algo.n_steps cuts are carried over and learned from later. After a cut by the
+        # budget there is no later rollout (docs/decisions/0007).
         learns = collected.complete or (span == full_span and not self.out_of_time())
         self.stopwatch.add("env", collected.env_seconds)
         self.stopwatch.add("inference", collected.inference_seconds)
@@ -179,7 +192,13 @@ class Loop:
     ) -> None:
         """Stores what is needed to reproduce a rolled back update, and records an event."""
         bundle = write_incident_bundle(self.run, self.session, role, incident, rollout, hparams)
-        self.event("update rolled back", role=role, **asdict(incident), bundle=str(bundle))
+        self.event(
+            "update rolled back",
+            role=role,
+            problem=incident.problem,
+            dropped=incident.dropped,
+            bundle=str(bundle),
+        )
 
     def raise_if_env_failed(self) -> None:
         """Raises EnvError if a copy of the environment broke more often than `env.max_faults` allows,
@@ -193,14 +212,14 @@ class Loop:
         """Adds clocks and timings to the row and writes it."""
         clock = self.session.clock
         assert self.collected is not None
-        reading = clock.read(
-            clock.main_clock
-        )  # before clock.seconds moves, which may be the main clock
+        # Read before clock.seconds moves, which may be the main clock.
+        reading = clock.read(clock.main_clock)
         seconds, times = self.stopwatch.lap(self.collected.steps, self.gradient_steps)
         clock.seconds += seconds
         self.row |= times
         self.row |= clock_row(clock, self.budget_rate(reading))
         self.recorder.write(self.row)
+        # Both count from the last rollout; resume uses them to keep rows and not to repeat commands.
         self.session.late_rows = 0
         self.session.applied_commands = []
 
@@ -277,16 +296,17 @@ class Loop:
         best = s.scores.best
         version = best["env_steps"] if best else s.clock.env_steps
         confirmed = evaluation_points.confirm_score(self, version) if reason.is_final else None
-        if (
-            reason.is_final and confirmed is None
-        ):  # resume confirms it and then ends for that reason
+        if reason.is_final and confirmed is None:
+            # Resume confirms the score and then ends for the original reason.
             when = f"before its score was confirmed ({reason.text})"
             reason = StopReason("interrupted", f"interrupted by {self.interrupts.received} {when}")
             self.log_stop_reason(reason)
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
-        sound = confirmed is not None and confirmed.shortfall.is_unbiased
-        solved = None if threshold is None else sound and is_solved(score, threshold)
+        # The best of many evaluations is a lucky one, so only a confirmed score can count as solved
+        # (docs/decisions/0004).
+        can_solve = confirmed is not None and confirmed.shortfall.is_unbiased
+        solved = None if threshold is None else can_solve and is_solved(score, threshold)
         if confirmed is not None:
             self.event("confirmed", version=version, score=score)
         self.store.flush()

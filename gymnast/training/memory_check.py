@@ -19,6 +19,7 @@ _BYTES_PER_STEP = 64
 def check_memory_fits(cfg: Config[Any], obs_spaces: Sequence[Observation]) -> None:
     """Raises ConfigError if a rollout or the replay buffer does not fit into this machine's memory.
     `obs_spaces` has one observation space per role."""
+    # Bytes of one observation, per role.
     sizes = [obs.dtype.itemsize * int(np.prod(obs.shape)) for obs in obs_spaces]
     per_step = sum(sizes) + _BYTES_PER_STEP * len(sizes)
     steps = highest(getattr(cfg.algo, "n_steps", None) or 1) * cfg.env.n_envs

@@ -92,7 +92,7 @@ class Session:
     def build(
         cls, cfg: Config[Any], collector: Collector, scores: Scores, run_dir: Path
     ) -> Session:
-        """Returns a session before its first rollout; `run` is the run's directory."""
+        """Returns a session before its first rollout; `run_dir` is the run's directory."""
         clock = Clock(limits=cfg.stop.limits())
         spaces, settings = collector.spaces, Settings(cfg)
         learners = {
@@ -101,12 +101,16 @@ class Session:
             )
             for role in spaces
         }
+        # A policy must not change while it collects, so with `overlap` copies act.
         overlapped = learners if cfg.overlap else {}
         session = cls(
             clock=clock,
             collector=collector,
             learners=learners,
-            policy_copies={r: Policy.from_spec(x.policy.spec()) for r, x in overlapped.items()},
+            policy_copies={
+                role: Policy.from_spec(learner.policy.spec())
+                for role, learner in overlapped.items()
+            },
             settings=settings,
             league=_league(cfg, collector, run_dir),
             scores=scores,
@@ -146,6 +150,8 @@ class Session:
         """Updates budget and cadences, which were built from the settings, after a live change."""
         clock, cfg, main = self.clock, self.cfg, self.clock.main_clock
         clock.limits = cfg.stop.limits()
+        # A trigger that did not change is kept: a new one would forget when it last fired. One in
+        # percent of the budget also changes with the main clock.
         if clock.main_clock != main or self.eval_timer.cadence != cfg.eval.every:
             self.eval_timer = PeriodicTrigger(cfg.eval.every, clock)
         if clock.main_clock != main or self.save_timer.cadence != cfg.checkpoint.every:
@@ -210,6 +216,7 @@ class Session:
                 Episodes.from_episodes(Episode(**e) for e in state["recent"][role])
             )
             self.transactions[role].recent_kl.extend(state["recent_kl"][role])
+        # Before the triggers and the league below, which read the clocks.
         self.clock.load(state["clock"])
         if self.cfg.overlap and WAITING in checkpoint.stems:
             stored = checkpoint.tensors(WAITING)
@@ -234,6 +241,7 @@ class Session:
         self.scores.load(state["scores"], lambda: checkpoint.tensors(PENDING))
         if self.league is not None:
             self.league.load(state["league"], self.clock)
+        # After the league and the curriculum: copies that restart draw their opponents and tasks.
         restarted = self.collector.load(checkpoint.tensors(COLLECTOR))
         for role, learner in self.learners.items():
             # a restarted episode has no discounted return to carry on
@@ -249,7 +257,7 @@ def open_collector(cfg: Config[Any]) -> Collector:
     return _open_matches(cfg) if is_multi_agent(cfg.env.id) else open_vector_collector(cfg)
 
 
-def _league(cfg: Config[Any], collector: Collector, run: Path) -> League | None:
+def _league(cfg: Config[Any], collector: Collector, run_dir: Path) -> League | None:
     """Returns the league of an environment with several agents, else None."""
     if not is_multi_agent(cfg.env.id):
         return None
@@ -258,7 +266,7 @@ def _league(cfg: Config[Any], collector: Collector, run: Path) -> League | None:
     from gymnast.selfplay.league import League
 
     assert isinstance(collector, MatchCollector)
-    league = League(cfg, collector.matches, list(collector.spaces), run)
+    league = League(cfg, collector.matches, list(collector.spaces), run_dir)
     collector.matchmaker = league
     return league
 
@@ -298,17 +306,17 @@ def open_vector_collector(cfg: Config[Any]) -> VectorCollector:
             "single copies"
         )
         raise ConfigError(what, fix=OTHER_BACKEND_FIX)
-    numbers, keys = cfg.info_keys(), step_info_keys(cfg.shaping)
+    metric_keys, step_keys = cfg.info_keys(), step_info_keys(cfg.shaping)
     envs = open_envs(
         env,
         limit=cfg.training_limit(),
-        info_keys=sorted(set(numbers.values())),
-        step_keys=keys,
+        info_keys=sorted(set(metric_keys.values())),
+        step_keys=step_keys,
         on_output=logging.getLogger("gymnast.envs").warning,
     )
     try:
         seeding = check_seeding(envs, cfg.facts.deterministic)
-    except BaseException:
+    except BaseException:  # Ctrl-C too: worker processes must not stay behind
         envs.close()
         raise
     if not seeding.is_replayable and (
@@ -319,8 +327,8 @@ def open_vector_collector(cfg: Config[Any]) -> VectorCollector:
     return VectorCollector(
         envs,
         seed=cfg.seed,
-        metric_keys=numbers,
-        step_keys=keys,
+        metric_keys=metric_keys,
+        step_keys=step_keys,
         should_trace=partial(is_in_subset, cfg.traces.train),
         keep_obs=not seeding.is_replayable and cfg.traces.train > 0,
         on_fault=env.on_fault,
@@ -338,16 +346,19 @@ def alert_settings(cfg: Config[Any], run: Run) -> dict[str, Any]:
 
 def metric_limits(collector: Collector, cfg: Config[Any]) -> Limits:
     """Returns the bounds of this task's metrics; with several roles, bounds that hold for all."""
-    limits = [_limits_of(obs, action, collector, cfg) for obs, action in collector.spaces.values()]
+    limits = [
+        _limits_of_role(obs, action, collector, cfg) for obs, action in collector.spaces.values()
+    ]
     return reduce(Limits.joined, limits)
 
 
-def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) -> Limits:
+def _limits_of_role(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) -> Limits:
     facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)
     # Ranges are declared for the unmodified environment: noise or another task may leave them.
     unmodified = not (cfg.env.tasks or cfg.env.adds_randomness)
     obs = with_declared_ranges(obs, facts.observations) if unmodified else obs
     box, (low, high) = as_box(obs), action_bounds(action)
+    # Rows of training and evaluation share these bounds, so a limit holds only if it holds for both.
     own_limit = cfg.training_limit().steps is None and cfg.evaluation_limit().steps is None
     return Limits(
         n_actions=action.n if isinstance(action, DiscreteAction) else None,
@@ -363,8 +374,8 @@ def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) ->
         action_labels=_labels(facts.actions, action.n)
         if isinstance(action, DiscreteAction)
         else (),
-        action_dims=_parts(facts.actions, action) if isinstance(action, BoxAction) else (),
-        obs_dims=_parts([part.name for part in facts.observations], obs)
+        action_dims=_dimensions(facts.actions, action) if isinstance(action, BoxAction) else (),
+        obs_dims=_dimensions([part.name for part in facts.observations], obs)
         if isinstance(obs, BoxObs)
         else (),
         outcomes=tuple(collector.outcomes),
@@ -377,5 +388,6 @@ def _labels(names: Sequence[str], count: int) -> tuple[str, ...]:
     return tuple(names) if len(names) == count else ("",) * count
 
 
-def _parts(names: Sequence[str], space: BoxAction | BoxObs) -> tuple[Dimension, ...]:
+def _dimensions(names: Sequence[str], space: BoxAction | BoxObs) -> tuple[Dimension, ...]:
+    """Returns the components of a flat space with their names and bounds."""
     return tuple(map(Dimension, _labels(names, space.size), space.low, space.high))

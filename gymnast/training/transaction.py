@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.rollout import Rollout
-from gymnast.training.learner import Learner
+from gymnast.training.learner import Learner, Snapshot
 
 KL = "policy/kl"
 
@@ -29,6 +29,8 @@ class Incident:
     """The reason, such as "KL 12.3 is above 0.5 nats"."""
     dropped: bool
     """True for the second attempt: nothing is learned from this rollout."""
+    before: Snapshot = field(repr=False, compare=False)
+    """The learner before the update. An accepted second attempt has changed it since."""
 
 
 class Transaction:
@@ -64,11 +66,12 @@ class Transaction:
             )
             problem = self.find_problem(learner, metrics)
             if problem is None:
+                # Only accepted updates count as usual: a spike must not raise the limit for the next.
                 self.recent_kl.append(metrics.get(KL, 0.0))
                 metrics["optim/rollbacks"] = len(incidents)
                 return metrics, incidents
             learner.roll_back(before)
-            incidents.append(Incident(problem, dropped=bool(incidents)))
+            incidents.append(Incident(problem, dropped=bool(incidents), before=before))
         return {"optim/rollbacks": len(incidents), "optim/steps": 0}, incidents
 
     def find_problem(self, learner: Learner, metrics: dict[str, float]) -> str | None:
@@ -81,6 +84,9 @@ class Transaction:
             return "parameters are not finite"
         if self.cfg.max_kl is None or KL not in metrics:
             return None
+        # Relative to the usual, since a good KL differs by orders of magnitude between tasks, and at
+        # least max_kl, since the median of a policy that hardly moves is near 0. The median ignores
+        # single large values in the window.
         usual = median(self.recent_kl) if self.recent_kl else 0.0
         limit = max(self.cfg.max_kl, self.cfg.kl_factor * usual)
         return f"KL {metrics[KL]:.3g} is above {limit:.3g} nats" if metrics[KL] > limit else None

@@ -58,11 +58,11 @@ def update_roles(
     session: Session, rollouts: Mapping[str, Rollout], hparams_by_role: Mapping[str, Any]
 ) -> UpdatedRoles:
     """Updates every role that has a rollout, with the hyperparameters in `hparams_by_role`."""
-    done, number, league = UpdatedRoles(), session.clock.rollouts, session.league
+    result, number, league = UpdatedRoles(), session.clock.rollouts, session.league
     for role, rollout in rollouts.items():
         if not rollout.valid.any():
             continue  # every episode broke, or no episode is complete yet
-        learner, values = session.learners[role], hparams_by_role[role]
+        learner, hparams = session.learners[role], hparams_by_role[role]
         weights = session.settings.schedules_for(role).weights(session.clock)
         if league is not None:
             weights = {name: w * league.reward_factor(role) for name, w in weights.items()}
@@ -70,32 +70,32 @@ def update_roles(
         minibatch_stream = partial(stream, session.cfg.seed, "batch", role, number)
         # Outside of the transaction: shaping terms remember what the episodes reached (such as the
         # farthest position), also if the update is rolled back.
-        shaped, added = learner.shaping(rollout, weights, values.gamma)
+        shaped, added = learner.shaping(rollout, weights, hparams.gamma)
         shaped = learner.scale_rewards(shaped)
         if is_due(number, EFFECT_EVERY):
             added |= effect_row(rollout, learner.policy)
         metrics: dict[str, float] = {}
-        left = updates_left(session.clock, done.gradient_steps)
+        left = updates_left(session.clock, result.gradient_steps)
         if left != 0 and (league is None or league.learns(role, session.clock)):
             metrics, rollbacks = session.transactions[role].update(
                 learner,
                 shaped,
-                values,
+                hparams,
                 minibatch_stream,
                 network_stats=is_due(number, NETWORK_EVERY),
                 max_gradient_steps=left,
             )
-            done.rolled_back += [(role, incident, shaped) for incident in rollbacks]
-            done.gradient_steps += int(metrics.pop("optim/steps"))
+            result.rolled_back += [(role, incident, shaped) for incident in rollbacks]
+            result.gradient_steps += int(metrics.pop("optim/steps"))
             if not any(incident.dropped for incident in rollbacks):
-                done.updates[role] = AcceptedUpdate(rollout, shaped, values)
-        else:
-            learner.observe_without_update(shaped, values.gamma)
+                result.updates[role] = AcceptedUpdate(rollout, shaped, hparams)
+        else:  # no updates left in the budget, or it is not this role's turn to learn
+            learner.observe_without_update(shaped, hparams.gamma)
         row = rollout_row(rollout, shaped, learner.policy)
         row |= added
         row |= metrics
-        done.row |= add_role_scope(role, row)
-    return done
+        result.row |= add_role_scope(role, row)
+    return result
 
 
 class LearnerThread:

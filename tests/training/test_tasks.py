@@ -162,7 +162,7 @@ def test_a_stage_ends_once_its_rule_has_held_for_enough_consecutive_rows():
         (
             TASKS,
             [{"tasks": ["short"], "promote": "far:episode/return > 1"}, STAGES[1]],
-            "no task|an unknown task",
+            "names an unknown task",
         ),
         ({"eval": {}}, [], "cannot name a task"),
     ],

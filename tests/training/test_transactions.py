@@ -88,6 +88,9 @@ def test_the_second_attempt_uses_half_the_step_with_the_same_draws(practice):
     metrics, incidents = transaction.update(learner, rollout, values, order)
     assert [incident.dropped for incident in incidents] == [False]
     assert "KL" in incidents[0].problem
+    assert same(
+        incidents[0].before.policy, start.policy
+    )  # although the second attempt was accepted
     assert metrics["policy/kl"] == kl[0.5]
     assert metrics["optim/rollbacks"] == 1
     assert same(everything(learner), wanted)

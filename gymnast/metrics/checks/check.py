@@ -81,4 +81,5 @@ def cap_setting(history: RunHistory, key: str, cap: float) -> Changes:
 
 
 def rounded_text(value: float) -> str:
+    """Returns a number with three significant digits."""
     return format_number(float(f"{value:.3g}"))

@@ -17,7 +17,7 @@ LARGEST_TARGET = 300.0
 
 
 def _frozen(history: RunHistory) -> str | None:
-    if history.recent_mean(CRITIC) > 1e-9:
+    if history.recent_mean(CRITIC) > 1e-9:  # practically zero
         return None
     explained = history.recent_mean(EXPLAINED)
     return (
@@ -33,8 +33,9 @@ def _let_it_learn(history: RunHistory) -> Remedy:
 
 def _dominates(history: RunHistory) -> str | None:
     actor, critic = history.recent_mean(ACTOR), history.recent_mean(CRITIC)
-    cut = history.recent_mean("optim/clipped_share")
-    if cut < 0.9 or critic < DOMINATES * actor:
+    clipped = history.recent_mean("optim/clipped_share")
+    # Without clipping the sizes do not matter: Adam rescales the gradient of each parameter.
+    if clipped < 0.9 or critic < DOMINATES * actor:
         return None
     return (
         f"the critic's gradient is {rounded_text(critic / max(actor, 1e-12))} times the actor's, and both "
@@ -43,6 +44,7 @@ def _dominates(history: RunHistory) -> str | None:
 
 
 def _too_large(history: RunHistory) -> str | None:
+    # Either of these brings the targets to a size of about 1.
     if history.setting("normalize.value") or history.setting("normalize.reward") == "running":
         return None
     size = _target_size(history)
@@ -50,6 +52,7 @@ def _too_large(history: RunHistory) -> str | None:
 
 
 def _target_size(history: RunHistory) -> float:
+    """Returns the typical size of a value target: its mean or its deviation, whichever is larger."""
     return max(
         abs(history.recent_mean("value/target_mean")), history.recent_mean("value/target_std")
     )

@@ -32,11 +32,9 @@ def _fix_reward_sign(history: RunHistory) -> Remedy:
     scale = history.setting("normalize.reward_scale", 1.0)
     if scale < 0:
         return Remedy("The reward scale is negative.", {"normalize.reward_scale": -scale})
-    weights = {
-        k: v
-        for k, v in history.settings.items()
-        if k.startswith("shaping.") and k.endswith(".weight")
-    }
+    weights = [
+        key for key in history.settings if key.startswith("shaping.") and key.endswith(".weight")
+    ]
     return Remedy("The shaping terms outweigh the reward.", dict.fromkeys(weights, 0))
 
 
@@ -67,6 +65,8 @@ def rollout_steps(history: RunHistory) -> float:
 
 
 def _no_effect(history: RunHistory) -> str | None:
+    # The share of variance that random actions explain by chance falls with the number of steps, of which
+    # the metric uses at most 256.
     chance = 10.0 / min(rollout_steps(history), 256.0)
     effect = history.recent_mean(EFFECT)
     if effect > NO_EFFECT + chance:
@@ -82,6 +82,7 @@ def _fix_environment(_: RunHistory) -> Remedy:
 
 
 def _minibatch(history: RunHistory) -> float:
+    """Returns the number of steps per gradient step, from the settings."""
     size, steps = history.setting("algo.batch_size", "100%"), rollout_steps(history)
     return (
         Share.parse(size) * steps
@@ -92,7 +93,7 @@ def _minibatch(history: RunHistory) -> float:
 
 def _too_few_steps(history: RunHistory) -> str | None:
     if history.setting("algo.n_steps") is None:
-        return None
+        return None  # REINFORCE: the size of a rollout follows from its episodes
     steps, minibatch = rollout_steps(history), _minibatch(history)
     if steps >= SMALL_ROLLOUT and minibatch >= SMALL_MINIBATCH:
         return None
@@ -113,7 +114,7 @@ def _shortsighted(history: RunHistory) -> str | None:
         return None
     horizon, length = discount_horizon(gamma), history.recent_mean("episode/length")
     if horizon >= SHORT_HORIZON or length < 4 * horizon:
-        return None
+        return None  # a short horizon is fine if episodes are short as well
     return f"rewards more than {horizon:.1f} steps ahead hardly count; episodes have {length:.0f} steps"
 
 

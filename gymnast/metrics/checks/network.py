@@ -11,6 +11,7 @@ SPIKE = 10.0
 
 def revive_dead_units(history: RunHistory) -> Remedy:
     rate = history.stats.get("hyper/lr")
+    # A rate that has fallen since does no harm now; its early peak would do so again in the next run.
     if rate is not None and rate.peak > SPIKE * rate.recent[-1] > 0:
         why = "Units died during the first updates, when the learning rate was much larger."
         return Remedy(why, cap_setting(history, "algo.lr", rate.recent[-1]))

@@ -38,6 +38,8 @@ LARGE_OBS = 3.0
 def smaller_steps(history: RunHistory) -> Remedy:
     """Returns a smaller learning rate: the KL of an update grows roughly with its square."""
     kl = history.recent_mean(KL) if history.has(KL) else 1.0
+    # KL grows with the square of the step, so the rate changes with the square root of the KL. Far
+    # from the trust region (0.5 nats) that no longer holds.
     factor = min(0.5, max(math.sqrt(USUAL_KL / max(kl, 1e-9)), 0.01))
     factor = 0.01 if kl > 0.5 else factor
     return Remedy("Updates are too large.", scale_setting(history, "algo.lr", factor))
@@ -49,6 +51,7 @@ def more_exploration(history: RunHistory) -> Remedy:
 
 
 def _bonus(history: RunHistory, factor: float, fresh: float) -> Changes:
+    """Returns the change that multiplies the entropy coefficient, or sets it to `fresh` if it is 0."""
     return scale_setting(history, "algo.entropy_coef", factor) or {"algo.entropy_coef": fresh}
 
 
@@ -81,6 +84,7 @@ def _still_uniform(history: RunHistory) -> str | None:
     progress = history.progress
     late = history.rows >= 50 if progress is None else progress >= 0.15
     share = history.recent_mean(ENTROPY)
+    # A policy that does not move has another problem, which `policy/kl:frozen` reports.
     if not late or share < NEARLY_UNIFORM or history.recent_mean(KL) < STILL_KL:
         return None
     return f"the policy is still nearly uniform: {share:.0%} of the maximum entropy"
@@ -114,8 +118,11 @@ def _no_direction(_: RunHistory) -> Remedy:
 
 
 def _not_uniform(history: RunHistory) -> str | None:
+    # Only the first row, and only of a run that did not start from trained weights.
     if history.rows > 1 or history.setting("run.parent"):
         return None
+    # The mean of -log p over the sampled actions estimates the entropy while collecting, before the
+    # update; `policy/entropy` is that of the updated policy.
     highest = history.recent_mean("policy/entropy") / max(history.recent_mean(ENTROPY), 1e-9)
     share = history.recent_mean("rollout/neg_logprob") / max(highest, 1e-9)
     if share > 0.97:
@@ -134,6 +141,7 @@ def _why_not_uniform(history: RunHistory) -> Remedy:
 
 
 def _stopped_by_kl(history: RunHistory) -> str | None:
+    # Fewer than 1.5 of at least 4 epochs: most of each update is never computed.
     planned = history.numeric_setting("algo.epochs", 1)
     done = history.recent_mean("optim/epochs")
     return (

@@ -21,11 +21,13 @@ def _noise(history: RunHistory) -> float:
 
 
 def _improvement(history: RunHistory) -> float:
+    """Returns by how much the best short mean of the training return exceeds the first one."""
     return history.stats[RETURN].best - history.initial_mean(RETURN)
 
 
 def _stalled(history: RunHistory) -> str | None:
     share = history.share_without_improvement()
+    # Without a budget, the share of the steps so far is meaningless at first.
     late = history.rows >= 100 if history.progress is None else True
     if not late or share < PATIENT_SHARE:
         return None
@@ -40,8 +42,11 @@ def _see_other_alerts(_: RunHistory) -> Remedy:
 def _falls(history: RunHistory) -> str | None:
     now, best, noise = history.recent_mean(RETURN), history.stats[RETURN].best, _noise(history)
     lost, improvement = best - now, _improvement(history)
+    # Significant (four standard errors) and large: half of what was learned is gone. The last term
+    # excludes rounding errors of a constant return.
     if lost <= max(4 * noise, 0.5 * improvement, 1e-9 * abs(best)):
         return None
+    # If nothing was learned, the best mean was luck; then only a fall below the start counts.
     if improvement < 4 * noise and now > history.initial_mean(RETURN) - 4 * noise:
         return None
     return f"the training return fell from {rounded_text(best)} to {rounded_text(now)}"

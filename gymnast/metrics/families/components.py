@@ -15,7 +15,7 @@ MAX_COMPONENTS = 32
 """Spaces with more dimensions than this get no per-dimension metrics."""
 STD = "standard deviation, in the unit of the value"
 _OPEN = "unbounded where neither the spaces nor the facts give a range"
-_PLACE = re.compile(r"\.(\d+)$")
+_INDEX = re.compile(r"\.(\d+)$")
 
 
 def task_metrics(limits: Limits) -> list[Metric]:
@@ -45,11 +45,12 @@ def split_index(name: str) -> tuple[str, int]:
 
     A name without an index is returned unchanged, with index 0.
     """
-    found = _PLACE.search(name)
-    return (f"{name[: found.start()]}.K", int(found[1])) if found else (name, 0)
+    index = _INDEX.search(name)
+    return (f"{name[: index.start()]}.K", int(index[1])) if index else (name, 0)
 
 
 def _few(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Returns the parts if there are few enough for a metric each, else nothing."""
     return parts if len(parts) <= MAX_COMPONENTS else ()
 
 
@@ -81,7 +82,7 @@ def _std(k: object, part: Dimension) -> Metric:
         "Box actions only.",
         priority=9,
         estimator=STD,
-        bounds=(0, (part.high - part.low) / 2),
+        bounds=(0, (part.high - part.low) / 2),  # Popoviciu's inequality
     )
 
 

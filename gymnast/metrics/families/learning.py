@@ -67,6 +67,7 @@ METRICS = (
         unit="nats",
         digits=4,
         priority=8,
+        # http://joschu.net/blog/kl-approx.html: k1 has a higher variance and may be negative
         estimator="k3: mean of ratio - 1 - ln ratio, never negative",
         window=AFTER_UPDATE,
         bounds=(0, INF),
@@ -164,6 +165,7 @@ METRICS = (
         "constant targets, 1 if the errors are constant too, else 0",
         bounds=(-INF, 1),
         healthy=(-0.5, 1),
+        # A new critic explains nothing yet, and the returns of a solved task hardly vary.
         skipped_phases=frozenset({"warm-up", "solved"}),
         if_low="The critic predicts poorly. Check the reward scale (normalize.reward: running), raise "
         "algo.value_coef, or lower algo.gamma.",

@@ -18,6 +18,7 @@ EVALUATED = "the matches of that evaluation"
 
 
 def _ends(section: str, what: str, window: str) -> list[Metric]:
+    """Returns the metrics of both ends of a win rate's confidence interval."""
     return [
         Metric(
             f"{section}/win_{end}",
@@ -152,6 +153,7 @@ METRICS = (
 
 
 _OUTCOME = "match/OUTCOME_share"
+# `match/unknown_share` is a metric of its own, not an outcome.
 _SHARE = re.compile(r"match/(?!unknown_)\w+_share")
 
 

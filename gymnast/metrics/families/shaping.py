@@ -25,16 +25,17 @@ METRICS = (
 
 def term_metrics(terms: Mapping[str, TermConfig]) -> list[Metric]:
     """Returns two metrics for each shaping term of a config: its mean reward and its weight."""
+    # imported here: it loads pydantic, which commands that only read a run do not need
     from gymnast.config.sections.shaping import term_spec
 
-    found: list[Metric] = []
+    metrics: list[Metric] = []
     for name, cfg in terms.items():
-        known = term_spec(name, cfg)
-        unit = cfg.unit or known.unit
-        found += [
+        spec = term_spec(name, cfg)
+        unit = cfg.unit or spec.unit
+        metrics += [
             Metric(
                 f"shaping/{name}",
-                f"{known.description} In units of reward, including the weight.",
+                f"{spec.description} In units of reward, including the weight.",
                 priority=6,
                 estimator=f"mean over steps of weight x term, in units of one {unit or 'unit'}",
                 no_bounds_reason=_UNBOUNDED,
@@ -49,7 +50,7 @@ def term_metrics(terms: Mapping[str, TermConfig]) -> list[Metric]:
                 no_bounds_reason="set by the config, its schedule or a live change",
             ),
         ]
-    return found
+    return metrics
 
 
 def builtin_term_metrics() -> list[Metric]:

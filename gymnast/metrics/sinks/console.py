@@ -37,22 +37,24 @@ class Console:
         pinned: Sequence[str] = (),
         file: TextIO | None = None,
     ) -> None:
-        """`budget`: clock -> total, the main clock first. `ending`: formats the final summary. `live=False`
-        prints plain lines in a terminal too, so that a debugger can share it. `pinned`: keys that are always
-        displayed, whatever their priority."""
+        """`budget`: clock -> total, the main clock first. `format_summary` returns the text for the end.
+        `live=False` prints plain lines in a terminal too, so that a debugger can share it. `pinned`: keys
+        that are always displayed, whatever their priority."""
         self._file = file or sys.stdout
         self._terminal = None if quiet else _terminal_at(self._file)
-        self._ending, self._quiet = format_summary, quiet
+        self._format_summary, self._quiet = format_summary, quiet
         self._closed = False
         if quiet:
             self._show = _Nothing()
         elif live and self._terminal is not None and not self._terminal.is_dumb_terminal:
+            # imported here: rich takes a while to load, and a pipe does not need it
             from gymnast.metrics.sinks.live import LiveTable
 
             self._show = LiveTable(self._terminal, metrics, title, budget or {}, pinned)
         else:
             self._show = _Lines(self._file, metrics, pinned)
-        atexit.register(self._abandon)
+        # So that the terminal is left tidy also if the program ends without closing the recorder.
+        atexit.register(self._close_at_exit)
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
         self._show.write(row, alerts)
@@ -67,23 +69,23 @@ class Console:
         if self._closed:
             return
         self._closed = True
-        atexit.unregister(self._abandon)
+        atexit.unregister(self._close_at_exit)
         with suppress(OSError, ValueError):  # the terminal or pipe is closed
             self._show.close()
-            if summary is not None and self._ending is not None:
-                self._print_ending(summary, self._ending(summary).rstrip())
+            if summary is not None and self._format_summary is not None:
+                self._print_summary(summary, self._format_summary(summary).rstrip())
 
-    def _print_ending(self, summary: Summary, ending: str) -> None:
-        first, _, others = ending.partition("\n")
+    def _print_summary(self, summary: Summary, text: str) -> None:
+        first, _, others = text.partition("\n")
         if self._terminal is None:  # rich ends the process on a closed pipe
-            self._file.write(f"{first if self._quiet else ending}\n")
+            self._file.write(f"{first if self._quiet else text}\n")
             self._file.flush()
             return
         styles = {True: "bold green", False: "bold yellow", None: "bold"}
         self._terminal.print(first, style=styles[summary.get("solved")], markup=False)
         self._terminal.print(others, markup=False)
 
-    def _abandon(self) -> None:
+    def _close_at_exit(self) -> None:
         self.close(None)
 
 
@@ -101,6 +103,8 @@ def _terminal_at(file: TextIO) -> Any:
 
 
 class _Nothing:
+    """Shows nothing, for --quiet."""
+
     def write(self, row: Row, alerts: Sequence[Alert]) -> None: ...
 
     def event(self, event: Mapping[str, Any]) -> None: ...

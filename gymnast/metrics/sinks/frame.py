@@ -85,16 +85,16 @@ def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> T
 def choose_keys(view: View, room: int) -> list[str]:
     """Returns the keys to display, at most `room`, in table order.
 
-    Keys with an alert are chosen_keys first, then pinned keys, then keys by priority.
+    Keys with an alert are chosen first, then pinned keys, then keys by priority.
     """
     names = view.history.names()
     pinned, alerting = names.intersection(view.pinned), {alert.key for alert in view.alerts}
     in_table = {key for key in names if metric_for_key(key, view.metrics).in_table}
     ordered = sort_keys(in_table | pinned | alerting, view.metrics)
-    by_worth = sorted(
+    by_importance = sorted(
         ordered, key=lambda key: (key not in alerting, key not in pinned, _priority(view, key))
     )
-    kept = set(by_worth[: max(room, 1)])
+    kept = set(by_importance[: max(room, 1)])
     return [key for key in ordered if key in kept]
 
 
@@ -112,6 +112,7 @@ def _progress(view: View, width: int, ascii_only: bool) -> Text:
         left = f"  {duration(max(remaining - view.since_row, 0.0))} left"
     if not math.isfinite(share):
         return Text.assemble(_counted(view), "  ", (elapsed, "bold blue"), " elapsed")
+    # From the most to the least detailed text, until the bar keeps its minimum width.
     counted, of_total = f"  {_counted(view)}", f"  {_counted(view, total=True)}"
     facts = Text()
     for steps, word in ((of_total, " elapsed"), (of_total, ""), (counted, ""), ("", "")):
@@ -134,6 +135,7 @@ def _counted(view: View, *, total: bool = False) -> str:
 
 
 def _bar(share: float, width: int, ascii_only: bool) -> Text:
+    """Returns a progress bar of this width."""
     full = min(width, int(share * width))
     if ascii_only:
         return Text("#" * full + "-" * (width - full))
@@ -144,6 +146,9 @@ def _bar(share: float, width: int, ascii_only: bool) -> Text:
 
 
 def _table(view: View, keys: Sequence[str], width: int, ascii_only: bool) -> list[Text]:
+    """Returns one line per key: section, label, number and unit, and where there is space also the change
+    and a sparkline."""
+    # Reversed, so that an error, which comes first, wins over a warning of the same key.
     alerts = {alert.key: alert for alert in reversed(view.alerts)}
     first = max((len(section(key)) for key in keys), default=0) + 2
     second = max((len(_label(key)) for key in keys), default=0) + 1
@@ -221,7 +226,7 @@ def _alerts(alerts: Sequence[Alert], width: int, room: int) -> list[Text]:
         others = len(alerts) - index - 1
         if len(lines) + len(wrapped) + bool(others) > room:
             lines += [] if lines else wrapped[: room - bool(others)]
-            others += index > 0
+            others += index > 0  # this alert is not shown, unless it is the first
             lines += [Text(f"  and {others} more", style="dim")] if others else []
             break
         lines += wrapped
@@ -229,10 +234,12 @@ def _alerts(alerts: Sequence[Alert], width: int, room: int) -> list[Text]:
 
 
 def _wrapped(text: str, style: str, width: int) -> list[Text]:
+    """Returns a text as lines of at most this width."""
     lines = wrap(text, width, subsequent_indent="  ", drop_whitespace=True)
     return [Text(line, style=style) for line in lines]
 
 
 def _ascii(line: Text) -> Text:
+    """Returns a line without styles and without characters that such a terminal cannot show."""
     swaps = str.maketrans({"✖": "!", "▲": "!", "·": "-", "…": ".", "±": "~"})
     return Text(line.plain.translate(swaps).encode("ascii", "replace").decode(), no_wrap=True)

@@ -56,8 +56,8 @@ class History:
         with self._lock:
             rows = self._of(key)
             kept = [*rows.kept] if rows.last_is_kept else [*rows.kept, rows.recent[-1]]
-        found = (row.get(key, math.nan) for row in kept)
-        return [value for value in found if math.isfinite(value)]
+        values = (row.get(key, math.nan) for row in kept)
+        return [value for value in values if math.isfinite(value)]
 
     def _recent(self, key: str, age: int) -> float:
         with self._lock:
@@ -65,6 +65,7 @@ class History:
             return recent[-age].get(key, math.nan) if len(recent) >= age else math.nan
 
     def _of(self, key: str) -> _Downsampled:
+        """Returns the rows that contain this key: those with an evaluation for `eval:...`, else all."""
         return self._evaluated if key.startswith("eval") and ":" in key else self._all
 
 
@@ -74,6 +75,7 @@ class _Downsampled:
     def __init__(self, limit: int) -> None:
         self.kept: list[Row] = []
         self.recent: deque[Row] = deque(maxlen=2)
+        """The latest two rows, kept or not, for the latest value and its change."""
         self.last_is_kept = True
         self._limit, self._stride, self._count = limit, 1, 0
 

@@ -48,10 +48,13 @@ class LiveTable:
         self._alerts: dict[str, Alert] = {}
         self._last_event = ""
         self._keys = ""
+        """Help for the command keys; empty while it is hidden."""
         self._ticking = True
+        """False for the last frame, which shows the time of the last row."""
         self._paused_at: float | None = None
         self._row_at = 0.0
-        self._fresh = False
+        """Monotonic time of the latest row."""
+        self._needs_redraw = False
         self._live: Live | None = None
         self._stop = Event()
         self._thread = Thread(target=self._draw_forever, name="console", daemon=True)
@@ -63,13 +66,13 @@ class LiveTable:
                 self._alerts[alert.id] = alert
             else:
                 self._alerts.pop(alert.id, None)
-        self._row_at, self._fresh = time.monotonic(), True
-        if self._live is None:
+        self._row_at, self._needs_redraw = time.monotonic(), True
+        if self._live is None:  # before the first row there is nothing to draw
             self._start()
 
     def event(self, event: Mapping[str, Any]) -> None:
         now, kind = time.monotonic(), event.get("kind")
-        self._fresh = True
+        self._needs_redraw = True
         if kind == "keys":  # toggles the help
             self._keys = "" if self._keys else event["text"]
             return
@@ -81,7 +84,7 @@ class LiveTable:
         if kind == "paused":
             self._paused_at = now
         elif kind == "unpaused" and self._paused_at is not None:
-            self._row_at += now - self._paused_at
+            self._row_at += now - self._paused_at  # the elapsed time does not count pauses
             self._paused_at = None
 
     def close(self) -> None:
@@ -106,9 +109,9 @@ class LiveTable:
         drawn_at, pause = 0.0, REDRAW_SECONDS
         while not self._stop.wait(pause):
             began = time.monotonic()
-            if not self._fresh and began - drawn_at < IDLE_SECONDS:
+            if not self._needs_redraw and began - drawn_at < IDLE_SECONDS:
                 continue
-            self._fresh = False
+            self._needs_redraw = False
             try:
                 self._draw()
             except (OSError, ValueError):  # a closed terminal must not stop training
@@ -134,5 +137,6 @@ class LiveTable:
             pinned=self._pinned,
         )
         ascii_only = self._terminal.options.ascii_only
+        # One column and one line less: some terminals wrap or scroll when the last cell is written.
         text = frame(view, size.width - 1, size.height - 1, ascii_only=ascii_only)
         self._live.update(text, refresh=True)

@@ -38,7 +38,7 @@ class LogFile:
         format_summary: Callable[[Summary], str] | None = None,
         cap: int = CAP_BYTES,
     ) -> None:
-        self._metrics, self._ending, self._cap = metrics, format_summary, cap
+        self._metrics, self._format_summary, self._cap = metrics, format_summary, cap
         self._file = open(path, "ab", buffering=0)  # noqa: SIM115  (each line is one write)
         self._size = self._file.tell()
         self._full = self._size >= cap - ENDING_BYTES
@@ -70,8 +70,9 @@ class LogFile:
     def close(self, summary: Summary | None) -> None:
         if self._file.closed:
             return
-        if summary is not None and self._ending is not None:
-            self._put(_ANSI.sub("", self._ending(summary)).rstrip().split("\n"))
+        if summary is not None and self._format_summary is not None:
+            # Without a reserve: this is what the reserved bytes are for.
+            self._put(_ANSI.sub("", self._format_summary(summary)).rstrip().split("\n"))
         self._file.close()
 
     @contextmanager
@@ -80,7 +81,7 @@ class LogFile:
         run from the command line, the output that environments print."""
         handler, root, show = _Handler(self), logging.getLogger(), warnings.showwarning
 
-        def show_and_keep(
+        def log_and_show(
             message: Warning | str,
             category: type[Warning],
             filename: str,
@@ -93,7 +94,7 @@ class LogFile:
 
         root.addHandler(handler)
         if not env_output.is_separated():
-            warnings.showwarning = show_and_keep
+            warnings.showwarning = log_and_show
         try:
             with env_output.redirect_env_output(self.fileno(), self.write_line):
                 yield self
@@ -115,6 +116,8 @@ class LogFile:
 
 
 class _Handler(logging.Handler):
+    """Writes log records of level WARNING and above to the log file."""
+
     def __init__(self, log: LogFile) -> None:
         super().__init__(logging.WARNING)
         self._log = log

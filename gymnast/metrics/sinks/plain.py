@@ -36,6 +36,7 @@ def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()
 
 
 def alert_line(alert: Alert) -> str:
+    """Formats an alert: `warning: policy/kl is high: ... Updates are too large. ...`"""
     if not alert.active:
         return f"resolved: {alert.id}"
     return f"{alert.level}: {alert.message}. {alert.advice}".rstrip()
@@ -51,6 +52,7 @@ def event_line(event: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
+    """Formats a field of an event: a list of changes, a change, a score, or a plain value."""
     if isinstance(value, list) and value and all(isinstance(v, Mapping) for v in value):
         return "; ".join(map(_value, value))
     if isinstance(value, Mapping) and {"key", "from", "to"} == set(value):

@@ -26,6 +26,7 @@ FLUSH_SECONDS = 2.0
 
 
 def open_tracker(tracked: TrackedRun) -> TensorBoard:
+    """Creates an event file for this attempt."""
     return TensorBoard(tracked)
 
 
@@ -74,14 +75,14 @@ class TensorBoard:
 
     def _begin(self, step: int, row: Row) -> None:
         """Marks the start of an attempt, so that TensorBoard drops later steps of earlier attempts."""
-        first = (
-            step + 1 if is_late_evaluation(row) else step
-        )  # a late row has the same step as a row that must be kept
+        # A late row has the same step as a row that must be kept.
+        first = step + 1 if is_late_evaluation(row) else step
         event = self._events.Event(wall_time=self._time(row), step=first)
         event.session_log.status = self._events.SessionLog.START
         self._put(event)
         event = self._events.Event(wall_time=self._time(row), step=step)
         config = json.dumps(self._tracked.config, indent=1)
+        # Indented by four spaces: the text plugin renders Markdown, and this is a code block.
         self._text(event, "config", "\n".join(f"    {line}" for line in config.splitlines()))
         self._put(event)
 

@@ -43,7 +43,9 @@ class Tracker:
     ) -> None:
         self._name, self._open, self._report = name, open_tracker, report
         self._calls: SimpleQueue[Callable[[OpenTracker], None] | None] = SimpleQueue()
-        self._news: SimpleQueue[tuple[str, dict[str, str]]] = SimpleQueue()
+        """Calls for the tracker's thread; None ends it."""
+        self._events: SimpleQueue[tuple[str, dict[str, str]]] = SimpleQueue()
+        """Kind and detail of events from the tracker's thread, to be recorded by the training thread."""
         self._counters: dict[str, float] = {}
         self._thread: threading.Thread | None = None
         self._given_up = False
@@ -68,20 +70,22 @@ class Tracker:
         self._thread.join(GIVEN_UP_SECONDS if self._given_up else FINISH_SECONDS)
         if self._thread.is_alive():
             self._fail(f"not finished after {FINISH_SECONDS:.0f} s")
-        self._report_news()
+        self._report_events()
 
     def _enqueue(self, call: Callable[[OpenTracker], None]) -> None:
+        """Queues a call, unless the tracker has been given up, and reports what has happened to it."""
         if self._calls.qsize() > MAX_QUEUED_ROWS:
             self._fail(f"more than {MAX_QUEUED_ROWS:,} rows behind")
         if not self._given_up:
             self._calls.put(call)
-        self._report_news()
+        self._report_events()
 
     def _work(self) -> None:
+        """Opens the tracker and makes the queued calls, in a thread of its own."""
         opened = None
         try:
             opened = self._open()
-            self._news.put(("tracking", {"where": opened.location}))
+            self._events.put(("tracking", {"where": opened.location}))
             while (call := self._calls.get()) is not None and not self._given_up:
                 call(opened)
         except BaseException as problem:  # no failure of a tracker may stop training
@@ -91,14 +95,15 @@ class Tracker:
                 opened.close(None)
 
     def _fail(self, why: str) -> None:
+        """Gives the tracker up. Only the first reason is reported."""
         if not self._given_up:
             self._given_up = True
-            self._news.put(("tracking failed", {"why": why}))
+            self._events.put(("tracking failed", {"why": why}))
 
-    def _report_news(self) -> None:
+    def _report_events(self) -> None:
         """Reports queued events. Called in the training thread, which owns the run's events."""
-        while not self._news.empty():
-            kind, detail = self._news.get()
+        while not self._events.empty():
+            kind, detail = self._events.get()
             try:
                 self._report(kind, self._counters, tracker=self._name, **detail)
             except GymnastError as problem:

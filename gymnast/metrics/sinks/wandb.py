@@ -41,6 +41,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 def open_tracker(tracked: TrackedRun) -> Wandb:
+    """Creates the run in W&B, or continues it: the id of the run is its id in W&B too."""
     mode = tracked.settings.mode
     mode = os.environ.get("WANDB_MODE", "offline") if mode == "auto" else mode
     with _silent_wandb(offline=mode == "offline"):
@@ -71,10 +72,15 @@ class Wandb:
         self._folder = _folder(tracked)
         self._folder.mkdir(exist_ok=True)  # wandb does not create it if WANDB_MODE=disabled
         self._keys: dict[str, None] = {}
+        """Keys of all rows so far, in the order of their first row."""
         self._media: dict[str, str] = {}
+        """Key of a video, table or histogram -> type of its panel."""
         self._bounds: dict[str, float] = {}
+        """Series with the constant upper bound of a metric, logged with every row."""
         self._active: set[str] = set()
+        """Ids of the active alerts."""
         self._alerts: list[list[Any]] = []
+        """Lines of the table of alerts."""
         self._last_step = 0.0
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
@@ -82,9 +88,9 @@ class Wandb:
             self._declare(new_keys)
         for alert in alerts:
             self._record_alert(alert)
-        more = {"alerts/active": len(self._active), **self._histogram(row)}
+        extra = {"alerts/active": len(self._active), **self._histogram(row)}
         self._last_step = row[AXIS]
-        self._run.log({**row, **self._bounds, **more})
+        self._run.log({**row, **self._bounds, **extra})
 
     def event(self, event: Mapping[str, Any]) -> None: ...
 
@@ -133,15 +139,17 @@ class Wandb:
 
     def _histogram(self, row: Row) -> dict[str, Any]:
         """Returns the histogram of the discrete actions of this rollout; empty if the row has none."""
-        shares = {int(m[1]): row[key] for key in row if (m := ACTIONS.fullmatch(key))}
+        shares = {int(match[1]): row[key] for key in row if (match := ACTIONS.fullmatch(key))}
         if not shares:
             return {}
         self._media.setdefault(HISTOGRAM, "MediaBrowser")
-        edges = [place - 0.5 for place in range(max(shares) + 2)]
-        heights = [shares.get(place, 0.0) for place in range(max(shares) + 1)]
+        # one bin per action, centered on its index
+        edges = [action - 0.5 for action in range(max(shares) + 2)]
+        heights = [shares.get(action, 0.0) for action in range(max(shares) + 1)]
         return {HISTOGRAM: self._wandb.Histogram(np_histogram=(heights, edges))}
 
     def _show(self, key: str, panel: str, value: Any, step: float) -> None:
+        """Logs a video, table or histogram at a step of the x axis, which may be an earlier one."""
         self._media[key] = panel
         self._run.log({key: value, AXIS: step})
 
@@ -153,6 +161,7 @@ class Wandb:
             name = f"{Path(film['path']).name} {film.get('created')}"
             if name not in logged:
                 yield film
+                # Only after the caller has logged it: a video that failed is tried again on resume.
                 logged.add(name)
                 file.write_text(json.dumps(sorted(logged)))
 
@@ -192,9 +201,8 @@ def _silent_wandb(*, offline: bool) -> Iterator[None]:
     reports. Afterwards its hooks on `sys.exit` and `sys.excepthook` are removed: `finish` gets the exit code
     explicitly."""
     variables = {"WANDB_SILENT": "true"} | ({"WANDB_ERROR_REPORTING": "false"} if offline else {})
-    variables |= (
-        guard.detached_variables()
-    )  # wandb's process may finish writing after ours was killed
+    # wandb's process may finish writing after ours was killed
+    variables |= guard.detached_variables()
     before, hooks = {name: os.environ.get(name) for name in variables}, (sys.exit, sys.excepthook)
     os.environ.update(variables)
     try:

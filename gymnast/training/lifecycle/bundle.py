@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +18,27 @@ def write_incident_bundle(
 ) -> Path:
     """Writes the rollout, the policy before the update and the hyperparameters to a directory in the
     format of a checkpoint, under `incidents/` (`incidents/ROLE/` with several roles); returns its path."""
-    learner, folder = session.learners[role], layout.INCIDENTS.path(run.path)
+    learner, folder, before = (
+        session.learners[role],
+        layout.INCIDENTS.path(run.path),
+        incident.before,
+    )
     return checkpoint.write(
         folder if role == ROLE else folder / role,
         session.clock.env_steps,
         tensors={
             "rollout": rollout.arrays(),
-            POLICY: learner.policy.arrays(),
-            "learner": learner.state()[0],
+            POLICY: before.policy,
+            # Replay memory and shaping state are not part of the snapshot, and are stored as they are now.
+            "learner": {**learner.state()[0], **before.arrays},
         },
         documents={
-            "incident": {"role": role, **asdict(incident), "clock": session.clock.counters()},
+            "incident": {
+                "role": role,
+                "problem": incident.problem,
+                "dropped": incident.dropped,
+                "clock": session.clock.counters(),
+            },
             "policy": learner.policy.spec(),
             "values": {name: str(value) for name, value in hparams},
         },

@@ -81,8 +81,8 @@ class PreparedRun:
         environment's own."""
         cfg, steps = self.resolved.config, self.collector.time_limit
         if steps is not None and self.collector.has_default_limit:
-            known = cfg.training_limit().default != DEFAULT_EPISODE_STEPS
-            source = "eval.max_episode_steps" if known else "default"
+            from_eval = cfg.training_limit().default != DEFAULT_EPISODE_STEPS
+            source = "eval.max_episode_steps" if from_eval else "default"
             return f"{steps:,} steps ({source}: the environment declares none)"
         if (given := cfg.training_limit().steps) is not None:
             return f"{given:,} steps (env.max_episode_steps)"
@@ -90,36 +90,44 @@ class PreparedRun:
 
     def warnings(self) -> list[str]:
         """Returns what the user should know before training starts, one sentence each."""
-        cfg, found = self.resolved.config, []
+        cfg, warnings = self.resolved.config, list[str]()
         name = split_target(self.resolved.preset)[0]
         if self.resolved.requested_env != name:
-            found.append(
+            warnings.append(
                 f"{self.resolved.requested_env} has no version: using {name}, the newest known"
             )
         if (preset := find_preset(name)).shadows_builtin:
-            found.append(f"{preset.source.name} replaces the built-in preset for {name}")
+            warnings.append(f"{preset.source.name} replaces the built-in preset for {name}")
         if not self.resolved.has_preset:
-            found.append(f"no preset for {cfg.env.id}: using defaults for its type of spaces")
+            warnings.append(f"no preset for {cfg.env.id}: using defaults for its type of spaces")
         if self.resolved.provenance.get("env.keep") == SPACE_DEFAULT_ORIGIN:
             kept = ", ".join(cfg.env.keep)
-            found.append(f"the policy sees only these parts of the observation: {kept} (env.keep)")
+            warnings.append(
+                f"the policy sees only these parts of the observation: {kept} (env.keep)"
+            )
         if cfg.facts.threshold is None:
-            found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
-        found += self.collector.seeding_warnings
+            warnings.append(
+                "no threshold is declared, so nothing counts as solved (facts.threshold)"
+            )
+        warnings += self.collector.seeding_warnings
         if not self.collector.resumes_exactly and not self.collector.seeding_warnings:
-            found.append("this environment does not replay exactly: resume restarts its episodes")
+            warnings.append(
+                "this environment does not replay exactly: resume restarts its episodes"
+            )
         if cfg.evaluation_limit() == ENV_LIMIT and self.collector.time_limit is None:
-            found.append(
+            warnings.append(
                 f"{cfg.env.id} declares no time limit and eval.max_episode_steps is off: an evaluation "
                 "may last until eval.timeout"
             )
         idle = unused_settings(self.resolved.explicit_keys, cfg, self.collector)
-        found += [f"{key} has no effect: {why}" for key, why in idle]
+        warnings += [f"{key} has no effect: {why}" for key, why in idle]
         rollout = cfg.env.n_envs * (cfg.initial_algo().rollout_length().steps or 1)
         total = cfg.stop.env_steps
         if total is not None and total < rollout:
-            found.append(f"the budget ({total:,}) is less than one rollout ({rollout:,} env steps)")
-        return found
+            warnings.append(
+                f"the budget ({total:,}) is less than one rollout ({rollout:,} env steps)"
+            )
+        return warnings
 
 
 def prepare(
@@ -141,12 +149,14 @@ def network_text(network: Network) -> str:
 
 
 def _widths(stack: Stack) -> str:
+    """Returns the widths of a stack of layers. Layers without a width (activations) are not shown."""
     widths: list[str] = []
     for layer in stack:
         match layer:
             case Embedding(n, width):
                 widths += [f"{n} embedded", str(width)]
             case Linear(n_in, n_out):
+                # the input of a later layer is the output of the one before
                 widths += [str(n_out)] if widths else [str(n_in), str(n_out)]
             case Pixels(shape):
                 convolutions = sum(isinstance(one, Conv) for _, one in iter_layers("", stack))

@@ -29,6 +29,8 @@ def check_can_continue(run: Run, saved: Checkpoint, *, changed: bool, branches: 
     info = run.info
     if changed or not (branches or info["status"] == "finished"):
         return
+    # A branch has ended if its checkpoint was saved with an end reason, unless the run itself went past
+    # that reason before. The run has ended if run.json says so and the checkpoint is its last state.
     if branches:
         ended = saved.document("state")["ended"]
         if ended is None or _resumed_from(run, saved):
@@ -69,6 +71,7 @@ def check_budget(
 
 
 def _larger_or_earlier(run: Run, saved: Checkpoint, name: str, total: float) -> str:
+    """Returns the two ways out of a budget that is too small, as a hint for the user."""
     option = "--minutes" if name == "seconds" else f"--{name.replace('_', '-')}"
     end = min(saved.step, total) if name == "env_steps" else saved.step
     earlier = [step for step in checkpoint.list_checkpoints(run.path) if 0 < step < end]
@@ -84,6 +87,8 @@ def _resumed_from(run: Run, saved: Checkpoint) -> bool:
 
 def check_compatible(before: Config[Any], cfg: Config[Any]) -> None:
     """Raises ConfigError for changed settings that a checkpoint cannot be loaded into."""
+    # These determine the shapes of stored arrays, the meaning of stored statistics, and the episodes
+    # that are restored by replaying their actions.
     fixed = ("seed", "policy", "env", "normalize")
     changed = [name for name in fixed if getattr(before, name) != getattr(cfg, name)]
     if _shaping_terms(before) != _shaping_terms(cfg):

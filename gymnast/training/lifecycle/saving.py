@@ -31,6 +31,7 @@ def save(
     """Writes a checkpoint durably, then prunes old checkpoints and traces. The best version and the one
     being evaluated are never pruned. `row`, `collected` and `updates` are those of the last rollout."""
     step = session.clock.env_steps
+    # Traces go first: after the checkpoint is written, resume deletes only traces of later versions.
     if session.traces:
         file = run.traces / f"train-{step:012d}.safetensors"
         write_traces(file, session.traces, {"kind": "train", "version": step})
@@ -51,6 +52,7 @@ def save(
         texts=_tables(session, collected, updates),
         reason=reason,
     )
+    # run.json names a checkpoint only after it exists.
     scores = session.scores
     best = scores.best["env_steps"] if scores.best else None
     run.update(
@@ -59,6 +61,7 @@ def save(
         score=scores.best,
         alerts=[asdict(alert) for alert in alerts.all()],
     )
+    # The pending version may turn out to be the best one (docs/decisions/0003).
     pending = scores.pending.version if scores.pending else None
     protect = {version for version in (best, pending) if version is not None}
     checkpoint.prune(run.path, session.cfg.checkpoint.keep, protect)
@@ -85,8 +88,10 @@ def _tables(
     for role, newest in (collected.rollouts if collected else {}).items():
         learner, update = session.learners[role], updates.get(role)
         rollout = update.raw_rollout if update else newest
-        lesson = learner.training_targets(update.shaped_rollout, update.hparams) if update else None
+        targets = (
+            learner.training_targets(update.shaped_rollout, update.hparams) if update else None
+        )
         facts = facts_for_policy_obs(session.cfg.facts, session.cfg.env, learner.policy.obs_space)
         name = "rollout.csv" if role == ROLE else f"rollout-{role}.csv"
-        tables[name] = to_csv(step_table(rollout, learner.policy.head, facts, lesson), TABLE_STEPS)
+        tables[name] = to_csv(step_table(rollout, learner.policy.head, facts, targets), TABLE_STEPS)
     return tables

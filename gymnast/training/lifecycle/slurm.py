@@ -31,6 +31,7 @@ def requeue(
         why = "the same command would start another run; give --name NAME --requeue"
         run.record_event("not requeued", counters, job=job, why=why)
         return
+    # The event comes first: a successful requeue kills this process.
     run.record_event("requeued", counters, job=job)
     command = ["scontrol", "requeue", job]
     try:

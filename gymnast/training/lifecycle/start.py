@@ -72,10 +72,12 @@ def start_run(
     """Creates a run and trains it to its end. `source`: the run and checkpoint whose weights it starts
     from; `keyboard`: keys pressed in the terminal are commands; `rerun_resumes`: running the same command
     again would continue this run (decides whether a SLURM job is requeued)."""
+    # 1. Refuse what cannot work while there is nothing to clean up.
     cfg = resolved.config
     validate_before_start(cfg, collector, source)
     if is_multi_agent(cfg.env.id):
         _refuse_unknown_players(cfg, collector, runs_dir)
+    # 2. Create the run directory. The stored config is the requested one, also with --debug.
     with store.reserve_name(label.name, runs_dir):
         run = Run.create(
             runs_dir,
@@ -95,6 +97,7 @@ def start_run(
             threshold=cfg.facts.threshold,
             repeatable=_repeatable(cfg),
         )
+    # 3. Train.
     used = single_process_config(cfg) if debug else cfg
     with open_run(
         run, used, collector, console, keyboard=keyboard, rerun_resumes=rerun_resumes
@@ -119,37 +122,40 @@ def open_run(
     """Opens everything that a run needs (lock, recorder, evaluation, signal handlers, watchdog, keys),
     yields the loop, and closes it all on every way out, in reverse order."""
     with ExitStack() as stack:
+        # The stack closes in reverse order, so what is entered first is available longest: a failure
+        # anywhere below can still be recorded, and the lock is held until all files are written.
         stack.callback(guard.unmark)
         stack.callback(collector.close)
         stack.enter_context(run.writer())
         metrics = run_metrics(cfg, metric_limits(collector, cfg))
         log = LogFile(layout.LOG.path(run.path), metrics, format_summary=end_text)
         stack.enter_context(log.capture_logging())
-        record, loss = _open_record(run)
+        metric_store, loss = _open_metric_store(run)
         console_sink = console(metrics, cfg)
 
         def record_event(kind: str, counters: Mapping[str, float], **detail: Any) -> None:
             run.record_event(kind, counters, **detail)
             recorder.event({"kind": kind, **counters, **detail})
 
-        placed = partial(films.films_with_steps, run.path)
-        tracked = TrackedRun.from_run_info(run.info, cfg, metrics, run.path, placed)
-        # Closed in this order: a tracker may take long to upload, and the log records how that ended.
+        list_films = partial(films.films_with_steps, run.path)
+        tracked = TrackedRun.from_run_info(run.info, cfg, metrics, run.path, list_films)
+        # The recorder closes its sinks in this order: a tracker may take long to upload, and the log
+        # records how that ended.
         sinks: list[Sink] = [console_sink, *tracker_sinks(tracked, record_event), log]
         roles = [role for role in collector.spaces if role != ROLE]
-        recorder = Recorder(metrics, sinks, alert_settings(cfg, run), roles, record)
+        recorder = Recorder(metrics, sinks, alert_settings(cfg, run), roles, metric_store)
         stack.callback(recorder.close)
 
-        def report(done: int, total: int, seconds: float) -> None:
+        def report_progress(done: int, total: int, seconds: float) -> None:
             """Shows the progress of an evaluation; it is not written to events.jsonl."""
             recorder.event({"kind": "evaluating", "finished": progress_text(done, total, seconds)})
 
-        evaluating = open_evaluation_runner(cfg, log.write_line, report)
-        stack.callback(evaluating.close)
+        evaluation_runner = open_evaluation_runner(cfg, log.write_line, report_progress)
+        stack.callback(evaluation_runner.close)
         traces = run.matches if is_multi_agent(cfg.env.id) else run.traces
-        scores = Scores(evaluating, traces if cfg.traces.eval else None, run.path)
+        scores = Scores(evaluation_runner, traces if cfg.traces.eval else None, run.path)
         session = Session.build(cfg, collector, scores, run.path)
-        networks = [x.policy.network for x in session.learners.values()]
+        networks = [learner.policy.network for learner in session.learners.values()]
         set_num_threads(
             cfg.threads,
             split_batch=any(splits_batch_over_threads(cfg, network) for network in networks),
@@ -158,7 +164,7 @@ def open_run(
         commands = Commands(run)
         keys = KeyListener(run, commands, console_sink, enabled=keyboard)
 
-        def leave(reason: str) -> None:
+        def on_exit(reason: str) -> None:
             """Called by a signal handler's thread just before the process exits."""
             keys.close()
             closing = threading.Thread(target=recorder.close, daemon=True)
@@ -167,20 +173,21 @@ def open_run(
             run.update(status="stopped", reason=reason, reason_kind="interrupted")
             counters = session.clock.counters()
             run.record_event("stopping", counters, reason=reason, reason_kind="interrupted")
+            # SLURM kills the job when it is requeued, so everything else is done before.
             requeue(run, counters, interrupts.received, rerun_resumes=rerun_resumes)
-            closing.join()
+            closing.join()  # the caller ends the process after CLEANUP_SECONDS in any case
 
-        def say(text: str) -> None:
+        def show_message(text: str) -> None:
             for sink in (console_sink, log):
                 sink.event({"kind": "stopping", "message": text})
 
-        interrupts = stack.enter_context(Interrupts(leave, say))
+        interrupts = stack.enter_context(Interrupts(on_exit, show_message))
         stall_report = StallReport(run, log, console_sink, lambda: dict(session.clock.counters()))
         stack.enter_context(Watchdog(cfg.env.timeout, stall_report))
         stack.enter_context(keys)
         attempts = run.info["attempts"] + 1
         run.update(status="running", reason="", reason_kind="", live={}, attempts=attempts)
-        loop = Loop(run, session, recorder, record, interrupts, commands)
+        loop = Loop(run, session, recorder, metric_store, interrupts, commands)
         stack.callback(loop.learner_thread.close)
         if loss:
             loop.event("record restarted", why=loss)
@@ -202,7 +209,8 @@ def record_engine(loop: Loop) -> list[str]:
     """Writes the engine that computes from here on into run.json; returns ["engine"] if another one
     computed before, else []."""
     cfg, before = loop.session.cfg, loop.run.info.get("engine", "torch")
-    chosen = {choose_engine(cfg, x.policy.network).backend for x in loop.session.learners.values()}
+    learners = loop.session.learners.values()
+    chosen = {choose_engine(cfg, learner.policy.network).backend for learner in learners}
     now = " and ".join(sorted(chosen))
     loop.run.update(engine=now)
     if loop.session.clock.rollouts == 0 or before == now:
@@ -211,10 +219,11 @@ def record_engine(loop: Loop) -> list[str]:
     return ["engine"]
 
 
-def _open_record(run: Run) -> tuple[MetricStore, str]:
-    """Returns the metric record to append to, and what was lost ("" if nothing). A damaged record is
-    renamed and a new one started."""
+def _open_metric_store(run: Run) -> tuple[MetricStore, str]:
+    """Returns the database of metrics to append to, and what was lost ("" if nothing). A damaged file
+    is renamed and a new one started."""
     path = layout.METRICS.path(run.path)
+    # A run with only its start checkpoint has no rows yet, so nothing is missing.
     missing = max(checkpoint.list_checkpoints(run.path), default=0) > 0 and not path.exists()
     try:
         return MetricStore(path, "w"), "metrics.db was missing" if missing else ""
@@ -229,6 +238,7 @@ def train_to_end(loop: Loop) -> Summary:
     try:
         summary = loop.train()
     except BaseException as problem:
+        # After a second signal this exception comes from files that the exiting thread has closed.
         loop.interrupts.block_if_exiting()
         text = (str(problem) or type(problem).__name__).splitlines()[0]
         loop.run.update(status="failed", reason=text, reason_kind="failed", solved=None)
@@ -241,12 +251,15 @@ def train_to_end(loop: Loop) -> Summary:
     finally:
         with suppress(GymnastError):  # a full disk has been reported already
             loop.commands.reject_pending(loop, "the run had ended")
+    # Last, and without waiting: filming must not cost training time.
     film_in_background(loop.run.path, loop.session.cfg)
     loop.recorder.close(summary)
     return summary
 
 
 def _load_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
+    """Loads every parameter of the parent's policies that has the same name and shape here, and records
+    which ones were taken and which start fresh."""
     for role, learner in loop.session.learners.items():
         arrays = arrays_of_role(role, saved.tensors(POLICY))
         loaded, fresh = learner.policy.load_compatible(arrays)
@@ -264,6 +277,7 @@ def validate_before_start(
     if not cfg.algo.native:
         load_engine("torch")
     load_algorithm(cfg.algo)
+    # Whether an environment provides masks is known only after a reset.
     if cfg.algo.action_selection != "sample" and isinstance(collector, VectorCollector):
         collector.envs.reset([0], [cfg.seed])
         if collector.envs.mask is not None:
@@ -293,6 +307,8 @@ def validate_before_start(
 
 
 def _refuse_unknown_players(cfg: Config[Any], collector: Collector, runs_dir: Path) -> None:
+    """Raises ConfigError if the config names an opponent that cannot be loaded."""
+    # imported here: training a single agent must not pay for loading the self-play modules
     from gymnast.collect.matches import MatchCollector
     from gymnast.selfplay.players import refuse_unknown_players
 

@@ -34,16 +34,18 @@ class StopReason:
 
 def stop_conditions(cfg: Config[Any]) -> list[str]:
     """Returns the conditions that end training before its budget does, as clauses for the user."""
-    stop, found = cfg.stop, list[str]()
+    stop, conditions = cfg.stop, list[str]()
     if stop.solved and cfg.facts.threshold is not None:
-        found.append("when solved in an evaluation")
+        conditions.append("when solved in an evaluation")
     if stop.eval_return is not None:
-        found.append(f"when the mean return of an evaluation reaches {stop.eval_return:g}")
+        conditions.append(f"when the mean return of an evaluation reaches {stop.eval_return:g}")
     if stop.train_return is not None:
-        found.append(f"when the mean return of training episodes reaches {stop.train_return:g}")
+        conditions.append(
+            f"when the mean return of training episodes reaches {stop.train_return:g}"
+        )
     if stop.plateau is not None:
-        found.append(f"after {count_noun(stop.plateau, 'evaluation')} without improvement")
-    return found
+        conditions.append(f"after {count_noun(stop.plateau, 'evaluation')} without improvement")
+    return conditions
 
 
 def rollout_stop_reason(
@@ -70,6 +72,7 @@ def evaluation_stop_reason(
     score = result.score()
     threshold, goal, patience = cfg.facts.threshold, cfg.stop.eval_return, cfg.stop.plateau
     at = f"at {result.version:,} env steps"
+    # The most informative reason comes first: a solved run often meets the other conditions too.
     if cfg.stop.solved and is_solved(score, threshold):
         bound = f"the lower bound {score['low']:.4g} reached the threshold {threshold:g}"
         return StopReason("solved", f"solved {at}: {bound}", result.version)
@@ -114,6 +117,8 @@ def limit_to_budget(
 ) -> RolloutLength:
     """Returns the length of the next rollout, shortened if the budget ends before it."""
     per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frames_per_step}
+    # Rounded up: the last rollout may exceed the budget by less than one vector step. Budgets of other
+    # clocks (updates, episodes, seconds) cannot be converted to steps and are checked afterwards.
     left = [
         math.ceil((total - clock.read(name)) / per_step[name])
         for name, total in clock.limits.items()

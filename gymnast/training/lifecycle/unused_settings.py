@@ -29,13 +29,13 @@ def unused_settings(
     """Returns (dotted key, when it would have an effect) for each of these settings that has none.
     `roles.ROLE.set.*` is checked against the spaces of that role."""
     keys, spaces = list(keys), collector.spaces
-    found = ineffective_settings(keys, _context(cfg, spaces.values()))
+    unused = ineffective_settings(keys, _context(cfg, spaces.values()))
     for role in cfg.roles.keys() & spaces.keys():
         prefix = f"roles.{role}.set."
         own = [key.removeprefix(prefix) for key in keys if key.startswith(prefix)]
         context = _context(Settings(cfg).for_role(role), [spaces[role]])
-        found += [(f"{prefix}{key}", why) for key, why in ineffective_settings(own, context)]
-    return found
+        unused += [(f"{prefix}{key}", why) for key, why in ineffective_settings(own, context)]
+    return unused
 
 
 def record_unused_settings(loop: Loop, keys: Iterable[str]) -> None:

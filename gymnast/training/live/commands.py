@@ -37,6 +37,9 @@ class Commands:
         self.run = run
         self.paused = False
         self._to_reapply: list[Mapping[str, Any]] = []
+        """Events of live changes to apply again, each at the rollout it names."""
+        # Commands with an event were applied or refused, even if the process died before it could
+        # delete their file.
         self._answered = {event["id"] for event in run.recorded_events() if "id" in event}
         resumed = run.info["attempts"] > 0
         # a "stop" or "pause" sent to an attempt that has ended must not stop the next one
@@ -57,7 +60,7 @@ class Commands:
         While the run is paused, this blocks until a command or a signal ends the pause."""
         reason = self._reapply_due(loop)
         while reason is None:
-            reason = self._from_inbox(loop)
+            reason = self._apply_inbox(loop)
             if reason is not None or not self.paused:
                 break
             if loop.interrupts.stop_requested():
@@ -65,7 +68,7 @@ class Commands:
                 break
             began = time.perf_counter()
             time.sleep(POLL_SECONDS)
-            loop.stopwatch.skip(time.perf_counter() - began)
+            loop.stopwatch.skip(time.perf_counter() - began)  # a pause is no training time
         return reason
 
     def reject_pending(self, loop: Loop, why: str) -> None:
@@ -76,9 +79,8 @@ class Commands:
             inbox.delete_command(self.run.inbox, command.id)
 
     def _in_inbox(self) -> list[Command]:
-        return [
-            found for found in inbox.read_commands(self.run.inbox) if isinstance(found, Command)
-        ]
+        commands = inbox.read_commands(self.run.inbox)
+        return [command for command in commands if isinstance(command, Command)]
 
     def _reapply_due(self, loop: Loop) -> StopReason | None:
         """Applies the recorded changes of this rollout again. Their events are in events.jsonl
@@ -98,18 +100,19 @@ class Commands:
                 loop.event("live change not reapplied", of=event["id"], why=_one_line(problem))
         return reason
 
-    def _from_inbox(self, loop: Loop) -> StopReason | None:
-        for found in inbox.read_commands(self.run.inbox):
-            if isinstance(found, InvalidCommand):
-                self._set_aside(found, loop)
+    def _apply_inbox(self, loop: Loop) -> StopReason | None:
+        """Applies the commands in the inbox, oldest first, and returns the first reason to stop."""
+        for command in inbox.read_commands(self.run.inbox):
+            if isinstance(command, InvalidCommand):
+                self._reject_file(command, loop)
                 continue
             reason = None
-            if found.id not in self._answered:
-                self._answered.add(found.id)
-                reason = self._apply(found, loop)
-            inbox.delete_command(self.run.inbox, found.id)
+            if command.id not in self._answered:
+                self._answered.add(command.id)
+                reason = self._apply(command, loop)
+            inbox.delete_command(self.run.inbox, command.id)
             if reason is not None:
-                return reason
+                return reason  # `reject_pending` answers the rest
         return None
 
     def _apply(self, command: Command, loop: Loop) -> StopReason | None:
@@ -143,6 +146,7 @@ class Commands:
         return None
 
     def _set(self, command: Command, loop: Loop) -> StopReason | None:
+        """Changes settings, or refuses the whole command if one of its assignments is not allowed."""
         try:
             changes = loop.session.settings.check_changes(command.assignments)
             check_budget_left(changes, loop.session.clock)
@@ -170,14 +174,15 @@ class Commands:
             "command refused", id=command.id, by=command.by, command=command.kind, why=why, **detail
         )
 
-    def _set_aside(self, found: InvalidCommand, loop: Loop) -> None:
-        name = found.file.name
+    def _reject_file(self, invalid: InvalidCommand, loop: Loop) -> None:
+        """Reports a file that is no command and moves it out of the inbox."""
+        name = invalid.file.name
         if name in self._answered:  # reported before, but the file could not be moved away
             return
         self._answered.add(name)
-        loop.event("command refused", file=name, why=found.reason)
+        loop.event("command refused", file=name, why=invalid.reason)
         try:
-            inbox.reject_file(found)
+            inbox.reject_file(invalid)
         except OSError as problem:
             logging.getLogger("gymnast").warning("inbox: cannot move %s: %s", name, problem)
 
@@ -206,6 +211,7 @@ def apply_changes(
         loop.event(event, **detail, changes=changes)
     s.settings.change(changes)
     s.adopt_settings()
+    # The declared bounds of metrics and the advice of alerts depend on the settings.
     loop.recorder.replace_metrics(
         run_metrics(s.cfg, metric_limits(s.collector, s.cfg)), alert_settings(s.cfg, loop.run)
     )

@@ -15,44 +15,49 @@ from gymnast.metrics.specs import require_known_key
 @dataclass
 class Curriculum:
     stages: tuple[StageConfig, ...]
-    draw: TaskSampler
+    sampler: TaskSampler
     """Draws the task of each training episode. It is shared with the collector and holds the stage."""
     rule_streaks: dict[str, int] = field(default_factory=lambda: {"demote": 0, "promote": 0})
     """For each rule of the stage, the number of consecutive rows for which it has held."""
 
     @classmethod
     def from_config(
-        cls, cfg: EnvConfig, draw: TaskSampler | None, metrics: Collection[str]
+        cls, cfg: EnvConfig, sampler: TaskSampler | None, metrics: Collection[str]
     ) -> Curriculum | None:
-        if draw is None or not cfg.curriculum:
+        """Returns the curriculum; None without one. Raises ConfigError if a rule watches an unknown
+        metric."""
+        if sampler is None or not cfg.curriculum:
             return None
         for number, stage in enumerate(cfg.curriculum):
             for way in ("promote", "demote"):
                 rule = getattr(stage, way)
                 if rule is not None:
                     at = f"env.curriculum.{number}.{way}"
-                    require_known_key(rule.key, metrics, draw.names, at=at)
-        return cls(cfg.curriculum, draw)
+                    require_known_key(rule.key, metrics, sampler.names, at=at)
+        return cls(cfg.curriculum, sampler)
 
     @property
     def stage(self) -> int:
-        return self.draw.stage
+        """Index of the current stage, from 0."""
+        return self.sampler.stage
 
     def update(self, row: Mapping[str, float]) -> dict[str, Any] | None:
         """Moves to the next or previous stage if a rule has now held for enough rows. Returns the
         content of the "stage" event, or None if the stage stays."""
+        # Demotion comes first, so it wins if both rules hold for the same row.
         for way, step in (("demote", -1), ("promote", 1)):
             rule = getattr(self.stages[self.stage], way)
             if rule is None or rule.key not in row:
-                continue
+                continue  # a row without the metric (most have no score) does not end a streak
             self.rule_streaks[way] = self.rule_streaks[way] + 1 if rule.holds(row) else 0
             if self.rule_streaks[way] >= rule.rows:
                 return self._move(step, str(rule))
         return None
 
     def _move(self, step: int, why: str) -> dict[str, Any]:
+        # No clamping: the config refuses a demotion of the first and a promotion of the last stage.
         before = self.stage
-        self.draw.stage += step
+        self.sampler.stage += step
         self.rule_streaks = dict.fromkeys(self.rule_streaks, 0)
         tasks = ", ".join(self.stages[self.stage].tasks)
         return {"from": before + 1, "to": self.stage + 1, "tasks": tasks, "why": why}
@@ -61,4 +66,4 @@ class Curriculum:
         return {"stage": self.stage, "held": self.rule_streaks}
 
     def load(self, state: dict[str, Any]) -> None:
-        self.draw.stage, self.rule_streaks = state["stage"], dict(state["held"])
+        self.sampler.stage, self.rule_streaks = state["stage"], dict(state["held"])

@@ -24,7 +24,7 @@ class _Kind:
     """Faults with the same message, ignoring the numbers in it."""
 
     count: int = 0
-    next: int = 1
+    report_at: int = 1
     """The count at which this kind is reported next."""
     waiting: list[Fault] = field(default_factory=list[Fault])
     """Faults that were not reported yet, including those of copies lost with the same process."""
@@ -45,17 +45,18 @@ class FaultReports:
         # Causes come first, so that bystanders (copies of the same process) find their kind.
         for fault in sorted(faults, key=lambda fault: fault.is_bystander):
             name = kind_of.get(fault.caused_by, "") if fault.caused_by is not None else ""
-            name = name or _NUMBERS.sub("#", fault.message)
+            name = name or _NUMBERS.sub("#", fault.message)  # such as the step or the wrong value
             kind = self._kinds.setdefault(name, _Kind())
             kind.waiting.append(fault)
             if not fault.is_bystander:
                 kind_of[fault.copy] = name
                 kind.count += 1
         for kind in self._kinds.values():
-            ends = failed is not None and failed in kind.waiting
-            if kind.waiting and (kind.count >= kind.next or ends):
-                kind.next = 2 * max(kind.count, 1)
-                yield self._report(kind, failed if ends else None)
+            ends_training = failed is not None and failed in kind.waiting
+            if kind.waiting and (kind.count >= kind.report_at or ends_training):
+                # Doubling bounds the reports: a fault in every episode of a long run gives about 20.
+                kind.report_at = 2 * max(kind.count, 1)
+                yield self._report(kind, failed if ends_training else None)
 
     def remaining(self) -> Iterator[dict[str, Any]]:
         """Yields reports of all faults since the last report of their kind."""

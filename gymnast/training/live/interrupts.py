@@ -26,20 +26,24 @@ class Interrupts:
     """A context manager that handles signals; `received` names the first one."""
 
     def __init__(self, on_exit: Callable[[str], None], show_message: Callable[[str], None]) -> None:
-        """`leave(reason)` marks the run as stopped and restores the terminal, just before exit;
-        `say(text)` shows a line to the user. Both are called in threads of their own."""
+        """`on_exit(reason)` marks the run as stopped and restores the terminal, just before the process
+        exits; `show_message(text)` shows a line to the user. Both are called in threads of their own."""
         self.received: str | None = None
-        self._leave, self._say = on_exit, show_message
+        self._on_exit, self._show_message = on_exit, show_message
         self._previous: dict[int, object] = {}
+        """Signal number -> the handler to restore."""
         self._timer: threading.Timer | None = None
-        self._leaving = threading.Event()
-        self._ends: tuple[socket.socket, socket.socket] | None = None
+        self._exiting = threading.Event()
+        self._wakeup_pair: tuple[socket.socket, socket.socket] | None = None
+        """The (reading, writing) ends of the socket to which the interpreter writes signals."""
 
     def __enter__(self) -> Interrupts:
+        # Python allows signal handlers only in the main thread; elsewhere (a training started from a
+        # thread) signals keep the behavior they have.
         if threading.current_thread() is threading.main_thread():
-            self._ends = reader, writer = socket.socketpair()
-            writer.setblocking(False)
-            self._wakeup = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+            self._wakeup_pair = reader, writer = socket.socketpair()
+            writer.setblocking(False)  # required by set_wakeup_fd
+            self._previous_wakeup = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
             for name in _SIGNALS:
                 number = getattr(signal, name)
                 self._previous[number] = signal.signal(number, self._handle)
@@ -53,18 +57,18 @@ class Interrupts:
             self._timer.cancel()
         for number, handler in self._previous.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
-        if self._ends is not None:
-            signal.set_wakeup_fd(self._wakeup)
-            self._ends[1].close()  # ends the thread
+        if self._wakeup_pair is not None:
+            signal.set_wakeup_fd(self._previous_wakeup)
+            self._wakeup_pair[1].close()  # the reader gets end-of-file, which ends its thread
 
     def stop_requested(self) -> bool:
         """True if a signal asked training to stop."""
         return self.received is not None
 
     def block_if_exiting(self) -> None:
-        """Blocks the main thread for good once another thread has begun to leave: the process ends within
-        LEAVE_SECONDS, and the main thread must not report the closed record as its own failure."""
-        if self._leaving.is_set():
+        """Blocks the main thread for good once another thread has begun to exit: the process ends within
+        CLEANUP_SECONDS, and the main thread must not report the closed record as its own failure."""
+        if self._exiting.is_set():
             threading.Event().wait()
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
@@ -72,6 +76,8 @@ class Interrupts:
         self.received = self.received or signal.Signals(number).name
 
     def _listen(self, reader: socket.socket) -> None:
+        """Responds to each signal, in a thread of its own. The interpreter writes one byte per signal:
+        its number."""
         numbers = [getattr(signal, name) for name in _SIGNALS]
         with reader:
             while number := reader.recv(1):
@@ -79,6 +85,7 @@ class Interrupts:
                     self._respond(signal.Signals(number[0]).name)
 
     def _respond(self, name: str) -> None:
+        """Starts the grace period at the first signal; exits at the second."""
         self.received = self.received or name
         if self._timer is not None:
             self._exit(f"second {name}: exited at once")
@@ -89,12 +96,14 @@ class Interrupts:
         self._timer.daemon = True
         self._timer.start()
         # in a thread: printing to a stopped terminal (Ctrl-S) blocks, and must not block a second signal
-        threading.Thread(target=self._say, args=[text], daemon=True).start()
+        threading.Thread(target=self._show_message, args=[text], daemon=True).start()
 
     def _exit(self, reason: str) -> None:
+        """Cleans up for at most CLEANUP_SECONDS, then ends the process."""
         # in a thread: the interrupted code may hold a lock that `on_exit` needs
-        self._leaving.set()
-        leaving = threading.Thread(target=self._leave, args=[reason], daemon=True)
-        leaving.start()
-        leaving.join(CLEANUP_SECONDS)
+        self._exiting.set()
+        cleanup = threading.Thread(target=self._on_exit, args=[reason], daemon=True)
+        cleanup.start()
+        cleanup.join(CLEANUP_SECONDS)
+        # Not sys.exit: it would only end this thread, and the main thread may hang in C code.
         os._exit(130)

@@ -39,18 +39,21 @@ class KeyListener:
         """Answers are shown on `console`. Without `enabled`, or if stdin is no terminal, no keys are
         read."""
         self.run, self.commands, self.console = run, commands, console
-        self._wanted = enabled and sys.stdin is not None and sys.stdin.isatty()
-        self._before: list[Any] | None = None
+        self._enabled = enabled and sys.stdin is not None and sys.stdin.isatty()
+        self._original: list[Any] | None = None
+        """The terminal's attributes before training."""
         self._handlers: dict[int, Any] = {}
-        self._away = False
+        """Signal number -> the handler to restore."""
+        self._hands_off = False
         """True while the terminal must not be touched: the process is being suspended, or is done."""
+        # Reentrant: a signal handler runs in the main thread, which may hold the lock already.
         self._lock = threading.RLock()
         self._closed = threading.Event()
 
     def __enter__(self) -> KeyListener:
-        if self._wanted:
+        if self._enabled:
             self._terminal = sys.stdin.fileno()
-            self._before = termios.tcgetattr(self._terminal)
+            self._original = termios.tcgetattr(self._terminal)
             atexit.register(self.close)
             if threading.current_thread() is threading.main_thread():
                 for number in _PASSED_ON:
@@ -70,16 +73,18 @@ class KeyListener:
         self._closed.set()
         with self._lock:
             self._restore()
-            self._away = True
+            self._hands_off = True
 
     def _listen(self) -> None:
+        """Reads keys while this process is in the foreground, in a thread of its own. `select` with a
+        timeout, since a blocking read would not notice that the run has ended."""
         while not self._closed.is_set():
             with suppress(termios.error, OSError, ValueError):  # the terminal went away
                 if self._take_terminal():
                     ready, _, _ = select.select([self._terminal], [], [], POLL_SECONDS)
                     if ready and self._in_foreground() and not self._closed.is_set():
                         pressed = os.read(self._terminal, 64)
-                        if not pressed:
+                        if not pressed:  # end of file: the terminal was closed
                             return
                         for key in pressed.decode(errors="ignore"):
                             self._press(key)
@@ -87,20 +92,20 @@ class KeyListener:
             self._closed.wait(POLL_SECONDS)
 
     def _press(self, key: str) -> None:
+        """Sends the command of a key. Other keys do nothing."""
         if key == "?":
             self.console.event({"kind": "keys", "text": HELP})
         elif key in KEYS:
             kind = "unpause" if key == "p" and self.commands.paused else KEYS[key]
-            with suppress(
-                GymnastError
-            ):  # the run is ending or the disk is full: the loop reports it
+            # The run is ending or the disk is full: the loop reports it.
+            with suppress(GymnastError):
                 inbox.send(self.run, kind, by="keyboard")
                 self.console.event({"kind": f"{kind}: at the next rollout"})
 
     def _take_terminal(self) -> bool:
         """Puts the terminal into cbreak mode; False while this process is in the background."""
         with self._lock:
-            if self._away or not self._in_foreground():
+            if self._hands_off or not self._in_foreground():
                 return False
             now = termios.tcgetattr(self._terminal)
             if now[_LOCAL_FLAGS] & (termios.ICANON | termios.ECHO):
@@ -109,20 +114,23 @@ class KeyListener:
             return True
 
     def _restore(self) -> None:
-        if self._before is None or self._away:
+        """Restores the terminal's original attributes."""
+        if self._original is None or self._hands_off:
             return
         with suppress(termios.error, OSError):
             if self._in_foreground():  # in the background the terminal belongs to the shell
-                termios.tcsetattr(self._terminal, termios.TCSANOW, self._before)
+                termios.tcsetattr(self._terminal, termios.TCSANOW, self._original)
 
     def _in_foreground(self) -> bool:
+        # A background process that changes the terminal is stopped by SIGTTOU, one that reads by SIGTTIN.
         return os.tcgetpgrp(self._terminal) == os.getpgrp()
 
     def _pass_on(self, number: int, _frame: FrameType | None) -> None:
+        """Restores the terminal for the shell, then lets the signal take its default action."""
         with self._lock:
             self._restore()
-            self._away = True
+            self._hands_off = True
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)  # Ctrl-Z: returns when the process is continued
         signal.signal(number, self._pass_on)
-        self._away = self._closed.is_set()
+        self._hands_off = self._closed.is_set()

@@ -51,18 +51,18 @@ class PlateauRule:
     acted: int = 0
     """Number of times that the rule changed settings."""
     trial: Trial | None = None
-    said: str = ""
+    reported_obstacle: str = ""
     """The last reported reason why the rule could not act, so that it is reported once."""
 
     def update(self, row: Mapping[str, float], settings: Settings) -> RuleAction | None:
         """Returns the action that this row triggers, or None."""
         if self.cfg.watch not in row:
-            return None
+            return None  # scores are in few rows; only rows with the metric count
         value = row[self.cfg.watch]
         if self._is_better(value, self.best, self.cfg.gain):
             self.best, self.waited = value, 0
         elif self.trial is None:
-            self.waited += 1
+            self.waited += 1  # a trial first runs to its end; the wait starts again after it
         if self.trial is not None:
             return self._continue_trial(value, self.trial, settings)
         spent = self.cfg.times is not None and self.acted >= self.cfg.times
@@ -74,16 +74,22 @@ class PlateauRule:
         return self._act(self.best, why, settings)
 
     def state(self) -> dict[str, Any]:
-        numbers = {name: getattr(self, name) for name in ("best", "waited", "acted", "said")}
-        trial = None if self.trial is None else asdict(self.trial)
-        return {"watch": self.cfg.watch, **numbers, "trial": trial}
+        return {
+            "watch": self.cfg.watch,
+            "best": self.best,
+            "waited": self.waited,
+            "acted": self.acted,
+            "said": self.reported_obstacle,
+            "trial": None if self.trial is None else asdict(self.trial),
+        }
 
     def load(self, state: dict[str, Any]) -> None:
         """Restores a state, unless the rule now watches another metric: then it starts fresh."""
         if state["watch"] == self.cfg.watch:
             self.best, self.waited = state["best"], state["waited"]
-            self.acted, self.said = state["acted"], state["said"]
+            self.acted, self.reported_obstacle = state["acted"], state["said"]
             trial = state["trial"]
+            # Without `revert` (removed by `resume --set`) there is nothing left to decide.
             self.trial = None if trial is None or self.cfg.revert is None else Trial(**trial)
 
     def _is_better(self, value: float, than: float | None, by: float = 0.0) -> bool:
@@ -93,22 +99,25 @@ class PlateauRule:
         return (value - than if self.metric.better == "higher" else than - value) > by
 
     def _act(self, best: float, why: str, settings: Settings) -> RuleAction | None:
+        """Changes the rule's settings and starts a trial if the rule reverts bad changes."""
         try:
             changes = settings.check_changes(_assignments(self.cfg, settings.current))
         except (ConfigError, ValueError) as problem:
             return self._report_once(why, " ".join(str(problem).split()))
         if not changes:
             return self._report_once(why, f"{', '.join(self.cfg.change)} is at its limit")
-        self.acted, self.said = self.acted + 1, ""
+        self.acted, self.reported_obstacle = self.acted + 1, ""
         if self.cfg.revert is not None:
             self.trial = Trial(changes, before=best)
         return self._action("changed", why, changes)
 
-    def _report_once(self, why: str, because: str) -> RuleAction | None:
-        if because == self.said:
+    def _report_once(self, why: str, obstacle: str) -> RuleAction | None:
+        """Returns an action without changes that explains why the rule could not act, unless the last
+        one said the same."""
+        if obstacle == self.reported_obstacle:
             return None
-        self.said = because
-        return self._action("nothing", f"{why}, but {because}", [])
+        self.reported_obstacle = obstacle
+        return self._action("nothing", f"{why}, but {obstacle}", [])
 
     def _continue_trial(self, value: float, trial: Trial, settings: Settings) -> RuleAction | None:
         """Adds a row to a trial. At its end, the change is reverted or kept."""
@@ -119,10 +128,11 @@ class PlateauRule:
             return None
         self.trial, self.waited = None, 0
         if trial.best is not None and not self._is_better(trial.before, trial.best):
-            return None
+            return None  # no worse than before: the change stays
         reached = "nothing" if trial.best is None else f"{trial.best:g}"
         rows = count_noun(trial.rows, "row")
         why = f"{self.cfg.watch} reached {reached} in {rows}, after {trial.before:g} before"
+        # A setting that a command or another rule has changed since keeps that value.
         now = flat_values(settings.current)
         back = {c["key"]: c["from"] for c in trial.changes if now.get(c["key"]) == c["to"]}
         if not back:
@@ -140,7 +150,7 @@ def build_rules(cfg: Config[Any]) -> dict[str, PlateauRule]:
     """Returns the rules by name. Raises ConfigError if a watched metric is unknown, has no better
     direction, or depends on the wall clock."""
     metrics = run_metrics(cfg) if cfg.rules else {}
-    found: dict[str, PlateauRule] = {}
+    rules: dict[str, PlateauRule] = {}
     for name, rule in cfg.rules.items():
         at = f"rules.{name}.watch"
         require_known_key(rule.watch, metrics, [*cfg.env.tasks, *cfg.roles], at=at)
@@ -153,8 +163,8 @@ def build_rules(cfg: Config[Any]) -> dict[str, PlateauRule]:
                 f"{rule.watch} depends on the wall clock, so runs could not be repeated or resumed"
             )
             raise ConfigError(what, at=at, fix="watch another one, such as eval:episode/return")
-        found[name] = PlateauRule(name, rule, metric)
-    return found
+        rules[name] = PlateauRule(name, rule, metric)
+    return rules
 
 
 def validate_rules(cfg: Config[Any]) -> None:
@@ -169,17 +179,18 @@ def validate_rules(cfg: Config[Any]) -> None:
 
 def _assignments(rule: RuleConfig, cfg: Config[Any]) -> dict[str, Any]:
     """Returns dotted key -> new value, for the rule's changes applied to the current settings."""
-    wanted: dict[str, Any] = {}
+    assignments: dict[str, Any] = {}
     for key, change in rule.change.items():
         try:
-            wanted[key] = change.apply(_setting(cfg, key), rule.within.get(key))
+            assignments[key] = change.apply(_setting(cfg, key), rule.within.get(key))
         except ValueError as problem:
             raise ValueError(f"{key} {problem}") from None
-    return wanted
+    return assignments
 
 
 def _setting(cfg: Config[Any], key: str) -> Any:
-    found: Any = cfg
+    """Returns the value of a dotted key. Sections are objects; `shaping` and `roles` are mappings."""
+    value: Any = cfg
     for part in key.split("."):
-        found = found[part] if isinstance(found, Mapping) else getattr(found, part)
-    return found
+        value = value[part] if isinstance(value, Mapping) else getattr(value, part)
+    return value

@@ -21,7 +21,9 @@ class Schedules:
     def __init__(self, algo: AlgoSection, shaping: Mapping[str, TermConfig] = {}) -> None:
         self.algo = algo
         self._weights = {name: term.weight for name, term in shaping.items()}
+        """Shaping term -> schedule of its weight."""
         self._scheduled = algo.active_schedules()
+        """Hyperparameter -> its schedule."""
 
     def values(self, clock: Clock) -> AlgoSection:
         """Returns the algorithm's section with every schedule replaced by its current value."""
@@ -37,8 +39,11 @@ class Schedules:
 
     def budget_dependent(self) -> list[str]:
         """Returns the names of schedules that change when the budget does."""
-        schedules = self._scheduled | {f"shaping.{n}.weight": w for n, w in self._weights.items()}
-        return [n for n, schedule in schedules.items() if schedule.required_budget("env_steps")]
+        weights = {f"shaping.{name}.weight": weight for name, weight in self._weights.items()}
+        schedules = self._scheduled | weights
+        return [
+            name for name, schedule in schedules.items() if schedule.required_budget("env_steps")
+        ]
 
 
 class Settings:
@@ -55,6 +60,7 @@ class Settings:
         self.live = dict(live)
         """Dotted key -> plain value of every setting that a command or a rule changed."""
         self.schedules = Schedules(self.current.algo, self.current.shaping)
+        # Filled on demand: building a role's config validates it anew, too slow for every rollout.
         self._of_role: dict[str, tuple[Config[Any], Schedules]] = {}
 
     def for_role(self, role: str) -> Config[Any]:

@@ -36,7 +36,7 @@ class Watchdog:
         self._ended = threading.Event()
 
     def __enter__(self) -> Watchdog:
-        self._watched = threading.get_ident()
+        self._watched = threading.get_ident()  # the training thread, whose stack is reported
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
         return self
 
@@ -45,20 +45,22 @@ class Watchdog:
         faulthandler.cancel_dump_traceback_later()
 
     def _watch(self) -> None:
+        """Compares the active call at every poll. A call that is the same for `timeout` seconds is a
+        stall; it is reported once, and again when it returns."""
         call: ActiveCall | None = None
         seconds, reported, before = 0.0, False, time.monotonic()
         while not self._ended.wait(self._every):
             self._arm()
             now = time.monotonic()
             # capped: time in which the process was suspended (Ctrl-Z) does not count
-            passed, before = min(now - before, 2 * self._every), now
-            found = active_calls.current_call()
-            if call is None or found != call:
+            elapsed, before = min(now - before, 2 * self._every), now
+            now_active = active_calls.current_call()
+            if call is None or now_active != call:
                 if call is not None and reported:
                     self._report.report_recovery(call, seconds)
-                call, seconds, reported = found, 0.0, False
+                call, seconds, reported = now_active, 0.0, False
                 continue
-            seconds += passed
+            seconds += elapsed
             if seconds >= self.timeout and not reported:
                 reported = True
                 stack = traceback.extract_stack(sys._current_frames().get(self._watched))
@@ -102,6 +104,7 @@ class StallReport:
 
     def _event(self, kind: str, call: ActiveCall, **detail: Any) -> None:
         counters = self.counters()
+        # Every output on its own: one that fails (a full disk, a closed terminal) must not end this thread.
         about = {"env": call.env, "copy": call.copy, "step": call.step, **detail}
         with suppress(Exception):
             self.run.record_event(kind, counters, **about)
