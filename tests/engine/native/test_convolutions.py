@@ -40,7 +40,7 @@ def one_thread_again():
 
 
 def images(obs: str = "image", rows: int = 20, **more: Any) -> Problem:
-    return Problem.make(obs, **{"rows": rows, "hidden": (16,), "moved": 0.02, **more})
+    return Problem.make(obs, **{"rows": rows, "hidden": (16,), "weight_noise": 0.02, **more})
 
 
 def kept_once(problem: Problem) -> Problem:
@@ -121,7 +121,7 @@ def test_convolutions_with_any_kernel_and_stride_match_the_definition(
         patch.object(architecture, "_nature", body),
         patch.dict(IMAGES, drawn=ImageObs(shape, 255, channels)),
     ):
-        problem = images("drawn", rows=5, cnn="nature", moved=0.1, activation="tanh")
+        problem = images("drawn", rows=5, cnn="nature", weight_noise=0.1, activation="tanh")
         right(problem, PLAIN, within=1e-5)
 
 
