@@ -22,6 +22,7 @@ class RecentEpisodes:
 
     def add(self, ended: Episodes) -> None:
         if len(ended):
+            # room for WINDOW episodes of every task, which are about equally frequent
             limit = WINDOW * (len(self._tasks) or 1)
             self.episodes = self.episodes.concat(ended, limit)
             self._row = None
@@ -46,7 +47,7 @@ class RecentEpisodes:
 def _row_of(episodes: Episodes) -> dict[str, float]:
     """Returns the metrics of the latest WINDOW episodes."""
     count = min(len(episodes), WINDOW)
-    if not count:
+    if not count:  # no mean return exists yet, and 0 would look like a result
         return {"episode/count": 0}
     returns = summary_stats(episodes.raw_return[-count:])
     return {

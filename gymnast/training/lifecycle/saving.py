@@ -85,8 +85,10 @@ def _tables(
     for role, newest in (collected.rollouts if collected else {}).items():
         learner, update = session.learners[role], updates.get(role)
         rollout = update.raw_rollout if update else newest
-        lesson = learner.training_targets(update.shaped_rollout, update.hparams) if update else None
+        targets = (
+            learner.training_targets(update.shaped_rollout, update.hparams) if update else None
+        )
         facts = facts_for_policy_obs(session.cfg.facts, session.cfg.env, learner.policy.obs_space)
         name = "rollout.csv" if role == ROLE else f"rollout-{role}.csv"
-        tables[name] = to_csv(step_table(rollout, learner.policy.head, facts, lesson), TABLE_STEPS)
+        tables[name] = to_csv(step_table(rollout, learner.policy.head, facts, targets), TABLE_STEPS)
     return tables
