@@ -6,7 +6,7 @@ from typing import Any
 
 from gymnast.policy.parameters import aligned_zeros
 
-BETA1, BETA2 = 0.9, 0.999
+BETA1, BETA2 = 0.9, 0.999  # native/learning.hpp has the same constants
 
 
 class Adam:

@@ -15,11 +15,14 @@ Array = np.ndarray
 
 
 class NativeInference:
-    actor_and_critic = None
+    """Implements `Inference` with the compiled kernels, on the memory of the policy's parameters."""
+
+    actor_and_critic = None  # `act_into` already runs both in one call
 
     def __init__(self, network: Network, parameters: Parameters, head: AnyHead) -> None:
         self.network = native_plan(network, parameters, head)
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs
+        # Outputs of single layers are needed for diagnostics only, so they have no kernel.
         numpy_inference = NumpyInference(network, parameters.views)
         self.layer_output, self.activations = (
             numpy_inference.layer_output,
@@ -39,7 +42,7 @@ class NativeInference:
         return out
 
     def health(self, features: Array, mask: Array | None) -> Health:
-        out = np.empty(HEALTH_SIZE)
+        out = np.empty(HEALTH_SIZE)  # the numbers of `Health` in native/network.hpp, in float64
         self.network.health(self.parameters, features, mask, SATURATION_THRESHOLD, out)
         return Health.from_flat(out.tolist())
 
@@ -53,5 +56,6 @@ class NativeInference:
         logprob: Array,
         value: Array | None,
     ) -> None:
+        # discrete (int64) and continuous (float32) actions are separate arguments of the kernel
         columns = (None, action) if self._continuous else (action, None)
         self.network.act(self.parameters, features, noise, mask, *columns, dist, logprob, value)
