@@ -184,6 +184,7 @@ def parameter_shapes(network: Network) -> dict[str, Shape]:
     shapes: dict[str, Shape] = {}
     for part, stack in network.stacks():
         if part == "critic":
+            # With the actor's layers, so that everything named `actor.` is one contiguous slice.
             shapes |= extra_parameter_shapes(network.extra_parameters)
         for name, layer in iter_layers(part, stack):
             shapes |= {f"{name}.{key}": shape for key, shape in _shapes(layer).items()}
@@ -197,7 +198,10 @@ def extra_parameter_shapes(extra: ExtraParameters) -> dict[str, Shape]:
 def initial_value(
     network: Network, name: str, shape: Shape, stream: np.random.Generator
 ) -> np.ndarray:
-    """Returns the initial value of one parameter."""
+    """Returns the initial value of one parameter, by its name `layer.key`.
+
+    Weights are orthogonal, embeddings standard normal, scales 1 and biases 0.
+    """
     for key, _, value in network.extra_parameters:
         if name == f"actor.{key}":
             return np.full(shape, value)
@@ -206,6 +210,7 @@ def initial_value(
     if isinstance(layer, Linear) and key == "weight":
         return orthogonal((layer.n_in, layer.n_out), stream) * layer.gain
     if isinstance(layer, Conv) and key == "weight":
+        # a matrix with one row per output channel, as in torch.nn.init.orthogonal_
         kernel = orthogonal((shape[0], int(np.prod(shape[1:]))), stream)
         return kernel.reshape(shape) * layer.gain
     if isinstance(layer, Embedding):
@@ -223,6 +228,7 @@ def orthogonal(shape: tuple[int, int], stream: np.random.Generator) -> np.ndarra
 
 
 def _shapes(layer: Layer) -> dict[str, Shape]:
+    """Returns the shapes of a layer's own parameters; none for layers without parameters."""
     match layer:
         case Embedding(n, width):
             return {"weight": (n, width)}
