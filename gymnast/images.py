@@ -42,6 +42,7 @@ class Images:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Shape of `np.asarray(images)`."""
         *leading, n = self.index.shape
         size = self.plane.shape[1:]
         return (*leading, n, *size) if self.channels == "first" else (*leading, *size, n)

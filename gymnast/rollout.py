@@ -45,6 +45,7 @@ class Episodes:
 
     @classmethod
     def from_episodes(cls, episodes: Iterable[Episode]) -> Episodes:
+        """Returns the episodes as arrays."""
         # rows to columns; without any episode zip yields nothing, so the empty columns are made here
         *columns, numbers = [*zip(*episodes, strict=True)] or [()] * len(Episode._fields)
         arrays = map(np.array, columns, (np.float64, np.int64, np.int64, np.int64, np.bool_))

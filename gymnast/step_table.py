@@ -58,6 +58,7 @@ class StepTargets:
     """Raw reward per unit of learned reward; None if no constant factor converts one to the other."""
 
     def columns(self) -> dict[str, Array]:
+        """Returns the columns of the step table that exist for this update, each [T, N]."""
         columns = {"reward_learned": self.reward}
         if self.value is not None:
             columns["value_learned"] = self.value

@@ -18,6 +18,8 @@ from gymnast.rollout import Rollout
 
 
 class A2C:
+    """A2C on one policy: computes advantages, then takes one gradient step on the whole rollout."""
+
     def __init__(self, policy: Policy, cfg: A2CConfig) -> None:
         self.policy, self.gradient_step = policy, GradientStep(policy)
 
@@ -62,6 +64,7 @@ class A2C:
         return {}
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned."""
         self.gradient_step.load(state)
 
 

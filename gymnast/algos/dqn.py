@@ -26,6 +26,8 @@ Array = np.ndarray
 
 
 class DQN:
+    """DQN on one policy, with a replay buffer and a target network."""
+
     def __init__(self, policy: Policy, cfg: DQNConfig) -> None:
         self.policy, self.gradient_step = policy, GradientStep(policy)
         # A TD loss is not an `Objective`, so the engine choice never selects the native engine for DQN.
@@ -188,11 +190,13 @@ class ReplayBuffer:
         return {name: column[rows] for name, column in self.columns.items()}
 
     def state(self) -> dict[str, Any]:
+        """Returns the capacity, the number of transitions ever added, and the used rows."""
         used = slice(0, len(self))  # rows beyond have never been written
         columns = {f"replay.{n}": c[used] for n, c in self.columns.items()}
         return {"seen": self.n_added, "replay_size": self.size, **columns}
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned, also that of a buffer with another capacity."""
         self.n_added, self.columns = state["seen"], {}
         for name, used in state.items():
             if name.startswith("replay."):

@@ -37,7 +37,7 @@ class GradientStep:
         self._last_lr: float | None = None
         """Learning rate of the previous update; None before the first."""
         self._loss_names: Sequence[str] = ()
-        self._losses = np.zeros((0, 0))
+        self._losses = np.zeros((0, 0))  # [gradient steps, names]
         self._parameters_before = policy.parameters.flat
 
     def start_update(self, hparams: Any) -> None:
@@ -70,7 +70,7 @@ class GradientStep:
         parameters, max_norm = self.policy.parameters, hparams.max_grad_norm
         grad_norm, gradient = self._losses[:, -1], self.engine.gradient
         # The engine keeps the clipped gradient of the last step. Clipping scales all parts by the same
-        # factor, so dividing by it gives their norms before clipping.
+        # factor, and `unclip` is its inverse.
         clipped_norm = _norm(gradient)
         unclip = float(grad_norm[-1]) / clipped_norm if clipped_norm else 1.0
         param_norm = _norm(parameters.flat)
@@ -90,9 +90,11 @@ class GradientStep:
         }
 
     def state(self) -> dict[str, Any]:
+        """Returns the state of Adam and the last learning rate, for a checkpoint or a snapshot."""
         return {**self.adam.state(), "last_lr": self._last_lr}
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned."""
         self.adam.load(state)
         self._last_lr = state["last_lr"]
 

@@ -34,9 +34,9 @@ def policy_gradient_update(
     predict. At most `max_gradient_steps` are taken; None means no limit. With `has_baseline=False`,
     normalized advantages are only scaled: subtracting their mean would be a baseline.
     """
-    # 1. Flatten the valid steps [T, N] of the rollout to the rows [B] of a training batch.
+    # 1. Flatten the valid steps [T, N] of the rollout to the rows [B] of a training batch. Advantages are
+    #    normalized here over the rollout; the engine normalizes them per minibatch.
     gradient_step.start_update(hparams)
-    # "minibatch" normalization is left to the engine, because it differs in every epoch
     if hparams.advantage_norm == "rollout":
         advantage = standardize_advantage(advantage, rollout.valid, centered=has_baseline)
     batch = Batch.from_rollout(gradient_step.policy, rollout, advantage, target)

@@ -22,6 +22,8 @@ from gymnast.rollout import Rollout
 
 
 class PPO:
+    """PPO on one policy: computes advantages, then optimizes the clipped objective in minibatches."""
+
     def __init__(self, policy: Policy, cfg: PPOConfig) -> None:
         # `cfg` is not stored: schedules and live settings change hyperparameters during training, so
         # each update receives its own in `hparams`.
@@ -45,8 +47,8 @@ class PPO:
         advantage, returns, _ = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)
 
-        # 2. PopArt, if enabled, includes these returns in its statistics. This comes before the gradient
-        #    steps, whose value targets are normalized with the new statistics.
+        # 2. If PopArt is on, update its statistics with these returns, and rescale the critic's last layer
+        #    so that its predictions stay the same. The gradient steps use the new statistics.
         rescale_value(self.policy, returns[rollout.valid])
 
         # 3. Take gradient steps on minibatches, reshuffled in every epoch. The KL is measured after each
@@ -79,6 +81,7 @@ class PPO:
         return {}
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned."""
         self.gradient_step.load(state)
 
 

@@ -24,6 +24,8 @@ from gymnast.rollout import Rollout
 
 
 class Reinforce:
+    """REINFORCE on one policy: computes returns, then takes one gradient step on complete episodes."""
+
     def __init__(self, policy: Policy, cfg: ReinforceConfig) -> None:
         self.policy, self.gradient_step = policy, GradientStep(policy)
 
@@ -75,6 +77,7 @@ class Reinforce:
         return {}
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned."""
         self.gradient_step.load(state)
 
     def _baseline(self, rollout: Rollout, returns: np.ndarray, kind: str) -> np.ndarray | float:

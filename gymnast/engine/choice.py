@@ -18,6 +18,8 @@ into the CPU caches, where torch's matrix products are faster."""
 
 @dataclass(frozen=True)
 class EngineChoice:
+    """The engine of a run, why it was chosen, and the instruction set of the compiled kernels it calls."""
+
     name: Literal["native", "torch"]
     reason: str
     instruction_set: str = ""

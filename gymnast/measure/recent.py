@@ -13,6 +13,8 @@ from gymnast.seeds import decode_task
 
 
 class RecentEpisodes:
+    """The latest training episodes of one role, and the metrics of the latest WINDOW of them."""
+
     def __init__(self, tasks: Sequence[str] = ()) -> None:
         """`tasks` are the names of the tasks, each of which gets metrics of its own."""
         self.episodes = Episodes.empty()
@@ -21,6 +23,7 @@ class RecentEpisodes:
         """The metrics, cached until more episodes are added."""
 
     def add(self, ended: Episodes) -> None:
+        """Adds finished episodes and drops the oldest ones."""
         if len(ended):
             # room for WINDOW episodes of every task, which are about equally frequent
             limit = WINDOW * (len(self._tasks) or 1)
@@ -28,6 +31,7 @@ class RecentEpisodes:
             self._row = None
 
     def row(self) -> Mapping[str, float]:
+        """Returns the `episode/...` metrics, also of each task if there are several."""
         if self._row is None:
             self._row = _row_of(self.episodes) | self._task_rows()
         return self._row

@@ -197,6 +197,7 @@ class _Memory:
             weakref.finalize(self, os.close, self._file)
 
     def now(self) -> dict[str, float]:
+        """Returns the resident memory in megabytes as a metric; nothing where it cannot be read."""
         if self._file is None:
             return {}
         resident = int(os.pread(self._file, 100, 0).split()[1])  # the second field, in pages

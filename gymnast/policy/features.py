@@ -25,6 +25,8 @@ Array = np.ndarray
 
 
 class Features:
+    """A function from observations [B, ...] of one space to the features that the network reads."""
+
     def __init__(self, space: Observation, normalizer: ObsNormalizer | None) -> None:
         self.space, self.normalizer = space, normalizer
 

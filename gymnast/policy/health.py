@@ -47,6 +47,8 @@ class UnitStats(NamedTuple):
 
 
 class Health(NamedTuple):
+    """Statistics of the units of each stack, and of the actor's outputs and probabilities."""
+
     shared: UnitStats
     actor: UnitStats
     critic: UnitStats

@@ -192,6 +192,7 @@ def convolve(layer: Conv, x: Array, weight: Array, bias: Array) -> Array:
 
 
 def layer_norm(x: Array, scale: Array, bias: Array) -> Array:
+    """Returns the rows of x [..., n] with mean 0 and variance 1, times `scale` plus `bias`."""
     centered = x - x.mean(-1, keepdims=True)
     variance = (centered * centered).mean(-1, keepdims=True)
     return centered / np.sqrt(variance + 1e-5) * scale + bias  # torch's default epsilon

@@ -34,6 +34,8 @@ class Embedding:
 
 @dataclass(frozen=True)
 class Linear:
+    """Features [B, n_in] -> [B, n_out]."""
+
     n_in: int
     n_out: int
     gain: float
@@ -42,6 +44,8 @@ class Linear:
 
 @dataclass(frozen=True)
 class LayerNorm:
+    """Normalizes each row [width], then applies a learned scale and bias."""
+
     width: int
 
 
@@ -79,6 +83,8 @@ class Float32:
 
 @dataclass(frozen=True)
 class Conv:
+    """Images [B, n_in, height, width] -> [B, n_out, ...], with a square kernel."""
+
     n_in: int
     n_out: int
     kernel: int
@@ -89,6 +95,8 @@ class Conv:
 
 @dataclass(frozen=True)
 class MaxPool:
+    """The maximum of each square window of an image."""
+
     kernel: int
     stride: int
     padding: int
@@ -141,6 +149,8 @@ class CustomModuleSpec:
 
 @dataclass(frozen=True)
 class Network:
+    """The layers of a policy; see the picture at the top of this file."""
+
     shared: Stack
     actor: Stack
     critic: Stack

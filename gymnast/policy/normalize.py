@@ -39,6 +39,7 @@ class ObsNormalizer:
         return np.clip(x, -self.clip, self.clip, out=x)
 
     def update(self, obs: Array) -> None:
+        """Updates running statistics with observations [B, ...]; does nothing in the other modes."""
         if self.mode == "running":
             self.moments = self.moments.updated(obs.reshape(len(obs), -1))
             self._refresh()
@@ -90,6 +91,7 @@ class RewardScale:
 
     @property
     def scale(self) -> float:
+        """Standard deviation of the discounted return so far."""
         return float(self.moments.std[0])
 
 
@@ -123,9 +125,11 @@ class ValueScale:
         bias[:] = (std * bias + mean - self.mean) / self.std
 
     def normalized(self, value: Array) -> Array:
+        """Returns values in reward units as the critic is trained on them."""
         return value if self.mode == "off" else (value - self.mean) / self.std
 
     def denormalized(self, output: Array) -> Array:
+        """Returns outputs of the critic in reward units."""
         # np.float32, so that values stay float32
         return (
             output if self.mode == "off" else output * np.float32(self.std) + np.float32(self.mean)

@@ -18,6 +18,8 @@ _FLOATS_PER_LINE = 16
 
 
 class Parameters:
+    """The flat vector `flat`, and in `views` the array of each parameter by name, on the same memory."""
+
     def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
         self.shapes = dict(shapes)
         self.device = "cpu"

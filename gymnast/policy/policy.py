@@ -31,6 +31,10 @@ Array = np.ndarray
 
 
 class Policy:
+    """Maps observations to action distributions and values; owns the parameters and the statistics of
+    normalization.
+    """
+
     def __init__(
         self,
         obs_space: Observation,

@@ -13,6 +13,8 @@ Array = np.ndarray
 
 
 class RolloutStats(NamedTuple):
+    """Statistics over the valid steps of a rollout."""
+
     reward: SummaryStats
     action: SummaryStats
     logprob: SummaryStats

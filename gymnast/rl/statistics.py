@@ -24,6 +24,8 @@ class Interval:
 
 
 class SummaryStats(NamedTuple):
+    """Mean, standard deviation (of the population), minimum and maximum of an array."""
+
     mean: float
     std: float
     minimum: float

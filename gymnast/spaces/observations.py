@@ -188,6 +188,7 @@ class CompositeObs:
         return ""
 
     def _leaves(self) -> Iterator[tuple[str, Any]]:
+        """Yields the name and the space of each field, nested entries included."""
         for name, entry in self.entries:
             if isinstance(entry, CompositeObs):
                 yield from ((f"{name}.{inner}", leaf) for inner, leaf in entry._leaves())
@@ -280,6 +281,7 @@ def _misshapen(obs: Any, shape: tuple[int, ...]) -> str | None:
 
 
 def _is_index(obs: Any) -> bool:
+    """Returns whether this is a single integer, of Python or of NumPy."""
     return isinstance(obs, int) or (
         np.ndim(obs) == 0 and np.issubdtype(np.asarray(obs).dtype, np.integer)
     )

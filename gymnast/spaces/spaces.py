@@ -129,6 +129,7 @@ def space_text(space: Observation | Action) -> str:
 
 
 def to_json(space: Observation | Action) -> dict[str, Any]:
+    """Returns a JSON description of a space, for `from_json`."""
     if isinstance(space, CompositeObs):
         entries = [[name, to_json(entry)] for name, entry in space.entries]
         return {"kind": "CompositeObs", "of": space.kind, "entries": entries}

@@ -18,6 +18,8 @@ from gymnast.policy.policy import Policy
 
 
 class NativeEngine:
+    """Implements `Engine` with the compiled kernels."""
+
     def __init__(self, policy: Policy) -> None:
         self.native: Any = kernels()
         self.policy = policy
@@ -35,6 +37,7 @@ class NativeEngine:
         lr: float,
         max_norm: float | None,
     ) -> UpdateResult:
+        """Takes the gradient steps of the plan, see `Engine.update`. One call of compiled code does all."""
         # Room for every gradient step. After an early stop, the rows of the epochs not run are cut off.
         losses = np.zeros((len(plan.orders) * plan.steps_per_epoch, len(LOSSES)))
         epochs, steps, stopped = self.native.improve(
@@ -69,6 +72,10 @@ class NativeEngine:
         return UpdateResult(losses[: epochs * plan.steps_per_epoch], epochs, stopped)
 
     def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
+        """Returns KL, entropy and ratios against the policy that collected the batch.
+
+        The clip fraction is included if `clip` is not None.
+        """
         rows = self._as_native(monitoring_rows(self.policy.network, batch))
         shift = self.native.shift(self.network, self.parameters, rows, clip or 0.0)
         # in the order of `Shift` in native/network.hpp

@@ -88,6 +88,7 @@ def build(spec: CustomModuleSpec, seed: int = 0) -> nn.Module:
 
 
 def _find(path: str) -> Any:
+    """Returns the class at an import path, `package.module:Class`. Raises ConfigError if there is none."""
     try:
         return import_object(path)
     except (ImportError, AttributeError, ValueError) as problem:
@@ -129,6 +130,7 @@ def _try(spec: CustomModuleSpec, module: nn.Module, n: int = 3) -> None:
 
 
 def _is_pair(outputs: Any) -> bool:
+    """Returns whether the outputs are two tensors."""
     return (
         isinstance(outputs, tuple | list)
         and len(outputs) == 2

@@ -37,6 +37,8 @@ class Distribution(Protocol):
 
 
 class CategoricalDistribution:
+    """One of n options, from logits [B, n]."""
+
     def __init__(self, logits: Tensor) -> None:
         self.logp = torch.log_softmax(logits, -1)
 
@@ -52,6 +54,8 @@ class CategoricalDistribution:
 
 
 class MultiCategoricalDistribution:
+    """Independent categoricals with n[i] options, from their concatenated logits [B, sum(n)]."""
+
     def __init__(self, logits: Tensor, n: tuple[int, ...]) -> None:
         self.n = list(n)
         self.elements = [CategoricalDistribution(part) for part in logits.split(self.n, -1)]
@@ -69,6 +73,8 @@ class MultiCategoricalDistribution:
 
 
 class BernoulliDistribution:
+    """Independent Bernoulli variables, from the logits of on, [B, k]."""
+
     def __init__(self, logits: Tensor) -> None:
         self.logits = logits
 
@@ -90,6 +96,8 @@ class BernoulliDistribution:
 
 
 class GaussianDistribution:
+    """Independent normals, from means [B, a] and log standard deviations [a]."""
+
     def __init__(self, mean: Tensor, log_std: Tensor) -> None:
         self.mean, self.log_std = mean, log_std
 
@@ -110,6 +118,8 @@ class GaussianDistribution:
 
 
 class SquashedGaussianDistribution:
+    """Normals squashed by tanh. Actions are given before tanh."""
+
     def __init__(self, mean: Tensor, log_std: Tensor) -> None:
         self.normal = GaussianDistribution(mean, log_std)
         self.kl_from = self.normal.kl_from  # tanh is one-to-one, so it does not change the KL
@@ -119,6 +129,7 @@ class SquashedGaussianDistribution:
         return self.normal.logprob(action) - _log_slope(action).sum(-1)
 
     def entropy(self) -> Tensor:
+        """Returns the entropy of the normals plus the expected log derivative of tanh, shape [B]."""
         mean, log_std = self.normal.mean, self.normal.log_std
         nodes, weights = (
             torch.from_numpy(x).to(mean.dtype) for x in (QUADRATURE_NODES, QUADRATURE_WEIGHTS)

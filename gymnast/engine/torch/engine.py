@@ -24,6 +24,8 @@ from gymnast.rl.statistics import standardize
 
 
 class TorchEngine:
+    """Implements `Engine` with autograd."""
+
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.network = TorchNetwork(policy.network, policy.parameters)
@@ -41,6 +43,7 @@ class TorchEngine:
         lr: float,
         max_norm: float | None,
     ) -> UpdateResult:
+        """Takes the gradient steps of the plan, see `Engine.update`."""
         losses: list[Tensor] = []  # per gradient step; converted together at the end
         epochs, stopped = 0, False
         features = row_reader(self.policy.network, batch.features)
@@ -61,6 +64,7 @@ class TorchEngine:
         return self.optimizer_step(adam, lr=lr, max_norm=max_norm)
 
     def optimizer_step(self, adam: Adam, *, lr: float, max_norm: float | None) -> Tensor:
+        """Clips `gradient`, takes one AdamW step, and returns the gradient norm before clipping."""
         return adamw_step(
             self.policy.parameters.flat, self.gradient, adam, lr=lr, max_norm=max_norm
         )
@@ -83,6 +87,7 @@ class TorchEngine:
         networks = self.networks[: len(spans)]
 
         def share_losses(share: tuple[TorchNetwork, slice]) -> Tensor:
+            """Computes the gradient of one share into its network and returns its weighted losses."""
             network, span = share
             rows = minibatch[span]
             weight = len(rows) / len(minibatch)
@@ -146,6 +151,10 @@ class TorchEngine:
         return [loss, policy_loss, critic_loss, kl_penalty, value_clip_fraction, entropy_bonus]
 
     def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
+        """Returns KL, entropy and ratios against the policy that collected the batch.
+
+        The clip fraction is included if `clip` is not None.
+        """
         head = self.policy.head
         batch = monitoring_rows(self.policy.network, batch)
         # Through the policy's inference, as during collection, so that the different rounding of autograd

@@ -39,6 +39,8 @@ class Forward:
 
 
 class TorchNetwork:
+    """A network whose parameters and gradients are tensors on the memory of flat NumPy vectors."""
+
     def __init__(self, network: Network, parameters: Parameters) -> None:
         """Computes on the device of the parameters; inputs, outputs and the gradient are on the CPU."""
         self.forward, self.parameters = Forward(network), parameters
