@@ -35,13 +35,14 @@ class Images:
     @classmethod
     def from_array(cls, rows: Array, channels: Channels) -> Images:
         """Returns observations [B, ...] as Images without shared planes."""
-        plane = as_planes(rows, channels)
+        plane = as_planes(rows, channels)  # [B, channels, height, width]
         n, k = plane.shape[:2]
         index = np.arange(n * k, dtype=np.int32).reshape(n, k)
         return cls(np.ascontiguousarray(plane.reshape(n * k, *plane.shape[2:])), index, channels)
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Shape of `np.asarray(images)`."""
         *leading, n = self.index.shape
         size = self.plane.shape[1:]
         return (*leading, n, *size) if self.channels == "first" else (*leading, *size, n)
@@ -64,7 +65,7 @@ class Images:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if copy is False:
             raise ValueError("images with shared planes must be copied to become an array")
-        rows = self.plane[self.index]
+        rows = self.plane[self.index]  # [..., channels, height, width]
         if self.channels == "last":
             rows = np.ascontiguousarray(np.moveaxis(rows, -3, -1))
         return rows if dtype is None else rows.astype(dtype, copy=False)
@@ -89,6 +90,7 @@ class Images:
         if not len(rows):
             return self
         added, index = Images.from_array(rows, self.channels), self.index.copy()
+        # The new planes are appended, so the indices of all other observations stay valid.
         index[at] = added.index + len(self.plane)
         return replace(self, plane=np.concatenate([self.plane, added.plane]), index=index)
 
@@ -109,12 +111,16 @@ class ImageRecorder:
         self._shifts = (1, 3, 0) if k > 3 and k % 3 == 0 else (1, 0)
         """Numbers of planes by which a stack may have moved since the last step: one grayscale frame,
         one RGB frame, or none (the environment repeated its observation)."""
+        # Usually each step adds one plane per copy. The first observation, and one after a reset, adds k.
         self._plane = np.empty(((steps + 2 * k) * n, *size), np.uint8)
         self._used = 0
+        """Number of planes recorded so far."""
         self._index = np.empty((steps, n, k), np.int32)
 
     def record(self, t: int, obs: Array) -> Array:
         """Records the observations [N, ...] before step t; returns a copy, valid until the next call."""
+        # k planes per observation, N copies. A stack that moved by s planes since the last step shares
+        # its first k - s planes with the last k - s planes of the previous stack.
         if t == len(self._index):
             self._index = np.concatenate([self._index, np.empty_like(self._index)])
         new = as_planes(obs, self._channels)
@@ -123,8 +129,9 @@ class ImageRecorder:
         n, k = row.shape
         remaining = np.arange(n)  # copies for which no shift of the last stack has matched yet
         rest: Any = slice(None)  # the same as an index; a slice avoids a copy in the first pass
-        for shift in self._shifts if t else ():
+        for shift in self._shifts if t else ():  # at the first step there is no previous stack
             kept = k - shift
+            # Pixels are compared, not frame counters: no environment has to announce what it stacks.
             same = (now[rest, :kept] == before[rest, shift:]).reshape(len(remaining), -1).all(1)
             matched = remaining[same]
             if len(matched):
@@ -135,8 +142,9 @@ class ImageRecorder:
                 rest = remaining
             if not len(remaining):
                 break
-        if len(remaining):
+        if len(remaining):  # a reset, or an environment that does not stack frames
             row[remaining] = self._add(new[remaining])
+        # A copy, because an environment may reuse the array of its observations.
         self._last[...] = obs
         return self._last
 
@@ -183,6 +191,7 @@ def concatenate(pieces: Sequence[ObsArray]) -> ObsArray:
 
 def _joined(pieces: Sequence[Images]) -> Images:
     """Returns images with the same channel axis concatenated, without unused planes."""
+    # Pieces of one rollout share one array of planes, which is then reduced to its used planes once.
     sources = {id(piece.plane): piece.plane for piece in pieces}
     kept: list[Array] = []
     new_index: dict[int, Array] = {}
@@ -193,6 +202,7 @@ def _joined(pieces: Sequence[Images]) -> Images:
         for piece in pieces:
             if piece.plane is plane:
                 used[piece.index] = True
+        # the j-th used plane of this source follows the `total` planes of earlier sources
         new_index[source] = (np.cumsum(used) + (total - 1)).astype(np.int32)
         kept.append(plane[used])
         total += len(kept[-1])
@@ -215,6 +225,7 @@ def as_arrays(columns: Mapping[str, ObsArray]) -> dict[str, Array]:
 
 def from_arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
     """Returns the columns from which `as_arrays` made these arrays."""
+    # Every column of images has exactly one array with the suffix _LAST.
     image_names = [name.removesuffix(_LAST) for name in arrays if name.endswith(_LAST)]
     parts = {f"{name}{part}" for name in image_names for part in (_PLANE, _INDEX, _LAST)}
     columns: dict[str, Any] = {name: a for name, a in arrays.items() if name not in parts}

@@ -45,6 +45,8 @@ class Episodes:
 
     @classmethod
     def from_episodes(cls, episodes: Iterable[Episode]) -> Episodes:
+        """Returns the episodes as arrays."""
+        # rows to columns; without any episode zip yields nothing, so the empty columns are made here
         *columns, numbers = [*zip(*episodes, strict=True)] or [()] * len(Episode._fields)
         arrays = map(np.array, columns, (np.float64, np.int64, np.int64, np.int64, np.bool_))
         return cls(*arrays, numbers=numbers if any(numbers) else ())
@@ -126,6 +128,8 @@ class Rollout:
         After a termination it is the first one of the next episode: no algorithm reads it, because the
         value of a terminal state is 0.
         """
+        # Observation t + 1 follows observation t, except where the episode was truncated: there `obs`
+        # continues with the next reset, and `cut_obs` has the final observation.
         if isinstance(self.obs, Images):
             last = Images.from_array(self.last_obs, self.obs.channels)
             return self.obs[1:].concat(last[None]).with_rows(self.cut_at, self.cut_obs)
@@ -136,9 +140,9 @@ class Rollout:
         assert not isinstance(self.obs, Images)
         first = max(len(self.obs) - steps, 0)
         following = np.concatenate([self.obs[first + 1 :], self.last_obs[None]])
-        step, copy = self.cut_at
+        step, env = self.cut_at
         newest = step >= first
-        following[step[newest] - first, copy[newest]] = self.cut_obs[newest]
+        following[step[newest] - first, env[newest]] = self.cut_obs[newest]
         return following
 
     def arrays(self) -> dict[str, Array]:

@@ -58,6 +58,7 @@ class StepTargets:
     """Raw reward per unit of learned reward; None if no constant factor converts one to the other."""
 
     def columns(self) -> dict[str, Array]:
+        """Returns the columns of the step table that exist for this update, each [T, N]."""
         columns = {"reward_learned": self.reward}
         if self.value is not None:
             columns["value_learned"] = self.value
@@ -70,12 +71,13 @@ class StepTargets:
 
 
 def step_table(
-    rollout: Rollout, head: AnyHead, facts: Facts, lesson: StepTargets | None
+    rollout: Rollout, head: AnyHead, facts: Facts, targets: StepTargets | None
 ) -> dict[str, Array]:
     """Returns the columns of the table, with one entry per valid step: all steps of the first environment
     copy in order of time, then those of the next copy.
 
     Where `facts` names no observations or actions, their indices are used. `rollout` has raw rewards.
+    `targets` is None if no update has used the rollout.
     """
     n_steps, n = rollout.reward.shape
     flat = {
@@ -86,12 +88,14 @@ def step_table(
         "truncated": rollout.done & ~rollout.terminated,
         "starts": rollout.start,
     }
-    if lesson is not None:
-        flat |= lesson.columns()
+    if targets is not None:
+        flat |= targets.columns()
+    # "ij" gives [N, T]: the same order of rows as `env_major`
     env, step = np.meshgrid(np.arange(n), np.arange(n_steps), indexing="ij")
     table = {"env": env.ravel(), "step": step.ravel()}
     labels = [c.name for c in facts.observations]
     for name, column in non_image_columns(rollout.obs).items():
+        # the facts name the components of a plain observation, not those inside a Dict or Tuple
         table |= _components(f"obs/{name}" if name else "obs", column, () if name else labels)
     table |= _actions(rollout, head, facts.actions)
     table |= {name: env_major(column) for name, column in flat.items()}
@@ -99,6 +103,7 @@ def step_table(
         table |= {
             f"info/{key}": env_major(rollout.info[key]) for key in rollout.info.dtype.names or ()
         }
+    # Invalid steps are removed last, when all columns have the same length N * T.
     keep = env_major(rollout.valid)
     return table if keep.all() else {name: column[keep] for name, column in table.items()}
 
@@ -116,9 +121,9 @@ def _cells(column: Array) -> list[str]:
     if column.dtype == np.float32:
         return [f"{x:.9g}" for x in column.tolist()]  # 9 digits identify every float32
     if column.dtype == object:
-        text = {name: _quoted(name) for name in set(column.tolist())}
+        text = {name: _quoted(name) for name in set(column.tolist())}  # few distinct action names
         return [text[name] for name in column.tolist()]
-    return list(map(repr, column.tolist()))
+    return list(map(repr, column.tolist()))  # repr is the shortest text that identifies a float64
 
 
 def _quoted(text: str) -> str:
@@ -140,10 +145,11 @@ def _components(name: str, column: Array, labels: Sequence[str]) -> dict[str, Ar
 
 
 def _actions(rollout: Rollout, head: AnyHead, labels: Sequence[str]) -> dict[str, Array]:
+    """Returns the columns of the actions and of the distributions that they were sampled from."""
     dist, action = env_major(rollout.dist), env_major(rollout.action)
     if isinstance(head.space, BoxAction):
         chosen = _components("action", rollout.action, labels)
-        mean = {f"mean/{i}": dist[:, i] for i in range(head.n_outputs)}
+        mean = {f"mean/{i}": dist[:, i] for i in range(head.n_outputs)}  # then come the log stds
         return chosen | mean
     if not isinstance(head, Categorical | EpsilonGreedy):
         greedy = (action == head.mode(dist)).all(-1)

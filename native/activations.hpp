@@ -13,8 +13,9 @@ struct Activated {
   vec y, slope;  // f(x), f'(x)
 };
 
-// x s(x) with the logistic function s (arXiv:1702.03118); f' = s (1 + x (1 - s)).
+// SiLU: x s(x) with the logistic function s (arXiv:1702.03118); f' = s (1 + x (1 - s)).
 inline Activated silu_of(vec x) {
+  // e^(-|x|) cannot overflow; s(-|x|) as e s(|x|) has no cancellation, unlike 1 - s(|x|)
   const vec e = exp_negative(-size_of(x));
   const vec high = all(1.0f) / (all(1.0f) + e), low = e * high;  // s(|x|), s(-|x|)
   const ivec negative = x < vec{};
@@ -38,17 +39,17 @@ inline vec normal_tail(vec size, vec bell) {
   return ratio * t * bell;
 }
 
-// x P(x) with the normal CDF P, exact and not its tanh approximation (arXiv:1606.08415);
+// GELU: x P(x) with the normal CDF P, exact and not its tanh approximation (arXiv:1606.08415);
 // f' = P(x) + x P'(x).
 inline Activated gelu_of(vec x) {
   const vec size = size_of(x);
   const vec bell = exp_negative(x * x * all(-0.5f));
   const vec tail = normal_tail(size, bell);
   const vec p = select(x < vec{}, tail, all(1.0f) - tail);
-  return {x * p, p + x * bell * all(0.398942280f)};
+  return {x * p, p + x * bell * all(0.398942280f)};  // 1 / sqrt(2 pi)
 }
 
-// e^x - 1 below 0 (arXiv:1511.07289 with alpha = 1).
+// ELU: x above 0, e^x - 1 below (arXiv:1511.07289 with alpha = 1).
 inline vec elu_of(vec x) {
   const ivec negative = x < vec{};
   const vec most = all(-20.0f);  // from here on it is -1 in float32
@@ -114,7 +115,8 @@ struct Range {
 };
 
 // Range of the outputs on the flat side of an activation, which passes less than 3 % of the gradient.
-// Not for tanh, which has two flat sides. The same as `FLAT` in policy/health.py.
+// Not for tanh, which has two flat sides. The same as `DEAD_RANGES` in
+// policy/health.py.
 inline Range flat_side(Activation kind) {
   if (kind == Activation::relu) return {0, 0};
   if (kind == Activation::elu) return {-1, -0.99f};

@@ -47,6 +47,7 @@ std::int64_t row_bytes(const Features& rows) {
 
 // ---- which kernels ---------------------------------------------------------------------------
 
+// Returns the kernels that this processor can run, the fastest last.
 std::vector<const Kernels*> usable() {
   std::vector<const Kernels*> found{&kernels_portable};
 #if defined(GYMNAST_X86)
@@ -80,11 +81,13 @@ void use(const std::string& name) {
 
 // ---- a network -------------------------------------------------------------------------------
 
+// A network for the kernels, built layer by layer from engine/native/plan.py.
 class Native {
  public:
   explicit Native(std::int64_t size) { net_.size = size; }
   Native(const Native&) = delete;
 
+  // Adds an input of a stack: floats, or an index into an embedding table.
   void piece(const std::string& part, std::int64_t at, int width, std::int64_t table) {
     Stack& stack = stack_of(part);
     if (stack.n_pieces == MOST_PIECES) throw std::length_error("too many entries");
@@ -104,6 +107,7 @@ class Native {
     row_bytes_ = std::int64_t(channels) * height * width;
   }
 
+  // Adds a convolution, whose input is the output of the previous one.
   void conv(const std::string& part, int n_out, int kernel, int stride, std::int64_t weight,
             std::int64_t bias, const std::string& activation) {
     Stack& stack = stack_of(part);
@@ -125,6 +129,7 @@ class Native {
                                     norm_scale, norm_bias, kind_of(activation)};
   }
 
+  // Sets the action head. `net_` has pointers into the vectors, which this object keeps alive.
   void head(const std::string& kind, int n_outputs, std::vector<int> groups, std::int64_t log_std,
             std::vector<float> nodes, std::vector<float> node_weights) {
     groups_ = std::move(groups), nodes_ = std::move(nodes), weights_ = std::move(node_weights);
@@ -154,6 +159,7 @@ class Native {
     const std::uint8_t* x = bytes(features);
     const std::int64_t rows = std::int64_t(features.shape(0)), size = row_bytes(features);
     float* y = out.data();
+    // Pointers are read before the GIL is released: afterwards no Python object may be touched.
     nb::gil_scoped_release release;
     kernels->forward(net_, p, x, size, rows, critic, y, parallel);
   }
@@ -269,19 +275,19 @@ std::tuple<int, std::int64_t, bool> improve(const Native& native, Floats paramet
   const std::int64_t parts = (n + size - 1) / size;
   const std::int64_t* order = orders.data();
   float *p = parameters.data(), *g = gradient.data();
-  auto* line = reinterpret_cast<StepReport*>(table.data());
+  auto* line = reinterpret_cast<StepReport*>(table.data());  // one row of doubles per gradient step
   nb::gil_scoped_release release;
   std::int64_t pass = 0;
   bool stopped = false;
   while (pass < passes && !stopped) {
     for (std::int64_t part = 0, at = 0; part < parts; ++part) {
-      const std::int64_t count = n / parts + (part < n % parts);
+      const std::int64_t count = n / parts + (part < n % parts);  // the sizes of np.array_split
       kernels->step(native.net_, p, g, rows.batch, order + at, count, objective, adam, *line++,
                     parallel);
       at += count;
     }
     order += n, ++pass;
-    if (most_kl) {
+    if (most_kl) {  // `target_kl` of the algorithm
       Shift moved;
       kernels->shift(native.net_, p, monitored.batch, 0, moved, parallel);
       stopped = moved.kl > *most_kl;
@@ -304,6 +310,7 @@ std::tuple<double, double, double, double, double, double> shift(const Native& n
           found.ratio_mean, found.ratio_max, found.clip_fraction};
 }
 
+// Fills `advantage` and `target` (native/returns.hpp).
 void advantages(Array<double> reward, Floats value, Floats next_value, Flags terminated, Flags done,
                 double gamma, double lambda, Array<double> advantage, Array<double> target) {
   gae(reward.data(), value.data(), next_value.data(), bytes(terminated), bytes(done),
@@ -311,6 +318,7 @@ void advantages(Array<double> reward, Floats value, Floats next_value, Flags ter
       target.data());
 }
 
+// Returns mean, standard deviation, minimum and maximum of the valid entries of x.
 std::tuple<double, double, double, double> spread_of(Features x, Maybe<bool> valid) {
   const auto size = std::int64_t(x.size());
   const std::int64_t groups = valid ? std::int64_t(valid->size()) : size;
@@ -415,6 +423,7 @@ double diversity_of(Features x, std::int64_t step, std::int64_t copy, std::int64
   throw nb::type_error("float32 or float64 expected");
 }
 
+// A dense layer for few rows (native/images.hpp). Shapes are checked here, because the kernel does not.
 void few_rows(Floats x, Floats weight, Floats bias, Floats out) {
   const auto rows = x.shape(0), n_in = weight.shape(0), n_out = weight.shape(1);
   if (n_out % 16 || x.shape(1) != n_in || bias.size() != n_out || out.size() != rows * n_out)
@@ -425,6 +434,7 @@ void few_rows(Floats x, Floats weight, Floats bias, Floats out) {
   kernels->few_rows(from, w, b, y, int(rows), int(n_in), int(n_out));
 }
 
+// Gathers images from shared planes (native/images.hpp). Indices are checked here, because the kernel does not.
 void side_by_side(Array<const std::uint8_t> planes, Array<const std::int32_t> index,
                   Array<const std::int64_t> rows, Array<std::uint8_t> out) {
   const auto n = std::int64_t(rows.size()), count = std::int64_t(planes.shape(0)),

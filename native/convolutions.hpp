@@ -20,6 +20,7 @@ namespace {
 
 using namespace gymnast;
 
+// `ld` (leading dimension) is the distance between pixels in floats: the padded number of channels.
 inline int ld_out(const Conv& c) { return padded(c.n_out); }
 inline int ld_in(const Stack& stack, int l) {
   return l ? padded(stack.conv[l].channels) : stack.conv[l].channels;
@@ -45,7 +46,7 @@ struct PackedConv {
 };
 
 // Calls at(offset in the flat vector, position in the kernel, input channel, output channel) for every
-// weight, one LINE of output channels at a time.
+// weight, one LINE of output channels at a time, so that PackedConv::weight is written in whole cache lines.
 template <class At> inline void each_weight(const Conv& c, At at) {
   const int area = c.kernel * c.kernel;
   for (int first = 0; first < c.n_out; first += LINE)
@@ -55,6 +56,7 @@ template <class At> inline void each_weight(const Conv& c, At at) {
           at(c.weight + (std::int64_t(out) * c.channels + in) * area + place, place, in, out);
 }
 
+// Copies the weights [n_out, channels, kernel, kernel] of the flat vector into the layouts of PackedConv.
 inline void pack_convs(Arena& arena, const Stack& stack, const float* parameters, bool back,
                        PackedConv* packed) {
   for (int l = 0; l < stack.n_conv; ++l) {
@@ -68,7 +70,7 @@ inline void pack_convs(Arena& arena, const Stack& stack, const float* parameters
       weight[(std::int64_t(place) * in_ld + in) * out_ld + out] = parameters[from] * scale;
     });
     packed[l] = {weight, nullptr, bias};
-    if (!back || l == 0) continue;
+    if (!back || l == 0) continue;  // no gradient is needed for pixels
     float* turned = arena.zeros(n_weights(stack, l));
     each_weight(c, [&](Offset from, int place, int in, int out) {
       turned[(std::int64_t(place) * out_ld + out) * in_ld + in] = parameters[from];
@@ -79,7 +81,8 @@ inline void pack_convs(Arena& arena, const Stack& stack, const float* parameters
 
 // ---- forward -------------------------------------------------------------------------------------
 
-// Writes the bytes of row i as floats to `image`, [height, width, channels].
+// Writes the bytes of row i as floats to `image`, [height, width, channels]. `woven` is scratch memory for
+// the same image as bytes, needed if its channels are stored as separate planes.
 inline void look(const Stack& stack, const Rows& rows, int i, std::uint8_t* woven, float* image) {
   const int channels = stack.conv[0].channels;
   const std::int64_t size = size_in(stack, 0);
@@ -96,6 +99,7 @@ inline void look(const Stack& stack, const Rows& rows, int i, std::uint8_t* wove
   for (std::int64_t k = 0; k < size; ++k) image[k] = float(bytes[k]);
 }
 
+// Computes one image y [height out, width out, ld out] = bias + x * w, without the activation.
 inline void convolve(const Conv& c, const PackedConv& p, const float* x, int in_ld, float* y) {
   const int out_ld = ld_out(c), width = c.width_out();
   const std::int64_t line = std::int64_t(c.width) * in_ld;
@@ -130,9 +134,11 @@ inline void to_inputs(const Conv& c, const PackedConv& p, const float* dy, int i
   const std::int64_t place = std::int64_t(out_ld) * in_ld, line = std::int64_t(width) * out_ld;
   std::memset(dx, 0, std::int64_t(c.height) * c.width * in_ld * 4);
   for (int iy = 0; iy < c.height; ++iy) {
+    // Rows first..last of Y are those whose kernel covers row iy.
     const int last = smaller(iy / c.stride, height - 1);
     const int first = iy < c.kernel ? 0 : (iy - c.kernel) / c.stride + 1;
     if (first > last) continue;
+    // From `last` backward, dY moves up by one row and the kernel down by `stride` rows.
     const int ky = iy - last * c.stride;
     for (int kx = 0; kx < c.kernel; ++kx)
       multiply({dy + last * line, out_ld, 1}, p.transposed + (ky * c.kernel + kx) * place, in_ld,
@@ -152,6 +158,7 @@ inline void to_weights(const Conv& c, const float* x, int in_ld, const float* dy
              {c.height_out(), c.stride * line, std::int64_t(width) * out_ld});
 }
 
+// Adds dW in the packed layout to the gradient in the layout of the flat vector.
 inline void to_flat(const Stack& stack, int l, const float* dw, float* gradient) {
   const Conv& c = stack.conv[l];
   const int in_ld = ld_in(stack, l), out_ld = ld_out(c);

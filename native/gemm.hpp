@@ -14,6 +14,7 @@
 
 namespace {
 
+// A matrix whose element (i, j) is at[i * row + j * column].
 struct Strided {
   const float* at;
   std::int64_t row, column;
@@ -25,8 +26,11 @@ struct Runs {
   std::int64_t a = 0, b = 0;
 };
 
+// What the sums start from: the bias (or 0 if there is none), or the contents of C.
 enum class Start { bias, add };
 
+// One tile of C, ROWS x (VECS * LANES), whose sums stay in registers over the whole inner dimension `depth`.
+// The bounds are template parameters, because the compiler keeps `sum` in registers only if it is unrolled.
 template <int ROWS, int VECS>
 inline void tile(Strided a, const float* b, std::int64_t ldb, float* c, std::int64_t ldc, int depth,
                  Runs runs, Start start, const float* bias) {
@@ -56,6 +60,7 @@ inline void tile(Strided a, const float* b, std::int64_t ldb, float* c, std::int
     for (int j = 0; j < VECS; ++j) store(c + i * ldc + j * LANES, sum[i][j]);
 }
 
+// Calls the instance of `tile` for `rows` rows, 1 <= rows <= ROWS.
 template <int ROWS, int VECS, class... Rest> inline void tile_of(int rows, Rest... rest) {
   if constexpr (ROWS > 1)
     if (rows < ROWS) return tile_of<ROWS - 1, VECS>(rows, rest...);
@@ -75,7 +80,8 @@ inline void column_panel(Strided a, const float* b, std::int64_t ldb, float* c, 
   }
 }
 
-// `columns` is a multiple of LINE; bias is [columns] or null.
+// C [rows, columns] = bias + A B, or C += A B, with A [rows, depth] and B [depth, columns]. `columns` is a
+// multiple of LINE; bias is [columns] or null.
 inline void multiply(Strided a, const float* b, std::int64_t ldb, float* c, std::int64_t ldc,
                      int rows, int columns, int depth, Start start, const float* bias = nullptr,
                      Runs runs = {}) {

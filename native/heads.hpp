@@ -2,7 +2,7 @@
 //
 // There is one struct per kind of head, all with the same functions. For one row, with the distribution
 // parameters `dist` [n_parameters]:
-//   parameters   computes `dist` from outputs and mask, as `parameters` in policy/actions.py
+//   parameters   computes `dist` from outputs and mask, as `dist_parameters` in policy/actions.py
 //   sample       returns the action that the noise selects
 //   prepare      precomputes common terms of the functions below, `ready` [n_parameters + n_outputs]
 //   logprob      returns the log-probability of the stored action
@@ -26,8 +26,8 @@ constexpr float HALF_LOG_2PI = 0.91893853320467274f;
 struct Row {
   const float* log_std;       // gaussian heads
   const std::uint8_t* mask;   // or null
-  const std::int64_t* chosen;
-  const float* amounts;
+  const std::int64_t* chosen; // discrete actions, or
+  const float* amounts;       // continuous ones
   const float* old;           // parameters of the distribution that the action was sampled from
 };
 
@@ -36,6 +36,7 @@ struct Weights {
   float logprob, entropy, kl;
 };
 
+// Both take the exponential of a negative number only, so that it cannot overflow.
 inline float softplus(float x) { return larger(x, 0.0f) + std::log1p(std::exp(-std::fabs(x))); }
 inline float sigmoid(float x) {
   const float e = std::exp(-std::fabs(x));
@@ -57,6 +58,7 @@ struct Categorical {
       const float top = highest(dist, n);
       float total = 0;
       for (int j = 0; j < n; ++j) total += std::exp(dist[j] - top);
+      // The same rule as in policy/discrete.py: the option at which the cumulative weight exceeds the noise.
       const float passed = noise[g] * total;
       float sum = 0;
       int pick = 0;
@@ -105,7 +107,7 @@ struct Categorical {
       for (int j = first; j < first + n; ++j) out[j] = -w.logprob * p[j];
       out[first + row.chosen[g]] += w.logprob;
       if (w.entropy != 0) {
-        const float spread = of_options(ready + first, p + first, n);
+        const float spread = of_options(ready + first, p + first, n);  // the entropy of this group
         for (int j = first; j < first + n; ++j) out[j] -= w.entropy * p[j] * (ready[j] + spread);
       }
       if (w.kl != 0) {
@@ -114,16 +116,19 @@ struct Categorical {
           out[j] += w.kl * (p[j] - std::exp(row.old[j] - before));
       }
     }
+    // The logit of a masked option is a constant, so its output gets no gradient.
     if (row.mask)
       for (int j = 0; j < h.n_outputs; ++j) out[j] = row.mask[j] ? out[j] : 0;
   }
 
  private:
+  // The maximum, or NaN if there is one: NaN must reach the loss.
   static float highest(const float* x, int n) {
     float top = x[0];
     for (int j = 1; j < n; ++j) top = x[j] > top || x[j] != x[j] ? x[j] : top;
     return top;
   }
+  // Log-softmax and softmax of n logits.
   static void normalize(const float* x, int n, float* logp, float* p) {
     const float top = highest(x, n);
     float total = 0;
@@ -131,12 +136,14 @@ struct Categorical {
     const float log_total = top + std::log(total), share = 1 / total;
     for (int j = 0; j < n; ++j) logp[j] = x[j] - log_total, p[j] *= share;
   }
+  // ln(sum(e^x)), without overflow.
   static float log_total(const float* x, int n) {
     const float top = highest(x, n);
     float total = 0;
     for (int j = 0; j < n; ++j) total += std::exp(x[j] - top);
     return top + std::log(total);
   }
+  // The entropy, -sum(p ln p).
   static float of_options(const float* logp, const float* p, int n) {
     float sum = 0;
     for (int j = 0; j < n; ++j) sum -= p[j] * logp[j];
@@ -198,6 +205,7 @@ struct Bernoulli {
       float d = w.logprob * (row.chosen[j] == 1 ? off : -on);
       if (w.entropy != 0) d -= w.entropy * z * on * off;
       if (w.kl != 0) d += w.kl * (on - sigmoid(row.old[j]));
+      // an element with only one allowed state has a constant logit
       const bool free = !row.mask || (row.mask[2 * j] && row.mask[2 * j + 1]);
       out[j] = free ? d : 0;
     }
@@ -262,7 +270,7 @@ struct Gaussian {
         d_log += w.kl * (1 - std::exp(2 * (row.old[n + j] - log_std)) - shift * shift);
       }
       out[j] = d;
-      d_log_std[j] += d_log;
+      d_log_std[j] += d_log;  // summed over rows: log_std does not depend on the observation
     }
   }
 };
@@ -286,6 +294,7 @@ struct Squashed : Gaussian {
 
   static void slope(const Head& h, const float* dist, const float* ready, const Row& row, Weights w,
                     float* out, float* d_log_std) {
+    // ln(1 - tanh^2) of the stored action is a constant, so logprob and KL have the gradients of the normals.
     Gaussian::slope(h, dist, ready, row, w, out, d_log_std);
     if (w.entropy == 0) return;
     for (int j = 0; j < h.n_outputs; ++j) {
@@ -293,6 +302,7 @@ struct Squashed : Gaussian {
       float d = 0, d_log = 0;
       for (int q = 0; q < h.n_nodes; ++q) {
         const float step = std * h.node[q];
+        // the derivative of ln(1 - tanh(x)^2) is -2 tanh(x)
         const float bend = -2 * h.node_weight[q] * std::tanh(dist[j] + step);
         d += bend, d_log += bend * step;
       }

@@ -5,7 +5,7 @@
 
 namespace {
 
-constexpr int SEVERAL = 8;
+constexpr int SEVERAL = 8;  // rows that are summed at a time
 
 // Sums ROWS rows independently of each other, for instruction-level parallelism. The bits do not depend
 // on ROWS.
@@ -21,7 +21,7 @@ inline void add_rows(const float* y, int ld, int n, double& total, double& squar
 }
 
 // Adds the outputs y [rows, ld] of an activation layer to `units`. alive[j] becomes 1 if unit j was not on
-// its flat side for some row.
+// its flat side for some row. `saturated` is the absolute output above which tanh counts as saturated.
 inline void add_layer(Activation kind, const float* y, int ld, int n, int rows, float saturated,
                       Units& units, float* alive) {
   double total = 0, squares = 0, ends = 0;
@@ -61,12 +61,14 @@ inline void add_units(const Stack& stack, const Trail& trail, int rows, float sa
   });
 }
 
+// Returns the number of units of all activation layers of a stack.
 inline int units_of(const Stack& stack) {
   int units = 0;
   each_activation(stack, Trail{}, [&](Activation, const float*, int, int n, int) { units += n; });
   return units;
 }
 
+// Counts the units that no row has marked as alive. tanh has no flat side, so its units are not counted.
 inline void count_dead(const Stack& stack, const float* alive, Units& units) {
   each_activation(stack, Trail{}, [&](Activation kind, const float*, int, int n, int) {
     if (kind != Activation::tanh) {
@@ -99,6 +101,8 @@ inline void add_chances(const Head& head, const float* dist, Health& found) {
   found.prob_max += most / head.n_groups, found.prob_min += least / head.n_groups;
 }
 
+// Adds one row of outputs. Until the end of `health`, output_mean and output_std hold the sum and the sum of
+// squares.
 inline void add_outputs(const Head& head, const float* out, Health& found) {
   float top = out[0], bottom = out[0];
   for (int j = 0; j < head.n_outputs; ++j) {
@@ -108,6 +112,7 @@ inline void add_outputs(const Head& head, const float* out, Health& found) {
   found.logit_range += top - bottom;
 }
 
+// Runs the whole network on `count` rows and computes all numbers of Health.
 void health(const Network& net, const float* parameters, const std::uint8_t* features,
             std::int64_t bytes, std::int64_t count, const std::uint8_t* mask, float saturated,
             Health& found) {

@@ -24,6 +24,7 @@ void side_by_side(const std::uint8_t* planes, std::int64_t size, const std::int3
       weave(in, channels, size, out);
       continue;
     }
+    // more channels than `in` has room for
     for (std::int64_t i = 0; i < size; ++i)
       for (int c = 0; c < channels; ++c) out[i * channels + c] = planes[which[c] * size + i];
   }

@@ -9,6 +9,7 @@
 
 namespace {
 
+// True if the weights do not fit into the nearest caches, so that reading them is the bottleneck.
 inline bool many_weights(const Dense& d) { return std::int64_t(d.n_in) * d.n_out >= MANY_WEIGHTS; }
 
 // ---- weights, laid out for the products ----------------------------------------------------------
@@ -27,6 +28,7 @@ struct PackedStack {
   PackedDense dense[MOST_LAYERS];
 };
 
+// Returns a matrix with its rows padded to whole LINEs: a copy, or `from` itself if nothing is missing.
 inline const float* padded_rows(Arena& arena, const float* from, int rows, int columns) {
   const int ld = padded(columns);
   if (ld == columns) return from;
@@ -35,6 +37,7 @@ inline const float* padded_rows(Arena& arena, const float* from, int rows, int c
   return to;
 }
 
+// A matrix [rows, columns] to be transposed into [columns, ld], the rest of each row filled with zeros.
 struct TurnTask {
   const float* from;
   float* to;
@@ -45,7 +48,7 @@ constexpr int TURNED = 64;  // columns that a thread transposes at a time
 
 void turn(void* context, int part) {
   const TurnTask& t = *static_cast<TurnTask*>(context);
-  constexpr int SIDE = 8;
+  constexpr int SIDE = 8;  // squares of this side are read and written while they are in the cache
   const int end = smaller(t.columns, (part + 1) * TURNED);
   for (int j0 = part * TURNED; j0 < end; j0 += SIDE)
     for (int i0 = 0; i0 < t.rows; i0 += SIDE)
@@ -57,6 +60,7 @@ void turn(void* context, int part) {
       std::memset(t.to + j * t.ld + t.rows, 0, (t.ld - t.rows) * 4);
 }
 
+// Returns the transposed matrix, [columns, padded(rows)]. A large one is transposed by several threads.
 inline const float* transposed(Arena& arena, const float* from, int rows, int columns,
                                Parallel parallel) {
   const int ld = padded(rows);
@@ -87,6 +91,7 @@ inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameter
 
 // ---- activations that a forward pass stores for the backward pass ---------------------------------
 
+// A trail belongs to one block of rows and is overwritten by the next block.
 struct Trail {
   std::uint8_t* woven = nullptr;  // one input image, as bytes and as floats
   float* image = nullptr;
@@ -100,6 +105,7 @@ struct Trail {
   float* slope[MOST_LAYERS] = {};
 };
 
+// Allocates a trail for blocks of at most `rows` rows.
 inline Trail room_for(Arena& arena, const Stack& stack, std::int64_t rows) {
   Trail trail;
   if (stack.n_conv) {
@@ -111,6 +117,7 @@ inline Trail room_for(Arena& arena, const Stack& stack, std::int64_t rows) {
     trail.shown[l] = arena.floats(size);
     if (keeps_slope(stack.conv[l].activation)) trail.conv_slope[l] = arena.floats(size);
   }
+  // zeros once: encoders never write to the padding
   if (stack.encoded) trail.encoded = arena.zeros(rows * padded(stack.encoded));
   for (int l = 0; l < stack.n_dense; ++l) {
     const std::int64_t size = rows * padded(stack.dense[l].n_out);
@@ -126,12 +133,14 @@ inline Trail room_for(Arena& arena, const Stack& stack, std::int64_t rows) {
 // Row i of an array that may be null.
 inline float* row_at(float* rows, int i, std::int64_t size) { return rows ? rows + i * size : nullptr; }
 
+// Reads a 64-bit index, which may be unaligned inside a record.
 inline std::int64_t index_at(const std::uint8_t* from) {
   std::int64_t index;
   std::memcpy(&index, from, sizeof index);
   return index;
 }
 
+// Concatenates the pieces of each row to its encoded vector: floats as they are, categories embedded.
 inline void encode(const Stack& stack, const float* parameters, const Rows& rows, float* encoded) {
   const int ld = padded(stack.encoded);
   for (int i = 0; i < rows.count; ++i) {
@@ -146,6 +155,8 @@ inline void encode(const Stack& stack, const float* parameters, const Rows& rows
   }
 }
 
+// Layer norm of each row of y, in place. Stores what the backward pass needs: the normalized row before scale
+// and bias, and 1 / standard deviation.
 inline void normalize(const Dense& d, const PackedDense& p, float* y, float* normed, float* inverse,
                       int rows) {
   for (int i = 0; i < rows; ++i) {
@@ -162,6 +173,7 @@ inline void normalize(const Dense& d, const PackedDense& p, float* y, float* nor
   }
 }
 
+// Runs all convolutions on each image and writes the flattened result to `trail.encoded`.
 inline void see(const Stack& stack, const PackedStack& packed, const Rows& rows, Trail& trail) {
   const Conv& last = stack.conv[stack.n_conv - 1];
   for (int i = 0; i < rows.count; ++i) {
@@ -174,6 +186,7 @@ inline void see(const Stack& stack, const PackedStack& packed, const Rows& rows,
       activate(y, row_at(trail.conv_slope[l], i, size_out(c)), size_out(c), c.activation);
       x = y;
     }
+    // Flatten in torch and NumPy is channels-first, and all engines share the weights of the next layer.
     to_planes(last, x, trail.encoded + std::int64_t(i) * padded(stack.encoded));
   }
 }
@@ -205,6 +218,7 @@ inline const float* forward(const Stack& stack, const PackedStack& packed, const
 
 // ---- backward ------------------------------------------------------------------------------------
 
+// Backward pass of the layer norm, in place on dy.
 // With h = (x - mean) / std: dx = (dh - mean(dh) - h mean(dh h)) / std.
 inline void through_norm(const Dense& d, const PackedDense& p, float* dy, const float* normed,
                          const float* inverse, int rows, float* gradient) {
@@ -225,6 +239,7 @@ inline void through_norm(const Dense& d, const PackedDense& p, float* dy, const 
   }
 }
 
+// db += sum of dY over the rows.
 inline void add_bias_gradient(float* gradient, const float* dy, int ld, int rows, int n_out) {
   for (int j = 0; j < n_out; j += LANES) {
     vec sum{};
@@ -259,6 +274,7 @@ inline void add_weight_gradient(Arena& arena, float* gradient, const float* x, c
   }
 }
 
+// Adds the gradient of each embedded column to the row of the table that it was read from.
 inline void add_embedding_gradients(const Stack& stack, const Rows& rows, const float* d_encoded,
                                     float* gradient) {
   const int ld = padded(stack.encoded);
@@ -272,6 +288,8 @@ inline void add_embedding_gradients(const Stack& stack, const Rows& rows, const 
     }
 }
 
+// Backward pass of all convolutions, one image at a time. dW is summed over the images in the packed layout and
+// converted once at the end.
 inline void add_conv_gradients(Arena& arena, const Stack& stack, const PackedStack& packed,
                                const Rows& rows, const Trail& trail, const float* d_encoded,
                                float* gradient) {
@@ -283,6 +301,7 @@ inline void add_conv_gradients(Arena& arena, const Stack& stack, const PackedSta
   for (int i = 0; i < rows.count; ++i) {
     const int last = stack.n_conv - 1;
     from_planes(stack.conv[last], d_encoded + std::int64_t(i) * padded(stack.encoded), dy[last]);
+    // The input is converted from bytes again, because a trail holds only one image as floats.
     look(stack, rows, i, trail.woven, trail.image);
     for (int l = last; l >= 0; --l) {
       const Conv& c = stack.conv[l];
@@ -297,6 +316,7 @@ inline void add_conv_gradients(Arena& arena, const Stack& stack, const PackedSta
   for (int l = 0; l < stack.n_conv; ++l) to_flat(stack, l, dw[l], gradient);
 }
 
+// True if the stack has embeddings, which need the gradient of the encoded row.
 inline bool embeds(const Stack& stack) {
   for (int p = 0; p < stack.n_pieces; ++p)
     if (stack.pieces[p].table != NONE) return true;

@@ -5,10 +5,12 @@
 
 namespace {
 
+// Sums over rows of the terms of the loss, in double: a minibatch may have many rows.
 struct Sums {
   double policy = 0, value = 0, entropy = 0, kl = 0, value_clipped = 0;
 };
 
+// What every shard of a gradient step reads, and where it writes its gradient and its sums.
 struct StepTask {
   const Network* net;
   const Packed* packed;
@@ -17,7 +19,7 @@ struct StepTask {
   const Objective* objective;
   const std::int64_t* order;
   std::int64_t rows;
-  float shift, scale;  // of advantages
+  float shift, scale;  // of advantages: (advantage - shift) * scale
   float* gradient;     // [shards of a wave, size]
   Sums* sums;
   int first;           // shard of this wave
@@ -38,8 +40,11 @@ inline void policy_loss(const StepTask& task, const Rows& rows, const float* out
     H::prepare(head, dist, row, ready);
     const float logprob = H::logprob(head, dist, ready, row);
     const float advantage = (b.advantage[r] - task.shift) * task.scale;
+    // Derivatives of the mean loss by logprob, entropy and KL; `slope` continues to the outputs.
     Weights w{-share * advantage, -share * o.entropy_coef, share * o.kl_coef};
     if (o.clipped) {
+      // min(ratio A, clamp(ratio) A), eq. 7 of arXiv:1707.06347. Where the clamped term is smaller, it is a
+      // constant and the gradient is 0; elsewhere d(ratio) = ratio d(logprob).
       const float ratio = std::exp(logprob - b.logprob[r]);
       const float held = ratio < 1 - o.clip ? 1 - o.clip : ratio > 1 + o.clip ? 1 + o.clip : ratio;
       const bool free = !(held * advantage < ratio * advantage);  // true for NaN too, so that NaN propagates
@@ -65,6 +70,7 @@ inline float error_of(float distance, bool huber, float& slope) {
   return 2 * size - 1;
 }
 
+// Computes the value loss of a block and its gradient with respect to the critic's outputs.
 inline void value_loss(const StepTask& task, const Rows& rows, const float* out, int ld, float* d_out,
                        Sums& sums) {
   const Objective& o = *task.objective;
@@ -79,6 +85,7 @@ inline void value_loss(const StepTask& task, const Rows& rows, const float* out,
       const bool outside = std::fabs(moved) > o.value_clip;
       const float held = outside ? old + (moved > 0 ? o.value_clip : -o.value_clip) : value;
       float unused;
+      // The larger of the two errors counts. The clipped value is a constant, so it has no gradient.
       const float held_error = error_of(held - target, o.huber, unused);
       if (held_error > error) {
         error = held_error;
@@ -92,6 +99,7 @@ inline void value_loss(const StepTask& task, const Rows& rows, const float* out,
   }
 }
 
+// Computes the gradient and the sums of shard s of the current wave, block by block: forward, loss, backward.
 void step_shard(void* context, int s) {
   const StepTask& task = *static_cast<StepTask*>(context);
   const Network& net = *task.net;
@@ -128,7 +136,7 @@ void step_shard(void* context, int s) {
       value_loss(task, rows, value, ld_critic, d_value, sums);
       const float* more = backward(arena, net.critic, task.packed->critic, rows, hidden,
                                    trails.critic, d_value, gradient);
-      if (hidden) {
+      if (hidden) {  // actor and critic both read the shared output: its gradient is the sum
         const std::int64_t n = std::int64_t(rows.count) * padded(net.actor.dense[0].n_in);
         for (std::int64_t i = 0; i < n; i += LANES)
           store(d_hidden + i, load(d_hidden + i) + load(more + i));
@@ -142,6 +150,8 @@ void step_shard(void* context, int s) {
   arena.release(start);
 }
 
+// Sets shift and scale such that the advantages of the minibatch get mean 0 and standard deviation 1. If they
+// do not vary, they all become 0, as in `standardize` of rl/statistics.py.
 inline void standardize(StepTask& task) {
   const float* advantage = task.batch->advantage;
   double mean = 0, square = 0;
@@ -153,9 +163,10 @@ inline void standardize(StepTask& task) {
   }
   const double spread = std::sqrt(square / double(task.rows));
   task.shift = float(mean);
-  task.scale = !(spread <= 1e-8) ? float(1 / spread) : 0.0f;
+  task.scale = !(spread <= 1e-8) ? float(1 / spread) : 0.0f;  // NaN stays NaN
 }
 
+// Returns the sum of squares, in independent lanes for instruction-level parallelism.
 inline double squares_of(const float* x, std::int64_t n) {
   double lane[LINE] = {};
   std::int64_t i = 0;
@@ -185,6 +196,7 @@ struct RangeTask {
   int count() const { return int((size + RANGE - 1) / RANGE); }
 };
 
+// Adds the gradients of the shards of a wave in order, and computes the squared norm of the sum, for range r.
 void add_up(void* context, int r) {
   const RangeTask& task = *static_cast<RangeTask*>(context);
   if (task.n_parts)
@@ -196,7 +208,8 @@ void add_up(void* context, int r) {
   task.squares[r] = squares_of(task.gradient + task.begin(r), task.end(r) - task.begin(r));
 }
 
-// AdamW (arXiv:1711.05101) on the flat vector.
+// Clips the gradient and takes a step of AdamW (arXiv:1711.05101), for range r of the flat vector. In the padding
+// between parameters everything is zero and stays zero.
 void descend(void* context, int r) {
   constexpr double BETA1 = 0.9, BETA2 = 0.999;
   const RangeTask& task = *static_cast<RangeTask*>(context);
@@ -207,6 +220,7 @@ void descend(void* context, int r) {
   const vec unbias = all(float(1 / std::sqrt(1 - std::pow(BETA2, double(adam.steps)))));
   const vec eps = all(adam.eps), one = all(float(1 - BETA1)), two = all(float(1 - BETA2));
   for (std::int64_t i = task.begin(r); i < task.end(r); i += LANES) {
+    // a NaN factor is applied too, so that broken gradients reach the parameters and are noticed
     if (!(task.shrink >= 1)) store(gradient + i, load(gradient + i) * all(task.shrink));
     const vec g = load(gradient + i);
     const vec first = load(adam.first + i) + (g - load(adam.first + i)) * one;
@@ -219,16 +233,20 @@ void descend(void* context, int r) {
   }
 }
 
+// Takes one gradient step on the `rows` rows of the batch that `order` selects.
 void step(const Network& net, float* parameters, float* gradient, const Batch& batch,
           const std::int64_t* order, std::int64_t rows, const Objective& objective, Adam& adam,
           StepReport& report, Parallel parallel) {
-  constexpr int WAVE = 8;  // shards at once
+  // Shards are computed in waves, so that only this many gradients need memory. It does not depend on the number
+  // of threads, and neither do the bits.
+  constexpr int WAVE = 8;
   Arena& arena = arena_of_this_thread();
   arena.clear();
   const Packed packed = pack(arena, net, parameters, Parts::both, parallel);
   const std::int64_t shards = shards_of(net, rows);
   const int wave = int(smaller(shards, std::int64_t(WAVE)));
   Sums found[WAVE], total;
+  // a single shard writes to the gradient directly
   float* parts = shards == 1 ? gradient : arena.floats(wave * net.size);
   StepTask task{&net, &packed, parameters, &batch, &objective, order, rows, 0, 1, parts, found, 0};
   if (objective.standardize) standardize(task);
@@ -248,6 +266,7 @@ void step(const Network& net, float* parameters, float* gradient, const Batch& b
   double squares = 0;
   for (int r = 0; r < whole.count(); ++r) squares += whole.squares[r];
   report.norm = std::sqrt(squares);
+  // the same formula as torch.nn.utils.clip_grad_norm_; a factor of 1 or more is ignored
   if (adam.max_norm > 0) whole.shrink = float(adam.max_norm / (report.norm + 1e-6));
   adam.steps += 1;
   parallel(descend, &whole, whole.count());

@@ -12,7 +12,8 @@
 namespace gymnast {
 
 using Offset = std::int64_t;
-constexpr Offset NONE = -1;
+constexpr Offset NONE = -1;  // offset of a parameter that does not exist
+// Sizes of fixed arrays, so that the structs are plain data; plan.py rejects larger networks.
 constexpr int MOST_LAYERS = 32;
 constexpr int MOST_PIECES = 256;
 constexpr int MOST_CONVS = 8;
@@ -47,6 +48,8 @@ struct Dense {
   Activation activation = Activation::none;
 };
 
+// The layers of one part of the network, in the order in which they are computed: pieces or convolutions, then
+// dense layers.
 struct Stack {
   int n_pieces = 0, n_dense = 0;
   int encoded = 0;  // width of the encoded features; 0 if the stack reads another stack's output
@@ -72,6 +75,7 @@ struct Head {
   const float* node = nullptr;
   const float* node_weight = nullptr;
 
+  // Numbers of one action, and entries of its mask.
   int n_chosen() const { return kind == HeadKind::categorical ? n_groups : n_outputs; }
   int n_masked() const { return kind == HeadKind::bernoulli ? 2 * n_outputs : n_outputs; }
 };
@@ -100,6 +104,7 @@ struct Batch {
   const std::uint8_t* mask = nullptr;
 };
 
+// The loss, as `Objective` in engine/objective.py.
 struct Objective {
   bool clipped = false;        // PPO's clipped surrogate; otherwise the plain policy gradient
   float clip = 0;
@@ -111,6 +116,7 @@ struct Objective {
   bool standardize = false;    // standardize the advantages of each minibatch
 };
 
+// The state and the hyperparameters of AdamW; `first` and `second` are its moments.
 struct Adam {
   float* first;
   float* second;
@@ -135,6 +141,7 @@ struct Units {
   double outputs, total, squares, tanh, saturated, rectifiers, dead;
 };
 
+// The numbers of `Health` in policy/health.py, in the same order.
 struct Health {
   Units shared, actor, critic;
   double output_mean, output_std, logit_range, prob_max, prob_min;

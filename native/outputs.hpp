@@ -5,6 +5,7 @@
 
 namespace {
 
+// What every shard of a forward pass reads, and where it writes the outputs of the actor or of the critic.
 struct ForwardTask {
   const Network* net;
   const Packed* packed;
@@ -15,6 +16,7 @@ struct ForwardTask {
   float* out;
 };
 
+// Computes the outputs of shard s, block by block.
 void forward_shard(void* context, int s) {
   const ForwardTask& task = *static_cast<ForwardTask*>(context);
   const Network& net = *task.net;
@@ -36,6 +38,7 @@ void forward_shard(void* context, int s) {
   arena.release(mark);
 }
 
+// Writes the outputs of the actor [rows, n_out] or of the critic [rows].
 void forward_all(const Network& net, const float* parameters, const std::uint8_t* features,
                  std::int64_t bytes, std::int64_t rows, bool critic, float* out,
                  Parallel parallel) {
@@ -46,7 +49,9 @@ void forward_all(const Network& net, const float* parameters, const std::uint8_t
   parallel(forward_shard, &task, int(shards_of(net, rows)));
 }
 
-// `value` receives the critic's outputs; null if they are not needed.
+// Samples an action for each row: writes the action (`chosen` or `amounts`), the distribution and the
+// log-probability. `value` receives the critic's outputs; null if they are not needed. Runs on the calling thread
+// alone.
 void act(const Network& net, const float* parameters, const std::uint8_t* features,
          std::int64_t bytes, std::int64_t count, const float* noise, const std::uint8_t* mask,
          std::int64_t* chosen, float* amounts, float* dist, float* logprob, float* value) {
@@ -74,6 +79,7 @@ void act(const Network& net, const float* parameters, const std::uint8_t* featur
                 amounts ? amounts + r * head.n_outputs : nullptr, nullptr};
         float* d = dist + r * n;
         H::parameters(head, y + i * ld, row, d);
+        // `Row` is read-only for the loss, but here its action is the output
         H::sample(head, d, noise + r * n_chosen, const_cast<std::int64_t*>(row.chosen),
                   const_cast<float*>(row.amounts));
         H::prepare(head, d, row, ready);

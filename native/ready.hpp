@@ -15,6 +15,8 @@ inline int block_of(const Network& net) { return net.sees_images() ? 128 : 64; }
 // because each is much work.
 inline std::int64_t shard_of(const Network& net) { return net.sees_images() ? 128 : 512; }
 
+// The scratch memory of the calling thread. An entry point clears it; what shards allocate on the same thread
+// comes after and is released at their end.
 inline Arena& arena_of_this_thread() {
   static thread_local Arena arena;
   return arena;
@@ -38,6 +40,7 @@ struct Packed {
   PackedStack shared, actor, critic;
 };
 
+// The stacks that are computed after the shared one.
 enum class Parts { both, actor, critic };
 
 inline Packed pack(Arena& arena, const Network& net, const float* parameters, Parts parts,
@@ -68,14 +71,17 @@ inline int next_block(const Network& net, std::int64_t at, std::int64_t end) {
   return int(smaller(end - at, std::int64_t(block_of(net))));
 }
 
+// A network without shared layers has two stacks that read the features themselves.
 inline bool has_shared(const Network& net) { return net.shared.encoded > 0; }
 
+// Returns the output of the shared stack; null if there is none.
 inline const float* run_shared(const Network& net, const Packed& packed, const float* parameters,
                                const Rows& rows, Trails& trails) {
   if (!has_shared(net)) return nullptr;
   return forward(net.shared, packed.shared, parameters, rows, nullptr, trails.shared);
 }
 
+// The padded width of a stack's output.
 inline int width_of(const Stack& stack) { return padded(stack.dense[stack.n_dense - 1].n_out); }
 
 inline const float* log_std_of(const Head& head, const float* parameters) {

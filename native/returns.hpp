@@ -16,6 +16,7 @@ inline void gae(const double* reward, const float* value, const float* next_valu
       const std::int64_t i = t * copies + n;
       const float after = terminated[i] ? 0.0f : float(gamma) * next_value[i];  // as NumPy does
       const double delta = reward[i] + double(after) - double(value[i]);
+      // the next row belongs to another episode if this step ended one
       const double carry = t + 1 < steps && !done[i] ? advantage[i + copies] : 0.0;
       advantage[i] = delta + gamma * lambda * carry;
       target[i] = advantage[i] + double(value[i]);

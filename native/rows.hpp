@@ -5,10 +5,11 @@
 
 namespace {
 
+// The rows first .. first + count - 1 of the features, or of `order`, which selects rows of the features.
 struct Rows {
   const std::uint8_t* features;
-  std::int64_t bytes;
-  const std::int64_t* order;
+  std::int64_t bytes;         // per row
+  const std::int64_t* order;  // null for the order in memory
   std::int64_t first;
   int count;
   const std::int32_t* planes = nullptr;  // images with shared planes: plane indices of each row

@@ -5,6 +5,7 @@
 
 namespace {
 
+// What every shard reads, and where it writes its sums.
 struct ShiftTask {
   const Network* net;
   const Packed* packed;
@@ -14,6 +15,7 @@ struct ShiftTask {
   Shift* found;
 };
 
+// Computes the sums of shard s; `ratio_max` is a maximum instead of a sum.
 void shift_shard(void* context, int s) {
   const ShiftTask& task = *static_cast<ShiftTask*>(context);
   const Network& net = *task.net;
@@ -40,9 +42,11 @@ void shift_shard(void* context, int s) {
         const double log_ratio = H::logprob(net.head, dist, ready, row) - b.logprob[at + i];
         const double ratio = std::exp(log_ratio);
         sum.kl += H::kl(net.head, dist, ready, row);
+        // the k3 estimator, ratio - 1 - log ratio (http://joschu.net/blog/kl-approx.html)
         sum.approx_kl += std::expm1(log_ratio) - log_ratio;
         sum.entropy += H::entropy(net.head, dist, ready, row);
         sum.ratio_mean += ratio;
+        // true for NaN too, so that NaN propagates
         if (!(ratio <= sum.ratio_max)) sum.ratio_max = ratio;
         sum.clip_fraction += std::fabs(ratio - 1) > task.clip;
       }
@@ -52,6 +56,7 @@ void shift_shard(void* context, int s) {
   arena.release(mark);
 }
 
+// Computes the means over all rows of the batch.
 void shift(const Network& net, const float* parameters, const Batch& batch, float clip, Shift& total,
            Parallel parallel) {
   Arena& arena = arena_of_this_thread();

@@ -22,6 +22,7 @@ constexpr int TILE_ROWS = 4;
 
 constexpr int LINE = 16;  // floats that rows of scratch arrays are padded to, in every instruction set
 
+// aligned(4): arrays of Python have no other alignment, and unaligned loads are as fast on aligned addresses.
 typedef float vec __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 typedef std::int32_t ivec __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 
@@ -30,6 +31,7 @@ inline void store(float* p, vec x) { *reinterpret_cast<vec*>(p) = x; }
 inline vec all(float x) { return x - vec{}; }  // x - 0 in every lane
 inline vec select(ivec which, vec yes, vec no) { return which ? yes : no; }
 
+// The sign bits of x, and its absolute value.
 inline ivec sign_of(vec x) {
   return reinterpret_cast<ivec>(x) & ivec(reinterpret_cast<ivec>(all(-0.0f)));
 }
@@ -49,7 +51,8 @@ inline Exponential exponential(vec t) {
   const vec shifter = all(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
   vec n = (t * all(1.44269504f) + shifter) - shifter;
   vec r = t - n * all(0.693359375f);
-  r = r - n * all(-2.12194440e-4f);  // ln 2 in two parts
+  // ln 2 in two parts (Cody and Waite): n times the first is exact, so r keeps its low bits
+  r = r - n * all(-2.12194440e-4f);
   vec series = all(1.0f / 5040);
   series = series * r + all(1.0f / 720);
   series = series * r + all(1.0f / 120);
@@ -57,7 +60,7 @@ inline Exponential exponential(vec t) {
   series = series * r + all(1.0f / 6);
   series = series * r + all(0.5f);
   vec small = series * r * r + r;
-  ivec exponent = __builtin_convertvector(n, ivec) + 127;
+  ivec exponent = __builtin_convertvector(n, ivec) + 127;  // 2^n as the bits of a float
   return {reinterpret_cast<vec>(exponent << 23), small};
 }
 

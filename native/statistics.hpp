@@ -8,6 +8,7 @@
 
 namespace gymnast {
 
+// `SummaryStats` in rl/statistics.py.
 struct Spread {
   double mean, std, least, most;
 };
@@ -53,6 +54,7 @@ struct Squares {
   void one(double v, int j) { sum[j] += (v - mean) * (v - mean); }
 };
 
+// Returns the sum of the lanes.
 inline double total(const double* lanes) {
   double sum = 0;
   for (int j = 0; j < Lanes::N; ++j) sum += lanes[j];
@@ -62,6 +64,7 @@ inline double total(const double* lanes) {
 // `valid` marks the groups of `width` numbers that count; null means all.
 template <class T>
 Spread spread(const T* x, std::int64_t groups, std::int64_t width, const std::uint8_t* valid) {
+  // All groups valid is the usual case, and one long run is faster.
   if (valid && std::find(valid, valid + groups, 0) == valid + groups) valid = nullptr;
   const auto all = [&](auto& lanes) {
     if (!valid) return lanes.take(x, groups * width);
@@ -130,6 +133,7 @@ struct Counts {
   std::int64_t over = 0, cut = 0, paid = 0;
 };
 
+// Counts over the valid steps; null means that all are valid.
 inline Counts counts(const double* reward, const std::uint8_t* terminated, const std::uint8_t* done,
                      std::int64_t steps, const std::uint8_t* valid) {
   Counts found;
@@ -169,7 +173,7 @@ double diversity(const X* x, Sampled steps, Sampled copies, Sampled numbers) {
       common += together * together / double(N);
     }
     const double every = squares / double(T * N - 1);
-    if (!(every > 1e-12 * center * center)) continue;
+    if (!(every > 1e-12 * center * center)) continue;  // constant up to rounding
     sum += std::max(squares - common, 0.0) / double(T * (N - 1)) / every, ++varying;
   }
   return varying ? sum / varying : std::nan("");

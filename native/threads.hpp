@@ -12,7 +12,7 @@ namespace gymnast {
 
 class Threads {
  public:
-  // The calling thread counts as one.
+  // Sets the number of threads, stopping the old ones. The calling thread counts as one.
   void resize(int count) {
     stop();
     for (int i = 1; i < count; ++i) helpers_.emplace_back([this] { serve(); });
@@ -20,18 +20,21 @@ class Threads {
 
   int count() const { return int(helpers_.size()) + 1; }
 
+  // Runs task(context, i) for i in 0..n-1 and returns when all are done. Which thread computes which part is
+  // not determined, so tasks must give the same result on any thread.
   void run(Task task, void* context, int n) {
     if (helpers_.empty() || n < 2) {
       for (int i = 0; i < n; ++i) task(context, i);
       return;
     }
+    // With `overlap`, the learner and the collecting thread may both get here.
     std::lock_guard<std::mutex> one_at_a_time(caller_);
     {
       std::lock_guard<std::mutex> lock(mutex_);
       task_ = task, context_ = context, parts_ = n, next_ = 0, left_ = n;
     }
     begun_.notify_all();
-    take_parts();
+    take_parts();  // the calling thread works as well
     std::unique_lock<std::mutex> lock(mutex_);
     done_.wait(lock, [this] { return left_ == 0; });
     task_ = nullptr;
@@ -40,6 +43,7 @@ class Threads {
   ~Threads() { stop(); }
 
  private:
+  // Computes parts until none is left to take. Others may still be running in other threads.
   void take_parts() {
     std::unique_lock<std::mutex> lock(mutex_);
     while (task_ != nullptr && next_ < parts_) {
@@ -51,6 +55,7 @@ class Threads {
     }
   }
 
+  // The loop of a helper: waits for a task with parts left, or for the end.
   void serve() {
     while (true) {
       {
@@ -74,7 +79,7 @@ class Threads {
   }
 
   std::vector<std::thread> helpers_;
-  std::mutex mutex_, caller_;
+  std::mutex mutex_, caller_;  // of the fields below; of `run`
   std::condition_variable begun_, done_;
   Task task_ = nullptr;
   void* context_ = nullptr;

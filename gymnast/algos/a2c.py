@@ -18,6 +18,8 @@ from gymnast.rollout import Rollout
 
 
 class A2C:
+    """A2C on one policy: computes advantages, then takes one gradient step on the whole rollout."""
+
     def __init__(self, policy: Policy, cfg: A2CConfig) -> None:
         self.policy, self.gradient_step = policy, GradientStep(policy)
 
@@ -31,10 +33,12 @@ class A2C:
     ) -> dict[str, float]:
         """Takes one gradient step on the whole rollout and returns the metrics of the update.
 
-        `hparams` are the hyperparameters of this update, with every schedule already evaluated.
+        `hparams` is the A2CConfig of this update, with a number in place of every schedule. `stream` is
+        not used: there is nothing to shuffle.
         """
         advantage, returns, _ = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)
+        # before the gradient step, whose value targets are normalized with the new PopArt statistics
         rescale_value(self.policy, returns[rollout.valid])
         return metrics | policy_gradient_update(
             self.gradient_step,
@@ -48,10 +52,11 @@ class A2C:
         )
 
     def credit(self, rollout: Rollout, hparams: Any) -> Credit:
-        """Returns the advantages, returns and values of each step, shape [T, N]."""
+        """Returns the advantage, return and value of each step, each array [T, N]."""
         return gae_credit(rollout, hparams)
 
     def state(self) -> dict[str, Any]:
+        """Returns the state of the optimizer, for a checkpoint. The policy is saved separately."""
         return self.gradient_step.state()
 
     def memory(self) -> dict[str, Any]:
@@ -59,13 +64,14 @@ class A2C:
         return {}
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned."""
         self.gradient_step.load(state)
 
 
 def objective(hparams: Any) -> Objective:
     """Returns the loss: the plain policy gradient, the value loss and the entropy bonus."""
     return Objective(
-        clip=None,
+        clip=None,  # the only step starts at the collecting policy, where every ratio is 1
         value_coef=hparams.value_coef,
         entropy_coef=hparams.entropy_coef,
         huber=hparams.value_loss == "huber",

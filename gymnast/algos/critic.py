@@ -33,6 +33,7 @@ def rescale_value(policy: Policy, target: Array) -> None:
     """
     if policy.value_scale.mode == "off":
         return
+    # The policy rejects PopArt without a critic of known layers, so this layer exists.
     views, last = policy.parameters.views, len(policy.network.critic) - 1
     weight, bias = views[f"critic.{last}.weight"], views[f"critic.{last}.bias"]
     policy.value_scale.update(target, weight, bias)
@@ -49,9 +50,9 @@ def standardize_advantage(advantage: Array, valid: Array, *, centered: bool = Tr
 
 
 def value_metrics(rollout: Rollout, advantage: Array, target: Array) -> dict[str, float]:
-    """Returns how well the critic that collected the rollout predicted the targets [T, N].
+    """Returns how well the values predicted during collection fit the targets, and advantage statistics.
 
-    The advantages are described before any normalization.
+    Arrays are [T, N]. The advantages are those before any normalization.
     """
     valid = rollout.valid
     values, targets, advantages = (
@@ -64,7 +65,7 @@ def value_metrics(rollout: Rollout, advantage: Array, target: Array) -> dict[str
         "value/std": values.std,
         "value/target_mean": targets.mean,
         "value/target_std": targets.std,
-        "value/bias": errors.mean,
+        "value/bias": errors.mean,  # explained variance is blind to a constant offset; this shows it
         "value/rmse_share": relative_rmse(errors, targets),
         "advantage/mean": advantages.mean,
         "advantage/std": advantages.std,

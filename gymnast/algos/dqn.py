@@ -26,11 +26,14 @@ Array = np.ndarray
 
 
 class DQN:
+    """DQN on one policy, with a replay buffer and a target network."""
+
     def __init__(self, policy: Policy, cfg: DQNConfig) -> None:
         self.policy, self.gradient_step = policy, GradientStep(policy)
+        # A TD loss is not an `Objective`, so the engine choice never selects the native engine for DQN.
         self.engine: TorchEngine = self.gradient_step.engine
         self.replay = ReplayBuffer(cfg.replay)
-        target = Parameters(policy.parameters.shapes)
+        target = Parameters(policy.parameters.shapes)  # zeros until the first gradient step copies
         self.target_parameters, self.target_network = (
             target.flat,
             TorchNetwork(policy.network, target),
@@ -68,6 +71,7 @@ class DQN:
         names: tuple[str, ...] = ()
         steps = hparams.gradient_steps
         for _ in range(steps if max_gradient_steps is None else min(steps, max_gradient_steps)):
+            # At step 0 too, so that the target network starts as a copy of the online network.
             if self.n_gradient_steps % hparams.target_every == 0:
                 self.target_parameters[:] = self.policy.parameters.flat
             self.n_gradient_steps += 1
@@ -81,10 +85,11 @@ class DQN:
 
     def loss(self, batch: dict[str, Array], hparams: Any) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the Huber loss of Q(s, a) against one-step targets, and its metrics."""
+        # The buffer stores raw observations, because normalization statistics change between updates.
         obs, next_obs = (
             torch.from_numpy(self.policy.features(batch[name])) for name in ("obs", "next_obs")
         )
-        action = torch.from_numpy(batch["action"]).unsqueeze(-1)
+        action = torch.from_numpy(batch["action"]).unsqueeze(-1)  # [B, 1]
         q = self.engine.network(obs)[0].gather(-1, action).squeeze(-1)
         with torch.no_grad():
             next_q = self.target_network(next_obs)[0]
@@ -96,6 +101,7 @@ class DQN:
             target = torch.from_numpy(batch["reward"]) + discount * best
         loss = functional.smooth_l1_loss(q, target)
         return loss, {
+            # The weighted and the plain loss of the critic are the same here: the loss has one term.
             "loss/value": loss,
             "value/loss": loss,
             "value/td_error": (q - target).abs().mean(),
@@ -124,7 +130,7 @@ class DQN:
         A rollback passes `state` alone: copying the buffer before every update would be too slow.
         """
         self.gradient_step.load(state)
-        if "replay_size" in state:
+        if "replay_size" in state:  # `memory` is included
             self.replay.load(state)
         else:
             self.replay.remove_last(state["seen"])
@@ -148,14 +154,15 @@ class ReplayBuffer:
 
     def add(self, rollout: Rollout) -> None:
         """Adds the valid steps of a rollout, over the oldest transitions where the buffer is full."""
-        keep = rollout.valid
-        added = {
-            "obs": np.asarray(rollout.obs[keep]),
-            "next_obs": np.asarray(rollout.next_obs()[keep]),
-            "action": rollout.action[keep],
-            "reward": rollout.reward[keep].astype(np.float32),
-            "terminated": rollout.terminated[keep],
+        valid = rollout.valid
+        added = {  # columns [K, ...] of the K valid steps
+            "obs": np.asarray(rollout.obs[valid]),
+            "next_obs": np.asarray(rollout.next_obs()[valid]),
+            "action": rollout.action[valid],
+            "reward": rollout.reward[valid].astype(np.float32),
+            "terminated": rollout.terminated[valid],
         }
+        # transition i of the whole training is stored in row i modulo the capacity
         rows = self._added = (self.n_added + np.arange(rollout.steps)) % self.size
         for name, column in added.items():
             if name not in self.columns:
@@ -165,7 +172,7 @@ class ReplayBuffer:
         self.n_added += rollout.steps
 
     def remove_last(self, n_added: int) -> None:
-        """Restores the buffer as it was when `seen` transitions had been added.
+        """Restores the buffer as it was when `n_added` transitions had been added.
 
         That must be now or before the last call of `add`; ValueError otherwise.
         """
@@ -173,8 +180,8 @@ class ReplayBuffer:
             return
         if n_added != self.n_added - len(self._added):
             raise ValueError("only the transitions that were added last can be removed")
-        for name, rows in self._overwritten.items():
-            self.columns[name][self._added] = rows
+        for name, previous in self._overwritten.items():
+            self.columns[name][self._added] = previous
         self.n_added = n_added
 
     def sample(self, n: int, stream: np.random.Generator) -> dict[str, Array]:
@@ -183,16 +190,19 @@ class ReplayBuffer:
         return {name: column[rows] for name, column in self.columns.items()}
 
     def state(self) -> dict[str, Any]:
-        used = slice(0, len(self))
+        """Returns the capacity, the number of transitions ever added, and the used rows."""
+        used = slice(0, len(self))  # rows beyond have never been written
         columns = {f"replay.{n}": c[used] for n, c in self.columns.items()}
         return {"seen": self.n_added, "replay_size": self.size, **columns}
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned, also that of a buffer with another capacity."""
         self.n_added, self.columns = state["seen"], {}
         for name, used in state.items():
             if name.startswith("replay."):
                 if state["replay_size"] != self.size:
-                    # the capacity has changed: keep the newest transitions, oldest first
+                    # The capacity has changed: keep the newest transitions, oldest first. In a full
+                    # buffer the oldest is in the row that would have been overwritten next.
                     used = np.roll(used, -(state["seen"] % len(used)), 0)[-self.size :]
                     self.n_added = len(used)
                 column = np.zeros((self.size, *used.shape[1:]), used.dtype)

@@ -28,14 +28,16 @@ class GradientStep:
             part: policy.parameters.prefix_slice(f"{part}.")
             for part in ("shared", "actor", "critic")
         }
-        self._parts = [
+        self._part_norms = [
             (f"optim/grad_norm_{part}", f"optim/param_norm_{part}", span)
             for part, span in spans.items()
-            if span.stop
+            if span.stop  # a network without this part has an empty span
         ]
+        """Metric names of the gradient and the parameter norm of each part, and its slice of the vector."""
         self._last_lr: float | None = None
+        """Learning rate of the previous update; None before the first."""
         self._loss_names: Sequence[str] = ()
-        self._losses = np.zeros((0, 0))
+        self._losses = np.zeros((0, 0))  # [gradient steps, names]
         self._parameters_before = policy.parameters.flat
 
     def start_update(self, hparams: Any) -> None:
@@ -45,6 +47,7 @@ class GradientStep:
         `reset_optimizer_on_lr_jump`.
         """
         factor, last, self._last_lr = hparams.reset_optimizer_on_lr_jump, self._last_lr, hparams.lr
+        # A schedule may start or end at 0, from which no factor can be computed.
         change = hparams.lr / last if last and hparams.lr else 1.0
         if factor is not None and not 1 / factor <= change <= factor:
             self.adam.reset()
@@ -66,18 +69,20 @@ class GradientStep:
         """
         parameters, max_norm = self.policy.parameters, hparams.max_grad_norm
         grad_norm, gradient = self._losses[:, -1], self.engine.gradient
-        # The engine keeps the gradient after clipping; this factor undoes the clipping.
+        # The engine keeps the clipped gradient of the last step. Clipping scales all parts by the same
+        # factor, and `unclip` is its inverse.
         clipped_norm = _norm(gradient)
         unclip = float(grad_norm[-1]) / clipped_norm if clipped_norm else 1.0
-        size, moved = _norm(parameters.flat), _norm(parameters.flat - self._parameters_before)
+        param_norm = _norm(parameters.flat)
+        update_norm = _norm(parameters.flat - self._parameters_before)
         return {
             **dict(zip(self._loss_names, self._losses.mean(0).tolist(), strict=True)),
-            "optim/param_norm": size,
-            "optim/update_norm": moved,
-            "optim/update_share": moved / size if size else 0.0,
+            "optim/param_norm": param_norm,
+            "optim/update_norm": update_norm,
+            "optim/update_share": update_norm / param_norm if param_norm else 0.0,
             "optim/grad_norm_max": float(grad_norm.max()),
-            **{name: _norm(gradient[span]) * unclip for name, _, span in self._parts},
-            **{name: _norm(parameters.flat[span]) for _, name, span in self._parts},
+            **{name: _norm(gradient[span]) * unclip for name, _, span in self._part_norms},
+            **{name: _norm(parameters.flat[span]) for _, name, span in self._part_norms},
             "optim/clipped_share": 0.0
             if max_norm is None
             else float((grad_norm > max_norm).mean()),
@@ -85,9 +90,11 @@ class GradientStep:
         }
 
     def state(self) -> dict[str, Any]:
+        """Returns the state of Adam and the last learning rate, for a checkpoint or a snapshot."""
         return {**self.adam.state(), "last_lr": self._last_lr}
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned."""
         self.adam.load(state)
         self._last_lr = state["last_lr"]
 

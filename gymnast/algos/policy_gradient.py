@@ -30,16 +30,20 @@ def policy_gradient_update(
 ) -> dict[str, float]:
     """Minimizes the objective over the minibatches of the plan and returns the metrics of the update.
 
-    `advantage` and `target` (the critic's) are [T, N]. At most `max_gradient_steps` are taken. With
-    `has_baseline=False`, normalized advantages are only scaled: subtracting their mean would be a
-    baseline.
+    `advantage` [T, N] weights the policy gradient, and `target` [T, N] is what the critic is trained to
+    predict. At most `max_gradient_steps` are taken; None means no limit. With `has_baseline=False`,
+    normalized advantages are only scaled: subtracting their mean would be a baseline.
     """
+    # 1. Flatten the valid steps [T, N] of the rollout to the rows [B] of a training batch. Advantages are
+    #    normalized here over the rollout; the engine normalizes them per minibatch.
     gradient_step.start_update(hparams)
     if hparams.advantage_norm == "rollout":
         advantage = standardize_advantage(advantage, rollout.valid, centered=has_baseline)
     batch = Batch.from_rollout(gradient_step.policy, rollout, advantage, target)
+
+    # 2. Take the gradient steps, in place on the parameters of the policy. A step limit that falls inside
+    #    an epoch splits the plan: the full epochs, then part of one.
     engine, adam = gradient_step.engine, gradient_step.adam
-    # A step limit that falls inside an epoch splits the plan: the full epochs, then part of one.
     results: list[UpdateResult] = []
     for part in plan.limit_steps(max_gradient_steps):
         result = engine.update(
@@ -48,12 +52,14 @@ def policy_gradient_update(
         results.append(result)
         if result.stopped_early:
             break
-    losses = np.concatenate([result.losses for result in results])
+
+    # 3. Report mean losses, norms, and how far the whole update moved the policy.
+    losses = np.concatenate([result.losses for result in results])  # [gradient steps, LOSSES]
     columns = [LOSSES.index(name) for name in objective.loss_names]
     gradient_step.record_losses(objective.loss_names, losses[:, columns])
     metrics = gradient_step.report(hparams) | engine.policy_shift(batch, objective.clip)
     metrics |= weighted_loss_terms(metrics, objective)
-    if objective.clip is not None:
+    if objective.clip is not None:  # PPO: the other algorithms always take one step
         metrics["optim/epochs"] = sum(result.epochs for result in results)
         metrics["optim/kl_stop"] = float(results[-1].stopped_early)
     return metrics

@@ -22,7 +22,11 @@ from gymnast.rollout import Rollout
 
 
 class PPO:
+    """PPO on one policy: computes advantages, then optimizes the clipped objective in minibatches."""
+
     def __init__(self, policy: Policy, cfg: PPOConfig) -> None:
+        # `cfg` is not stored: schedules and live settings change hyperparameters during training, so
+        # each update receives its own in `hparams`.
         self.policy, self.gradient_step = policy, GradientStep(policy)
 
     def update(
@@ -35,17 +39,20 @@ class PPO:
     ) -> dict[str, float]:
         """Trains the policy and the critic on one rollout and returns the metrics of the update.
 
-        `hparams` are the hyperparameters of this update, with every schedule already evaluated.
-        `stream` shuffles the minibatches.
+        `hparams` is the PPOConfig of this update, with a number in place of every schedule. `stream`
+        shuffles the minibatches. At most `max_gradient_steps` are taken; None means no limit.
         """
-        # 1. Advantages by GAE, and the returns that the critic is trained on.
+        # 1. Compute advantages by GAE, and the returns that the critic is trained on, each [T, N].
+        #    They stay fixed for all epochs, as in the paper.
         advantage, returns, _ = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)
 
-        # 2. PopArt, if enabled: rescale the critic's output layer before it is trained on new returns.
+        # 2. If PopArt is on, update its statistics with these returns, and rescale the critic's last layer
+        #    so that its predictions stay the same. The gradient steps use the new statistics.
         rescale_value(self.policy, returns[rollout.valid])
 
-        # 3. Epochs of shuffled minibatches. An epoch that ends with KL > target_kl is the last one.
+        # 3. Take gradient steps on minibatches, reshuffled in every epoch. The KL is measured after each
+        #    epoch: if it exceeds `target_kl`, no further epoch is run.
         minibatch_size = hparams.minibatch_size(rollout.steps)
         plan = MinibatchPlan.shuffled(
             hparams.epochs, rollout.steps, minibatch_size, stream, hparams.target_kl
@@ -62,11 +69,11 @@ class PPO:
         )
 
     def credit(self, rollout: Rollout, hparams: Any) -> Credit:
-        """Returns the advantages, returns and values of each step, shape [T, N]."""
+        """Returns the advantage, return and value of each step, each array [T, N]."""
         return gae_credit(rollout, hparams)
 
     def state(self) -> dict[str, Any]:
-        """Returns the training state for a checkpoint: the optimizer's. The policy is saved separately."""
+        """Returns the state of the optimizer, for a checkpoint. The policy is saved separately."""
         return self.gradient_step.state()
 
     def memory(self) -> dict[str, Any]:
@@ -74,6 +81,7 @@ class PPO:
         return {}
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned."""
         self.gradient_step.load(state)
 
 
@@ -81,6 +89,8 @@ def objective(hparams: Any) -> Objective:
     """Returns the loss of each minibatch: clipped surrogate, value loss, entropy bonus, KL penalty."""
     return Objective(
         clip=hparams.clip,
+        # The value loss is a plain mean squared error. Implementations that halve it need a
+        # coefficient twice as large for the same loss.
         value_coef=hparams.value_coef,
         entropy_coef=hparams.entropy_coef,
         kl_coef=hparams.kl_coef,

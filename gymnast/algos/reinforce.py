@@ -24,6 +24,8 @@ from gymnast.rollout import Rollout
 
 
 class Reinforce:
+    """REINFORCE on one policy: computes returns, then takes one gradient step on complete episodes."""
+
     def __init__(self, policy: Policy, cfg: ReinforceConfig) -> None:
         self.policy, self.gradient_step = policy, GradientStep(policy)
 
@@ -37,14 +39,15 @@ class Reinforce:
     ) -> dict[str, float]:
         """Takes one gradient step on complete episodes and returns the metrics of the update.
 
-        `hparams` are the hyperparameters of this update, with every schedule already evaluated.
+        `hparams` is the ReinforceConfig of this update, with a number in place of every schedule.
+        `stream` is not used: there is nothing to shuffle.
         """
         advantage, returns, _ = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)
         has_critic = hparams.baseline == "learned"
         if has_critic:
             rescale_value(self.policy, returns[rollout.valid])
-        else:  # the critic is not trained, so its metrics would mean nothing
+        else:  # the critic is not trained, so metrics of its predictions would be meaningless
             metrics = {name: x for name, x in metrics.items() if name.startswith("advantage/")}
         return metrics | policy_gradient_update(
             self.gradient_step,
@@ -66,6 +69,7 @@ class Reinforce:
         return Credit(advantage, returns, rollout.value if hparams.baseline == "learned" else None)
 
     def state(self) -> dict[str, Any]:
+        """Returns the state of the optimizer, for a checkpoint. The policy is saved separately."""
         return self.gradient_step.state()
 
     def memory(self) -> dict[str, Any]:
@@ -73,9 +77,14 @@ class Reinforce:
         return {}
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned."""
         self.gradient_step.load(state)
 
     def _baseline(self, rollout: Rollout, returns: np.ndarray, kind: str) -> np.ndarray | float:
+        """Returns the baseline that is subtracted from the returns [T, N] to reduce their variance.
+
+        `kind` is "learned" (the critic's values), "batch" (the mean return of the rollout) or "none".
+        """
         if kind == "learned":
             return rollout.value
         return float(returns[rollout.valid].mean()) if kind == "batch" else 0.0

@@ -6,10 +6,12 @@ from typing import Any
 
 from gymnast.policy.parameters import aligned_zeros
 
-BETA1, BETA2 = 0.9, 0.999
+BETA1, BETA2 = 0.9, 0.999  # native/learning.hpp has the same constants
 
 
 class Adam:
+    """The moments, step count and hyperparameters of AdamW for one flat parameter vector."""
+
     def __init__(self, size: int, *, eps: float = 1e-8, weight_decay: float = 0.0) -> None:
         self.eps, self.weight_decay = eps, weight_decay
         """Hyperparameters, read at every step; an algorithm sets them at the start of each update."""
@@ -23,6 +25,7 @@ class Adam:
         self.first_moment[:], self.second_moment[:], self.steps = 0.0, 0.0, 0
 
     def state(self) -> dict[str, Any]:
+        """Returns copies of the moments and the step count, for a checkpoint or a snapshot."""
         return {
             "first": self.first_moment.copy(),
             "second": self.second_moment.copy(),
@@ -30,5 +33,6 @@ class Adam:
         }
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned, in place."""
         self.first_moment[:], self.second_moment[:] = state["first"], state["second"]
         self.steps = int(state["steps"])

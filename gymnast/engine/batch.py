@@ -25,12 +25,17 @@ class Batch:
     """The valid steps of a rollout in one axis, [B, ...], with their advantages and value targets."""
 
     features: ObsArray
+    """Preprocessed observations, as the network reads them."""
     action: Array
     logprob: Array
+    """Log-probability of the action under the policy that collected it."""
     dist: Array
+    """Parameters of the distribution that the action was sampled from, [B, k]."""
     advantage: Array
     value: Array
+    """Value predicted during collection, in the critic's units (normalized with PopArt)."""
     target: Array
+    """Value target, in the critic's units."""
     mask: Array | None
 
     @classmethod
@@ -42,8 +47,8 @@ class Batch:
         These become float32 here; GAE and the normalization of advantages compute in float64.
         """
         keep = rollout.valid.ravel()
-        all_valid = bool(keep.all())
-        scale = policy.value_scale.normalized
+        all_valid = bool(keep.all())  # then flattening is a view, without a copy of every column
+        normalized = policy.value_scale.normalized
 
         def flat(x: Any) -> Any:
             x = x.reshape(-1, *x.shape[2:])
@@ -58,8 +63,8 @@ class Batch:
             logprob=floats(rollout.logprob),
             dist=floats(rollout.dist),
             advantage=floats(advantage),
-            value=floats(scale(rollout.value)),
-            target=floats(scale(target)),
+            value=floats(normalized(rollout.value)),
+            target=floats(normalized(target)),
             mask=None if rollout.mask is None else np.ascontiguousarray(flat(rollout.mask)),
         )
 
@@ -107,7 +112,7 @@ class MinibatchPlan:
     @property
     def steps_per_epoch(self) -> int:
         """Number of gradient steps per epoch."""
-        return -(-self.orders.shape[1] // self.size)
+        return -(-self.orders.shape[1] // self.size)  # rounded up
 
     def limit_steps(self, max_steps: int | None) -> list[MinibatchPlan]:
         """Returns the plan limited to its first `max_steps` gradient steps.
@@ -118,6 +123,7 @@ class MinibatchPlan:
         if max_steps is None or max_steps >= len(self.orders) * self.steps_per_epoch:
             return [self]
         epochs, rest = divmod(max_steps, self.steps_per_epoch)
+        # Minibatch sizes differ by up to one row, so the rows of the first `rest` ones are counted.
         rows = sum(len(batch) for batch in islice(self.minibatches(self.orders[epochs]), rest))
         parts = (self.orders[:epochs], self.orders[epochs : epochs + 1, :rows])
         return [replace(self, orders=np.ascontiguousarray(x)) for x in parts if x.size]

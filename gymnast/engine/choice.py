@@ -18,6 +18,8 @@ into the CPU caches, where torch's matrix products are faster."""
 
 @dataclass(frozen=True)
 class EngineChoice:
+    """The engine of a run, why it was chosen, and the instruction set of the compiled kernels it calls."""
+
     name: Literal["native", "torch"]
     reason: str
     instruction_set: str = ""
@@ -61,12 +63,15 @@ def splits_batch_over_threads(cfg: Config[Any], network: Network) -> bool:
 
 
 def _obstacle(cfg: Config[Any], network: Network) -> str | None:
+    """Returns why the native engine is not used; None if it is."""
     if not cfg.algo.native:
         return f"{cfg.algo.name} is computed by torch"
     if cfg.device != "cpu":
         return f"device={cfg.device}"
     if problem := unsupported_reason(network):
         return problem
+    # slower, but possible: engine=native may insist
     if cfg.engine == "auto" and max_layer_width(network) > MAX_WIDTH:
         return f"layers wider than {MAX_WIDTH:,} are faster there"
+    # Last, so that a network which needs torch anyway is not blamed on the installation.
     return missing_reason() if kernels() is None else None

@@ -34,6 +34,8 @@ class UpdateResult:
 
 
 class Engine(Protocol):
+    """Computes the updates of one policy, in place on its parameters."""
+
     gradient: Array
     """Gradient of the last step after clipping, laid out like the flat parameter vector."""
 

@@ -29,6 +29,7 @@ class Objective:
     @property
     def loss_names(self) -> tuple[str, ...]:
         """Names of the columns of LOSSES that have a meaning for this objective."""
+        # The others would be constant zeros, which charts and tables should not show.
         value = ("value/loss",) if self.critic else ()
         surrogate = ("policy/kl_penalty", "value/clip_fraction") if self.clip is not None else ()
         return ("loss/total", "policy/loss", *value, *surrogate, "loss/entropy", "optim/grad_norm")
@@ -38,4 +39,5 @@ LOSSES = (
     *("loss/total", "policy/loss", "value/loss"),
     *("policy/kl_penalty", "value/clip_fraction", "loss/entropy", "optim/grad_norm"),
 )
-"""Columns of `UpdateResult.losses`. `optim/grad_norm` is the norm before clipping."""
+"""Columns of `UpdateResult.losses`, in the order of `StepReport` in native/network.hpp.
+`optim/grad_norm` is the norm before clipping."""

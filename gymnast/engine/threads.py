@@ -20,10 +20,10 @@ def set_num_threads(count: int, *, split_batch: bool) -> None:
     `split_batch`: `count` threads each compute one share of a minibatch, with torch limited to one
     thread per operation.
     """
-    threadpool_limits(count)
+    threadpool_limits(count)  # BLAS and OpenMP
     if (native := kernels()) is not None:
         native.set_threads(count)
-    if "torch" in sys.modules:
+    if "torch" in sys.modules:  # importing torch just for this would take about 2 s
         sys.modules["torch"].set_num_threads(1 if split_batch else count)
         shares = importlib.import_module("gymnast.engine.torch.shares")
         shares.set_num_shares(count if split_batch else 1)

@@ -45,10 +45,12 @@ def obs_components(means: list[float]) -> dict[str, float]:
 
 
 def _moments(actions: Array) -> dict[str, float]:
+    """Returns mean and standard deviation of each component of actions [B, K]."""
     if actions.shape[1] > MAX_COMPONENTS:
         return {}
     mean = column_means(actions)
     centered = actions - np.array(mean)
+    # einsum sums the squares without an array of them
     std = np.sqrt(np.einsum("bk,bk->k", centered, centered) / len(actions))
     return _named("rollout/action_mean", mean) | _named("rollout/action_std", std.tolist())
 
@@ -56,6 +58,7 @@ def _moments(actions: Array) -> dict[str, float]:
 def _at_limit(space: BoxAction, actions: Array) -> dict[str, float]:
     """Returns the share of action components at a bound; nothing for an unbounded space."""
     low, high = (np.array(x, dtype=np.float32) for x in (space.low, space.high))
+    # A component without bounds can never be at one, so it does not count in the share.
     limited = int(np.count_nonzero(np.isfinite(low) | np.isfinite(high)))
     if not limited:
         return {}
@@ -70,6 +73,7 @@ def _flat(x: Array, keep: Array | None) -> Array:
 
 
 def _named(name: str, values: list[float]) -> dict[str, float]:
+    """Returns the values as metrics `name.0`, `name.1`, ..."""
     return dict(zip(_keys(name, len(values)), values, strict=True))
 
 

@@ -23,14 +23,14 @@ def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
     """Returns the metrics of the current network on evenly spaced steps of a rollout."""
     rows = _evenly(rollout, EXPENSIVE_SAMPLE if policy.network.is_expensive else SAMPLE)
     mask = None if rollout.mask is None else _rows_of(rollout.mask, rows)
-    found = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
-    row = _units(found.shared, found.actor, found.critic)
-    row |= {"network/output_mean": found.output_mean, "network/output_std": found.output_std}
+    health = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
+    row = _units(health.shared, health.actor, health.critic)
+    row |= {"network/output_mean": health.output_mean, "network/output_std": health.output_std}
     if isinstance(policy.action_space, BoxAction):
         return row
-    if not isinstance(policy.head, EpsilonGreedy):
-        row["network/logit_range"] = found.logit_range
-    return row | {"policy/prob_max_mean": found.prob_max, "policy/prob_min_mean": found.prob_min}
+    if not isinstance(policy.head, EpsilonGreedy):  # outputs are Q-values, not logits
+        row["network/logit_range"] = health.logit_range
+    return row | {"policy/prob_max_mean": health.prob_max, "policy/prob_min_mean": health.prob_min}
 
 
 def _units(shared: UnitStats, actor: UnitStats, critic: UnitStats) -> dict[str, float]:
@@ -42,11 +42,12 @@ def _units(shared: UnitStats, actor: UnitStats, critic: UnitStats) -> dict[str, 
     variance = every.squares / every.outputs - mean * mean
     row = {
         "network/activation_mean": mean,
+        # Rounding may make a variance of 0 slightly negative. `* 0.0` keeps NaN, which must be visible.
         "network/activation_std": math.sqrt(variance) if variance > 0 else variance * 0.0,
     }
     if every.rectifiers:
         row["network/dead_units"] = every.dead / every.rectifiers
-    if actor.rectifiers and critic.rectifiers:
+    if actor.rectifiers and critic.rectifiers:  # each has hidden layers of its own
         row["network/dead_units_actor"] = actor.dead / actor.rectifiers
         row["network/dead_units_critic"] = critic.dead / critic.rectifiers
     if every.tanh:
@@ -62,7 +63,7 @@ def _evenly(rollout: Rollout, limit: int) -> Array:
     return valid[_spaced(len(valid), limit)]
 
 
-@lru_cache(8)
+@lru_cache(8)  # most rollouts have the same size
 def _spaced(n: int, limit: int) -> Array:
     return np.linspace(0, n - 1, min(limit, n)).astype(np.int64)
 

@@ -13,6 +13,8 @@ from gymnast.seeds import decode_task
 
 
 class RecentEpisodes:
+    """The latest training episodes of one role, and the metrics of the latest WINDOW of them."""
+
     def __init__(self, tasks: Sequence[str] = ()) -> None:
         """`tasks` are the names of the tasks, each of which gets metrics of its own."""
         self.episodes = Episodes.empty()
@@ -21,12 +23,15 @@ class RecentEpisodes:
         """The metrics, cached until more episodes are added."""
 
     def add(self, ended: Episodes) -> None:
+        """Adds finished episodes and drops the oldest ones."""
         if len(ended):
+            # room for WINDOW episodes of every task, which are about equally frequent
             limit = WINDOW * (len(self._tasks) or 1)
             self.episodes = self.episodes.concat(ended, limit)
             self._row = None
 
     def row(self) -> Mapping[str, float]:
+        """Returns the `episode/...` metrics, also of each task if there are several."""
         if self._row is None:
             self._row = _row_of(self.episodes) | self._task_rows()
         return self._row
@@ -46,7 +51,7 @@ class RecentEpisodes:
 def _row_of(episodes: Episodes) -> dict[str, float]:
     """Returns the metrics of the latest WINDOW episodes."""
     count = min(len(episodes), WINDOW)
-    if not count:
+    if not count:  # no mean return exists yet, and 0 would look like a result
         return {"episode/count": 0}
     returns = summary_stats(episodes.raw_return[-count:])
     return {

@@ -50,45 +50,51 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
 
 
 def rollout_row(rollout: Rollout, shaped: Rollout, policy: Policy) -> dict[str, float]:
-    """Returns the `rollout/...` metrics. `learned` is the same rollout with shaped and scaled rewards,
+    """Returns the `rollout/...` metrics. `shaped` is the same rollout with shaped and scaled rewards,
     before they are normalized."""
     keep, space, r = _kept(rollout), policy.action_space, rollout
+    # Box actions are measured as the environment received them: clipped, and in its units.
     env_action = policy.head.for_env(r.action) if isinstance(space, BoxAction) else r.action
     columns = r.reward, env_action, r.logprob, r.terminated, r.done, _numbers(r.obs), keep
-    found = rollout_stats(
+    stats = rollout_stats(
         *columns, n_actions=action_options(space), per_component=has_components(policy.obs_space)
     )
-    reward, action, obs = found.reward, found.action, found.obs
+    reward, action, obs = stats.reward, stats.action, stats.obs
     steps = r.reward.size if keep is None else r.steps
     row = {
         "rollout/reward_mean": reward.mean,
         "rollout/reward_std": reward.std,
         "rollout/reward_min": reward.minimum,
         "rollout/reward_max": reward.maximum,
-        "rollout/reward_interval": steps / max(found.n_rewarded, 1),
+        "rollout/reward_interval": steps / max(stats.n_rewarded, 1),
         "rollout/action_mean": action.mean,
         "rollout/action_std": action.std,
-        "rollout/episodes": found.n_done,
-        "rollout/truncated_share": found.n_truncated / max(found.n_done, 1),
-        "rollout/neg_logprob": -found.logprob.mean,
+        "rollout/episodes": stats.n_done,
+        "rollout/truncated_share": stats.n_truncated / max(stats.n_done, 1),
+        # In expectation the entropy of the policy, from the actions that were really sampled.
+        "rollout/neg_logprob": -stats.logprob.mean,
     }
     if obs is not None:
         row["rollout/obs_mean"], row["rollout/obs_std"] = obs.mean, obs.std
-    row |= obs_components(found.obs_means)
-    row |= action_components(space, env_action, keep, found.action_counts)
-    distinct = diversity(r.obs if keep is None else r.obs[keep.all(axis=1)])
-    if distinct is not None:
-        row["rollout/diversity"] = distinct
-    return row | _learned_row(r.reward, shaped.reward, keep, found)
+    row |= obs_components(stats.obs_means)
+    row |= action_components(space, env_action, keep, stats.action_counts)
+    # Diversity compares copies at the same step, so only steps that are valid in all copies count.
+    obs_diversity = diversity(r.obs if keep is None else r.obs[keep.all(axis=1)])
+    if obs_diversity is not None:
+        row["rollout/diversity"] = obs_diversity
+    return row | _learned_row(r.reward, shaped.reward, keep, stats)
 
 
 def _learned_row(
-    raw: Array, learned: Array, keep: Array | None, found: RolloutStats
+    raw: Array, learned: Array, keep: Array | None, stats: RolloutStats
 ) -> dict[str, float]:
-    """Returns the mean learned reward, and its cosine similarity with the raw reward."""
+    """Returns the mean learned reward, and its cosine similarity with the raw reward.
+
+    Rewards are [T, N]. There is no similarity if all raw or all learned rewards are 0.
+    """
     if learned is raw:  # no shaping, no scale: nothing to compute
-        row = {"rollout/learned_reward": found.reward.mean}
-        return row | {"rollout/reward_agreement": 1.0} if found.n_rewarded else row
+        row = {"rollout/learned_reward": stats.reward.mean}
+        return row | {"rollout/reward_agreement": 1.0} if stats.n_rewarded else row
     raw, learned = (x.ravel() if keep is None else x[keep] for x in (raw, learned))
     row = {"rollout/learned_reward": float(np.add.reduce(learned)) / len(learned)}
     norms = float(raw @ raw) * float(learned @ learned)
@@ -153,7 +159,7 @@ class Stopwatch:
         """Returns the seconds since the last lap and the `time/...`, `speed/...` and `system/...`
         metrics, and starts the next lap. `updates` is the number of optimizer steps."""
         now, (cpu, memory) = time.perf_counter(), _used()
-        total = max(now - self._began, 1e-9)
+        total = max(now - self._began, 1e-9)  # never 0: it is divided by
         spent = dict.fromkeys(_PARTS, 0.0) | self._spent
         spent["rest"] = max(total - sum(spent.values()), 0.0)
         row = {
@@ -191,7 +197,8 @@ class _Memory:
             weakref.finalize(self, os.close, self._file)
 
     def now(self) -> dict[str, float]:
+        """Returns the resident memory in megabytes as a metric; nothing where it cannot be read."""
         if self._file is None:
             return {}
-        resident = int(os.pread(self._file, 100, 0).split()[1])
+        resident = int(os.pread(self._file, 100, 0).split()[1])  # the second field, in pages
         return {"system/memory_now": resident * resource.getpagesize() / 2**20}

@@ -52,7 +52,10 @@ ActionSelection = Literal["sample", "epsilon_greedy"]
 
 
 class Head(Protocol):
-    """The methods of every action head. `dist` are distribution parameters [..., n_parameters]."""
+    """The methods of every action head. `dist` are distribution parameters [..., dist_size].
+
+    Log-probability, entropy and KL are [...], in nats, summed over the elements of an action.
+    """
 
     n_outputs: int
     """Width of the actor's last layer."""

@@ -24,7 +24,7 @@ def relu(x: Array) -> Array:
 
 def silu(x: Array) -> Array:
     """Returns x * sigmoid(x) (arXiv:1702.03118)."""
-    e = np.exp(-np.abs(x))
+    e = np.exp(-np.abs(x))  # of a negative number, so that it cannot overflow
     return x * np.where(x < 0, e, 1.0) / (1.0 + e)
 
 
@@ -36,6 +36,7 @@ def gelu(x: Array) -> Array:
 
 def elu(x: Array) -> Array:
     """Returns x above 0 and e^x - 1 below (arXiv:1511.07289 with alpha 1)."""
+    # np.where evaluates both branches; the minimum keeps e^x of large x from overflowing
     return np.where(x < 0, np.expm1(np.minimum(x, 0.0)), x)
 
 
@@ -60,6 +61,7 @@ def _normal_tail(x: Array) -> Array:
     x = np.minimum(x, 1e3)  # so that the square below stays finite
     t = 1.0 / (1.0 + 0.35 * x)
     ratio = np.full_like(t, _RATIO[0])
+    # Horner's scheme, in the same order as native/activations.hpp.
     for coefficient in _RATIO[1:]:
         ratio = ratio * t + coefficient
     return ratio * np.exp(-0.5 * x * x)

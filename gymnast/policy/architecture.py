@@ -53,16 +53,18 @@ def network_for(
     near-zero initial weights, so that the initial policy is close to uniform (arXiv:2006.05990).
     """
     if cfg.module is not None:
-        own = CustomModuleSpec(cfg.module, dict(cfg.module_kwargs), obs, n_outputs)
-        return Network((), (), (), extra_parameters, own)
+        module = CustomModuleSpec(cfg.module, dict(cfg.module_kwargs), obs, n_outputs)
+        return Network((), (), (), extra_parameters, module)
     encoder, width = encoder_for(obs, cfg)
     hidden, last = mlp(width, cfg)
-    actor: Stack = (Linear(last, n_outputs, gain=0.01),)
-    value: Stack = (Linear(last, 1, gain=1.0),) if critic else ()
+    actor_head: Stack = (Linear(last, n_outputs, gain=0.01),)
+    critic_head: Stack = (Linear(last, 1, gain=1.0),) if critic else ()
     if cfg.shared:
-        return Network(encoder + hidden, actor, value, extra_parameters)
+        return Network(encoder + hidden, actor_head, critic_head, extra_parameters)
+    # The same descriptions in both stacks are separate layers: parameters belong to their position.
     separate, shared = (hidden, encoder) if _has_images(obs) else (encoder + hidden, ())
-    return Network(shared, separate + actor, separate + value if critic else (), extra_parameters)
+    critic_stack = separate + critic_head if critic else ()
+    return Network(shared, separate + actor_head, critic_stack, extra_parameters)
 
 
 def encoder_for(obs: Observation, cfg: PolicyConfig) -> tuple[Stack, int]:
@@ -72,7 +74,7 @@ def encoder_for(obs: Observation, cfg: PolicyConfig) -> tuple[Stack, int]:
             return (), obs.size
         case DiscreteObs(n):
             return (Embedding(n, cfg.embedding),), cfg.embedding
-        case MultiDiscreteObs(_, n):
+        case MultiDiscreteObs(_, n):  # one table holds the rows of all elements
             return (Embedding(sum(n), cfg.embedding), Flatten()), len(n) * cfg.embedding
         case ImageObs():
             return cnn(obs, cfg)
@@ -118,12 +120,13 @@ def cnn(image: ImageObs, cfg: PolicyConfig) -> tuple[Stack, int]:
     pixels = Pixels(image.shape, image.channels, image.top, cfg.precision)
     body = _nature if kind == "nature" else _impala
     layers, dense = body(channels, height, width)
-    back = () if cfg.precision == "float32" else (Float32(),)
-    return (pixels, *layers, *back), dense
+    # Only the encoder has a lower precision; hidden layers and heads are float32.
+    cast = () if cfg.precision == "float32" else (Float32(),)
+    return (pixels, *layers, *cast), dense
 
 
 def _nature(channels: int, height: int, width: int) -> tuple[list[Layer], int]:
-    """Mnih et al. 2015, https://www.nature.com/articles/nature14236"""
+    """Returns the CNN of Mnih et al. 2015 (https://www.nature.com/articles/nature14236) and its width."""
     if min(height, width) < NATURE_MIN_PIXELS:
         raise ConfigError(
             f"policy.cnn: nature needs images of at least {NATURE_MIN_PIXELS} x {NATURE_MIN_PIXELS} pixels; "
@@ -134,27 +137,28 @@ def _nature(channels: int, height: int, width: int) -> tuple[list[Layer], int]:
     for n, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
         layers += [Conv(channels, n, kernel, stride), Activation("relu")]
         channels = n
-        height, width = ((size - kernel) // stride + 1 for size in (height, width))
+        height, width = ((size - kernel) // stride + 1 for size in (height, width))  # no padding
     layers += _dense(channels * height * width, 512)
     return layers, 512
 
 
 def _impala(channels: int, height: int, width: int) -> tuple[list[Layer], int]:
-    """Espeholt et al. 2018, arXiv:1802.01561, figure 3, without its LSTM."""
+    """Returns the residual CNN of IMPALA (arXiv:1802.01561, figure 3, without its LSTM) and its width."""
     layers: list[Layer] = []
     for n in (16, 32, 32):
         layers += [Conv(channels, n, 3, padding=1), MaxPool(3, 2, padding=1)]
         layers += [_block(n), _block(n)]
         channels = n
-        height, width = ((size + 1) // 2 for size in (height, width))
+        height, width = ((size + 1) // 2 for size in (height, width))  # pooling with stride 2
     layers += [Activation("relu"), *_dense(channels * height * width, 256)]
     return layers, 256
 
 
 def _block(n: int) -> Residual:
+    """Returns a residual block with n channels: two convolutions, each after a ReLU."""
     # the second gain is below 1: otherwise six residual blocks in a row would amplify their input
-    convolve = (Conv(n, n, 3, padding=1), Conv(n, n, 3, padding=1, gain=0.5))
-    return Residual((Activation("relu"), convolve[0], Activation("relu"), convolve[1]))
+    first, second = Conv(n, n, 3, padding=1), Conv(n, n, 3, padding=1, gain=0.5)
+    return Residual((Activation("relu"), first, Activation("relu"), second))
 
 
 def _dense(n_in: int, n_out: int) -> list[Layer]:
@@ -162,6 +166,7 @@ def _dense(n_in: int, n_out: int) -> list[Layer]:
 
 
 def _has_images(obs: Observation) -> bool:
+    """Returns whether the observation is an image or contains one."""
     return isinstance(obs, ImageObs) or (
         isinstance(obs, CompositeObs)
         and any(isinstance(leaf, ImageObs) for leaf in obs.leaves.values())

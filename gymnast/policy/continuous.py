@@ -36,12 +36,14 @@ class Gaussian:
         self.extra_parameters: ExtraParameters = (("log_std", space.size, log_std),)
         low, high = np.array(space.low), np.array(space.high)
         self.bounded = np.isfinite(low) & np.isfinite(high)
+        # Components without a finite range keep their units. np.where computes inf - inf for them too.
         with np.errstate(invalid="ignore"):
             self.center = np.where(self.bounded, (low + high) / 2, 0.0).astype(np.float32)
             self.half = np.where(self.bounded, (high - low) / 2, 1.0).astype(np.float32)
         self.low, self.high = low.astype(np.float32), high.astype(np.float32)
 
     def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+        # `extra` is log_std [a], the same for every observation: means [..., a] -> [..., 2 a]
         return np.concatenate([output, np.broadcast_to(extra, output.shape)], -1)  # type: ignore[arg-type]
 
     def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
@@ -68,6 +70,7 @@ class Gaussian:
 
     def kl(self, old: Array, new: Array) -> Array:
         (mean, log_std), (new_mean, new_log_std) = self._split(old), self._split(new)
+        # ln(s'/s) + (s^2 / s'^2 + (m - m')^2 / s'^2 - 1) / 2 for each component, primes for the new one
         spread = np.exp(2 * (log_std - new_log_std))
         shift = ((mean - new_mean) * np.exp(-new_log_std)) ** 2
         return (new_log_std - log_std + 0.5 * (spread + shift - 1)).sum(-1)
@@ -99,12 +102,14 @@ class SquashedGaussian:
         return self.normal.for_env(np.tanh(action))
 
     def logprob(self, dist: Array, action: Array) -> Array:
+        # change of variables: y = tanh(x) has the density p(x) / (1 - tanh(x)^2)
         return self.normal.logprob(dist, action) - log_slope(action).sum(-1)
 
     def entropy(self, dist: Array) -> Array:
         """Returns the entropy of the normals plus the expected log derivative of tanh."""
         mean, log_std = self.normal._split(dist)
         nodes, weights = QUADRATURE_NODES.astype(np.float32), QUADRATURE_WEIGHTS.astype(np.float32)
+        # [..., a, nodes] @ [nodes] -> [..., a]
         slope = log_slope(mean[..., None] + np.exp(log_std)[..., None] * nodes) @ weights
         return self.normal.entropy(dist) + slope.sum(-1)
 

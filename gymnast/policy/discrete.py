@@ -40,9 +40,11 @@ class Categorical:
 
     def sample(self, dist: Array, noise: Array) -> Array:
         """Returns the option at which the cumulative probability exceeds the noise."""
-        weight = np.exp(dist - dist.max(-1, keepdims=True))
+        weight = np.exp(dist - dist.max(-1, keepdims=True))  # minus the maximum: no overflow
         cumulative = np.cumsum(weight, -1)
+        # Scaling the noise by the sum saves the division of every weight.
         target = noise[..., None] * cumulative[..., -1:]
+        # `<=`: a masked option (weight 0) is passed over even if the noise is exactly 0
         return (cumulative[..., :-1] <= target).sum(-1)
 
     def mode(self, dist: Array) -> Array:
@@ -162,30 +164,34 @@ class EpsilonGreedy:
     def __init__(self, space: DiscreteAction) -> None:
         self.space, self.n_outputs = space, space.n
         self.extra_parameters: ExtraParameters = (("epsilon", 1, 1.0),)
-        choice = Categorical(space)
-        self.dist_size, self.action_spec = choice.dist_size, choice.action_spec
-        self.noise, self.sample, self.mode = choice.noise, choice.sample, choice.mode
-        self.for_env, self.logprob = choice.for_env, choice.logprob
-        self.entropy, self.kl = choice.entropy, choice.kl
+        categorical = Categorical(space)
+        self.dist_size, self.action_spec = categorical.dist_size, categorical.action_spec
+        self.noise, self.sample = categorical.noise, categorical.sample
+        self.mode, self.for_env = categorical.mode, categorical.for_env
+        self.logprob, self.entropy = categorical.logprob, categorical.entropy
+        self.kl = categorical.kl
 
     def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+        """Returns the log-probabilities of the actions for Q-values; `extra` is epsilon."""
         assert extra is not None
         allowed = np.ones(output.shape, bool) if mask is None else mask
         epsilon = np.clip(extra, 0.0, MAX_EPSILON)
         best = np.where(allowed, output, -np.inf).argmax(-1)
         greedy = np.arange(self.n_outputs) == best[..., None]
-        any_of = np.where(allowed, epsilon / allowed.sum(-1, keepdims=True), 0.0)
-        chance = any_of + greedy * (1 - epsilon)
-        with np.errstate(divide="ignore"):
-            return np.maximum(np.log(chance), MASKED_LOGIT).astype(np.float32)
+        # the random action is drawn from all allowed ones, the greedy one included
+        uniform = np.where(allowed, epsilon / allowed.sum(-1, keepdims=True), 0.0)
+        probability = uniform + greedy * (1 - epsilon)
+        with np.errstate(divide="ignore"):  # log 0 = -inf is replaced
+            return np.maximum(np.log(probability), MASKED_LOGIT).astype(np.float32)
 
 
 def log_softmax(logits: Array) -> Array:
-    shifted = logits - logits.max(-1, keepdims=True)
+    shifted = logits - logits.max(-1, keepdims=True)  # so that no exponential overflows
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
 
 def sum_of(parts: list[Array]) -> Array:
+    """Returns the sum over independent elements, each an array of the same shape."""
     return np.sum(parts, axis=0)
 
 

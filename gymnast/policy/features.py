@@ -25,6 +25,8 @@ Array = np.ndarray
 
 
 class Features:
+    """A function from observations [B, ...] of one space to the features that the network reads."""
+
     def __init__(self, space: Observation, normalizer: ObsNormalizer | None) -> None:
         self.space, self.normalizer = space, normalizer
 
@@ -33,7 +35,7 @@ class Features:
     @overload
     def __call__(self, obs: ObsArray) -> ObsArray: ...
     def __call__(self, obs: ObsArray) -> ObsArray:
-        if isinstance(obs, Images):
+        if isinstance(obs, Images):  # only images are stored this way, and they stay bytes
             return obs
         match self.space:
             case BoxObs():
@@ -52,7 +54,8 @@ class Features:
         return np.concatenate(parts, -1)
 
     def _record(self, obs: Array, space: CompositeObs) -> Array:
-        rows = np.array(obs)
+        """Returns records with every entry preprocessed, as bytes [B, size of a record]."""
+        rows = np.array(obs)  # a copy: the observations themselves stay raw
         for name, leaf in space.leaves.items():
             if not isinstance(leaf, BoxObs):
                 rows[name] = _indices(leaf, obs[name]).reshape(rows[name].shape)
@@ -69,6 +72,7 @@ class Features:
 
 
 def _indices(space: DiscreteObs | MultiDiscreteObs | ImageObs, obs: Array) -> Array:
+    """Returns categories as rows of their embedding table, counted from 0; images unchanged."""
     match space:
         case DiscreteObs():
             return obs - space.first

@@ -47,6 +47,8 @@ class UnitStats(NamedTuple):
 
 
 class Health(NamedTuple):
+    """Statistics of the units of each stack, and of the actor's outputs and probabilities."""
+
     shared: UnitStats
     actor: UnitStats
     critic: UnitStats
@@ -69,6 +71,7 @@ class Health(NamedTuple):
 
 
 HEALTH_SIZE = 3 * len(UnitStats._fields) + len(Health._fields) - 3
+"""Number of numbers that the kernels write: those of three UnitStats, and the other fields of Health."""
 
 
 def network_health(
@@ -111,6 +114,7 @@ def dead_units(kind: str, x: Array) -> Array:
     A dead unit is on the flat side of its activation (any kind except tanh) for the whole batch.
     """
     low, high = DEAD_RANGES[kind]
+    # over rows and, for a convolution, over pixels: its unit is a channel
     return np.asarray(((x >= low) & (x <= high)).all(axis=(0, *range(2, x.ndim))))
 
 
@@ -126,7 +130,7 @@ def probabilities(head: AnyHead, dist: Array) -> list[Array]:
             return []
         case MultiCategorical():
             return [np.exp(log_softmax(logits)) for logits in np.split(dist, head.ends, -1)]
-        case Bernoulli():
+        case Bernoulli():  # the softmax of (logit, 0) is (P(on), P(off))
             return [np.exp(log_softmax(np.stack([dist, np.zeros_like(dist)], -1)))]
         case _:
             return [np.exp(log_softmax(dist))]

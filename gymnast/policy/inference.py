@@ -81,6 +81,8 @@ class Inference(Protocol):
 
 
 class NumpyInference:
+    """Implements `Inference` with NumPy."""
+
     act_into = actor_and_critic = health = None
     values_while_acting = False
 
@@ -102,11 +104,11 @@ class NumpyInference:
         return _run(part, stack, self.weights, features)
 
     def activations(self, features: Array) -> tuple[list[LayerActivations], Array]:
-        found: dict[str, list[tuple[str, Array]]] = {"shared": [], "actor": [], "critic": []}
-        hidden = _run("shared", self.network.shared, self.weights, features, found["shared"])
-        output = _run("actor", self.network.actor, self.weights, hidden, found["actor"])
-        _run("critic", self.network.critic, self.weights, hidden, found["critic"])
-        return [(part, *layer) for part, stack in found.items() for layer in stack], output
+        stacks: dict[str, list[tuple[str, Array]]] = {"shared": [], "actor": [], "critic": []}
+        hidden = _run("shared", self.network.shared, self.weights, features, stacks["shared"])
+        output = _run("actor", self.network.actor, self.weights, hidden, stacks["actor"])
+        _run("critic", self.network.critic, self.weights, hidden, stacks["critic"])
+        return [(part, *layer) for part, stack in stacks.items() for layer in stack], output
 
 
 def inference_for(
@@ -122,10 +124,9 @@ def inference_for(
         return native.NativeInference(network, parameters, head)
     if not network.is_expensive:
         return NumpyInference(network, parameters.views)
-    torch = importlib.import_module(
-        "gymnast.engine.torch.inference"
-    )  # a slow import, only if needed
-    return torch.TorchInference(network, parameters)
+    # Imported by name and only here, because importing torch is slow.
+    torch_inference = importlib.import_module("gymnast.engine.torch.inference")
+    return torch_inference.TorchInference(network, parameters)
 
 
 def _run(
@@ -143,7 +144,7 @@ def _run(
         name = f"{part}.{i}"
         match layer:
             case Linear():
-                x = x @ weights[f"{name}.weight"]
+                x = x @ weights[f"{name}.weight"]  # a new array, which the next lines may overwrite
                 x += weights[f"{name}.bias"]
             case Activation(kind):
                 x = ACTIVATIONS[kind](x)
@@ -158,7 +159,7 @@ def _run(
             case Conv():
                 x = convolve(layer, x, weights[f"{name}.weight"], weights[f"{name}.bias"])
             case Parallel(dtype, branches):
-                rows = np.ascontiguousarray(x).view(dtype)[:, 0]
+                rows = np.ascontiguousarray(x).view(dtype)[:, 0]  # bytes [B, size] -> records [B]
                 parts = (
                     _run(f"{name}.{key}", s, weights, rows[key], activations) for key, s in branches
                 )
@@ -184,12 +185,14 @@ def convolve(layer: Conv, x: Array, weight: Array, bias: Array) -> Array:
     if layer.padding:
         x = np.pad(x, ((0, 0), (0, 0), *[(layer.padding, layer.padding)] * 2))
     k, s = layer.kernel, layer.stride
+    # a view [B, channels, height out, width out, k, k], summed over channels and kernel
     windows = np.lib.stride_tricks.sliding_window_view(x, (k, k), (2, 3))[:, :, ::s, ::s]
     out = np.tensordot(windows, weight, ((1, 4, 5), (1, 2, 3))) + bias
     return np.ascontiguousarray(np.moveaxis(out, -1, 1))
 
 
 def layer_norm(x: Array, scale: Array, bias: Array) -> Array:
+    """Returns the rows of x [..., n] with mean 0 and variance 1, times `scale` plus `bias`."""
     centered = x - x.mean(-1, keepdims=True)
     variance = (centered * centered).mean(-1, keepdims=True)
-    return centered / np.sqrt(variance + 1e-5) * scale + bias
+    return centered / np.sqrt(variance + 1e-5) * scale + bias  # torch's default epsilon

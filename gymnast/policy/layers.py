@@ -34,6 +34,8 @@ class Embedding:
 
 @dataclass(frozen=True)
 class Linear:
+    """Features [B, n_in] -> [B, n_out]."""
+
     n_in: int
     n_out: int
     gain: float
@@ -42,6 +44,8 @@ class Linear:
 
 @dataclass(frozen=True)
 class LayerNorm:
+    """Normalizes each row [width], then applies a learned scale and bias."""
+
     width: int
 
 
@@ -79,6 +83,8 @@ class Float32:
 
 @dataclass(frozen=True)
 class Conv:
+    """Images [B, n_in, height, width] -> [B, n_out, ...], with a square kernel."""
+
     n_in: int
     n_out: int
     kernel: int
@@ -89,6 +95,8 @@ class Conv:
 
 @dataclass(frozen=True)
 class MaxPool:
+    """The maximum of each square window of an image."""
+
     kernel: int
     stride: int
     padding: int
@@ -141,6 +149,8 @@ class CustomModuleSpec:
 
 @dataclass(frozen=True)
 class Network:
+    """The layers of a policy; see the picture at the top of this file."""
+
     shared: Stack
     actor: Stack
     critic: Stack
@@ -184,6 +194,7 @@ def parameter_shapes(network: Network) -> dict[str, Shape]:
     shapes: dict[str, Shape] = {}
     for part, stack in network.stacks():
         if part == "critic":
+            # With the actor's layers, so that everything named `actor.` is one contiguous slice.
             shapes |= extra_parameter_shapes(network.extra_parameters)
         for name, layer in iter_layers(part, stack):
             shapes |= {f"{name}.{key}": shape for key, shape in _shapes(layer).items()}
@@ -197,7 +208,10 @@ def extra_parameter_shapes(extra: ExtraParameters) -> dict[str, Shape]:
 def initial_value(
     network: Network, name: str, shape: Shape, stream: np.random.Generator
 ) -> np.ndarray:
-    """Returns the initial value of one parameter."""
+    """Returns the initial value of one parameter, by its name `layer.key`.
+
+    Weights are orthogonal, embeddings standard normal, scales 1 and biases 0.
+    """
     for key, _, value in network.extra_parameters:
         if name == f"actor.{key}":
             return np.full(shape, value)
@@ -206,6 +220,7 @@ def initial_value(
     if isinstance(layer, Linear) and key == "weight":
         return orthogonal((layer.n_in, layer.n_out), stream) * layer.gain
     if isinstance(layer, Conv) and key == "weight":
+        # a matrix with one row per output channel, as in torch.nn.init.orthogonal_
         kernel = orthogonal((shape[0], int(np.prod(shape[1:]))), stream)
         return kernel.reshape(shape) * layer.gain
     if isinstance(layer, Embedding):
@@ -223,6 +238,7 @@ def orthogonal(shape: tuple[int, int], stream: np.random.Generator) -> np.ndarra
 
 
 def _shapes(layer: Layer) -> dict[str, Shape]:
+    """Returns the shapes of a layer's own parameters; none for layers without parameters."""
     match layer:
         case Embedding(n, width):
             return {"weight": (n, width)}

@@ -34,11 +34,12 @@ class ObsNormalizer:
     def __call__(self, obs: Array) -> Array:
         if self.mode == "off":
             return obs
-        x = obs - self._mean
+        x = obs - self._mean  # a new array: the rollout keeps the raw observations
         x *= self._scale
         return np.clip(x, -self.clip, self.clip, out=x)
 
     def update(self, obs: Array) -> None:
+        """Updates running statistics with observations [B, ...]; does nothing in the other modes."""
         if self.mode == "running":
             self.moments = self.moments.updated(obs.reshape(len(obs), -1))
             self._refresh()
@@ -48,6 +49,7 @@ class ObsNormalizer:
         self._refresh()
 
     def _refresh(self) -> None:
+        """Converts the statistics to float32 factors once per change instead of once per call."""
         self._mean = self.moments.mean.astype(np.float32)
         self._scale = (1.0 / self.moments.std).astype(np.float32)
 
@@ -68,6 +70,7 @@ class RewardScale:
         """Updates the statistics with the valid rewards [T, N] and returns all rewards scaled."""
         if self.mode == "running":
             total = self.accumulate_returns(reward, done, gamma=gamma)
+            # Updated before scaling, so that already the first rollout has rewards of a sensible size.
             self.moments = self.moments.updated(total[valid].reshape(-1, 1))
         return self.scaled(reward)
 
@@ -88,6 +91,7 @@ class RewardScale:
 
     @property
     def scale(self) -> float:
+        """Standard deviation of the discounted return so far."""
         return float(self.moments.std[0])
 
 
@@ -116,19 +120,24 @@ class ValueScale:
             return
         mean, std = self.mean, self.std
         self.moments = self.moments.updated(target.reshape(-1, 1))
+        # From std' (w' x + b') + mean' = std (w x + b) + mean for every x, primes for the new statistics.
         weight *= std / self.std
         bias[:] = (std * bias + mean - self.mean) / self.std
 
     def normalized(self, value: Array) -> Array:
+        """Returns values in reward units as the critic is trained on them."""
         return value if self.mode == "off" else (value - self.mean) / self.std
 
     def denormalized(self, output: Array) -> Array:
+        """Returns outputs of the critic in reward units."""
+        # np.float32, so that values stay float32
         return (
             output if self.mode == "off" else output * np.float32(self.std) + np.float32(self.mean)
         )
 
 
 def _moments_of_range(space: BoxObs) -> Moments:
+    """Returns moments that scale the declared range of every component to -1..1."""
     low, high = np.array(space.low), np.array(space.high)
     unbounded = np.flatnonzero(~(np.isfinite(low) & np.isfinite(high) & (high > low)))
     if len(unbounded):

@@ -31,6 +31,10 @@ Array = np.ndarray
 
 
 class Policy:
+    """Maps observations to action distributions and values; owns the parameters and the statistics of
+    normalization.
+    """
+
     def __init__(
         self,
         obs_space: Observation,
@@ -49,7 +53,7 @@ class Policy:
         self.head: AnyHead = head_for(
             action_space, cfg.log_std, squash=cfg.squash, action_selection=action_selection
         )
-        has_critic = action_selection == "sample"
+        has_critic = action_selection == "sample"  # Q-values are values themselves
         _refuse_popart_without_its_layer(cfg, normalize, has_critic)
         extra_parameters = self.head.extra_parameters
         self.network = network_for(
@@ -60,19 +64,20 @@ class Policy:
             critic=has_critic,
         )
         self.parameters = Parameters(weights.shapes_of(self.network))
+        # A view: it always has the current values of log_std or epsilon.
         extra = [self.parameters.views[f"actor.{name}"] for name, *_ in extra_parameters]
         self._extra = extra[0] if extra else None
-        vector = as_box(self.obs_space)
+        vector = as_box(self.obs_space)  # None if there is nothing to normalize
         self.normalizer = vector and ObsNormalizer(normalize.obs, vector, normalize.clip)
         self.features = Features(self.obs_space, self.normalizer)
         """Preprocesses observations [B, ...] into the features that the network reads."""
         self.value_scale = ValueScale(normalize.value)
-        self.use_engine("torch")
+        self.use_engine("torch")  # until the training session selects one
 
     def use_engine(self, engine: str) -> None:
         """Selects the engine that acts and updates from now on. All engines share the parameters."""
         self.engine = engine
-        self.__dict__.pop("inference", None)
+        self.__dict__.pop("inference", None)  # clears the cached property
 
     @cached_property
     def inference(self) -> Inference:
@@ -118,12 +123,14 @@ class Policy:
         `values_while_acting`.
         """
         features = self.features(obs)
+        # 1. Compiled kernels do everything in one call.
         if self.inference.act_into is not None:
             normalized = np.empty(len(value), np.float32) if self.values_while_acting else None
             self.inference.act_into(features, noise, mask, action, dist, logprob, normalized)
             if normalized is not None:
                 value[:] = self.value_scale.denormalized(normalized)
             return
+        # 2. Otherwise run the actor, together with the critic if they share an expensive encoder.
         if self.values_while_acting and self.inference.actor_and_critic is not None:
             output, normalized = self.inference.actor_and_critic(features)
             value[:] = self.value_scale.denormalized(normalized)
@@ -146,6 +153,7 @@ class Policy:
         features = self.features(obs)
         if isinstance(self.head, EpsilonGreedy):
             q = self.inference.actor(features)
+            # the distribution parameters are log-probabilities here
             return (np.exp(self.head.dist_parameters(q, self._extra, None)) * q).sum(-1)
         return self.value_scale.denormalized(self.inference.critic(features))
 
@@ -198,6 +206,7 @@ class Policy:
         """
         own = self.arrays()
         misfits = {n for n in own if n not in arrays or arrays[n].shape != own[n].shape}
+        # A layer is loaded as a whole or not at all: a foreign bias would not fit its weights.
         skipped = {_owner(name) for name in misfits}
         loaded = [name for name in own if _owner(name) not in skipped]
         self.load(own | {name: arrays[name] for name in loaded})
@@ -216,6 +225,7 @@ class Policy:
 
     @classmethod
     def from_spec(cls, spec: dict[str, Any]) -> Policy:
+        """Returns a policy with the network that `spec` described, with weights still to be loaded."""
         policy = cls(
             spaces.from_json(spec["obs"]),
             spaces.from_json(spec["action"]),
@@ -227,6 +237,7 @@ class Policy:
         return policy
 
     def _moments(self) -> dict[str, Moments]:
+        """Returns the statistics of the normalizers by the prefix of their stored names."""
         moments = {"normalize.value": self.value_scale.moments}
         if self.normalizer is not None:
             moments["normalize.obs"] = self.normalizer.moments
@@ -236,6 +247,7 @@ class Policy:
 def _refuse_popart_without_its_layer(
     cfg: PolicyConfig, normalize: NormalizeConfig, has_critic: bool
 ) -> None:
+    """Raises ConfigError if PopArt is on but the critic has no last layer that it could rescale."""
     if normalize.value == "popart" and (cfg.module is not None or not has_critic):
         subject = (
             "policy.module has no such layer" if has_critic else "this algorithm has no critic"

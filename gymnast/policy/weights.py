@@ -30,21 +30,21 @@ def initialize_weights(network: Network, parameters: Parameters, seed: int, role
 
     A module of the user initializes itself, with a torch seed derived from the seed and the role.
     """
-    own: dict[str, Any] = {}
+    module_weights: dict[str, Any] = {}
     if network.module is not None:
-        own = _custom_modules().initial_parameters(
+        module_weights = _custom_modules().initial_parameters(
             network.module, episode_seed(seed, "weights", role, "module")
         )
     for name, view in parameters.views.items():
-        if name in own:
-            view[...] = own[name]
+        if name in module_weights:
+            view[...] = module_weights[name]
         else:
+            # A stream per parameter: changing one layer leaves the initial weights of the others.
             view[...] = initial_value(
                 network, name, view.shape, stream(seed, "weights", role, name)
             )
 
 
 def _custom_modules() -> Any:
-    return importlib.import_module(
-        "gymnast.engine.torch.custom_module"
-    )  # imports torch only if needed
+    """Returns the module that runs torch modules of the user. Imports torch."""
+    return importlib.import_module("gymnast.engine.torch.custom_module")

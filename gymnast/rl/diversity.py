@@ -26,12 +26,16 @@ def diversity(obs: Any) -> float | None:
     if n < 2 or steps < 2:
         return None
     names, native = obs.dtype.names, kernels()
+    # The kernel reads the sample from the rollout with strides, without a copy.
     if native is not None and obs.dtype in _COMPILED and obs.flags.c_contiguous:
         numbers = obs.reshape(steps, n, -1)
         strides = map(_stride, numbers.shape, _SAMPLED)
         return _none_if_nan(native.diversity(numbers, *strides))
+    # Records (Dict and Tuple) contribute a sample of each entry, so that an image does not outnumber
+    # the others.
     sampled: list[Array] = []
     for part in [obs] if names is None else [obs[name] for name in names]:
+        # Steps and copies are selected before `Images` become an array, which copies every pixel.
         copies = part[:: _stride(steps, _SAMPLED[0]), :: _stride(n, _SAMPLED[1])]
         numbers = np.asarray(copies).reshape(*copies.shape[:2], -1)
         sampled.append(numbers[..., :: _stride(numbers.shape[2], _SAMPLED[2])])
@@ -40,7 +44,7 @@ def diversity(obs: Any) -> float | None:
 
 
 def array_diversity(x: Array) -> float | None:
-    """Returns the diversity of x [T, N, k]: the variance across copies within a step over the total one.
+    """Returns the diversity of x [T, N, k]: the variance across copies within a step / the total variance.
 
     1 means that the time step says nothing about the observation of a copy, as for independent copies.
     The result is the mean over the components that vary; None if none does.
@@ -61,10 +65,11 @@ def slow_array_diversity(x: Array) -> float | None:
     mean = x.mean(axis=(0, 1))
     centered = x - mean
     total_var = np.einsum("tnk,tnk->k", centered, centered) / (steps * n - 1)
+    # Analysis of variance: the squares within steps are all squares minus those between step means.
     step_mean = np.einsum("tnk->tk", centered) / n
-    squares = (steps * n - 1) * total_var - n * np.einsum("tk,tk->k", step_mean, step_mean)
-    within_var = np.maximum(squares, 0.0) / (steps * (n - 1))
-    varies = total_var > 1e-12 * (mean * mean)
+    within_squares = (steps * n - 1) * total_var - n * np.einsum("tk,tk->k", step_mean, step_mean)
+    within_var = np.maximum(within_squares, 0.0) / (steps * (n - 1))  # rounding may go below 0
+    varies = total_var > 1e-12 * (mean * mean)  # less is rounding error of a constant
     return float((within_var[varies] / total_var[varies]).mean()) if varies.any() else None
 
 

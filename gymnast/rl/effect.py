@@ -35,13 +35,14 @@ def action_effect(obs: Array, next_obs: Array, action: Array, valid: Array) -> f
     Actions and changes are both taken as residuals of a linear fit to the observation, because a policy
     chooses actions by observations. None if nothing changes, or if the observations determine the actions.
     """
+    # 1. Select the valid ones of the newest steps and flatten them to rows [n, ...].
     steps = max_vec_steps(obs.shape[1])
     keep = valid[-steps:]
-    kept = np.count_nonzero(keep)
-    if kept < MIN_STEPS:
+    n_valid = np.count_nonzero(keep)
+    if n_valid < MIN_STEPS:
         return None
     newest = (x[-steps:] for x in (obs, next_obs, action))
-    all_valid = kept == keep.size
+    all_valid = n_valid == keep.size
     obs_rows, next_rows, action_rows = (
         x.reshape(-1, *x.shape[2:]) if all_valid else x[keep] for x in newest
     )
@@ -49,19 +50,22 @@ def action_effect(obs: Array, next_obs: Array, action: Array, valid: Array) -> f
     actions = _as_numbers(action_rows)
     n, k = before.shape
     m = actions.shape[1]
-    degrees_of_freedom = n - 1 - k - m
+    degrees_of_freedom = n - 1 - k - m  # of the residuals: n rows, a constant, k + m coefficients
     if degrees_of_freedom < 8 or not m:
         return None
-    # Columns: k of the observation, k of its change, m of the action.
+    # 2. Remove from changes and actions what the observation explains. All fits work on one scatter
+    #    matrix instead of the rows. Columns: k of the observation, k of its change, m of the action.
     products = _products(np.concatenate([before, change, actions], axis=1))
-    size = products.diagonal()
+    squares = products.diagonal()
     given_obs = _residual(products, range(k))
-    left = given_obs.diagonal()
-    free_actions = np.flatnonzero(left[2 * k :] > 0.01 * size[2 * k :]) + 2 * k
-    moving = np.flatnonzero(left[k : 2 * k] > ROUNDING * size[k : 2 * k]) + k
+    unexplained = given_obs.diagonal()
+    # An action that the observation explains to 99 % has too little variation left to measure its effect.
+    free_actions = np.flatnonzero(unexplained[2 * k :] > 0.01 * squares[2 * k :]) + 2 * k
+    moving = np.flatnonzero(unexplained[k : 2 * k] > ROUNDING * squares[k : 2 * k]) + k
     if not len(moving) or not len(free_actions):
         return None
-    share = 1.0 - _residual(given_obs, free_actions).diagonal()[moving] / left[moving]
+    # 3. R^2 of each change given the actions, adjusted for the m columns that were fitted.
+    share = 1.0 - _residual(given_obs, free_actions).diagonal()[moving] / unexplained[moving]
     return float(np.max(share - (1.0 - share) * m / degrees_of_freedom))
 
 
@@ -81,7 +85,7 @@ def obs_changes(obs: Array, next_obs: Array, stride: int) -> tuple[Array, Array]
 
 
 def slow_obs_changes(obs: Array, next_obs: Array, stride: int) -> tuple[Array, Array]:
-    """Returns the same as `changes`, without compiled code."""
+    """Returns the same as `obs_changes`, without compiled code."""
     before = obs[:, ::stride].astype(np.float64)
     return before, _without_jumps(next_obs[:, ::stride] - before)
 
@@ -92,13 +96,14 @@ def _without_jumps(change: Array) -> Array:
     A rare large jump, such as a crash, would otherwise dominate the variance.
     """
     centered = change - _median(change)
+    # A limit of 0 means that most changes are equal: then the few others are kept as they are.
     limit = 3.0 * _median(np.abs(centered))
     return np.clip(centered, -limit, limit, out=centered, where=limit > 0)
 
 
 def _median(x: Array) -> Array:
     """Returns the median of each column, equal to np.median; NaN if the column has a NaN."""
-    in_order = np.sort(x, axis=0)
+    in_order = np.sort(x, axis=0)  # NaN is sorted to the end
     middle = in_order[(len(x) - 1) // 2 : len(x) // 2 + 1]
     return np.where(np.isnan(in_order[-1]), np.nan, np.add.reduce(middle) / len(middle))
 
@@ -121,10 +126,13 @@ def _products(x: Array) -> Array:
 
 
 def _residual(products: Array, known: Iterable[int]) -> Array:
-    """Returns the scatter matrix of the residuals of all columns after a linear fit to the known ones."""
-    left = products.copy()
+    """Returns the scatter matrix of the residuals of all columns after a linear fit to the known ones.
+
+    This is the Schur complement of the known columns.
+    """
+    residual = products.copy()
     for k in known:  # one step of Gaussian elimination per column
-        row = left[k]
+        row = residual[k]
         if row[k] > ROUNDING * products[k, k]:  # otherwise it depends linearly on earlier columns
-            left -= row[:, None] * (row / row[k])
-    return left
+            residual -= row[:, None] * (row / row[k])
+    return residual

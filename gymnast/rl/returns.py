@@ -40,6 +40,7 @@ def gae(
 ) -> tuple[Array, Array]:
     """Returns advantages and value targets by generalized advantage estimation (arXiv:1506.02438)."""
     native = kernels()
+    # the kernel reads values in the dtype of the critic's outputs
     if native is not None and value.dtype == next_value.dtype == np.float32:
         advantage, target = np.empty(reward.shape), np.empty(reward.shape)
         ends = terminated, done
@@ -59,34 +60,18 @@ def slow_gae(
     lam: float,
 ) -> tuple[Array, Array]:
     """Returns the same bits as `gae`, without compiled code."""
+    # One-step TD errors [T, N]. Only a termination removes the bootstrap value: a truncated episode
+    # would have continued.
     delta = reward + gamma * np.where(terminated, 0.0, next_value) - value
-    keep = gamma * lam * ~done
+    decay = gamma * lam * ~done
     advantage = np.empty_like(delta)
-    carry = np.zeros_like(delta[0])
+    # Eq. 16 of the paper, sum_l (gamma lambda)^l delta_{t+l}, as a recursion backward in time. The carry
+    # starts at 0 because steps after the rollout are unknown; their value is in `next_value`.
+    carry = np.zeros_like(delta[0])  # [N]
     for t in reversed(range(len(delta))):
-        carry = delta[t] + keep[t] * carry
+        carry = delta[t] + decay[t] * carry
         advantage[t] = carry
     return advantage, advantage + value
-
-
-def n_step_targets(
-    reward: Array,
-    next_value: Array,
-    terminated: Array,
-    done: Array,
-    *,
-    gamma: float,
-    n: int,
-) -> Array:
-    """Returns n-step value targets: up to n discounted rewards, then the discounted value reached.
-
-    The sum ends early at the end of an episode or of the rollout.
-    """
-    target = reward + gamma * np.where(terminated, 0.0, next_value)
-    for _ in range(n - 1):
-        longer = reward[:-1] + gamma * target[1:]
-        target[:-1] = np.where(done[:-1], target[:-1], longer)
-    return target
 
 
 def reward_to_go(reward: Array, done: Array, *, gamma: float) -> Array:
@@ -96,8 +81,9 @@ def reward_to_go(reward: Array, done: Array, *, gamma: float) -> Array:
 
 
 def episode_return(reward: Array, done: Array, *, gamma: float) -> Array:
-    """Returns for each step the discounted return of its whole episode."""
+    """Returns for each step the discounted return of its whole episode, from the first step on."""
     total = reward_to_go(reward, done, gamma=gamma)
+    # The return to go of an episode's first step is that of the whole episode: copy it forward.
     start = np.concatenate([np.ones_like(done[:1]), done[:-1]])
     for t in range(1, len(total)):
         total[t] = np.where(start[t], total[t], total[t - 1])
@@ -113,6 +99,6 @@ def running_discounted_return(reward: Array, done: Array, carry: Array, *, gamma
     total = np.empty_like(reward)
     for t in range(len(reward)):
         carry = carry * gamma + reward[t]
-        total[t] = carry
+        total[t] = carry  # includes the reward of an episode's last step; the reset comes after
         carry = np.where(done[t], 0.0, carry)
     return total

@@ -13,6 +13,8 @@ Array = np.ndarray
 
 
 class RolloutStats(NamedTuple):
+    """Statistics over the valid steps of a rollout."""
+
     reward: SummaryStats
     action: SummaryStats
     logprob: SummaryStats
@@ -23,9 +25,9 @@ class RolloutStats(NamedTuple):
     n_rewarded: int
     """Number of steps with a nonzero reward."""
     action_counts: list[int]
-    """Number of times that each option was chosen."""
+    """Number of times that each discrete action was chosen."""
     obs: SummaryStats | None
-    """Spread over all components of all observations."""
+    """Statistics over all components of all observations."""
     obs_means: list[float]
     """Mean of each component of the observation."""
 
@@ -55,9 +57,11 @@ def rollout_stats(
         return slow_rollout_stats(
             *columns, obs, valid, n_actions=n_actions, per_component=per_component
         )
-    # The kernel returns one flat list, in the order of the fields of Experience.
+    # The kernel returns one flat list, in the order of the fields of RolloutStats.
     numbers = native.experience(*columns, obs, valid, n_actions, per_component)
-    obs_start = 15 + n_actions
+    obs_start = (
+        15 + n_actions
+    )  # three times four statistics, three counts, then one count per action
     return RolloutStats(
         SummaryStats._make(numbers[:4]),
         SummaryStats._make(numbers[4:8]),
@@ -83,8 +87,8 @@ def slow_rollout_stats(
     n_actions: int = 0,
     per_component: bool = False,
 ) -> RolloutStats:
-    """Returns the same as `experience`, without compiled code."""
-    over, cut, paid = (
+    """Returns the same as `rollout_stats`, without compiled code."""
+    n_done, n_truncated, n_rewarded = (
         int(np.count_nonzero(x if valid is None else x[valid]))
         for x in (done, done & ~terminated, reward)
     )
@@ -93,15 +97,16 @@ def slow_rollout_stats(
         summary_stats(action, valid),
         summary_stats(logprob, valid),
     )
-    chosen: list[int] = []
+    counts = n_done, n_truncated, n_rewarded
+    action_counts: list[int] = []
     if n_actions:
-        kept_actions = action.ravel() if valid is None else action[valid]
-        chosen = np.bincount(kept_actions, minlength=n_actions).tolist()
+        valid_actions = action.ravel() if valid is None else action[valid]
+        action_counts = np.bincount(valid_actions, minlength=n_actions).tolist()
     if obs is None:
-        return RolloutStats(*spreads, over, cut, paid, chosen, None, [])
+        return RolloutStats(*spreads, *counts, action_counts, None, [])
     rows = obs.reshape(-1, *obs.shape[2:]) if valid is None else obs[valid]
     means = column_means(rows.reshape(len(rows), -1)) if per_component else []
-    return RolloutStats(*spreads, over, cut, paid, chosen, summary_stats(obs, valid), means)
+    return RolloutStats(*spreads, *counts, action_counts, summary_stats(obs, valid), means)
 
 
 _COMPILED = frozenset(map(np.dtype, (np.int64, np.float32)))

@@ -23,12 +23,13 @@ class Moments:
         """Returns the moments updated with the rows of batch [B, size] (Chan et al. 1979)."""
         if len(batch) == 0:
             return self
-        batch = batch.astype(np.float64)
+        batch = batch.astype(np.float64)  # float32 sums lose precision over millions of steps
         n, mean, var = len(batch), batch.mean(0), batch.var(0)
         if self.count == 0:
             return Moments(float(n), mean, var)
         total = self.count + n
         shift = mean - self.mean
+        # Squared deviations from the common mean: those within each set, and those between their means.
         squares = self.var * self.count + var * n + shift**2 * (self.count * n / total)
         return Moments(total, self.mean + shift * (n / total), squares / total)
 

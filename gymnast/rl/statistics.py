@@ -24,6 +24,8 @@ class Interval:
 
 
 class SummaryStats(NamedTuple):
+    """Mean, standard deviation (of the population), minimum and maximum of an array."""
+
     mean: float
     std: float
     minimum: float
@@ -31,9 +33,10 @@ class SummaryStats(NamedTuple):
 
 
 def summary_stats(x: np.ndarray, valid: np.ndarray | None = None) -> SummaryStats:
-    """Returns the spread of the entries of x at the valid positions; None means all.
+    """Returns mean, standard deviation, minimum and maximum of the valid entries of x.
 
-    `valid` covers the leading axes of x. Sums are computed in float64, whatever the dtype of x.
+    `valid` covers the leading axes of x; None means that all entries are valid. Sums are computed in
+    float64, whatever the dtype of x.
     """
     native = kernels()
     if native is not None and x.flags.c_contiguous and x.dtype in _COMPILED:
@@ -42,7 +45,7 @@ def summary_stats(x: np.ndarray, valid: np.ndarray | None = None) -> SummaryStat
 
 
 def slow_summary_stats(x: np.ndarray, valid: np.ndarray | None = None) -> SummaryStats:
-    """Returns the same as `spread`, without compiled code."""
+    """Returns the same as `summary_stats`, without compiled code."""
     kept = (x if valid is None else x[valid]).astype(np.float64)
     return SummaryStats(*(float(reduce(kept)) for reduce in (np.mean, np.std, np.min, np.max)))
 
@@ -67,7 +70,7 @@ def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:
     mean = float(x.mean())
     if exact:
         return Interval(mean, mean, mean)
-    if len(x) == 1:
+    if len(x) == 1:  # one value says nothing about the spread
         return Interval(mean, -math.inf, math.inf)
     half = t_quantile(len(x) - 1) * float(x.std(ddof=1)) / math.sqrt(len(x))
     return Interval(mean, mean - half, mean + half)
@@ -75,8 +78,9 @@ def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:
 
 def t_quantile(df: int) -> float:
     """Returns the 97.5 % quantile of Student's t (Abramowitz & Stegun 26.7.5; exact for df 1 and 2)."""
-    if df <= 2:
+    if df <= 2:  # the series below is inaccurate for such heavy tails
         return {1: 12.706204736, 2: 4.302652730}[df]
+    # The quantile of the normal distribution, corrected by a series in 1 / df.
     z = Z95
     terms = (
         (z**3 + z) / 4,
@@ -112,6 +116,8 @@ def interquartile_mean(values: np.ndarray) -> float:
     """
     x = np.sort(np.asarray(values, dtype=np.float64))
     n = len(x)
+    # Sorted value i covers the quantiles from i / n to (i + 1) / n. Its weight is the part of this span
+    # that lies between the quartiles 0.25 and 0.75.
     left = np.arange(n) / n
     weight = np.clip(np.minimum(left + 1 / n, 0.75) - np.maximum(left, 0.25), 0.0, None)
     return float((x * weight).sum() / weight.sum())
@@ -126,7 +132,7 @@ def explained_variance(predicted: np.ndarray, actual: np.ndarray) -> float:
 
 
 def explained_share(errors: SummaryStats, actual: SummaryStats) -> float:
-    """Returns the explained variance from the spreads of the errors and of the actual values."""
+    """Returns the explained variance from the statistics of the errors and of the actual values."""
     if is_constant(actual):
         return 1.0 - relative_rmse(errors, actual)
     return 1.0 - (errors.std / actual.std) ** 2
@@ -137,7 +143,7 @@ def relative_rmse(errors: SummaryStats, actual: SummaryStats) -> float:
 
     For constant actual values it is 0 if every prediction is exact, and 1 otherwise.
     """
-    rmse = math.hypot(errors.mean, errors.std)
+    rmse = math.hypot(errors.mean, errors.std)  # E[e^2] = mean^2 + variance
     return float(rmse > _rounding(actual)) if is_constant(actual) else rmse / actual.std
 
 
@@ -158,5 +164,6 @@ def standardize(x: np.ndarray) -> np.ndarray:
 
 def scale_to_unit(x: np.ndarray) -> np.ndarray:
     """Returns x scaled to root mean square 1, without shifting it; all zeros if x is."""
-    size = float(np.sqrt((x * x).mean()))
-    return x / size if size > 1e-8 else np.zeros_like(x)
+    rms = float(np.sqrt((x * x).mean()))
+    # A smaller root mean square is rounding error, which must not be amplified to 1.
+    return x / rms if rms > 1e-8 else np.zeros_like(x)

@@ -97,6 +97,7 @@ def max_entropy(space: Action) -> float | None:
 
 def highest_masked_entropy(space: Action, allowed: np.ndarray) -> float:
     """Returns the mean entropy of uniform policies over the allowed options of masks [B, options]."""
+    # A mask row holds the options of all elements, one after the other. Count the allowed ones per element.
     starts = np.cumsum([0, *_options(space)[:-1]])
     return float(np.log(np.add.reduceat(allowed, starts, axis=-1, dtype=np.int64)).sum(-1).mean())
 
@@ -118,6 +119,7 @@ def put_mask(space: Action, rows: np.ndarray, i: int, mask: Any) -> str | None:
     if not options:
         return 'info["action_mask"] is not supported for Box actions'
     try:
+        # The mask comes from user code, so anything may be wrong with it.
         allowed = _as_row(space, mask)
     except (TypeError, ValueError):  # a ragged array
         allowed = None
@@ -126,6 +128,7 @@ def put_mask(space: Action, rows: np.ndarray, i: int, mask: Any) -> str | None:
     rows[i] = allowed
     if isinstance(space, DiscreteAction):  # called in every step, so this case has a fast path
         return None if rows[i].any() else 'info["action_mask"] allows no action'
+    # Each element needs at least one allowed option, or its distribution would be undefined.
     starts = np.cumsum([0, *options[:-1]])
     empty = np.flatnonzero(~np.logical_or.reduceat(rows[i], starts))
     return f'info["action_mask"] allows nothing for element {empty[0]}' if len(empty) else None
@@ -162,10 +165,12 @@ def _as_row(space: Action, given: Any) -> np.ndarray | None:
     if required.dtype == bool or not np.isin(required, (0, 1, 2)).all():
         return None
     required = required.ravel()
+    # Gymnasium's codes 0 (off), 1 (on) and 2 (either) as pairs: may be off, may be on.
     return np.stack([required != 1, required != 0], -1).ravel()
 
 
 def _flattened(given: Any) -> Iterator[Any]:
+    """Yields the arrays of a mask for MultiDiscrete, which Gymnasium gives as nested tuples of arrays."""
     if isinstance(given, tuple):
         for part in given:
             yield from _flattened(part)

@@ -45,7 +45,7 @@ class BoxObs:
 
     def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
         """Returns which rows [N] contain NaN or infinity; None if no row does."""
-        finite = np.isfinite(rows)
+        finite = np.isfinite(rows)  # [N, ...]
         return None if finite.all() else np.asarray(~finite.reshape(len(rows), -1).all(1))
 
     def where_not_finite(self, row: np.ndarray) -> str:
@@ -103,6 +103,7 @@ class MultiDiscreteObs:
 
     def embedding_rows(self, rows: np.ndarray) -> np.ndarray:
         """Returns the rows [B, k] of one embedding table of all elements, for observations [B, ...]."""
+        # Element i owns the n[i] rows of the table after those of all elements before it.
         offset = np.cumsum([0, *self.n[:-1]]) - np.array(self.first)
         return rows.reshape(len(rows), -1) + offset
 
@@ -176,8 +177,8 @@ class CompositeObs:
         return self._put(rows, i, obs, "")
 
     def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
-        found = (leaf.not_finite(rows[name]) for name, leaf in self.leaves.items())
-        bad = [which for which in found if which is not None]
+        per_leaf = (leaf.not_finite(rows[name]) for name, leaf in self.leaves.items())
+        bad = [which for which in per_leaf if which is not None]
         return np.logical_or.reduce(bad) if bad else None
 
     def where_not_finite(self, row: np.ndarray) -> str:
@@ -187,6 +188,7 @@ class CompositeObs:
         return ""
 
     def _leaves(self) -> Iterator[tuple[str, Any]]:
+        """Yields the name and the space of each field, nested entries included."""
         for name, entry in self.entries:
             if isinstance(entry, CompositeObs):
                 yield from ((f"{name}.{inner}", leaf) for inner, leaf in entry._leaves())
@@ -194,6 +196,10 @@ class CompositeObs:
                 yield name, entry
 
     def _put(self, rows: np.ndarray, i: int, obs: Any, prefix: str) -> str | None:
+        """Writes a nested observation into the fields of row i whose names start with `prefix`.
+
+        Returns what is wrong with it, or None.
+        """
         given = _entries(self.kind, obs)
         if given is None:
             what = f"a {type(obs).__name__}, not a {self.kind.lower()}"
@@ -205,6 +211,7 @@ class CompositeObs:
             if isinstance(entry, CompositeObs):
                 problem = entry._put(rows, i, given[name], f"{path}.")
             else:
+                # rows[path] is a view, so this writes into the record
                 problem = entry.put(rows[path], i, given[name])
                 problem = problem and problem.replace("the observation", f"entry {path}", 1)
             if problem is not None:
@@ -227,14 +234,15 @@ def as_box(space: Observation) -> BoxObs | None:
     """Returns all vectors of a space concatenated to one, for normalization; None if it has none."""
     if isinstance(space, BoxObs):
         return space
-    found = [leaf for leaf in leaves_of(space).values() if isinstance(leaf, BoxObs)]
-    low, high = sum((v.low for v in found), ()), sum((v.high for v in found), ())
-    return BoxObs((len(low),), low, high) if found else None
+    boxes = [leaf for leaf in leaves_of(space).values() if isinstance(leaf, BoxObs)]
+    low, high = sum((box.low for box in boxes), ()), sum((box.high for box in boxes), ())
+    return BoxObs((len(low),), low, high) if boxes else None
 
 
 def blank_obs(space: Observation, n: int) -> np.ndarray:
     """Returns an array for n observations, filled with valid ones."""
     rows = np.zeros((n, *space.shape), space.dtype)
+    # 0 is not a valid category if the space counts from another number.
     for name, leaf in leaves_of(space).items():
         if isinstance(leaf, DiscreteObs | MultiDiscreteObs):
             part: Any = rows[name] if name else rows  # type: ignore[index]
@@ -247,13 +255,15 @@ def non_image_columns(rows: ObsArray) -> dict[str, np.ndarray]:
     if isinstance(rows, Images):
         return {}
     names = rows.dtype.names
-    found = {"": rows} if names is None else {name: rows[name] for name in names}
-    return {name: column for name, column in found.items() if column.dtype != ImageObs.dtype}
+    columns = {"": rows} if names is None else {name: rows[name] for name in names}
+    return {name: column for name, column in columns.items() if column.dtype != ImageObs.dtype}
 
 
 def _entries(kind: str, obs: Any) -> Mapping[str, Any] | None:
+    """Returns the entries of a Dict or Tuple observation by name; None if it is not one."""
     if kind == "Dict":
         return obs if isinstance(obs, Mapping) else None
+    # entries of a Tuple are named by their index
     return {str(i): x for i, x in enumerate(obs)} if isinstance(obs, tuple | list) else None
 
 
@@ -271,6 +281,7 @@ def _misshapen(obs: Any, shape: tuple[int, ...]) -> str | None:
 
 
 def _is_index(obs: Any) -> bool:
+    """Returns whether this is a single integer, of Python or of NumPy."""
     return isinstance(obs, int) or (
         np.ndim(obs) == 0 and np.issubdtype(np.asarray(obs).dtype, np.integer)
     )

@@ -23,10 +23,13 @@ def facts_for_policy_obs(facts: Facts, env: EnvConfig, obs: Observation) -> Fact
     declared = facts.observations
     if not declared or not isinstance(obs, BoxObs) or obs.size == len(declared):
         return facts
+    # The order of the wrappers: the stack of observations, oldest first, then the last actions.
     stacked = tuple(_stacked(declared, env.stack))
     actions = _previous_actions(facts.actions, env.previous_actions, obs, len(stacked))
-    parts = (*stacked, *actions)
-    return facts.model_copy(update={"observations": parts}) if len(parts) == obs.size else facts
+    components = (*stacked, *actions)
+    if len(components) != obs.size:
+        return facts
+    return facts.model_copy(update={"observations": components})
 
 
 def _stacked(declared: Sequence[Component], n: int) -> Iterator[Component]:
@@ -41,7 +44,7 @@ def _previous_actions(
     actions: Sequence[str], n: int, obs: BoxObs, first: int
 ) -> Iterator[Component]:
     """Yields the components of the last n actions, which start at index `first` of the observation."""
-    count = (obs.size - first) // max(n, 1)
+    count = (obs.size - first) // max(n, 1)  # components of one action
     labels = actions if len(actions) == count else [str(k) for k in range(count)]
     for place in range(n * count):
         steps, label = n - place // count, labels[place % count]

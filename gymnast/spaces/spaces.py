@@ -78,6 +78,7 @@ def convert_obs_space(space: Any) -> Observation:
 
     A Box of uint8 with two or three axes is an image; any other Box is a vector.
     """
+    # Types are compared by name, so that gymnasium need not be imported.
     kind = type(space).__name__
     if kind == "Discrete":
         return DiscreteObs(int(space.n), int(space.start))
@@ -88,13 +89,14 @@ def convert_obs_space(space: Any) -> Observation:
         return BoxObs(tuple(space.shape), (0.0,) * n, (1.0,) * n)
     if kind == "Box" and space.dtype == np.uint8 and len(space.shape) in (2, 3):
         shape = tuple(space.shape)
+        # the network divides by the highest byte, so an all-zero range must not give 0
         return ImageObs(shape, max(int(space.high.max()), 1), _likely_channels(shape))
     if kind == "Box" and np.issubdtype(space.dtype, np.complexfloating):
         raise EnvError(f"observations of complex numbers ({space}) are not supported")
     if kind == "Box":
         return BoxObs(tuple(space.shape), *_limits(space))
     if kind in ("Dict", "Tuple") and len(space.spaces) > 0:
-        return _parts(kind, space)
+        return _composite(kind, space)
     raise EnvError(
         f"{kind} observations ({space}) are not supported; supported are {_OBSERVATIONS}"
     )
@@ -127,6 +129,7 @@ def space_text(space: Observation | Action) -> str:
 
 
 def to_json(space: Observation | Action) -> dict[str, Any]:
+    """Returns a JSON description of a space, for `from_json`."""
     if isinstance(space, CompositeObs):
         entries = [[name, to_json(entry)] for name, entry in space.entries]
         return {"kind": "CompositeObs", "of": space.kind, "entries": entries}
@@ -138,7 +141,7 @@ def from_json(stored: dict[str, Any]) -> Any:
     if stored["kind"] == "CompositeObs":
         entries = tuple((name, from_json(entry)) for name, entry in stored["entries"])
         return CompositeObs(stored["of"], entries)
-    fields: dict[str, Any] = {
+    fields: dict[str, Any] = {  # JSON has lists only; the descriptions must be hashable
         k: tuple(v) if isinstance(v, list) else v for k, v in stored.items() if k != "kind"
     }
     return _KINDS[stored["kind"]](**fields)
@@ -196,6 +199,7 @@ def as_masks(space: Action, masks: Sequence[Any]) -> np.ndarray:
 
 
 def _refuse(problems: Iterable[str | None]) -> None:
+    """Raises EnvError for the first problem that is not None."""
     for problem in problems:
         if problem is not None:
             raise EnvError(problem)
@@ -209,31 +213,36 @@ def _likely_channels(shape: tuple[int, ...]) -> Literal["first", "last", "unknow
     return "first" if first <= 16 and first < last else "unknown"
 
 
-def _parts(kind: Literal["Dict", "Tuple"], space: Any) -> CompositeObs:
+def _composite(kind: Literal["Dict", "Tuple"], space: Any) -> CompositeObs:
+    """Returns the description of a Dict or Tuple space. Raises EnvError if an entry is not supported."""
     named = dict(space.spaces.items() if kind == "Dict" else enumerate(space.spaces))
-    entries, unfit = dict[str, Observation](), dict[str, EnvError]()
+    entries, unsupported = dict[str, Observation](), dict[str, EnvError]()
+    # All entries are tried before the first error is raised: its fix lists the supported ones.
     for name, entry in named.items():
         try:
             entries[str(name)] = convert_obs_space(entry)
         except EnvError as problem:
-            unfit[str(name)] = problem
-    for name, problem in unfit.items():
+            unsupported[str(name)] = problem
+    for name, problem in unsupported.items():
         keep = f"--set 'env.keep=[{', '.join(entries)}]'" if kind == "Dict" and entries else ""
         fix = f"leave it out: {keep}" if keep else problem.fix
         raise EnvError(f"entry {name}: {problem.message}", fix=fix)
-    parts = CompositeObs(kind, tuple(entries.items()))
-    names = [name for name, _ in parts._leaves()]
+    composite = CompositeObs(kind, tuple(entries.items()))
+    # Nested names are joined by dots, so "a.b" may be an entry as well as the entry b of a.
+    names = [name for name, _ in composite._leaves()]
     if len(set(names)) < len(names) or not all(names):
         raise EnvError(f"the entries of {space} have no distinct names: {names}")
-    return parts
+    return composite
 
 
 def _counts(space: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Returns the shape, the numbers of options and the smallest options of a MultiDiscrete space."""
     n, first = (tuple(int(x) for x in np.ravel(a)) for a in (space.nvec, space.start))
     return tuple(space.shape), n, first
 
 
 def _limits(space: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Returns the lower and upper bounds of a Box space, flattened."""
     flat = (np.asarray(x, dtype=np.float64).ravel() for x in (space.low, space.high))
     low, high = (tuple(float(v) for v in x) for x in flat)
     return low, high

@@ -32,8 +32,8 @@ def lines(box: bool, facts: Facts) -> tuple[list[dict[str, str]], object, object
     practice = LearnerHarness.make("Script", settings)
     rollout = practice.collect()
     policy = practice.learner.policy
-    lesson = StepTargets(rollout.reward, rollout.value, credit(rollout), raw_per_unit=1.0)
-    text = to_csv(step_table(rollout, policy.head, facts, lesson), max_rows=10_000)
+    targets = StepTargets(rollout.reward, rollout.value, credit(rollout), raw_per_unit=1.0)
+    text = to_csv(step_table(rollout, policy.head, facts, targets), max_rows=10_000)
     return list(csv.DictReader(io.StringIO(text))), rollout, policy
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from gymnast.compiled import kernels
-from gymnast.rl.returns import gae, n_step_targets, reward_to_go, running_discounted_return
+from gymnast.rl.returns import gae, reward_to_go, running_discounted_return
 from gymnast.rl.returns import slow_gae as slow_gae_of_numpy
 
 Array = np.ndarray
@@ -153,14 +153,6 @@ def test_splitting_a_rollout_inside_an_episode_bootstraps_one_step_exactly(s, ga
 
 
 @property_test
-@given(steps(), fractions, st.integers(1, 15))
-def test_n_step_matches_its_definition(s, gamma, n):
-    found = n_step_targets(s.reward, s.next_value, s.terminated, s.done, gamma=gamma, n=n)
-    expected = [slow_n_step(s, t, column, gamma, n) for t, column in each(s)]
-    assert np.allclose(found.ravel(), expected, rtol=1e-9, atol=1e-9)
-
-
-@property_test
 @given(steps(), fractions)
 def test_reward_to_go_matches_its_definition(s, gamma):
     found = reward_to_go(s.reward, s.done, gamma=gamma)
@@ -194,7 +186,6 @@ def test_discounted_so_far_matches_its_definition_and_carries_over_between_rollo
 def test_inputs_are_not_changed(s, gamma):
     before = {name: column.copy() for name, column in vars(s).items()}
     s.gae(gamma, 0.9)
-    n_step_targets(s.reward, s.next_value, s.terminated, s.done, gamma=gamma, n=4)
     reward_to_go(s.reward, s.done, gamma=gamma)
     running_discounted_return(s.reward, s.done, np.zeros(s.reward.shape[1]), gamma=gamma)
     assert all(np.array_equal(before[name], column) for name, column in vars(s).items())

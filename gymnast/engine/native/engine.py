@@ -18,6 +18,8 @@ from gymnast.policy.policy import Policy
 
 
 class NativeEngine:
+    """Implements `Engine` with the compiled kernels."""
+
     def __init__(self, policy: Policy) -> None:
         self.native: Any = kernels()
         self.policy = policy
@@ -35,6 +37,8 @@ class NativeEngine:
         lr: float,
         max_norm: float | None,
     ) -> UpdateResult:
+        """Takes the gradient steps of the plan, see `Engine.update`. One call of compiled code does all."""
+        # Room for every gradient step. After an early stop, the rows of the epochs not run are cut off.
         losses = np.zeros((len(plan.orders) * plan.steps_per_epoch, len(LOSSES)))
         epochs, steps, stopped = self.native.improve(
             self.network,
@@ -43,8 +47,8 @@ class NativeEngine:
             adam.first_moment,
             adam.second_moment,
             adam.steps,
-            self._rows(batch),
-            self._rows(monitoring_rows(self.policy.network, batch)),
+            self._as_native(batch),
+            self._as_native(monitoring_rows(self.policy.network, batch)),
             plan.orders,
             plan.size,
             self.native.objective(
@@ -60,7 +64,7 @@ class NativeEngine:
             lr=lr,
             eps=adam.eps,
             weight_decay=adam.weight_decay,
-            max_norm=max_norm or 0.0,
+            max_norm=max_norm or 0.0,  # 0 means no clipping
             most_kl=plan.target_kl,
             table=losses,
         )
@@ -68,19 +72,24 @@ class NativeEngine:
         return UpdateResult(losses[: epochs * plan.steps_per_epoch], epochs, stopped)
 
     def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
-        rows = self._rows(monitoring_rows(self.policy.network, batch))
+        """Returns KL, entropy and ratios against the policy that collected the batch.
+
+        The clip fraction is included if `clip` is not None.
+        """
+        rows = self._as_native(monitoring_rows(self.policy.network, batch))
         shift = self.native.shift(self.network, self.parameters, rows, clip or 0.0)
+        # in the order of `Shift` in native/network.hpp
         names = ("kl", "approx_kl", "entropy", "ratio_mean", "ratio_max", "clip_fraction")
         metrics = {f"policy/{name}": x for name, x in zip(names, shift, strict=True)}
         if clip is None:
             del metrics["policy/clip_fraction"]
         return metrics
 
-    def _rows(self, batch: Batch) -> Any:
+    def _as_native(self, batch: Batch) -> Any:
         """Returns the batch as the kernels read it: discrete and continuous actions in separate columns."""
         continuous = batch.action.dtype == np.float32
         features, planes = batch.features, None
-        if isinstance(features, Images):
+        if isinstance(features, Images):  # the kernels gather each row from the shared planes
             features, planes = features.plane, np.ascontiguousarray(features.index)
         return self.native.Batch(
             features,

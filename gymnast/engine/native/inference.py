@@ -15,11 +15,14 @@ Array = np.ndarray
 
 
 class NativeInference:
-    actor_and_critic = None
+    """Implements `Inference` with the compiled kernels, on the memory of the policy's parameters."""
+
+    actor_and_critic = None  # `act_into` already runs both in one call
 
     def __init__(self, network: Network, parameters: Parameters, head: AnyHead) -> None:
         self.network = native_plan(network, parameters, head)
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs
+        # Outputs of single layers are needed for diagnostics only, so they have no kernel.
         numpy_inference = NumpyInference(network, parameters.views)
         self.layer_output, self.activations = (
             numpy_inference.layer_output,
@@ -29,17 +32,20 @@ class NativeInference:
         self._continuous = head.action_spec.dtype == np.float32
 
     def actor(self, features: Array) -> Array:
+        """Returns the outputs of the actor's last layer, [B, k]."""
         out = np.empty((len(features), self.n_outputs), np.float32)
         self.network.forward(self.parameters, features, False, out)
         return out
 
     def critic(self, features: Array) -> Array:
+        """Returns the outputs of the critic, [B]."""
         out = np.empty(len(features), np.float32)
         self.network.forward(self.parameters, features, True, out)
         return out
 
     def health(self, features: Array, mask: Array | None) -> Health:
-        out = np.empty(HEALTH_SIZE)
+        """Returns the health of the network on these features, computed in one call."""
+        out = np.empty(HEALTH_SIZE)  # the numbers of `Health` in native/network.hpp, in float64
         self.network.health(self.parameters, features, mask, SATURATION_THRESHOLD, out)
         return Health.from_flat(out.tolist())
 
@@ -53,5 +59,10 @@ class NativeInference:
         logprob: Array,
         value: Array | None,
     ) -> None:
+        """Samples actions and writes them, their distributions and log-probabilities into the arrays.
+
+        `value` [B], if not None, receives the outputs of the critic.
+        """
+        # discrete (int64) and continuous (float32) actions are separate arguments of the kernel
         columns = (None, action) if self._continuous else (action, None)
         self.network.act(self.parameters, features, noise, mask, *columns, dist, logprob, value)

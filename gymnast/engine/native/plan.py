@@ -82,6 +82,7 @@ def native_plan(network: Network, parameters: Parameters, head: AnyHead) -> Any:
         layers = list(enumerate(stack))
         if _images(stack):
             layers = planner.convolutions(layers)
+        # Encoders are described by the pieces, and Flatten has nothing to do: the encoded row is flat.
         rest: list[tuple[int, Layer]] = [(i, x) for i, x in layers if isinstance(x, _DENSE)]
         while rest:
             rest = planner.dense(rest)
@@ -116,7 +117,7 @@ def _entries(part: str, stack: Stack, network: Network) -> Iterator[_Entry]:
     if isinstance(first, Parallel):
         for key, branch in first.branches:
             kind, at = first.dtype.fields[key][:2]  # type: ignore[index]
-            size = 8 if isinstance(branch[0], Embedding) else 4
+            size = 8 if isinstance(branch[0], Embedding) else 4  # bytes of an int64 or a float32
             yield _Entry(f"{name}.{key}.0", branch[0], at, kind.itemsize // size)
         return
     # a shared stack may be an encoder without a linear layer: then the actor's first one has the width
@@ -126,15 +127,19 @@ def _entries(part: str, stack: Stack, network: Network) -> Iterator[_Entry]:
 
 
 class _Planner:
+    """Adds the layers of one stack (`part`) to the kernels' description of a network."""
+
     def __init__(self, plan: Any, parameters: Parameters, part: str) -> None:
         self.plan, self.parameters, self.part = plan, parameters, part
 
     def encoder(self, entries: Iterator[_Entry]) -> None:
+        """Adds the inputs of the stack. The kernels concatenate them to one encoded row."""
         for entry in entries:
             if not isinstance(entry.layer, Embedding):
                 self.plan.piece(self.part, at=entry.at, width=entry.count, table=NONE)
                 continue
             table = self.parameters.slice_of(f"{entry.name}.weight").start
+            # one piece per index; `MultiDiscreteObs.embedding_rows` made all indices rows of one table
             for k in range(entry.count):
                 self.plan.piece(self.part, entry.at + 8 * k, entry.layer.width, table)
 
@@ -146,7 +151,7 @@ class _Planner:
         first = pixels.channels == "first"
         self.plan.image(self.part, channels, height, width, planes_first=first, top=pixels.top)
         while isinstance(conv := layers[0][1], Conv):
-            assert not conv.padding
+            assert not conv.padding  # only Impala pads, which `unsupported_reason` rejects
             i = layers.pop(0)[0]
             self.plan.conv(
                 self.part,
@@ -181,6 +186,7 @@ class _Planner:
         return layers
 
     def offset(self, layer: int, key: str) -> int:
+        """Returns where a parameter of a layer starts in the flat vector."""
         return self.parameters.slice_of(f"{self.part}.{layer}.{key}").start
 
 
@@ -193,10 +199,11 @@ def _activation(layers: list[tuple[int, Layer]]) -> str:
 
 
 def _head(plan: Any, parameters: Parameters, head: AnyHead) -> None:
+    """Adds the action head to the kernels' description of a network."""
     groups: list[int] = []
     log_std, nodes, weights = NONE, [], []
     match head:
-        case Categorical():
+        case Categorical():  # to the kernels, a MultiCategorical with one element
             kind, groups = "categorical", [head.n_outputs]
         case MultiCategorical():
             kind, groups = "categorical", list(head.space.n)

@@ -28,6 +28,7 @@ def adamw_step(
         [torch.from_numpy(adam.first_moment)],
         [torch.from_numpy(adam.second_moment)],
         max_exp_avg_sqs=[],
+        # torch increments this copy before it corrects the bias, so it gets the count without this step
         state_steps=[torch.tensor(float(adam.steps))],
         fused=True,
         amsgrad=False,

@@ -72,10 +72,11 @@ def build(spec: CustomModuleSpec, seed: int = 0) -> nn.Module:
     """
     module_class = _find(spec.path)
     try:
+        # The module draws its initial weights from torch's global generator, which is restored after.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             module = module_class(spec.observation, spec.n_outputs, **spec.kwargs)
-    except Exception as problem:
+    except Exception as problem:  # the user's code may raise anything
         raise _refusal(
             spec, f"cannot be constructed: {type(problem).__name__}: {problem}"
         ) from problem
@@ -87,6 +88,7 @@ def build(spec: CustomModuleSpec, seed: int = 0) -> nn.Module:
 
 
 def _find(path: str) -> Any:
+    """Returns the class at an import path, `package.module:Class`. Raises ConfigError if there is none."""
     try:
         return import_object(path)
     except (ImportError, AttributeError, ValueError) as problem:
@@ -94,6 +96,8 @@ def _find(path: str) -> Any:
 
 
 def _refuse_state(spec: CustomModuleSpec, module: nn.Module) -> None:
+    """Raises ConfigError if the state of the module is not a set of float32 parameters."""
+    # Only parameters are in the flat vector that checkpoints, snapshots and other processes copy.
     buffers = [name for name, _ in module.named_buffers()]
     if buffers:
         what = f"has a buffer ({buffers[0]}), which would not be saved"
@@ -115,17 +119,18 @@ def _try(spec: CustomModuleSpec, module: nn.Module, n: int = 3) -> None:
     except Exception as problem:
         what = f"forward raised {type(problem).__name__}: {problem}"
         raise _refusal(spec, what) from problem
-    found = [tuple(x.shape) for x in outputs] if _is_pair(outputs) else type(outputs).__name__
+    actual = [tuple(x.shape) for x in outputs] if _is_pair(outputs) else type(outputs).__name__
     expected = [(n, spec.n_outputs), (n,)]
-    if found != expected:
+    if actual != expected:
         raise _refusal(
             spec,
-            f"forward returned {found} for {n} observations",
+            f"forward returned {actual} for {n} observations",
             fix=f"return outputs and values of shapes {expected[0]} and {expected[1]}",
         )
 
 
 def _is_pair(outputs: Any) -> bool:
+    """Returns whether the outputs are two tensors."""
     return (
         isinstance(outputs, tuple | list)
         and len(outputs) == 2
@@ -134,6 +139,7 @@ def _is_pair(outputs: Any) -> bool:
 
 
 def _input(leaf: Any, x: Tensor) -> Tensor:
+    """Returns features of one space [B, ...] as the module receives them: images as floats in 0..1."""
     if isinstance(leaf, ImageObs):
         assert leaf.channels != "unknown"
         return pixels_to_float(Pixels(leaf.shape, leaf.channels, leaf.top), x)

@@ -27,6 +27,8 @@ from gymnast.policy.continuous import QUADRATURE_NODES, QUADRATURE_WEIGHTS
 
 
 class Distribution(Protocol):
+    """Action distributions of a batch. Every result is [B], summed over the elements of an action."""
+
     def logprob(self, action: Tensor) -> Tensor: ...
     def entropy(self) -> Tensor: ...
     def kl_from(self, old: Tensor) -> Tensor:
@@ -35,6 +37,8 @@ class Distribution(Protocol):
 
 
 class CategoricalDistribution:
+    """One of n options, from logits [B, n]."""
+
     def __init__(self, logits: Tensor) -> None:
         self.logp = torch.log_softmax(logits, -1)
 
@@ -50,6 +54,8 @@ class CategoricalDistribution:
 
 
 class MultiCategoricalDistribution:
+    """Independent categoricals with n[i] options, from their concatenated logits [B, sum(n)]."""
+
     def __init__(self, logits: Tensor, n: tuple[int, ...]) -> None:
         self.n = list(n)
         self.elements = [CategoricalDistribution(part) for part in logits.split(self.n, -1)]
@@ -67,15 +73,18 @@ class MultiCategoricalDistribution:
 
 
 class BernoulliDistribution:
+    """Independent Bernoulli variables, from the logits of on, [B, k]."""
+
     def __init__(self, logits: Tensor) -> None:
         self.logits = logits
 
     def logprob(self, action: Tensor) -> Tensor:
+        # ln sigmoid(x) = -softplus(-x), which does not overflow
         return -functional.softplus(torch.where(action == 1, -self.logits, self.logits)).sum(-1)
 
     def entropy(self) -> Tensor:
         on = torch.sigmoid(self.logits)
-        off = torch.sigmoid(-self.logits)
+        off = torch.sigmoid(-self.logits)  # 1 - on would be rounded to 0 for large logits
         softplus = functional.softplus
         return (on * softplus(-self.logits) + off * softplus(self.logits)).sum(-1)
 
@@ -87,6 +96,8 @@ class BernoulliDistribution:
 
 
 class GaussianDistribution:
+    """Independent normals, from means [B, a] and log standard deviations [a]."""
+
     def __init__(self, mean: Tensor, log_std: Tensor) -> None:
         self.mean, self.log_std = mean, log_std
 
@@ -95,8 +106,9 @@ class GaussianDistribution:
         return (-0.5 * z * z - self.log_std - 0.5 * math.log(2 * math.pi)).sum(-1)
 
     def entropy(self) -> Tensor:
-        one = (self.log_std + 0.5 * math.log(2 * math.pi * math.e)).sum()
-        return one.expand(len(self.mean))
+        # log_std [a] does not depend on the observation, so all rows have the same entropy
+        entropy = (self.log_std + 0.5 * math.log(2 * math.pi * math.e)).sum()
+        return entropy.expand(len(self.mean))
 
     def kl_from(self, old: Tensor) -> Tensor:
         mean, log_std = old.chunk(2, -1)
@@ -106,18 +118,23 @@ class GaussianDistribution:
 
 
 class SquashedGaussianDistribution:
+    """Normals squashed by tanh. Actions are given before tanh."""
+
     def __init__(self, mean: Tensor, log_std: Tensor) -> None:
         self.normal = GaussianDistribution(mean, log_std)
-        self.kl_from = self.normal.kl_from
+        self.kl_from = self.normal.kl_from  # tanh is one-to-one, so it does not change the KL
 
     def logprob(self, action: Tensor) -> Tensor:
+        # Change of variables: actions are stored before tanh, the density is that after tanh.
         return self.normal.logprob(action) - _log_slope(action).sum(-1)
 
     def entropy(self) -> Tensor:
+        """Returns the entropy of the normals plus the expected log derivative of tanh, shape [B]."""
         mean, log_std = self.normal.mean, self.normal.log_std
         nodes, weights = (
             torch.from_numpy(x).to(mean.dtype) for x in (QUADRATURE_NODES, QUADRATURE_WEIGHTS)
         )
+        # E[ln(1 - tanh^2)] over the normal, by quadrature: [B, a, nodes] @ [nodes] -> [B, a]
         slope = _log_slope(mean[..., None] + torch.exp(log_std)[..., None] * nodes) @ weights
         return self.normal.entropy() + slope.sum(-1)
 
@@ -146,7 +163,7 @@ def distribution(
             return GaussianDistribution(output, tensors["actor.log_std"])
         case SquashedGaussian():
             return SquashedGaussianDistribution(output, tensors["actor.log_std"])
-        case EpsilonGreedy():
+        case EpsilonGreedy():  # constant for autograd: Q-values are trained by a TD loss
             epsilon = tensors["actor.epsilon"].detach().numpy()
             allowed = None if mask is None else mask.numpy()
             logits = head.dist_parameters(output.detach().numpy(), epsilon, allowed)
@@ -154,6 +171,7 @@ def distribution(
 
 
 def _allowed(logits: Tensor, mask: Tensor | None) -> Tensor:
+    """Returns the logits with those of masked actions replaced, so that no gradient reaches them."""
     return logits if mask is None else logits.masked_fill(~mask, float(MASKED_LOGIT))
 
 

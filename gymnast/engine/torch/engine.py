@@ -24,6 +24,8 @@ from gymnast.rl.statistics import standardize
 
 
 class TorchEngine:
+    """Implements `Engine` with autograd."""
+
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.network = TorchNetwork(policy.network, policy.parameters)
@@ -41,7 +43,8 @@ class TorchEngine:
         lr: float,
         max_norm: float | None,
     ) -> UpdateResult:
-        losses: list[Tensor] = []
+        """Takes the gradient steps of the plan, see `Engine.update`."""
+        losses: list[Tensor] = []  # per gradient step; converted together at the end
         epochs, stopped = 0, False
         features = row_reader(self.policy.network, batch.features)
         while epochs < len(plan.orders) and not stopped:
@@ -50,6 +53,7 @@ class TorchEngine:
                 norm = self.optimizer_step(adam, lr=lr, max_norm=max_norm)
                 losses.append(torch.stack([*parts, norm]))
             epochs += 1
+            # Over all monitoring rows, not only the last minibatch, whose KL would be noisier.
             if plan.target_kl is not None:
                 stopped = self.policy_shift(batch, None)["policy/kl"] > plan.target_kl
         return UpdateResult(torch.stack(losses).double().numpy(), epochs, stopped)
@@ -60,6 +64,7 @@ class TorchEngine:
         return self.optimizer_step(adam, lr=lr, max_norm=max_norm)
 
     def optimizer_step(self, adam: Adam, *, lr: float, max_norm: float | None) -> Tensor:
+        """Clips `gradient`, takes one AdamW step, and returns the gradient norm before clipping."""
         return adamw_step(
             self.policy.parameters.flat, self.gradient, adam, lr=lr, max_norm=max_norm
         )
@@ -74,14 +79,15 @@ class TorchEngine:
         which thread finishes first.
         """
         advantage = batch.advantage[minibatch]
-        if objective.standardize:
+        if objective.standardize:  # over the minibatch, before it is divided into shares
             advantage = standardize(advantage)
         spans = shares.split_rows(len(minibatch))
-        while len(self.networks) < len(spans):
+        while len(self.networks) < len(spans):  # created once, on first use
             self.networks.append(TorchNetwork(self.policy.network, self.policy.parameters))
         networks = self.networks[: len(spans)]
 
         def share_losses(share: tuple[TorchNetwork, slice]) -> Tensor:
+            """Computes the gradient of one share into its network and returns its weighted losses."""
             network, span = share
             rows = minibatch[span]
             weight = len(rows) / len(minibatch)
@@ -90,6 +96,7 @@ class TorchEngine:
             return torch.stack([part.detach() for part in parts]) * weight
 
         losses = shares.run_parallel(share_losses, list(zip(networks, spans, strict=True)))
+        # `gradient` is that of the first network; add those of the others, always in this order
         for network in networks[1:]:
             torch.from_numpy(self.gradient).add_(torch.from_numpy(network.gradient))
         return torch.stack(losses).sum(0)
@@ -104,47 +111,61 @@ class TorchEngine:
         objective: Objective,
     ) -> list[Tensor]:
         """Returns LOSSES of some rows of the batch, except the gradient norm, for autograd."""
-        index, advantage = torch.from_numpy(rows), torch.from_numpy(advantages)
+        index, advantage = torch.from_numpy(rows), torch.from_numpy(advantages)  # [b]
 
         def select(column: np.ndarray) -> Tensor:
             return torch.from_numpy(column)[index]
 
+        # 1. The distribution and the value that the current network gives for these rows.
         output, value = network(features(index))
         mask = None if batch.mask is None else select(batch.mask)
         dist = distribution(self.policy.head, output, network.tensors, mask)
         logprob = dist.logprob(select(batch.action))
+        # 2. The policy loss: the plain policy gradient, or PPO's clipped surrogate.
         if objective.clip is None:
-            policy = -(logprob * advantage).mean()
+            policy_loss = -(logprob * advantage).mean()
         else:
             ratio = torch.exp(logprob - select(batch.logprob))
-            policy = clipped_surrogate(ratio, advantage, objective.clip)
-        loss, critic, clipped, penalty, bonus = policy, *torch.zeros(4)
+            policy_loss = clipped_surrogate(ratio, advantage, objective.clip)
+        # 3. The other terms. Terms with a coefficient of 0 are not computed and are reported as 0.
+        loss, critic_loss, value_clip_fraction, kl_penalty, entropy_bonus = (
+            policy_loss,
+            *torch.zeros(4),
+        )
         if objective.critic:
-            critic, clipped = value_loss(
+            critic_loss, value_clip_fraction = value_loss(
                 value,
                 select(batch.target),
                 select(batch.value),
                 clip=objective.value_clip,
                 huber=objective.huber,
             )
-            loss = loss + objective.value_coef * critic
+            loss = loss + objective.value_coef * critic_loss
         if objective.entropy_coef:
-            bonus = -objective.entropy_coef * dist.entropy().mean()
-            loss = loss + bonus
+            entropy_bonus = -objective.entropy_coef * dist.entropy().mean()
+            loss = loss + entropy_bonus
         if objective.kl_coef:
-            penalty = dist.kl_from(select(batch.dist)).mean()
-            loss = loss + objective.kl_coef * penalty
-        return [loss, policy, critic, penalty, clipped, bonus]
+            kl_penalty = dist.kl_from(select(batch.dist)).mean()
+            loss = loss + objective.kl_coef * kl_penalty
+        # in the order of LOSSES
+        return [loss, policy_loss, critic_loss, kl_penalty, value_clip_fraction, entropy_bonus]
 
     def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
+        """Returns KL, entropy and ratios against the policy that collected the batch.
+
+        The clip fraction is included if `clip` is not None.
+        """
         head = self.policy.head
         batch = monitoring_rows(self.policy.network, batch)
+        # Through the policy's inference, as during collection, so that the different rounding of autograd
+        # is not mistaken for a change of the policy.
         new = self.policy.dist_from_features(np.asarray(batch.features), batch.mask)
         log_ratio = head.logprob(new, batch.action) - batch.logprob
         ratio, log_ratio64 = np.exp(log_ratio), log_ratio.astype(np.float64)
         metrics = {
             "policy/kl": float(head.kl(batch.dist, new).mean()),
-            # the k3 estimator, ratio - 1 - log ratio (http://joschu.net/blog/kl-approx.html)
+            # The k3 estimator, ratio - 1 - log ratio (http://joschu.net/blog/kl-approx.html). Near 0 the
+            # terms cancel, so it is computed in float64 with expm1.
             "policy/approx_kl": float((np.expm1(log_ratio64) - log_ratio64).mean()),
             "policy/entropy": float(head.entropy(new).mean()),
             "policy/ratio_mean": float(ratio.mean()),

@@ -21,7 +21,7 @@ MIN_ONEDNN_ROWS = 64
 """Number of rows from which oneDNN is faster than MKL."""
 MIN_LARGE_WEIGHTS = 2**18
 """Number of weights from which they do not fit into the nearest CPU caches."""
-_product: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
+_onednn_linear: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 """x @ weight.T + bias by oneDNN, if this torch has it: faster than MKL on AMD processors."""
 
 
@@ -44,8 +44,9 @@ def dense(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     if weight.numel() < MIN_LARGE_WEIGHTS or not _plain(x, weight, bias):
         return torch.addmm(bias, x, weight)
     n, n_out = len(x), weight.shape[1]
-    if n >= MIN_ONEDNN_ROWS and _product is not None:
+    if n >= MIN_ONEDNN_ROWS and _onednn_linear is not None:
         return Dense.apply(x, weight, bias)  # type: ignore[return-value]
+    # The kernel has no backward pass.
     native, needs_grad = kernels(), torch.is_grad_enabled() and weight.requires_grad
     if native is None or n > MAX_KERNEL_ROWS or n_out % 16 or needs_grad:
         return torch.addmm(bias, x, weight)
@@ -60,14 +61,16 @@ class Dense(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         ctx.save_for_backward(x, weight)
-        return _product(x, weight.t(), bias, "none", [], "")
+        return _onednn_linear(x, weight.t(), bias, "none", [], "")
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,), (x, weight) = gradients, ctx.saved_tensors
-        to_x, to_weight, to_bias = ctx.needs_input_grad
-        back = _product(gradient, weight, None, "none", [], "") if to_x else None
-        return back, x.t() @ gradient if to_weight else None, gradient.sum(0) if to_bias else None
+        needs_x, needs_weight, needs_bias = ctx.needs_input_grad
+        # dX = dY W^T; oneDNN transposes its second argument, so it gets W itself.
+        d_x = _onednn_linear(gradient, weight, None, "none", [], "") if needs_x else None
+        d_weight = x.t() @ gradient if needs_weight else None
+        return d_x, d_weight, gradient.sum(0) if needs_bias else None
 
 
 def _plain(*tensors: Tensor) -> bool:

@@ -23,6 +23,8 @@ their memory is reused instead of being allocated again for every rollout."""
 
 
 class TorchInference:
+    """Implements `Inference` with torch, on the memory of the policy's parameters."""
+
     act_into = health = None
     values_while_acting = True
 
@@ -51,16 +53,18 @@ class TorchInference:
         if self.forward.custom_module is not None:
             return [], self.actor(features)
         network, tensors = self.forward.network, self.tensors
-        found: dict[str, list[tuple[str, Tensor]]] = {"shared": [], "actor": [], "critic": []}
+        stacks: dict[str, list[tuple[str, Tensor]]] = {"shared": [], "actor": [], "critic": []}
         hidden = run_stack(
-            "shared", network.shared, tensors, torch.from_numpy(features), found["shared"]
+            "shared", network.shared, tensors, torch.from_numpy(features), stacks["shared"]
         )
-        output = run_stack("actor", network.actor, tensors, hidden, found["actor"])
-        run_stack("critic", network.critic, tensors, hidden, found["critic"])
-        layers = [(part, *layer) for part, stack in found.items() for layer in stack]
+        output = run_stack("actor", network.actor, tensors, hidden, stacks["actor"])
+        run_stack("critic", network.critic, tensors, hidden, stacks["critic"])
+        layers = [(part, *layer) for part, stack in stacks.items() for layer in stack]
+        # NumPy has no bfloat16, hence float()
         return [(part, kind, x.float().numpy()) for part, kind, x in layers], output.numpy()
 
     def _output(self, features: Array, part: str) -> Array:
+        """Returns the outputs of the last layer of `part`: the actor's [B, k] or the critic's [B]."""
         if self.forward.custom_module is not None:
             return self.actor_and_critic(features)[part == "critic"]
         last = len(getattr(self.forward.network, part)) - 1
@@ -92,6 +96,7 @@ class TorchInference:
         return [torch.cat(column).numpy() for column in zip(*outputs, strict=True)]
 
     def _layer(self, part: str, i: int, x: Tensor) -> Tensor:
+        """Returns the output of layer i of a stack for features x [B, ...]."""
         network = self.forward.network
         if part != "shared":
             x = run_stack("shared", network.shared, self.tensors, x)

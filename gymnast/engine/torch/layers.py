@@ -53,11 +53,12 @@ def run_stack(
         at = f"{name}.{i}"
         match layer:
             case Linear():
+                # x is bfloat16 inside an image encoder of that precision; parameters stay float32
                 weight, bias = (tensors[f"{at}.{part}"].to(x.dtype) for part in ("weight", "bias"))
                 x = dense(x, weight, bias)
             case Activation("tanh"):
                 x = torch.tanh(x)
-            case Activation("relu"):
+            case Activation("relu"):  # in place where nothing else reads the input
                 x = torch.relu_(x) if i and isinstance(stack[i - 1], _FRESH) else torch.relu(x)
             case Activation(kind):
                 x = _ACTIVATIONS[kind](x)
@@ -70,14 +71,14 @@ def run_stack(
                 x = FlattenChannelsLast.apply(x) if _is_channels_last(x) else x.flatten(1)  # type: ignore[assignment]
             case Pixels():
                 x = channels_last(layer, x).to(_precision(layer, tensors))
-                if not _scales(stack, i + 1):
+                if not _scales(stack, i + 1):  # otherwise the convolution scales its weights
                     x = x / layer.top
             case Conv(stride=stride, padding=padding):
                 weight, bias = tensors[f"{at}.weight"], tensors[f"{at}.bias"]
                 if _scales(stack, i):
                     weight = weight / stack[i - 1].top  # type: ignore[union-attr]
                 x = functional.conv2d(x, weight.to(x.dtype), bias.to(x.dtype), stride, padding)
-            case Float32():
+            case Float32():  # float64 in tests, hence the dtype of the weights
                 x = x.to(next(iter(tensors.values())).dtype)
             case MaxPool(kernel, stride, padding):
                 x = functional.max_pool2d(x, kernel, stride, padding)
@@ -128,6 +129,7 @@ def channels_last(layer: Pixels, x: Tensor) -> Tensor:
 
 def record_field(dtype: np.dtype, name: str, rows: Tensor) -> Tensor:
     """Returns one field [B, ...] of records that are given as bytes [B, size of a record]."""
+    # torch has no records: a field is a slice of the bytes, reinterpreted as its type.
     kind, offset = dtype.fields[name][:2]  # type: ignore[index]
     base, shape = kind.subdtype or (kind, ())
     # Always a copy: one row counts as contiguous even inside a record, where it may be unaligned,

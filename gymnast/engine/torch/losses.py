@@ -8,9 +8,14 @@ from torch.nn import functional
 
 
 def clipped_surrogate(ratio: Tensor, advantage: Tensor, clip: float) -> Tensor:
-    """Returns PPO's clipped surrogate loss: -mean(min(ratio * A, clamp(ratio, 1 - clip, 1 + clip) * A))."""
+    """Returns PPO's clipped surrogate loss (arXiv:1707.06347, eq. 7, negated).
+
+    It is -mean(min(ratio * A, clamp(ratio, 1 - clip, 1 + clip) * A)).
+    """
     unclipped = ratio * advantage
     clipped = torch.clamp(ratio, 1 - clip, 1 + clip) * advantage
+    # The minimum is pessimistic: a ratio beyond the range gains nothing (no gradient), but one that moved
+    # in the wrong direction is still pulled back.
     return -torch.minimum(unclipped, clipped).mean()
 
 
@@ -19,8 +24,9 @@ def value_loss(
 ) -> tuple[Tensor, Tensor]:
     """Returns the mean loss of the critic, and the share of rows outside of the clip range.
 
-    With `clip`, the loss of a row is the larger one of the value and of the value clipped to
-    old +- clip.
+    `old` are the values predicted during collection. With `clip`, the loss of a row is the larger of two:
+    that of the value, and that of the value clipped to old +- clip. This is not part of the paper, but of
+    its original implementation.
     """
     error = _errors(value, target, huber)
     if clip is None:

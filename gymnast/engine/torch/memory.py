@@ -22,4 +22,4 @@ def keep_freed_memory() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:
         for setting in (_MMAP_THRESHOLD, _TRIM_THRESHOLD):
-            any(mallopt(setting, size) for size in _SIZES)
+            any(mallopt(setting, size) for size in _SIZES)  # 1 on success: stops at the first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -38,6 +39,8 @@ class Forward:
 
 
 class TorchNetwork:
+    """A network whose parameters and gradients are tensors on the memory of flat NumPy vectors."""
+
     def __init__(self, network: Network, parameters: Parameters) -> None:
         """Computes on the device of the parameters; inputs, outputs and the gradient are on the CPU."""
         self.forward, self.parameters = Forward(network), parameters
@@ -57,18 +60,22 @@ class TorchNetwork:
         # The parameters are copied to the device in every forward pass, and autograd copies the
         # gradient back. So there is no second set of weights that could become stale.
         on_device = self._flat.to(self.device)
-        spans = self.parameters
-        tensors = {n: on_device[spans.slice_of(n)].view(s) for n, s in spans.shapes.items()}
+        parameters = self.parameters
+        tensors = {
+            name: on_device[parameters.slice_of(name)].view(shape)
+            for name, shape in parameters.shapes.items()
+        }
         output, value = self.forward(tensors, features.to(self.device))
         return output.to("cpu"), value.to("cpu")
 
     def differentiate(self, loss: Tensor) -> None:
         """Replaces the contents of `gradient` by the gradient of the loss."""
-        torch.from_numpy(self.gradient).zero_()
+        torch.from_numpy(self.gradient).zero_()  # in place: the tensors' .grad are views of it
         loss.backward()
 
 
-def _leaf(values, gradient) -> Tensor:
+def _leaf(values: np.ndarray, gradient: np.ndarray) -> Tensor:
+    """Returns a leaf tensor on the memory of `values` whose gradient is accumulated into `gradient`."""
     tensor = torch.from_numpy(values).requires_grad_()
     tensor.grad = torch.from_numpy(gradient)
     return tensor

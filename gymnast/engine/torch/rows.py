@@ -24,7 +24,9 @@ def row_reader(network: Network, features: ObsArray) -> RowReader:
             return _image_reader(layer, features)
         case (Pixels(shape=(_, _, _), channels="first") as layer,):
             rows = channels_last(layer, torch.from_numpy(np.asarray(features)))
-            pixels = rows.permute(0, 2, 3, 1)
+            pixels = rows.permute(
+                0, 2, 3, 1
+            )  # contiguous [B, height, width, channels]: rows copy fast
             return lambda index: pixels.index_select(0, index).permute(0, 3, 1, 2)
     rows = torch.from_numpy(np.asarray(features))
     return lambda index: rows.index_select(0, index)  # copies whole rows; rows[index] copies bytes

@@ -13,7 +13,7 @@ from typing import TypeVar
 import torch
 
 Share = TypeVar("Share")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 _threads = 1
 _helpers: ThreadPoolExecutor | None = None
 """The threads of this process for all shares except the first, which the calling thread computes."""
@@ -29,6 +29,7 @@ def set_num_shares(threads: int) -> None:
     _threads = threads
     _helpers = None
     if threads > 1:
+        # torch's number of threads is a setting of each thread, so every helper sets its own to 1
         _helpers = ThreadPoolExecutor(threads - 1, "share", torch.set_num_threads, (1,))
 
 
@@ -38,7 +39,7 @@ def split_rows(n: int) -> list[slice]:
     return [slice(n * i // k, n * (i + 1) // k) for i in range(k)]
 
 
-def run_parallel(work: Callable[[Share], Found], shares: Sequence[Share]) -> list[Found]:
+def run_parallel(work: Callable[[Share], Result], shares: Sequence[Share]) -> list[Result]:
     """Returns the result of `work` for each share, in order. An error is raised after all have finished."""
     if _helpers is None or len(shares) == 1:
         return [work(share) for share in shares]
@@ -46,5 +47,5 @@ def run_parallel(work: Callable[[Share], Found], shares: Sequence[Share]) -> lis
     try:
         first = work(shares[0])
     finally:
-        wait(others)
+        wait(others)  # also after an error: helpers must not write gradients during a retry
     return [first, *(other.result() for other in others)]
