@@ -182,9 +182,8 @@ def draw(found: dict[str, dict[str, Any]]) -> None:
         left, bottom = panel * WIDTH + MARGIN, HEIGHT - 34
         wide, high = WIDTH - MARGIN - 12, bottom - 30
         longest = max(c["pulls"][-1] for c in players.values())
-        top = (
-            1.15 * sorted(c["regret"][-1] for c in players.values())[-2]
-        )  # the curve of random pulls may leave the panel
+        # Scaled to the second largest regret: the curve of random pulls may leave the panel.
+        top = 1.15 * sorted(c["regret"][-1] for c in players.values())[-2]
         write(env_id, (left, 8), letters, (20, 20, 20))
         write(f"{longest:,}", (left + wide - 40, bottom + 4))
         write("pulls", (left + wide / 2 - 14, bottom + 4))
