@@ -13,7 +13,7 @@ from gymnasium.spaces import Box, Dict, Discrete
 from pettingzoo import ParallelEnv
 
 AGENTS = ["cat_0", "mouse_0", "cat_1", "mouse_1", "mouse_2"]
-"""Not sorted by role, so that a test notices if agents are put in another order."""
+"""The agents are not sorted by role, so that a test notices if they are put in another order."""
 
 
 def last_step(seed: int, agent: str) -> int:
@@ -26,7 +26,7 @@ def is_truncated(seed: int, agent: str) -> bool:
 
 
 def is_terminated(seed: int, agent: str) -> bool:
-    """True for every agent that is not truncated, and for some of those that are."""
+    """True for every agent that is not truncated, and for some of the truncated ones."""
     return not is_truncated(seed, agent) or (seed + AGENTS.index(agent)) % 2 == 0
 
 
