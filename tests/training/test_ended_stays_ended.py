@@ -1,4 +1,4 @@
-"""A run that crashed after it decided to stop ends for the same reason when resumed, without more training."""
+"""A run that crashed after it decided to stop ends for the same reason on resume, without more training."""
 
 from __future__ import annotations
 
