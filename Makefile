@@ -43,6 +43,7 @@ slow: $(TOOLS)
 
 docs: $(TOOLS) ## regenerate the generated pages
 	$(BIN)/python -m gymnast.metrics.docs
+	$(BIN)/python -m gymnast.runs.layout > docs/run-directory.md
 	$(BIN)/python -m gymnast.insight.results > docs/results.md
 	$(BIN)/python docs/images/results.py
 	$(BIN)/python docs/algorithms/make.py

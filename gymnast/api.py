@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
-from gymnast.runs import checkpoint, films, reference, store
+from gymnast.runs import checkpoint, films, layout, reference, store
 from gymnast.runs.run import Run, derived_status
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def show(ref: str = "@last", *, runs_dir: RunsDir = None) -> dict[str, Any]:
         **{name: clocks.get(name, 0) for name in CLOCKS},
         "path": str(run.path),
         "bytes": run_size(run.path),
-        "config": _parsed(run),
+        "config": run.config_values(),
         "provenance": run.provenance(),
         "live": info.get("live", {}),
         "events": events,
@@ -96,10 +96,9 @@ def rows(
     runs_dir: RunsDir = None,
 ) -> list[dict[str, float]]:
     """Returns the metric rows, each with the keys it has; with `names`, only those and the clocks."""
-    from gymnast.metrics.store import MetricStore
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    with MetricStore(run.path / "metrics.db") as record:
+    with run.metrics() as record:
         found = list(record.rows(last))
     if not names:
         return found
@@ -116,10 +115,9 @@ def rows_csv(
 ) -> str:
     """Returns `rows` as CSV: a column per key, an empty cell where a row lacks it."""
     from gymnast.metrics.export import to_csv
-    from gymnast.metrics.store import MetricStore
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    with MetricStore(run.path / "metrics.db") as record:
+    with run.metrics() as record:
         head, *lines = csv.reader(io.StringIO(to_csv(record)))
     places = (
         [head.index(name) for name in _columns(run, names, head)] if names else range(len(head))
@@ -164,7 +162,7 @@ def charts(
     from gymnast.runs.curve import read_rows
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    actions = (_parsed(run).get("facts") or {}).get("actions") or ()
+    actions = (run.config_values().get("facts") or {}).get("actions") or ()
     return charts_of_rows(read_rows(run), run.info, run.events(), x, actions)
 
 
@@ -188,7 +186,9 @@ def report(
     blocks = report_blocks(run_info, read_rows(run), drawn, parent)
     place = None if out is None else Path(out)
     title = f"{run_info['id']} {run_info['preset']}"
-    files = write_report(blocks, title, formats=forms, default_dir=run.path / "report", out=place)
+    files = write_report(
+        blocks, title, formats=forms, default_dir=layout.REPORT.path(run.path), out=place
+    )
     return {"run": run_info["id"], "files": [str(file) for file in files]}
 
 
@@ -361,10 +361,3 @@ def _checkpoints(run: Run, best: int | None) -> dict[str, Any]:
 def _described(found: checkpoint.Checkpoint) -> dict[str, Any]:
     sha256 = checkpoint.weights_sha256(found.manifest)
     return {"step": found.step, "path": str(found.path), "sha256": sha256}
-
-
-def _parsed(run: Run) -> dict[str, Any]:
-    """Returns the config as plain values, whichever version of gymnast wrote it."""
-    from ruamel.yaml import YAML
-
-    return YAML(typ="safe", pure=True).load(run.config()) or {}

@@ -86,11 +86,16 @@ class Coop:
     def __init__(
         self,
         n_matches: int,
-        restore: Literal["state", "replay", "none"] = "state",
+        restore_mode: Literal["state", "replay", "none"] = "state",
         *,
         faulty: bool = False,
     ) -> None:
-        self.n_matches, self.restore, self.roles, self.faulty = n_matches, restore, ROLES, faulty
+        self.n_matches, self.restore_mode, self.roles, self.faulty = (
+            n_matches,
+            restore_mode,
+            ROLES,
+            faulty,
+        )
         self.seed, self.memory, self.t = (np.zeros(n_matches, int) for _ in range(3))
         self.obs: ByRole = {
             role: np.zeros((n_matches, kind.seats, kind.obs.size), "f4")
@@ -144,17 +149,17 @@ class Coop:
         )
 
     def state(self) -> dict[str, Array]:
-        assert self.restore == "state"
+        assert self.restore_mode == "state"
         return {name: getattr(self, name).copy() for name in ("seed", "memory", "t")}
 
     def load(self, arrays: Mapping[str, Array]) -> None:
-        assert self.restore == "state"
+        assert self.restore_mode == "state"
         for name in ("seed", "memory", "t"):
             getattr(self, name)[:] = arrays[name]
         for match in range(self.n_matches):
             self._show(match)
 
-    def draw(self, match: int) -> Array:
+    def render(self, match: int) -> Array:
         return np.full((4, 6, 3), match, np.uint8)
 
     def close(self) -> None: ...

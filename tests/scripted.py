@@ -475,8 +475,8 @@ class Notes(Script):
 
 
 class Stuck(Script):
-    """Call number `at` of all copies, of `step` or `reset`, blocks until `Stuck.until()` is True. If `where` is
-    "C code", it blocks in C code, forever."""
+    """Call number `at` of all copies, of `step` or `reset`, blocks until `Stuck.until()` is True. If `where`
+    is "C code", it blocks in C code, forever."""
 
     until: Callable[[], bool] = staticmethod(lambda: True)
     calls = 0

@@ -15,7 +15,6 @@ from pathlib import Path
 from rich.console import Console
 
 from gymnast import api
-from gymnast.config.serialize import load
 from gymnast.insight.page import changed_settings
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.sinks.frame import View, frame
@@ -29,7 +28,7 @@ from gymnast.training.lifecycle.summary import end_text
 name, ref = sys.argv[1:]
 share, given = {"train": (1.0, ()), "alerts": (0.6, ("algo.",))}[name]
 run, _ = store.resolve(ref, store.runs_dir())
-cfg, info = load(run.config()), run.info
+cfg, info = run.config(), run.info
 metrics = run_metrics(cfg)
 history, alerts = History(), Alerts(metrics, alert_settings(cfg, run))
 with MetricStore(run.path / "metrics.db") as record:

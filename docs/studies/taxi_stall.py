@@ -14,6 +14,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from gymnast.config.serialize import to_plain
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.runs.trace import read_traces
@@ -67,9 +68,7 @@ def main(runs_dir: Path) -> None:
 
 
 def json_config(run: Run) -> dict[str, Any]:
-    from ruamel.yaml import YAML
-
-    return YAML(typ="safe").load(run.config())
+    return to_plain(run.config())
 
 
 if __name__ == "__main__":

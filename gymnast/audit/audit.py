@@ -13,7 +13,6 @@ from gymnast.audit.shaping import shaping_totals
 from gymnast.audit.totals import term_totals
 from gymnast.collect.matchmaking import LEARNER, Player
 from gymnast.config.families import is_multi_agent
-from gymnast.config.resolve import load
 from gymnast.config.schedule import highest
 from gymnast.envs.matches.open import open_matches
 from gymnast.runs import store
@@ -67,7 +66,7 @@ def _flagged(verdicts: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _settings(run: Run) -> Settings:
-    settings = Settings(load(run.config(), at=str(run.path / "config.yaml")))
+    settings = Settings(run.config())
     settings.load(run.info.get("live", {}))
     return settings
 

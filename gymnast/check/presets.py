@@ -17,7 +17,7 @@ from gymnast.check.matches.matches import check_matches
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
 from gymnast.config.presets import Preset, all_presets, find_preset, split_target
-from gymnast.config.resolve import load, resolve
+from gymnast.config.resolve import resolve
 from gymnast.config.serialize import to_plain
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import EnvError, GymnastError, NotInstalled
@@ -228,7 +228,7 @@ def _replay_matches(run: Run, cfg: Config[Any]) -> None:
 
 
 def _config(run: Run) -> Config[Any]:
-    return load(run.config(), at=str(run.path / "config.yaml"))
+    return run.config()
 
 
 def _named(name: str) -> tuple[Preset, str | None]:

@@ -1,4 +1,4 @@
-"""`gymnast stop`, `pause`, `unpause`, `checkpoint`, `evaluate`, `set`: commands to a run that is training."""
+"""`gymnast stop`, `pause`, `unpause`, `checkpoint`, `set`: commands to a run that is training."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from gymnast.text import formatting
 Event = dict[str, Any]
 
 
+timeout_option = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for the run's answer; 0: do not wait.",
+)
+
+
 def command_options(command: Any) -> Any:
     """Adds the options that all of these commands have."""
     for option in reversed(
         (
-            click.option(
-                "--timeout",
-                type=click.FloatRange(min=0),
-                default=30.0,
-                show_default=True,
-                metavar="SECONDS",
-                help="How long to wait for the run's answer; 0: do not wait.",
-            ),
+            timeout_option,
             runs_option,
             json_option,
         )
@@ -53,58 +56,30 @@ def stop(run: str, **options: Any) -> None:
     for member in status.group_members(run, directory):
         if member != run and status.find(member, directory)["status"] not in status.LIVE:
             continue
-        _send(member, "stop", _stopped, **options)
+        send(member, "stop", _stopped, **options)
 
 
-@click.command()
-@click.argument("run")
-@command_options
-def pause(run: str, **options: Any) -> None:
-    """Pause a run at its next rollout boundary. The process stays in memory; the results do not change.
+def _simple_command(kind: str, done: str, help_text: str) -> click.Command:
+    """Returns the CLI command that sends a command without arguments and prints `done` with the env steps."""
 
-    \b
-    gymnast pause @last
-    gymnast unpause @last
-    """
-    _send(run, "pause", lambda e: f"paused at {e['env_steps']:,} env steps", **options)
+    @click.command(kind, help=f"{help_text}\n\n\b\ngymnast {kind} @last")
+    @click.argument("run")
+    @command_options
+    def command(run: str, **options: Any) -> None:
+        send(run, kind, lambda event: f"{done} at {event['env_steps']:,} env steps", **options)
 
-
-@click.command()
-@click.argument("run")
-@command_options
-def unpause(run: str, **options: Any) -> None:
-    """Continue a paused run.
-
-    \b
-    gymnast unpause @last
-    """
-    _send(run, "unpause", lambda e: f"continues at {e['env_steps']:,} env steps", **options)
+    return command
 
 
-@click.command()
-@click.argument("run")
-@command_options
-def checkpoint(run: str, **options: Any) -> None:
-    """Save a checkpoint of a run at its next rollout boundary.
-
-    \b
-    gymnast checkpoint @last
-    """
-    _send(run, "checkpoint", lambda e: f"saved at {e['env_steps']:,} env steps", **options)
-
-
-@click.command()
-@click.argument("run")
-@command_options
-def evaluate(run: str, **options: Any) -> None:
-    """Evaluate the current policy of a run; training waits for the result.
-
-    \b
-    gymnast evaluate @last
-
-    `gymnast eval` evaluates a stored checkpoint instead, whether the run is training or not.
-    """
-    _send(run, "evaluate", _evaluated, **options)
+pause = _simple_command(
+    "pause",
+    "paused",
+    "Pause a run at its next rollout boundary. The process stays in memory; the results do not change.",
+)
+unpause = _simple_command("unpause", "continues", "Continue a paused run.")
+checkpoint = _simple_command(
+    "checkpoint", "saved", "Save a checkpoint of a run at its next rollout boundary."
+)
 
 
 @click.command()
@@ -126,10 +101,10 @@ def set_(run: str, assignments: tuple[str, ...], **options: Any) -> None:
     from gymnast.config.resolve import parse_assignment
 
     values = dict(parse_assignment(text) for text in assignments)
-    _send(run, "set", _changed, assignments=values, **options)
+    send(run, "set", _changed, assignments=values, **options)
 
 
-def _send(
+def send(
     ref: str,
     kind: str,
     describe: Callable[[Event], str],
@@ -139,6 +114,7 @@ def _send(
     timeout: float,
     assignments: dict[str, Any] | None = None,
 ) -> None:
+    """Sends a command to a run and prints its answer, in words (`describe`) or as JSON."""
     result = api.send_command(ref, kind, assignments, seconds=timeout, runs_dir=runs_dir)
     if as_json:
         echo_json(result)
@@ -152,10 +128,6 @@ def _stopped(event: Event) -> str:
     if event["kind"] == "gone":
         return "removed from the queue before it started"
     return f"stopped at {event['env_steps']:,} env steps; `gymnast resume` continues there"
-
-
-def _evaluated(event: Event) -> str:
-    return f"scored {formatting.score(event['score'])} at {event['env_steps']:,} env steps"
 
 
 def _changed(event: Event) -> str:

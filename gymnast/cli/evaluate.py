@@ -1,12 +1,15 @@
-"""`gymnast eval`: evaluates a stored checkpoint on held-out seeds."""
+"""`gymnast eval`: evaluates a stored checkpoint on held-out seeds, or the current policy of a running run."""
 
 from __future__ import annotations
 
 from contextlib import closing
+from typing import Any
 
 import click
 
+from gymnast.cli.control import Event, send, timeout_option
 from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.errors import UsageError
 from gymnast.processes.env_output import separate_env_output
 from gymnast.text import formatting
 
@@ -29,6 +32,12 @@ from gymnast.text import formatting
     metavar="ROLE=PLAYER,...",
     help="The player of each role: learner, scripted:NAME, random, step:N or RUN[:CHECKPOINT].",
 )
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Ask a run that is training to evaluate its current policy now, as at its evaluation points.",
+)
+@timeout_option
 @runs_option
 @json_option
 def eval_(
@@ -37,6 +46,8 @@ def eval_(
     seed: int | None,
     sampled: bool,
     roles: str | None,
+    live: bool,
+    timeout: float,
     runs_dir: str | None,
     as_json: bool,
 ) -> None:
@@ -47,10 +58,15 @@ def eval_(
     gymnast eval @last:best --episodes 100 --json
     gymnast eval 3f2a:120k --sampled
     gymnast eval @last --roles seeker=@last:best,hider=scripted:medium --episodes 200
+    gymnast eval @last --live          a run that is training; training waits for the result
 
     In environments with several roles, each learned role plays against scripted opponents. With --roles,
     you choose the players; roles that you do not name are played by the run's own policies.
     """
+    if live:
+        _refuse_with_live(episodes=episodes, seed=seed, sampled=sampled, roles=roles)
+        send(run, "evaluate", _live_score, runs_dir=runs_dir, as_json=as_json, timeout=timeout)
+        return
     from gymnast.evaluation.rescore import is_multi_agent_run, rescore
 
     if roles is not None or is_multi_agent_run(run, runs_dir):
@@ -83,6 +99,19 @@ def eval_(
     if threshold is not None and result["low"] is not None:
         solved = result["sound"] and result["low"] >= threshold
         click.echo(f"{'solved' if solved else 'not solved'}: the threshold is {threshold:g}")
+
+
+def _refuse_with_live(**options: Any) -> None:
+    given = [f"--{name}" for name, value in options.items() if value]
+    if given:
+        fix = "leave out --live to choose how a checkpoint is evaluated"
+        raise UsageError(
+            f"--live evaluates as the run's config says, so {given[0]} has no effect", fix=fix
+        )
+
+
+def _live_score(event: Event) -> str:
+    return f"scored {formatting.score(event['score'])} at {event['env_steps']:,} env steps"
 
 
 def _echo_error(line: str) -> None:

@@ -61,7 +61,7 @@ def rm(
 @click.option("--unsolved", is_flag=True, help="Only runs that did not reach their threshold.")
 @click.option(
     "--include",
-    type=click.Choice(["tagged", "best", "parent"]),
+    type=click.Choice(["tagged", "best", "parent", "foreign"]),
     multiple=True,
     help="Delete these too; they are kept by default. Repeatable.",
 )
@@ -84,7 +84,8 @@ def prune(
     """Delete the runs that match every condition, after confirmation.
 
     FILTER is as in `gymnast runs`. By default these are kept (see --include): tagged runs, the runs
-    that @best and @best:ENV refer to, and parents of runs that are kept. Active runs are always kept.
+    that @best and @best:ENV refer to, parents of runs that are kept, and runs whose directory has files that
+    gymnast did not write (foreign). Active runs are always kept.
 
     \b
     gymnast runs prune --status failed,lost --dry-run
@@ -216,7 +217,7 @@ def _echo_plan(
     to_delete: Sequence[dict[str, Any]], kept: Mapping[str, str], directory: Path
 ) -> None:
     from gymnast.insight.page import runs_table
-    from gymnast.runs import removal
+    from gymnast.runs import layout, removal
 
     click.echo(runs_table(to_delete) if to_delete else "no run to delete")
     deleted_ids = {run["id"] for run in to_delete}
@@ -227,6 +228,12 @@ def _echo_plan(
         ]
         if children:
             click.echo(f"{run['id']} is the parent of {', '.join(children)}, which is kept")
+        foreign = layout.foreign_files(Path(run["path"]))
+        if foreign:
+            names = ", ".join(foreign)
+            click.echo(
+                f"{run['id']} has files that gymnast did not write; they are deleted too: {names}"
+            )
     for reason in dict.fromkeys(kept.values()):
         ids = [run_id for run_id, why in kept.items() if why == reason]
         click.echo(f"kept, {reason}: {', '.join(ids)}")

@@ -9,6 +9,7 @@ import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.processes.env_output import separate_env_output
+from gymnast.runs import layout
 
 
 @click.command()
@@ -77,7 +78,7 @@ def _matrix(run: str, episodes: int, most: int, runs_dir: str | None) -> tuple[A
     finally:
         tournament.close()
     crossed = CrossPlayMatrix.from_results(results)
-    file = tournament.run.path / "league" / "matrix.png"
+    file = layout.LEAGUE.path(tournament.run.path) / "matrix.png"
     durable.replace(file, heatmap_png(crossed))
     return crossed, file
 

@@ -41,7 +41,7 @@ def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json
 
 
 def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> dict[str, Any]:
-    from gymnast.config.resolve import load, parse_assignment
+    from gymnast.config.resolve import parse_assignment
     from gymnast.evaluation.rescore import find_checkpoint
     from gymnast.inspect.network import network_report
     from gymnast.runs import store
@@ -58,7 +58,7 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
         raise UsageError(f"{target} is a run, and the network of a run cannot be changed", fix=fix)
     else:
         run, saved = find_checkpoint(target, runs_dir)
-        cfg = load(run.config(), at=str(run.path / "config.yaml"))
+        cfg = run.config()
         name, collector = f"{run.id}, checkpoint {saved.step:,}", open_collector(cfg)
     try:
         found = network_report(cfg, collector, saved, store.runs_dir(runs_dir))

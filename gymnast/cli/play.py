@@ -87,7 +87,6 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
 
 def _load(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, Any]:
     """Returns the config and, for a run, the policy (else None)."""
-    from gymnast.config.resolve import load
     from gymnast.envs.build.defaults import resolve_for_spaces
     from gymnast.evaluation.rescore import find_checkpoint, load_policy
     from gymnast.runs import store
@@ -101,7 +100,7 @@ def _load(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, An
         return cfg, None
     ref = target if which is None else f"{run.path.resolve()}:{which}"
     _, saved = find_checkpoint(ref, runs_dir)
-    cfg = load(run.config(), at=str(run.path / "config.yaml"))
+    cfg = run.config()
     _refuse_roles(
         cfg, f"gymnast video {run.id} films its matches; gymnast eval {run.id} scores them"
     )

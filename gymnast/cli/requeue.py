@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from gymnast.cli.training import Show, overrides, resume_one
-from gymnast.config.resolve import load
 from gymnast.config.serialize import diff
 from gymnast.errors import ConfigError, UsageError
 from gymnast.runs import store
@@ -50,7 +49,7 @@ def resume_by_name(
 def _refuse_other_settings(run: Run, target: str, options: Mapping[str, Any]) -> None:
     prepared = prepare(target, overrides(options), options["algo"])
     prepared.collector.close()
-    stored = load(run.config(), at=str(run.path / "config.yaml"))
+    stored = run.config()
     other = [
         f"{key}: {before} in the run, {now} here"
         for key, before, now in diff(stored, prepared.resolved.config)

@@ -13,7 +13,7 @@ import click
 
 from gymnast.cli.confirmation import confirm_start, require_terminal
 from gymnast.config.config import Config
-from gymnast.config.resolve import load, parse_assignment
+from gymnast.config.resolve import parse_assignment
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import EnvError, UsageError
 from gymnast.evaluation.rescore import find_checkpoint
@@ -153,7 +153,7 @@ def resume_one(
             f"{ref} names checkpoint {which}, but --at names {at}", fix="use one of them"
         )
     if pinned:
-        check_pinned(pinned, load(run.config(), at=str(run.path / "config.yaml")))
+        check_pinned(pinned, run.config())
     with _output(debug=debug) as out:
         if show == "everything":
             click.echo(f"resuming {run.id} ({run.info['preset']})", file=out)

@@ -13,6 +13,7 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
 from gymnast.errors import UsageError
 from gymnast.processes.env_output import separate_env_output
+from gymnast.runs import layout
 
 if TYPE_CHECKING:
     from gymnast.film.choose import ChosenEpisode
@@ -67,14 +68,13 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
     gymnast video @last --grid episode.png
     """
     from gymnast.config.families import is_multi_agent
-    from gymnast.config.resolve import load
     from gymnast.film.renderer import headless_rendering
     from gymnast.runs import store
 
     if options["learning"] and (options["grid"] or options["episode"] != "best"):
         raise UsageError("--learning cannot be combined with --grid or --episode")
     found, at = store.resolve(run, store.runs_dir(runs_dir))
-    cfg = load(found.config(), at=str(found.path / "config.yaml"))
+    cfg = found.config()
     if is_multi_agent(cfg.env.id):
         with separate_env_output(), headless_rendering():
             many = _matches(found, cfg, at, options)
@@ -146,9 +146,8 @@ def _grid(scene: FilmSource[Any], chosen: ChosenEpisode | ChosenMatch, out: str)
 
 def _learning(run: Run, cfg: Any, options: dict[str, Any]) -> dict[str, Any]:
     from gymnast.film.learning import film_learning
-    from gymnast.runs import films
 
-    with _making(run.path / films.FOLDER / "learning.mp4", options) as order:
+    with _making(layout.VIDEOS.path(run.path) / "learning.mp4", options) as order:
         return film_learning(run, cfg, order)
 
 

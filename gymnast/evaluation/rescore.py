@@ -10,7 +10,7 @@ from typing import Any
 
 from gymnast.collect.collector import ROLE
 from gymnast.config import families
-from gymnast.config.resolve import apply_overrides, load
+from gymnast.config.resolve import apply_overrides
 from gymnast.errors import EnvError, RunError
 from gymnast.evaluation.evaluate import Evaluation
 from gymnast.evaluation.jobs import EvaluationJob, open_evaluation_runner
@@ -38,7 +38,7 @@ def rescore(
     evaluated as training would. `on_output` gets the lines that the environment prints, `report` the
     progress."""
     run, saved = find_checkpoint(ref, runs_dir)
-    cfg = load(run.config(), at=str(run.path / "config.yaml"))
+    cfg = run.config()
     if families.is_multi_agent(cfg.env.id):
         what = f"{cfg.env.id} has several roles, and one agent is asked for"
         raise EnvError(what, fix=f"gymnast eval {run.id}, or --roles for a cast of your own")

@@ -12,7 +12,7 @@ from typing import Any
 
 from gymnast.config.config import Config
 from gymnast.processes import guard
-from gymnast.runs import films
+from gymnast.runs import films, layout
 
 VARIABLE = "GYMNAST_FILM"
 """Environment variable; `off` disables the videos that are made automatically."""
@@ -24,7 +24,7 @@ def film_in_background(run: Path, cfg: Config[Any]) -> None:
     if not stored or not cfg.traces.film or os.environ.get(VARIABLE) == "off":
         return
     try:
-        folder = run / films.FOLDER
+        folder = layout.VIDEOS.path(run)
         folder.mkdir(exist_ok=True)
         with (folder / films.LOG).open("ab") as log:
             child = subprocess.Popen(

@@ -16,7 +16,6 @@ from typing import Any
 
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
-from gymnast.config.resolve import load
 from gymnast.errors import GymnastError
 from gymnast.film.choose import ChosenEpisode, choose_episode
 from gymnast.film.make import FilmOptions, already_filmed, episode_identity, film_episode
@@ -47,7 +46,7 @@ def film_run(run: Run) -> None:
     """Films the best and the last episode or, for runs with several roles, matches of the best checkpoint.
 
     Existing films are not made again. Problems are printed."""
-    cfg = load(run.config(), at=str(run.path / "config.yaml"))
+    cfg = run.config()
     if is_multi_agent(cfg.env.id):
         with _errors_printed(run, "matches"):
             _film_matches(run, cfg)

@@ -240,18 +240,17 @@ def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) ->
 
 def run_settings(run: Run) -> dict[str, Any]:
     """Returns the config of a run as dotted key -> plain value."""
-    from gymnast.config.resolve import load
     from gymnast.config.serialize import flat_values
 
-    return flat_values(load(run.config(), at=str(run.path / "config.yaml")))
+    return flat_values(run.config())
 
 
 def differing_settings(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the settings that `gymnast train PRESET` needs to train the config of this run with these
     changes."""
-    from gymnast.config.resolve import apply_overrides, diff, load, resolve
+    from gymnast.config.resolve import apply_overrides, diff, resolve
 
-    config = load(run.config(), at=str(run.path / "config.yaml"))
+    config = run.config()
     patched, _ = apply_overrides(config, dict(changes))
     return {
         key: theirs

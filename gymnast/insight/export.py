@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.config.config import Config
-from gymnast.config.resolve import load
 from gymnast.config.sections.track import TRACKERS
 from gymnast.errors import GymnastError, UsageError
 from gymnast.metrics.alerts import Alerts
@@ -19,11 +18,10 @@ from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.specs import run_metrics
 from gymnast.metrics.store import MetricStore
 from gymnast.metrics.tracking import TrackedRun, open_tracker, require_packages
-from gymnast.runs import durable, films
+from gymnast.runs import durable, films, layout
 from gymnast.runs.run import Run
 from gymnast.text.suggestions import did_you_mean
 
-FOLDER = "exports"
 FILES: dict[str, Callable[[MetricStore, Mapping[str, Metric]], bytes]] = {
     "csv": lambda store, _: to_csv(store).encode(),
     "parquet": to_parquet,
@@ -48,8 +46,8 @@ def export(run: Run, export_format: str, out: Path | None = None) -> dict[str, A
         raise UsageError(
             f"the file exists and is not a .{export_format} file", at=str(out), fix=fix
         )
-    cfg = load(run.config(), at=str(run.path / "config.yaml"))
-    with MetricStore(run.path / "metrics.db") as store:
+    cfg = run.config()
+    with run.metrics() as store:
         rows = list(store.rows())
         metrics = _declarations(cfg, rows)
         if export_format in FILES:
@@ -110,7 +108,7 @@ def _summary(info: Mapping[str, Any], status: str) -> Summary | None:
 
 
 def _own_folder(run: Run) -> Path:
-    folder = run.path / FOLDER
+    folder = layout.EXPORTS.path(run.path)
     with durable.explain_os_errors(folder):
         folder.mkdir(exist_ok=True)
     return folder

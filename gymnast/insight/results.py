@@ -16,7 +16,7 @@ from typing import Any
 from gymnast.errors import RunError, UsageError
 from gymnast.jobs.groups import group_result
 from gymnast.metrics.store import MetricStore
-from gymnast.runs import document, durable
+from gymnast.runs import document, durable, layout
 from gymnast.runs.revision import RESULTS as FOLDER
 from gymnast.runs.revision import is_clean, uncommitted_files
 
@@ -85,7 +85,7 @@ def build_result(
 def learning_curves(run: Path) -> dict[str, dict[str, list[float]]]:
     """Returns the learning curves of a run: mean raw returns of the last training episodes, and of each
     evaluation, with the env steps of the policy version that was evaluated."""
-    with MetricStore(run / "metrics.db") as record:
+    with MetricStore(layout.METRICS.path(run)) as record:
         rows = list(record.rows())
     return {"training": _curve(rows, ""), "evaluation": _curve(rows, "eval:")}
 

@@ -8,7 +8,7 @@ from typing import Any
 from gymnast.config.config import Config
 from gymnast.config.live import with_live_changes
 from gymnast.config.presets import split_target
-from gymnast.config.resolve import load, resolve
+from gymnast.config.resolve import resolve
 from gymnast.errors import EnvError, NotInstalled, UsageError
 from gymnast.import_object import import_object
 from gymnast.processes.env_output import separate_env_output
@@ -18,7 +18,7 @@ from gymnast.runs.run import Run
 
 def settings_in_use(run: Run) -> tuple[Config[Any], dict[str, str]]:
     """Returns the config, and key -> origin of the value, such as `live change at 12,288 env steps`."""
-    config, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
+    config, origins = run.config(), run.provenance()
     live = run.info.get("live", {})
     if not live:
         return config, origins

@@ -8,7 +8,7 @@ from typing import Any
 
 from gymnast.errors import RunError
 from gymnast.jobs import queue, record, status
-from gymnast.runs import inbox, lock
+from gymnast.runs import inbox, layout, lock
 from gymnast.runs.run import ACTIVE, Run
 
 
@@ -31,7 +31,7 @@ def send_command(
     while found["status"] == "starting" and time.monotonic() < deadline:
         time.sleep(status.POLL_SECONDS)
         found = status.read_status(path)
-    if not (path / "run.json").exists():
+    if not layout.RUN.path(path).exists():
         raise RunError(f"{found['id']} is {found['status']}: {found['reason'] or 'not a run yet'}")
     run = Run(path)
     if kind == "set" and found["status"] in ACTIVE:
@@ -43,9 +43,8 @@ def send_command(
 def check_live_changes(run: Run, assignments: dict[str, Any]) -> None:
     """Raises ConfigError for unknown keys, invalid values and settings that cannot change during a run."""
     from gymnast.config.live import apply_assignments, with_live_changes
-    from gymnast.config.serialize import load
 
-    config = load(run.config(), at=str(run.path / "config.yaml"))
+    config = run.config()
     apply_assignments(with_live_changes(config, run.info.get("live", {})), assignments)
 
 
@@ -74,10 +73,9 @@ def _wait_for_answer(run: Run, command: inbox.Command, seconds: float) -> dict[s
 
 def _score(run: Run, version: int) -> dict[str, float] | None:
     """Returns the recorded result of the evaluation of this policy version."""
-    from gymnast.metrics.store import MetricStore
 
     names = {"mean": "return", "low": "low", "high": "high", "episodes": "count"}
-    with MetricStore(run.path / "metrics.db") as metrics:
+    with run.metrics() as metrics:
         for row in reversed([*metrics.rows(last=100)]):
             if row.get("eval:clock/env_steps") == version:
                 return {key: row[f"eval:episode/{name}"] for key, name in names.items()}

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from gymnast.errors import GymnastError
 from gymnast.jobs import queue, record
 from gymnast.processes import guard
-from gymnast.runs import durable
+from gymnast.runs import durable, layout
 from gymnast.runs.run import create_run_dir
 
 MAX_MESSAGE_CHARS = 4000
@@ -130,5 +130,5 @@ def _spawn(command: list[str], folder: Path, job_id: str, handle: int) -> subpro
 
 def _delete_unless_run(path: Path) -> None:
     """Deletes the claimed directory if the job did not become a run."""
-    if not (path / "run.json").exists():
+    if not layout.RUN.path(path).exists():
         shutil.rmtree(path, ignore_errors=True)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gymnast.jobs import record, status
+from gymnast.runs import layout
 
 POLL_SECONDS = 0.2
 
@@ -31,7 +32,7 @@ def read_log(path: Path, *, lines: int | None, follow: bool) -> Iterator[str]:
 
 
 def log_file(path: Path) -> Path:
-    run_log = path / "log.txt"
+    run_log = layout.LOG.path(path)
     job_output = record.output_file(record.jobs_dir(path.parent), path.name)
     return run_log if run_log.exists() or not job_output.exists() else job_output
 

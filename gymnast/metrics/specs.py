@@ -205,7 +205,7 @@ def _drawn(env: Any) -> list[Metric]:
             priority=8,
             estimator="mean over the episodes",
             window=experience.EPISODES,
-            bounds=env.randomize[name].ends(),
+            bounds=env.randomize[name].bounds(),
         )
         for name, metric in env.randomized_metrics().items()
     ]

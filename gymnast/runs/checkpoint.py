@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gymnast.errors import CheckpointError, UnknownFormat
-from gymnast.runs import document, durable, formats
+from gymnast.runs import document, durable, formats, layout
 from gymnast.runs.reference import select_step
 from gymnast.runs.run import read_info
 from gymnast.runs.tensors import pack, unpack
@@ -29,10 +29,7 @@ from gymnast.runs.tensors import pack, unpack
 if TYPE_CHECKING:
     import numpy as np
 
-VERSION = 2
-"""Format of the directory and its documents. 2: renamed metrics in metrics.json and the alerts."""
-FOLDER = "checkpoints"
-"""Folder of a run directory that holds its checkpoints."""
+VERSION = layout.CHECKPOINTS.version
 WEIGHTS = "policy"
 """Stem of the file with the policy's parameters; `policy-ROLE` where each role has its own policy."""
 MANIFEST = "manifest.json"
@@ -170,7 +167,7 @@ def weights_sha256(manifest: Mapping[str, Any]) -> str | None:
 
 def list_checkpoints(run_dir: Path) -> dict[int, Path]:
     """Returns env steps -> checkpoint directory, oldest first, damaged checkpoints included."""
-    folder = run_dir / FOLDER
+    folder = layout.CHECKPOINTS.path(run_dir)
     found: dict[int, Path] = {}
     for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
         # `_publish` moves a checkpoint to STEP.old for a moment while it replaces it
@@ -214,7 +211,7 @@ def find(run_dir: Path, which: str | int) -> Checkpoint:
 
 def prune(run_dir: Path, keep: int, protect: Set[int] = frozenset()) -> None:
     """Deletes all checkpoints except the newest `keep` and those at the steps in `protect`."""
-    folder = run_dir / FOLDER
+    folder = layout.CHECKPOINTS.path(run_dir)
     found = list_checkpoints(run_dir)
     kept = set(list(found)[-keep:]) | protect
     for path in (path for step, path in found.items() if step not in kept):
@@ -229,7 +226,7 @@ def set_aside_damaged(run_dir: Path, after: int) -> list[int]:
     The run continues from `after` and reaches these steps again. The files are kept, so that a person
     can decide whether anything in them can be rescued.
     """
-    folder = run_dir / FOLDER
+    folder = layout.CHECKPOINTS.path(run_dir)
     later = {step: path for step, path in list_checkpoints(run_dir).items() if step > after}
     for path in later.values():
         renamed = folder / f"{_DAMAGED}{path.name}"

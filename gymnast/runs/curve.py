@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 
 RETURN_KEY = "eval:episode/return"
@@ -133,15 +132,12 @@ def interpolate(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
 
 
 def read_rows(run: Run) -> list[Row]:
-    with MetricStore(run.path / "metrics.db") as store:
+    with run.metrics() as store:
         return list(store.rows())
 
 
 def _budget(run: Run) -> float | None:
     """Returns the budget in env steps after live changes; None if it is set in another unit."""
-    from ruamel.yaml import YAML
-
-    config = YAML(typ="safe", pure=True).load(run.config()) or {}
-    configured = (config.get("stop") or {}).get("env_steps")
+    configured = (run.config_values().get("stop") or {}).get("env_steps")
     budget = run.info.get("live", {}).get("stop.env_steps", configured)
     return float(budget) if isinstance(budget, int | float) and budget > 0 else None

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.metrics.store import MetricStore
-from gymnast.runs import document, durable
+from gymnast.runs import document, durable, layout
 
-FOLDER = "videos"
 LOG = "film.log"
 """Output of the background process that makes films; in the same folder."""
 
@@ -20,7 +19,7 @@ def film_name(kind: str, version: int, episode: str) -> str:
 
 
 def film_path(run: Path, kind: str, version: int, episode: str) -> Path:
-    return run / FOLDER / f"{film_name(kind, version, episode)}.mp4"
+    return layout.VIDEOS.path(run) / f"{film_name(kind, version, episode)}.mp4"
 
 
 def write_description(film: Path, description: Mapping[str, Any]) -> None:
@@ -43,7 +42,7 @@ def films_with_steps(run: Path) -> list[dict[str, Any]]:
     A film of several policy versions is placed at the last one."""
     import numpy as np
 
-    with MetricStore(run / "metrics.db") as record:
+    with MetricStore(layout.METRICS.path(run)) as record:
         rows = record.read(["clock/env_steps", "clock/vec_steps"])
     env_steps, vec_steps = rows["clock/env_steps"], rows["clock/vec_steps"]
     films = list_films(run, None)
@@ -56,7 +55,7 @@ def films_with_steps(run: Path) -> list[dict[str, Any]]:
 def list_films(run: Path, best: int | None) -> list[dict[str, Any]]:
     """Returns every film of a run. Films of the best checkpoint come first and have `is_best`: its best
     episode or, for matches, all of its films."""
-    films = [read_description(film) for film in sorted((run / FOLDER).glob("[!.]*.mp4"))]
+    films = [read_description(film) for film in sorted(layout.VIDEOS.path(run).glob("[!.]*.mp4"))]
     for film in films:
         of_best = best is not None and Path(film["path"]).name.startswith(
             film_name("eval", best, "")

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.errors import RunError
-from gymnast.runs import durable
+from gymnast.runs import durable, layout
 from gymnast.runs.run import ACTIVE, Run
 
-VERSION = 1
+VERSION = layout.INBOX.version
 KINDS = ("set", "pause", "unpause", "checkpoint", "evaluate", "stop")
 MAX_BYTES = 65_536
 """Maximum size of a command file in bytes."""

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.errors import RunError
-from gymnast.runs import document
-from gymnast.runs.run import VERSION as RUN_VERSION
+from gymnast.runs import document, layout
 from gymnast.runs.run import read_info
 
 FILE = "index.db"
-VERSION = 100 + RUN_VERSION
+VERSION = 100 + layout.RUN.version
 """Schema version; the cache is rebuilt when its own layout or that of run.json changes."""
 
 Stamp = tuple[int, int, int]
@@ -53,7 +52,7 @@ def _scan(runs_dir: Path) -> dict[str, Stamp]:
         if name.startswith("."):  # being deleted
             continue
         with suppress(OSError):  # not a run, or one being created
-            stat = os.stat(runs_dir / name / "run.json")
+            stat = os.stat(layout.RUN.path(runs_dir / name))
             stamps[name] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
     return stamps
 

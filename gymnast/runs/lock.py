@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gymnast.errors import RunError
-from gymnast.runs import document
+from gymnast.runs import document, layout
 
 HEARTBEAT_INTERVAL = 2.0
 """Seconds between two heartbeats."""
@@ -27,7 +27,7 @@ _open_locks: set[int] = set()
 @contextmanager
 def hold(run_dir: Path) -> Iterator[None]:
     """Makes this process the writer of a run; raises RunError if another process is."""
-    handle = os.open(run_dir / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    handle = os.open(layout.LOCK.path(run_dir), os.O_RDWR | os.O_CREAT, 0o644)
     try:
         if not _acquire(handle, _PATIENCE):
             raise _already_locked(run_dir)
@@ -35,7 +35,7 @@ def hold(run_dir: Path) -> Iterator[None]:
         owner = document.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
         os.ftruncate(handle, 0)
         os.pwrite(handle, owner, 0)
-        with _heartbeat(run_dir / "heartbeat"):
+        with _heartbeat(layout.HEARTBEAT.path(run_dir)):
             yield
     finally:
         _open_locks.discard(handle)
@@ -55,7 +55,7 @@ def exclusive(path: Path) -> Iterator[None]:
 
 def has_writer(run_dir: Path) -> bool:
     """True if a process on this machine is the writer of the run."""
-    return is_locked(run_dir / "lock")
+    return is_locked(layout.LOCK.path(run_dir))
 
 
 def is_locked(file: Path) -> bool:
@@ -92,7 +92,7 @@ def close_on_fork(handle: int) -> None:
 def heartbeat_age(run_dir: Path) -> float | None:
     """Returns the seconds since the last heartbeat; None if there never was one."""
     try:
-        return time.time() - (run_dir / "heartbeat").stat().st_mtime
+        return time.time() - (layout.HEARTBEAT.path(run_dir)).stat().st_mtime
     except FileNotFoundError:
         return None
 
@@ -112,7 +112,7 @@ def _acquire(handle: int, patience: float) -> bool:
 
 def _already_locked(run_dir: Path) -> RunError:
     try:
-        owner = document.loads((run_dir / "lock").read_bytes())
+        owner = document.loads((layout.LOCK.path(run_dir)).read_bytes())
         writer = f"process {owner['pid']} on {owner['host']}"
     except (OSError, ValueError, KeyError, TypeError):
         writer = "another process"

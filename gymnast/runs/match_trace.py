@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from gymnast.errors import RunError
-from gymnast.runs import durable
+from gymnast.runs import durable, layout
 from gymnast.runs.tensors import pack, read_header, unpack
 
-VERSION = 1
+VERSION = layout.MATCHES.version
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gymnast.errors import RunError, UsageError
-from gymnast.runs import durable, lock, store
+from gymnast.runs import durable, layout, lock, store
 from gymnast.runs.run import ACTIVE, Run
 
-Reason = Literal["running", "tagged", "best", "parent", "newest"]
+Reason = Literal["running", "tagged", "best", "parent", "newest", "foreign"]
 """The reason why a run that matches the filter is kept."""
 TRASH = ".trash-"
 _AGES = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
@@ -38,7 +38,7 @@ class PruneFilter:
     keep: int = 0
     """Number of runs to keep, the newest of those chosen."""
     ignored_protections: tuple[str, ...] = ()
-    """Protections to ignore: any of `tagged`, `best` and `parent`."""
+    """Protections to ignore: any of `tagged`, `best`, `parent` and `foreign`."""
 
 
 def run_size(path: Path) -> int:
@@ -72,6 +72,9 @@ def select_prunable(
         kept |= {run["id"]: "tagged" for run in candidates if run.get("tags")}
     if "best" not in prune_filter.ignored_protections:
         kept |= dict.fromkeys({run["id"] for run in candidates} & _best(runs), "best")
+    if "foreign" not in prune_filter.ignored_protections:
+        foreign = [run["id"] for run in candidates if layout.foreign_files(Path(run["path"]))]
+        kept |= dict.fromkeys(foreign, "foreign")
     unprotected = [run["id"] for run in candidates if run["id"] not in kept]
     kept |= dict.fromkeys(unprotected[: prune_filter.keep], "newest")
     if "parent" not in prune_filter.ignored_protections:

@@ -1,10 +1,4 @@
-"""A run is a directory, and its files are the only state there is about it.
-
-run.json         identity, status, score    lock, heartbeat  the process that writes the run
-config.yaml      the resolved config        provenance.json  where each config value came from
-metrics.db       one metric row per rollout events.jsonl     everything that changed the run
-checkpoints/ traces/ videos/ log.txt inbox/
-"""
+"""A run is a directory, and its files (`layout.py`) are the only state there is about it."""
 
 from __future__ import annotations
 
@@ -20,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gymnast.errors import RunError
-from gymnast.runs import document, durable, events, formats, lock
+from gymnast.runs import document, durable, events, formats, layout, lock
 
 if TYPE_CHECKING:
     import pandas as pd
 
-VERSION = 2
-"""Format of run.json and events.jsonl. 2: renamed event kinds and metrics."""
+    from gymnast.config.config import Config
+    from gymnast.metrics.store import MetricStore
+
 ACTIVE = ("running", "paused", "stalled")
 """Statuses of a run with a live writer; `stalled`: an env call has taken longer than env.timeout."""
 STATUSES = (*ACTIVE, "finished", "stopped", "failed")
@@ -66,7 +61,7 @@ class Run:
         path = reserved_dir or create_run_dir(runs_dir)
         run = Run(path)
         fields = {
-            "version": VERSION,
+            "version": layout.RUN.version,
             "id": path.name,
             "name": name,
             "preset": preset,
@@ -104,20 +99,20 @@ class Run:
 
     @property
     def checkpoints(self) -> Path:
-        return self.path / "checkpoints"
+        return layout.CHECKPOINTS.path(self.path)
 
     @property
     def traces(self) -> Path:
-        return self.path / "traces"
+        return layout.TRACES.path(self.path)
 
     @property
     def matches(self) -> Path:
         """Folder of recorded matches between roles, like `traces` for episodes."""
-        return self.path / "matches"
+        return layout.MATCHES.path(self.path)
 
     @property
     def inbox(self) -> Path:
-        return self.path / "inbox"
+        return layout.INBOX.path(self.path)
 
     @property
     def info(self) -> dict[str, Any]:
@@ -136,7 +131,7 @@ class Run:
         with lock.exclusive(self.path / ".update-lock"):
             before = self.info
             changed = before | fields(before) | {"updated": time.time()}
-            durable.replace(self.path / "run.json", document.dumps(changed, indent=1).encode())
+            durable.replace(layout.RUN.path(self.path), document.dumps(changed, indent=1).encode())
 
     def tag(self, tags: Sequence[str], *, remove: bool = False) -> None:
         """Adds tags, without duplicates and in order, or removes them."""
@@ -164,7 +159,7 @@ class Run:
     def record_event(self, kind: str, counters: Mapping[str, int | float], **detail: Any) -> None:
         """Appends an event to events.jsonl; it is on disk when this returns."""
         event = {"time": time.time(), "kind": kind, **counters, **detail}
-        durable.append(self.path / "events.jsonl", document.dumps(event).encode())
+        durable.append(layout.EVENTS.path(self.path), document.dumps(event).encode())
 
     def supersede_after(self, after_rollouts: int) -> None:
         """Marks the events after this rollout as superseded: the run continues from here differently."""
@@ -178,18 +173,37 @@ class Run:
         """Returns the metrics as a DataFrame, one row per rollout; NaN where a row lacks a metric."""
         import pandas as pd
 
-        from gymnast.metrics.store import MetricStore
-
-        with MetricStore(self.path / "metrics.db") as store:
+        with self.metrics() as store:
             return pd.DataFrame(store.read(names))
 
-    def config(self) -> str:
-        """Returns the resolved config as YAML."""
-        return _text(self.path / "config.yaml")
+    def metrics(self) -> MetricStore:
+        """Opens the stored rows for reading."""
+        from gymnast.metrics.store import MetricStore
+
+        return MetricStore(layout.METRICS.path(self.path))
+
+    def config(self) -> Config[Any]:
+        """Returns the resolved config."""
+        from gymnast.config.serialize import load
+
+        file = layout.CONFIG.path(self.path)
+        return load(_text(file), at=str(file))
+
+    def config_values(self) -> dict[str, Any]:
+        """Returns the config as nested plain values without validating them, whichever version wrote it."""
+        from ruamel.yaml import YAML
+
+        return YAML(typ="safe", pure=True).load(_text(layout.CONFIG.path(self.path))) or {}
+
+    def write_config(self, config: str, provenance: Mapping[str, str]) -> None:
+        """Writes the resolved config (YAML) and the origin of each of its values."""
+        origins = document.dumps(dict(provenance), indent=1)
+        durable.replace(layout.CONFIG.path(self.path), config.encode())
+        durable.replace(layout.PROVENANCE.path(self.path), origins.encode())
 
     def provenance(self) -> dict[str, str]:
         """Returns config key -> where its value came from."""
-        return document.loads(_text(self.path / "provenance.json"))
+        return document.loads(_text(layout.PROVENANCE.path(self.path)))
 
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r})"
@@ -200,16 +214,14 @@ class Run:
         """Writes the files of a new run; run.json comes last, because it makes the directory a run."""
         for folder in (self.checkpoints, self.traces, self.inbox):
             folder.mkdir(exist_ok=True)  # a branch already has its checkpoints
-        origins = document.dumps(dict(provenance), indent=1)
-        durable.write(self.path / "config.yaml", config.encode())
-        durable.write(self.path / "provenance.json", origins.encode())
-        durable.replace(self.path / "run.json", document.dumps(fields, indent=1).encode())
+        self.write_config(config, provenance)
+        durable.replace(layout.RUN.path(self.path), document.dumps(fields, indent=1).encode())
         durable.sync_directory(self.path.parent)
 
     def recorded_events(self) -> Iterator[dict[str, Any]]:
         """Yields every recorded event, superseded or not."""
         try:
-            lines = (self.path / "events.jsonl").read_bytes().splitlines()
+            lines = layout.EVENTS.path(self.path).read_bytes().splitlines()
         except FileNotFoundError:
             return
         for line in lines:
@@ -221,7 +233,7 @@ class Run:
 
 def read_info(path: Path) -> dict[str, Any]:
     """Reads run.json of a directory; raises RunError if it has none or its format is unknown."""
-    file = path / "run.json"
+    file = layout.RUN.path(path)
     try:
         info = document.loads(file.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
@@ -229,8 +241,8 @@ def read_info(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise RunError(f"cannot be read: {error}", at=str(file)) from error
     version = info.get("version") if isinstance(info, dict) else None
-    if version != VERSION:
-        problem, fix = formats.version_error("run", version, VERSION)
+    if version != layout.RUN.version:
+        problem, fix = formats.version_error("run", version, layout.RUN.version)
         raise RunError(problem, at=str(file), fix=fix)
     return info
 

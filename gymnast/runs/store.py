@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.errors import RunError, UsageError
-from gymnast.runs import checkpoint, durable, index, lock, reference
+from gymnast.runs import checkpoint, durable, index, layout, lock, reference
 from gymnast.runs.run import Run, derived_status
 
 RUNS_DIR_VAR = "GYMNAST_RUNS"
@@ -43,7 +43,7 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
     name, which = reference.split_reference(ref)
     path = Path(name).expanduser()
     if os.sep in name or name.startswith("."):
-        if not (path / "run.json").exists():
+        if not layout.RUN.path(path).exists():
             _refuse_unknown_checkpoint(name, directory)
             raise RunError("is not a run: it has no run.json", at=name)
         return Run(path), which

@@ -16,10 +16,10 @@ import numpy as np
 
 from gymnast.errors import RunError
 from gymnast.images import ObsArray, as_arrays, concatenate, from_arrays
-from gymnast.runs import durable
+from gymnast.runs import durable, layout
 from gymnast.runs.tensors import pack, read_header, unpack
 
-VERSION = 1
+VERSION = layout.TRACES.version
 _PER_STEP = ("action", "reward", "value", "dist")
 """Arrays with one entry per step."""
 _PER_EPISODE = {

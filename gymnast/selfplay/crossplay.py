@@ -11,7 +11,7 @@ import numpy as np
 from gymnast.collect.matchmaking import LEARNER, Player
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
-from gymnast.config.resolve import apply_overrides, load
+from gymnast.config.resolve import apply_overrides
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import RunError, UsageError
 from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
@@ -20,7 +20,7 @@ from gymnast.evaluation.rescore import find_checkpoint, load_policy
 from gymnast.league.results import Results, match_score
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import wilson_interval
-from gymnast.runs import document, durable
+from gymnast.runs import document, durable, layout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
 from gymnast.selfplay.evaluation import MatchEvaluator
@@ -103,7 +103,7 @@ def open_tournament(
     report: ProgressCallback = lambda *_: None,
 ) -> Tournament:
     run, saved = find_checkpoint(ref, runs_dir)
-    cfg = load(run.config(), at=str(run.path / "config.yaml"))
+    cfg = run.config()
     changes: dict[str, Any] = {"eval.deterministic": False} if sampled else {}
     changes |= {} if seed is None else {"eval.seed": seed}
     changes |= {} if n_matches is None else {"eval.n_envs": n_matches}
@@ -195,7 +195,7 @@ def cross_play(
     """Plays the past selves (at most `most`) and scripted players of one role against those of the other.
     Results are stored in the run's directory, and pairs that were played before are not played again."""
     row, column = tournament.roles
-    (tournament.run.path / "league").mkdir(exist_ok=True)
+    layout.LEAGUE.path(tournament.run.path).mkdir(exist_ok=True)
     entrants = {role: _entrants(tournament, role, max_snapshots) for role in (row, column)}
     plan = tournament.evaluator.plan("confirm", episodes)
     file = Snapshots(tournament.run.path).directory / CROSS_PLAY

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gymnast.errors import RunError
 from gymnast.policy.policy import Policy
-from gymnast.runs import durable
+from gymnast.runs import durable, layout
 from gymnast.runs.role_arrays import add_role_prefix, arrays_of_role
 from gymnast.runs.tensors import pack, read_header, unpack
 
@@ -17,7 +17,7 @@ CROSS_PLAY = "crossplay.json"
 
 class Snapshots:
     def __init__(self, run_dir: Path) -> None:
-        self.directory = run_dir / "league"
+        self.directory = layout.LEAGUE.path(run_dir)
 
     def file(self, name: str | int) -> Path:
         stem = f"{name:012d}" if isinstance(name, int) else name

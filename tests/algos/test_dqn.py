@@ -39,7 +39,9 @@ def test_the_td_error_uses_one_step_targets_of_the_target_network(double: bool):
     algorithm, policy = practice.learner.algorithm, practice.learner.policy
     practice.learn(practice.collect())
     rng = np.random.default_rng(0)
-    algorithm.target[:] += rng.normal(0, 0.3, algorithm.target.shape).astype(np.float32)
+    algorithm.target_parameters[:] += rng.normal(0, 0.3, algorithm.target_parameters.shape).astype(
+        np.float32
+    )
     batch = algorithm.replay.sample(32, rng)
     loss, parts = algorithm.loss(batch, Schedules(practice.cfg.algo).values(practice.clock))
 
@@ -49,7 +51,7 @@ def test_the_td_error_uses_one_step_targets_of_the_target_network(double: bool):
         )
         return hidden @ weights["actor.2.weight"] + weights["actor.2.bias"]
 
-    held = policy.parameters.views_of(algorithm.target)
+    held = policy.parameters.views_of(algorithm.target_parameters)
     errors = []
     for i in range(32):
         seen, following = batch["obs"][i], batch["next_obs"][i]
@@ -142,7 +144,7 @@ def test_a_rolled_back_update_restores_the_replay_buffer_also_where_it_wraps_aro
     learner, rollout = practice.learner, practice.collect()
     replay = learner.algorithm.replay
     assert (
-        replay.seen < 150 < replay.seen + rollout.steps
+        replay.n_added < 150 < replay.n_added + rollout.steps
     )  # overwrites old rows and fills unused ones
     arrays, plain = learner.state()
     before = {name: array.copy() for name, array in (arrays | learner.policy.arrays()).items()}
@@ -165,7 +167,7 @@ def test_a_transaction_does_not_copy_the_replay_buffer():
     practice = LearnerHarness.make("Script", QUICK | {"algo.replay": size}, algo="dqn")
     practice.learn(practice.collect())
     learner, rollout = practice.learner, practice.collect()
-    learner.algorithm.replay.seen += size  # as if the buffer were full
+    learner.algorithm.replay.n_added += size  # as if the buffer were full
     values = Schedules(practice.cfg.algo).values(practice.clock)
     tracemalloc.start()
     try:

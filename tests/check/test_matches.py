@@ -119,7 +119,7 @@ class Forgets(Coop):
 
 
 class Undrawn(Coop):
-    def draw(self, match: int):
+    def render(self, match: int):
         raise RuntimeError("no brush")
 
 

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from gymnast.check.presets import PresetFailure, check_presets, preset_targets, replay
 from gymnast.cli.check import SKIPPED, check
 from gymnast.config.presets import BUILTIN_DIR, Preset
-from gymnast.config.resolve import load
 from tests.small_runs import traces, train_small
 
 FACTS = """
@@ -102,7 +101,7 @@ def test_skips_are_failures_with_no_skips(absent: str, monkeypatch: pytest.Monke
 
 def test_a_replay_that_differs_from_the_recorded_episode_fails():
     run = train_small("CartPole-v1", {"stop.rollouts": 1, "algo.n_steps": 8})
-    cfg = load(run.config())
+    cfg = run.config()
     (trace, *_) = next(iter(traces(run, "confirm").values()))
     replay(cfg, trace)
     changed = trace.reward.copy()

@@ -6,7 +6,6 @@ import hashlib
 
 import numpy as np
 
-from gymnast.config.serialize import load
 from gymnast.metrics.specs import metric_for_key, run_metrics
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
@@ -20,7 +19,7 @@ def differences(a: Run, b: Run) -> list[str]:
     rows_a, rows_b = a.rows(), b.rows()
     if len(rows_a) != len(rows_b):
         return [*found, f"{len(rows_a)} rows against {len(rows_b)}"]
-    declarations = run_metrics(load(a.config()))
+    declarations = run_metrics(a.config())
     exact = [name for name in rows_a.columns if metric_for_key(name, declarations).exact]
     columns = ((name, rows_a[name].to_numpy(), rows_b[name].to_numpy()) for name in exact)
     differ = [name for name, x, y in columns if not np.array_equal(x, y, equal_nan=True)]

@@ -96,8 +96,10 @@ class Training:
                 self.control("pause")
                 self.sample(0.0)
                 self.control("unpause")
-            case "checkpoint" | "evaluate":
-                self.control(action)
+            case "checkpoint":
+                self.control("checkpoint")
+            case "evaluate":
+                self.control("eval", "--live")
             case "stop":
                 self.control("stop")
                 self.resume()

@@ -141,7 +141,7 @@ def _send_every_command(runs: Path) -> None:
     refused(runs, 2, "settings that can: algo.", "set", "long", "env.n_envs=3")
     refused(runs, 1, "is not paused", "unpause", "long")
     refused(runs, 1, "no run is called", "stop", "nobody")
-    assert answer(runs, "evaluate", "long")["answer"]["score"]["episodes"] == 4
+    assert answer(runs, "eval", "long", "--live")["answer"]["score"]["episodes"] == 4
     saved = answer(runs, "checkpoint", "long")["answer"]["env_steps"]
     assert saved in answer(runs, "show", "long")["checkpoints"]["steps"]
     assert answer(runs, "pause", "long")["status"] == "paused"

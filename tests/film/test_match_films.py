@@ -202,7 +202,7 @@ def test_a_match_that_ends_differently_is_detected(change: str):
 
 
 def stored(run: Run, **more: Any) -> list[str]:
-    return [match.selection for match in choose_matches(run, TAG, **more)]
+    return [one.selection for one in choose_matches(run, TAG, **more)]
 
 
 def test_the_first_match_of_each_pairing_and_result_is_selected(runs_dir: Path):

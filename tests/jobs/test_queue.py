@@ -44,8 +44,8 @@ def test_a_job_removed_from_the_queue_never_starts(folder: Path):
 HOLD = """
 import sys, time, pathlib
 from gymnast.jobs import queue
-place = queue.arrive(pathlib.Path(sys.argv[1]), sys.argv[2])
-print(place.start(1), flush=True)
+place = queue.enqueue(pathlib.Path(sys.argv[1]), sys.argv[2])
+print(place.try_start(1), flush=True)
 time.sleep(60)
 """
 
@@ -92,7 +92,7 @@ def test_a_child_that_inherits_a_place_holds_it_after_its_parent_closes_it(folde
 
 def test_concurrent_arrivals_never_exceed_the_limit(folder: Path):
     """Twelve processes compete for two places, each for a moment."""
-    work = HOLD.replace("print(place.start(1), flush=True)", TURN).replace("time.sleep(60)", "")
+    work = HOLD.replace("print(place.try_start(1), flush=True)", TURN).replace("time.sleep(60)", "")
     children = [
         subprocess.Popen([sys.executable, "-c", work, str(folder), f"j{i}"]) for i in range(12)
     ]
@@ -103,13 +103,13 @@ def test_concurrent_arrivals_never_exceed_the_limit(folder: Path):
 
 
 TURN = """
-while not place.start(2):
+while not place.try_start(2):
     time.sleep(0.01)
 began = time.monotonic_ns()
 time.sleep(0.03)
 ended = time.monotonic_ns()
 (place.folder / f"{sys.argv[2]}.span").write_text(f"{began} {ended}")
-place.leave()
+place.release()
 """
 
 

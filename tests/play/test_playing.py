@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from gymnast.cli import main
-from gymnast.config.resolve import load
 from gymnast.evaluation.rescore import load_policy
 from gymnast.play.session import PlayOptions, play
 from gymnast.runs import checkpoint
@@ -106,7 +105,7 @@ def test_a_human_without_a_display_types_the_keys():
 def test_sampled_actions_repeat_with_their_seed_and_differ_between_seeds(
     cartpole: Run, monkeypatch: pytest.MonkeyPatch
 ):
-    cfg, policy = load(cartpole.config()), load_policy(checkpoint.find(cartpole.path, "latest"))
+    cfg, policy = cartpole.config(), load_policy(checkpoint.find(cartpole.path, "latest"))
     hide_display(monkeypatch)
 
     def printed_text(seed: int) -> list[str]:

@@ -76,7 +76,7 @@ def test_the_gaussian_head_matches_torch():
 @pytest.mark.parametrize("head", [CHOICE, LEVER], ids=["choice", "amounts"])
 def test_kl_is_zero_to_itself_and_never_negative(head):
     free = np.zeros(3, np.float32)
-    old, new = (head.parameters(floats(B, head.n_outputs), free, None) for _ in range(2))
+    old, new = (head.dist_parameters(floats(B, head.n_outputs), free, None) for _ in range(2))
     assert np.abs(head.kl(old, old)).max() < 1e-6
     assert (head.kl(old, new) > 0).all()
 

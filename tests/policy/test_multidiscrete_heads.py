@@ -75,7 +75,7 @@ def drawn(head) -> np.ndarray:
 def test_log_probability_entropy_and_kl_match_the_joint_distribution(head, mask):
     outputs = drawn(head), drawn(head)
     before, after = (table(head, output, mask) for output in outputs)
-    old, new = (head.parameters(output, None, mask) for output in outputs)
+    old, new = (head.dist_parameters(output, None, mask) for output in outputs)
     given = None if mask is None else torch.from_numpy(mask)
     twin = distribution(head, torch.from_numpy(outputs[1]), {}, given)
 
@@ -97,7 +97,7 @@ def test_gradients_of_masked_distributions_are_finite_and_zero_for_masked_option
     output = torch.from_numpy(drawn(head)).requires_grad_()
     given = None if mask is None else torch.from_numpy(mask)
     dist = distribution(head, output, {}, given)
-    action = head.mode(head.parameters(output.detach().numpy(), None, mask))
+    action = head.mode(head.dist_parameters(output.detach().numpy(), None, mask))
     loss = dist.logprob(torch.from_numpy(action)).sum() + dist.entropy().sum()
     (gradient,) = torch.autograd.grad(loss, output)
     assert gradient.isfinite().all()
@@ -110,7 +110,7 @@ def test_combinations_are_sampled_with_their_probability_and_masked_ones_never(h
     n = 20_000
     output = np.tile(drawn(head)[:1], (n, 1))
     allowed = None if mask is None else np.tile(mask[:1], (n, 1))
-    dist = head.parameters(output, None, allowed)
+    dist = head.dist_parameters(output, None, allowed)
     actions = head.sample(dist, head.noise(stream(3, "noise"), (n,)))
     expected = table(head, output[:1], None if mask is None else mask[:1])[0]
     for combination, p in zip(every(head), expected, strict=True):
@@ -124,7 +124,7 @@ def test_extreme_noise_never_samples_a_masked_option(head, edge):
         allowed = np.zeros((1, mask_width(head.space)), bool)
         for first, n in options(head):
             allowed[0, first + RNG.integers(n)] = True  # a single combination is allowed
-        dist = head.parameters(drawn(head)[:1], None, allowed)
+        dist = head.dist_parameters(drawn(head)[:1], None, allowed)
         noise = np.full((1, len(options(head))), edge, np.float32)
         action = head.sample(dist, noise)
         assert np.array_equal(action, head.mode(dist))

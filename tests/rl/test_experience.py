@@ -77,4 +77,4 @@ def test_only_kept_steps_are_counted():
 def test_actions_of_other_dtypes_are_supported_without_kernels():
     given = columns("several")
     given[1] = given[1].astype(np.int8)
-    assert rollout_stats(*given, None, None).action.most == given[1].max()
+    assert rollout_stats(*given, None, None).action.maximum == given[1].max()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gymnast.errors import CheckpointError
-from gymnast.runs import checkpoint, document
+from gymnast.runs import checkpoint, document, layout
 
 
 def save(run_dir: Path, step: int, value: float = 0.0, **more: object) -> Path:
@@ -194,7 +194,7 @@ def test_damaged_checkpoints_are_renamed_and_never_deleted(tmp_path: Path):
 
 def test_a_copy_in_another_run_is_the_same_checkpoint(tmp_path: Path):
     found = checkpoint.read(save(tmp_path / "a", 5))
-    copied = checkpoint.read(checkpoint.copy(found, tmp_path / "b" / checkpoint.FOLDER))
+    copied = checkpoint.read(checkpoint.copy(found, layout.CHECKPOINTS.path(tmp_path / "b")))
     assert (copied.files, copied.manifest) == (found.files, found.manifest)
 
 

@@ -23,7 +23,7 @@ from gymnast.runs.run import Run
 PYTHON = sys.executable
 CHILD = """#!{python}
 import argparse, pathlib, signal, sys, time
-from gymnast.jobs.groups import end_with_parent
+from gymnast.jobs.groups import exit_with_parent
 from gymnast.runs.run import Run
 parser = argparse.ArgumentParser()
 parser.add_argument("-m"); parser.add_argument("verb"); parser.add_argument("target")
@@ -39,7 +39,7 @@ stopped = []
 signal.signal(signal.SIGINT, lambda n, _: stopped.append("SIGINT"))
 signal.signal(signal.SIGTERM, lambda n, _: stopped.append("SIGTERM"))
 signal.signal(signal.SIGHUP, lambda n, _: stopped.append("SIGHUP"))
-end_with_parent()
+exit_with_parent()
 run = Run.create(pathlib.Path(options.runs), config_text="", preset=options.target, seed=options.seed,
                  group=options.group, name=options.name or "", provenance={{}})
 deadline = time.monotonic() + float(options.work)

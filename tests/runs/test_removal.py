@@ -268,3 +268,22 @@ def test_sizes_are_listed_with_their_total(ask: Ask, make_run: Maker):
     total = formatting.size(sum(r["bytes"] for r in listed))
     assert ask("--sizes").splitlines()[-1] == f"{total} in 2 runs"
     assert "size" not in ask().splitlines()[0]
+
+
+def test_prune_keeps_runs_with_files_of_the_user_and_rm_names_them(
+    make_run: Maker, runs_dir: Path, ask: Ask
+):
+    mine, other = make_run(), make_run()
+    for run in (mine, other):
+        run.update(status="failed")
+    (mine.path / "thoughts.txt").write_text("keep me")
+    assert f"kept, foreign: {mine.id}" in ask(
+        "prune", "--status", "failed", "--include", "best", "--yes"
+    )
+    assert ids(runs_dir) == {mine.id}
+    shown = ask("rm", mine.id, "--dry-run")
+    assert f"{mine.id} has files that gymnast did not write" in shown
+    assert "thoughts.txt" in shown
+    both = ("--include", "best", "--include", "foreign")
+    ask("prune", "--status", "failed", *both, "--yes")
+    assert ids(runs_dir) == set()

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from gymnast.errors import GymnastError, RunError
-from gymnast.runs import lock, run
+from gymnast.runs import layout, lock, run
 from gymnast.runs.run import Run
 
 Maker = Callable[..., Run]
@@ -42,7 +42,7 @@ def test_a_new_run_records_identity_machine_and_versions(make_run: Maker):
     assert info["pid"] == os.getpid()
     assert set(info["versions"]) == {"python", "torch", "gymnasium", "numpy"}
     assert info["cpu"]["cores"] >= 1
-    assert made.config() == "seed: 0\n"
+    assert layout.CONFIG.path(made.path).read_text() == "seed: 0\n"
     for folder in (made.checkpoints, made.traces, made.inbox):
         assert folder.is_dir()
 

@@ -43,9 +43,8 @@ def cartpole(**overrides: Any) -> Run:
 
 
 def config_of(run: Run) -> Any:
-    from gymnast.config.resolve import load
 
-    return load(run.config())
+    return run.config()
 
 
 def test_evaluating_in_a_process_and_inline_gives_the_same_run():

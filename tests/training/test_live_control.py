@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from gymnast import api
-from gymnast.config.resolve import load
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint, inbox, store
 from gymnast.runs.run import Run
@@ -189,7 +188,7 @@ def test_a_budget_may_be_reduced_live_to_a_value_that_is_not_reached_yet():
     )
     assert run.info["clocks"]["rollouts"] == 5
     assert (run.info["status"], run.info["reason_kind"]) == ("finished", "budget")
-    assert load(run.config()).stop.env_steps == 8 * ROLLOUT, "what is stored stays"
+    assert run.config().stop.env_steps == 8 * ROLLOUT, "what is stored stays"
 
 
 def test_config_show_and_compare_include_live_changes():
@@ -199,7 +198,7 @@ def test_config_show_and_compare_include_live_changes():
     assert shown["config"]["algo"]["gamma"] == 0.9
     assert shown["provenance"]["algo.gamma"] == f"live change at {3 * ROLLOUT:,} env steps"
     plain = train_small("CartPole-v1", SETTINGS)
-    before = load(run.config()).algo.gamma
+    before = run.config().algo.gamma
     (differs,) = [d for d in api.config_diff(plain.id, run.id) if d["key"] == "algo.gamma"]
     assert (differs["a"], differs["b"]) == (before, 0.9)
     compared = {

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from gymnast.config.distribution import Distribution
-from gymnast.config.resolve import load
 from gymnast.evaluation.rescore import rescore
 from gymnast.film.renderer import EnvRenderer, headless_rendering
 from gymnast.film.replay import episode_frames
@@ -71,7 +70,7 @@ _KINDS = ("train", "eval", "confirm")
 
 def _films_show_what_happened(run: Any, stored: dict[str, list[Any]]) -> None:
     """Replayed with a renderer and Gymnasium's own step, every reward equals the stored one."""
-    cfg = load(run.config())
+    cfg = run.config()
     with headless_rendering():
         for kind in ("train", "eval"):
             with closing(EnvRenderer(cfg, training=kind == "train")) as stage:

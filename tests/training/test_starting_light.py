@@ -22,8 +22,8 @@ from gymnast.cli import main
 from gymnast.config.source import Source
 from gymnast.envs.backends import child
 
-parsed, started, read = [], [], Source.read.__func__
-Source.read = classmethod(lambda cls, text, name="": parsed.append(name) or read(cls, text, name))
+parsed, started, read = [], [], Source.parse.__func__
+Source.parse = classmethod(lambda cls, text, name="": parsed.append(name) or read(cls, text, name))
 child.start = lambda module, theirs: started.append(module)
 
 def step(env, action):

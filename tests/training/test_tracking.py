@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from gymnast.config.resolve import load
 from tests.small_runs import assert_same_run, copy_killed_at, resume_run, rows, train_small
 from tests.tracker_files import (
     exit_codes,
@@ -45,7 +44,7 @@ def test_trackers_have_every_recorded_metric_and_a_resumed_run_continues_in_them
     assert (begun.run_id, begun.display_name) == (whole.id, f"ppo-{whole.id}")
     assert begun.project == "CartPole-v1"
     settings = {update.key: json.loads(update.value_json) for update in begun.config.update}
-    stored = load(whole.config()).model_dump(mode="json")
+    stored = whole.config().model_dump(mode="json")
     assert {key: settings[key] for key in stored} == stored
 
     before = copy_killed_at(whole, 2 * ROLLOUT)

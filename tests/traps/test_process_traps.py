@@ -129,7 +129,7 @@ def test_57_processes_meant_to_outlive_a_trainer_do():
         "guard.start()\n"
         "sleep = [sys.executable, '-S', '-c', 'import time; time.sleep(3600)']\n"
         "engine = subprocess.Popen(sleep)\n"
-        "film = subprocess.Popen(sleep, env=guard.detached())\n"
+        "film = subprocess.Popen(sleep, env=guard.detached_environ())\n"
         "guard.unmark()\n"
         "later = subprocess.Popen(sleep)\n"
         "print(engine.pid, film.pid, later.pid, flush=True)\n"

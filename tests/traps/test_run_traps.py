@@ -14,7 +14,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from gymnast.config.resolve import load
 from gymnast.errors import GymnastError
 from gymnast.evaluation.rescore import load_policy
 from gymnast.jobs import detach, status
@@ -52,7 +51,7 @@ def alarm() -> Iterator[type[Alarm]]:
 
 def test_18_schedules_are_part_of_the_config_and_continue_after_a_resume():
     whole = train_small("Script", SETTINGS)
-    assert str(load(whole.config()).algo.lr) == "0.001 -> 0"
+    assert str(whole.config().algo.lr) == "0.001 -> 0"
     run = resume_run(copy_killed_at(whole, 4 * ROLLOUT))
     found = [row["hyper/lr"] for row in rows(run) if "hyper/lr" in row]
     assert found == pytest.approx([1e-3 * (1 - k / 8) for k in range(8)])

@@ -8,17 +8,18 @@ read. Traces and films from before the checkpoint stay with the old run.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from gymnast.config.config import CONFIGS, Config
-from gymnast.config.resolve import load, save
+from gymnast.config.resolve import save
 from gymnast.config.serialize import to_plain
 from gymnast.errors import CheckpointError
 from gymnast.metrics.store import MetricStore
-from gymnast.runs import checkpoint, document, durable, events, store
+from gymnast.runs import checkpoint, document, durable, events, layout, store
 from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.layout import RunFile
 from gymnast.runs.run import Run, create_run_dir
 from gymnast.selfplay.snapshots import Snapshots
 from gymnast.training.lifecycle.label import Label
@@ -38,7 +39,7 @@ def has_later_checkpoint(run: Run, saved: Checkpoint) -> bool:
 def settings_at(run: Run, saved: Checkpoint) -> tuple[Config[Any], dict[str, str]]:
     """Returns the config that the run had at this checkpoint, and the origin of each setting: the
     stored config without the changes that later `resume` commands made."""
-    cfg, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
+    cfg, origins = run.config(), run.provenance()
     rollouts = saved.document("state")["clock"]["rollouts"]
     resumed = [e for e in run.events() if e["kind"] == "resumed" and e["rollouts"] > rollouts]
     changes = [change for event in reversed(resumed) for change in event["changes"]]
@@ -84,24 +85,46 @@ def branch(
 
 def _copy_record(run: Run, saved: Checkpoint, path: Path) -> None:
     """Copies checkpoints, events, rows and policy snapshots up to the checkpoint."""
-    state = saved.document("state")
-    clock = state["clock"]
-    checkpoint.copy(saved, path / checkpoint.FOLDER)
+    for file in layout.FILES:
+        if file in _COPY:
+            _COPY[file](run, saved, path)
+
+
+def _copy_checkpoints(run: Run, saved: Checkpoint, path: Path) -> None:
+    state, folder = saved.document("state"), layout.CHECKPOINTS.path(path)
+    checkpoint.copy(saved, folder)
     for version in _versions_needed(state["scores"]):
         try:
             needed = checkpoint.find(run.path, version)
         except CheckpointError:
             continue  # it was pruned; resuming drops the score that belongs to it
-        checkpoint.copy(needed, path / checkpoint.FOLDER)
-    kept = events.events_up_to(run.events(), clock["rollouts"])
+        checkpoint.copy(needed, folder)
+
+
+def _copy_events(run: Run, saved: Checkpoint, path: Path) -> None:
+    rollouts = saved.document("state")["clock"]["rollouts"]
+    kept = events.events_up_to(run.events(), rollouts)
     lines = b"".join(document.dumps(event).encode() + b"\n" for event in kept)
-    durable.write(path / "events.jsonl", lines)
-    with MetricStore(run.path / "metrics.db") as old, MetricStore(path / "metrics.db", "w") as new:
+    durable.write(layout.EVENTS.path(path), lines)
+
+
+def _copy_metrics(run: Run, saved: Checkpoint, path: Path) -> None:
+    state = saved.document("state")
+    clock = state["clock"]
+    with run.metrics() as old, MetricStore(layout.METRICS.path(path), "w") as new:
         for row in old.rows():
             if row["clock/rollouts"] <= clock["rollouts"]:
                 new.append(row)
         new.supersede(clock["rollouts"], keep=state.get("late_rows", 0) + (clock["rollouts"] > 0))
-    Snapshots(run.path).copy(path, up_to=saved.step)
+
+
+_COPY: dict[RunFile, Callable[[Run, Checkpoint, Path], None]] = {
+    layout.METRICS: _copy_metrics,
+    layout.EVENTS: _copy_events,
+    layout.CHECKPOINTS: _copy_checkpoints,
+    layout.LEAGUE: lambda run, saved, path: Snapshots(run.path).copy(path, up_to=saved.step),
+}
+"""For every file of a run that is `copied`: copies it up to the checkpoint into the branch's directory."""
 
 
 def _versions_needed(scores: Mapping[str, Any]) -> set[int]:

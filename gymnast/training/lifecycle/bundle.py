@@ -8,7 +8,7 @@ from typing import Any
 
 from gymnast.collect.collector import ROLE
 from gymnast.rollout import Rollout
-from gymnast.runs import checkpoint
+from gymnast.runs import checkpoint, layout
 from gymnast.runs.run import Run
 from gymnast.training.session import POLICY, Session
 from gymnast.training.transaction import Incident
@@ -19,7 +19,7 @@ def write_incident_bundle(
 ) -> Path:
     """Writes the rollout, the policy before the update and the hyperparameters to a directory in the
     format of a checkpoint, under `incidents/` (`incidents/ROLE/` with several roles); returns its path."""
-    learner, folder = session.learners[role], run.path / "incidents"
+    learner, folder = session.learners[role], layout.INCIDENTS.path(run.path)
     return checkpoint.write(
         folder if role == ROLE else folder / role,
         session.clock.env_steps,

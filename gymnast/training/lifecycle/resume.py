@@ -7,17 +7,19 @@ From the newest checkpoint, the run itself continues. From an earlier one, a bra
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from gymnast.collect.collector import Collector
 from gymnast.config.config import Config
 from gymnast.config.live import overridden_live_keys, with_live_changes
-from gymnast.config.resolve import apply_overrides, load, save
+from gymnast.config.resolve import apply_overrides, save
 from gymnast.config.serialize import diff
 from gymnast.metrics.recorder import Summary
-from gymnast.runs import checkpoint, document, durable, machine
+from gymnast.runs import checkpoint, layout, machine
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.events import DROPPED, is_reapplied
+from gymnast.runs.layout import RunFile
 from gymnast.runs.run import Run
 from gymnast.selfplay.snapshots import Snapshots
 from gymnast.training.lifecycle.branch import WEIGHTS, branch, has_later_checkpoint, settings_at
@@ -64,7 +66,7 @@ def resume(
         before, provenance = settings_at(run, saved)
     else:
         check_no_label(run, label)
-        before = load(run.config(), at=str(run.path / "config.yaml"))
+        before = run.config()
         provenance = run.provenance()
     cfg = before
     if overrides:
@@ -111,9 +113,7 @@ def resume(
         if debug:
             start_debugging(loop, cfg)
         if cfg != before:
-            durable.replace(run.path / "config.yaml", save(cfg).encode())
-            origins = document.dumps(dict(provenance), indent=1).encode()
-            durable.replace(run.path / "provenance.json", origins)
+            run.write_config(save(cfg), provenance)
         return run, train_to_end(loop)
 
 
@@ -138,33 +138,67 @@ def _restore(
 ) -> dict[int, str]:
     """Restores the session and removes everything that the run wrote after the checkpoint; returns
     copy -> reason for every copy whose running episode could not be restored."""
-    run, session = loop.run, loop.session
+    session = loop.session
     restarted = session.restore(
         saved, loop.recorder.alerts, optimizer=optimizer, overridden_keys=overruled
     )
     apply_changes(loop, [])  # metric bounds and run.json follow the restored settings
-    rollouts = session.clock.rollouts
     loop.row = dict(saved.document("metrics"))
-    loop.store.supersede(rollouts, keep=session.late_rows + (rollouts > 0))
-    run.supersede_after(rollouts)
-    set_aside = checkpoint.set_aside_damaged(run.path, saved.step)
-    for directory in (run.traces, run.matches):
-        for file in directory.glob("*-*.safetensors"):
-            if int(file.stem.rpartition("-")[2]) > saved.step:
-                file.unlink()
-        for draft in directory.glob(".*"):  # the run was killed while writing it
-            draft.unlink(missing_ok=True)
-    Snapshots(run.path).delete_after(saved.step)
+    damaged = [
+        step for file in layout.FILES if file in _REWIND for step in _REWIND[file](loop, saved)
+    ]
     if restarted:
         why = "; ".join(dict.fromkeys(restarted.values()))
         loop.event("episodes restarted", copies=list(restarted), why=why)
     for sentence in saved.skipped_errors:
         loop.event("checkpoint skipped", why=sentence)
-    if set_aside:
+    if damaged:
         why = "no later checkpoint can be loaded; rows after this one are computed again"
-        loop.event("recovered", checkpoint=saved.step, damaged=set_aside, why=why)
+        loop.event("recovered", checkpoint=saved.step, damaged=damaged, why=why)
     _drop_lost_best(loop)
     return restarted
+
+
+def _rewind_metrics(loop: Loop, _saved: Checkpoint) -> list[int]:
+    rollouts = loop.session.clock.rollouts
+    loop.store.supersede(rollouts, keep=loop.session.late_rows + (rollouts > 0))
+    return []
+
+
+def _rewind_events(loop: Loop, _saved: Checkpoint) -> list[int]:
+    loop.run.supersede_after(loop.session.clock.rollouts)
+    return []
+
+
+def _rewind_checkpoints(loop: Loop, saved: Checkpoint) -> list[int]:
+    # Only a damaged newest checkpoint is later than the one that is resumed: otherwise this is a branch.
+    return checkpoint.set_aside_damaged(loop.run.path, saved.step)
+
+
+def _rewind_episodes(directory: Path, saved: Checkpoint) -> list[int]:
+    for file in directory.glob("*-*.safetensors"):
+        if int(file.stem.rpartition("-")[2]) > saved.step:
+            file.unlink()
+    for draft in directory.glob(".*"):  # the run was killed while writing it
+        draft.unlink(missing_ok=True)
+    return []
+
+
+def _rewind_league(loop: Loop, saved: Checkpoint) -> list[int]:
+    Snapshots(loop.run.path).delete_after(saved.step)
+    return []
+
+
+_REWIND: dict[RunFile, Callable[[Loop, Checkpoint], list[int]]] = {
+    layout.METRICS: _rewind_metrics,
+    layout.EVENTS: _rewind_events,
+    layout.CHECKPOINTS: _rewind_checkpoints,
+    layout.TRACES: lambda loop, saved: _rewind_episodes(loop.run.traces, saved),
+    layout.MATCHES: lambda loop, saved: _rewind_episodes(loop.run.matches, saved),
+    layout.LEAGUE: _rewind_league,
+}
+"""For every file of a run that is `rewound`: removes what was written after the checkpoint, and returns the
+steps of damaged checkpoints that were set aside."""
 
 
 def _drop_lost_best(loop: Loop) -> None:

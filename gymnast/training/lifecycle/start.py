@@ -31,7 +31,7 @@ from gymnast.metrics.specs import Metric, run_metrics
 from gymnast.metrics.store import MetricStore
 from gymnast.metrics.tracking import TrackedRun, require_packages, tracker_sinks
 from gymnast.processes import guard
-from gymnast.runs import checkpoint, films, store
+from gymnast.runs import checkpoint, films, layout, store
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.role_arrays import arrays_of_role
 from gymnast.runs.run import Run
@@ -123,7 +123,7 @@ def open_run(
         stack.callback(collector.close)
         stack.enter_context(run.writer())
         metrics = run_metrics(cfg, metric_limits(collector, cfg))
-        log = LogFile(run.path / "log.txt", metrics, format_summary=end_text)
+        log = LogFile(layout.LOG.path(run.path), metrics, format_summary=end_text)
         stack.enter_context(log.capture_logging())
         record, loss = _open_record(run)
         console_sink = console(metrics, cfg)
@@ -214,7 +214,7 @@ def record_engine(loop: Loop) -> list[str]:
 def _open_record(run: Run) -> tuple[MetricStore, str]:
     """Returns the metric record to append to, and what was lost ("" if nothing). A damaged record is
     renamed and a new one started."""
-    path = run.path / "metrics.db"
+    path = layout.METRICS.path(run.path)
     missing = max(checkpoint.list_checkpoints(run.path), default=0) > 0 and not path.exists()
     try:
         return MetricStore(path, "w"), "metrics.db was missing" if missing else ""
