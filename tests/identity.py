@@ -126,6 +126,6 @@ class Identity(gym.Env[Any, Any]):
 
 
 class Storyteller(gym.Env[str, Any]):
-    """Shows text, which no policy here can read."""
+    """Has text observations, which no policy supports."""
 
     observation_space, action_space = Text(9), Discrete(2)

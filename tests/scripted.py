@@ -1,7 +1,7 @@
-"""Environments whose every number is known beforehand; `py:tests.scripted:Name` trains on them.
+"""Environments whose every number is known in advance, with the id `py:tests.scripted:Name`.
 
-What happens in an episode of `Script` is a function of its seed alone, written here once more as
-pure functions, so that tests can say what must come out without asking an environment.
+An episode of `Script` is a function of its seed alone. The pure functions `reward_of`, `obs_of`, `length_of`
+and `end_of` compute it, so that tests know the expected values without stepping an environment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ENDS: tuple[End, ...] = ("terminated", "truncated", "both")
 
 
 def reward_of(seed: int, t: int) -> float:
-    """Reward of step t = 1, 2, ...: an eighth or several, so that sums are exact in any order."""
+    """Returns the reward of step t = 1, 2, ...: a multiple of 1/8, so that sums are exact in any order."""
     return ((seed + 3 * t) % 16 - 5) / 8
 
 
@@ -38,14 +38,14 @@ def obs_of(seed: int, t: int) -> np.ndarray:
 
 
 def seed_from_obs(obs: np.ndarray) -> int:
-    """The seed that an observation echoes."""
+    """Returns the seed of the episode that an observation belongs to."""
     return (round(float(obs[1]) * 2**15) << 16) + round(float(obs[2]) * 2**16)
 
 
 class Script(gym.Env[np.ndarray, Any]):
-    """Rewards and observations by `reward_of` and `obs_of`, whatever is done.
+    """Rewards and observations do not depend on the actions.
 
-    `length` and `end` of an episode are fixed, or vary with its seed (length 1 to 7).
+    `length` and `end` apply to every episode; None derives them from its seed (length 1 to 7).
     """
 
     def __init__(
@@ -88,7 +88,7 @@ def end_of(seed: int) -> End:
 
 
 class Pictures(Script):
-    """The same episodes, shown as the last four pictures of 40 x 40 grey pixels."""
+    """The same episodes, with stacks of the last four 40 x 40 grayscale images as observations."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,8 +110,8 @@ class Pictures(Script):
 
 
 class Broken(Script):
-    """Breaks the contract in one way, at step `at` (0: at the reset) of the episode with seed `only`,
-    or of all."""
+    """Violates the interface of an environment in the way `how`, at step `at` (0: the reset) of the episode
+    with seed `only`, or of all episodes if it is "all"."""
 
     def __init__(self, how: str, at: int = 3, only: int | str = 2) -> None:
         super().__init__(length=50)
@@ -182,17 +182,17 @@ FAULT_KINDS = (
 
 
 def faulty_seeds(how: str, at: int) -> list[int]:
-    """Seeds for four copies: the one at index 2 goes wrong at that step (0: at the reset)."""
+    """Returns seeds for four copies of `Shaky`: the copy at index 2 fails at step `at` (0: the reset)."""
     first = 1000 * FAULT_KINDS.index(how) + 10 * at
     return [first, first + 1, first + 2, first + 3]
 
 
 class Shaky(Broken):
-    """The seed of an episode says whether, when and how it goes wrong; below 1000 it does not.
-    Without a seed, the episode that follows a harmless one has the next seed."""
+    """The seed of an episode encodes whether, when and how it fails (see `faulty_seeds`). Episodes with seeds
+    below 1000 do not fail. A reset without a seed uses the next seed."""
 
     def __init__(self, trap: str = "") -> None:
-        """There is no making it while there is a file `trap`."""
+        """The constructor raises as long as the file `trap` exists."""
         if trap and os.path.exists(trap):
             raise RuntimeError("no room for another")
         super().__init__("")
@@ -230,7 +230,8 @@ class Stillborn(Script):
 
 
 class Remembers(gym.Env[np.ndarray, np.ndarray]):
-    """Shows its last action but one, which it kept without a copy."""
+    """Returns the action before the last one as its observation. It keeps actions without copying them, so a
+    caller that reuses the array of an action is noticed."""
 
     def __init__(self) -> None:
         self.observation_space = Box(-9.0, 9.0, (2,), np.float64)
@@ -248,7 +249,7 @@ class Remembers(gym.Env[np.ndarray, np.ndarray]):
 
 
 class Masked(Script):
-    """Allows every action but the one that is `seed + t` modulo 3."""
+    """Its action mask forbids the action (seed + t) mod 3."""
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
         obs, _ = super().reset(seed=seed, options=options)
@@ -267,7 +268,7 @@ def mask_of(seed: int, t: int) -> np.ndarray:
 
 
 class Forgetful(Script):
-    """Ignores its seed: every episode shows something else."""
+    """Ignores the seed of a reset: every episode is different."""
 
     count = itertools.count(1)
 
@@ -278,7 +279,7 @@ class Forgetful(Script):
 
 
 class Alarm(Script):
-    """Sends this process a signal at the step that `Alarm.after` counts down to."""
+    """Sends its own process a signal after `Alarm.after` steps of all copies."""
 
     after: int | None = None
     number = signal.SIGTERM
@@ -293,7 +294,7 @@ class Alarm(Script):
 
 
 class Breaks(Script):
-    """Every step fails, of every copy, once this process has taken `after` of them."""
+    """Every step raises once all copies of this process together have taken `after` steps."""
 
     taken = 0
 
@@ -309,7 +310,7 @@ class Breaks(Script):
 
 
 class Drift(Script):
-    """Pays nothing in the first `steps` steps of each copy, 1 per step afterwards."""
+    """The reward is 0 in the first `steps` steps of each copy and 1 per step from then on."""
 
     def __init__(self, steps: int) -> None:
         super().__init__(length=4, end="terminated")
@@ -322,7 +323,7 @@ class Drift(Script):
 
 
 class Choose(gym.Env[int, int]):
-    """The observation is the right action: 1 for it, 0 for any other. Counts from `first`."""
+    """The observation is the correct action, which has reward 1; others have 0. Actions start at `first`."""
 
     def __init__(self, n: int = 4, length: int = 8, first: int = 0) -> None:
         self.observation_space, self.action_space = (Discrete(n, start=first) for _ in range(2))
@@ -345,7 +346,8 @@ class Choose(gym.Env[int, int]):
 
 
 class Match(gym.Env[np.ndarray, np.ndarray]):
-    """The observation is the right action, in units of its range -2..6; reward: minus the error."""
+    """The observation in -1..1 is the correct action, scaled to its range -2..6. The reward is minus the
+    absolute error."""
 
     def __init__(self, length: int = 8) -> None:
         self.observation_space = Box(-1.0, 1.0, (1,), np.float32)
@@ -370,7 +372,7 @@ class Match(gym.Env[np.ndarray, np.ndarray]):
 
 
 class Chain(gym.Env[int, int]):
-    """States 0 .. n-1 from left to right, whatever is done; 1 for the last step, which ends it.
+    """Visits the states 0 to n - 1 in order, whatever the actions. The last step has reward 1 and terminates.
 
     V(s) = gamma ** (n - 1 - s)."""
 
@@ -390,7 +392,7 @@ class Chain(gym.Env[int, int]):
 
 
 class Forever(gym.Env[int, int]):
-    """One state, 1 per step, cut short after `length` steps. V = 1 / (1 - gamma)."""
+    """One state with reward 1 per step, truncated after `length` steps. V = 1 / (1 - gamma)."""
 
     def __init__(self, length: int = 3) -> None:
         self.observation_space, self.action_space = Discrete(1), Discrete(2)
@@ -407,8 +409,8 @@ class Forever(gym.Env[int, int]):
 
 
 class Trouble(Script):
-    """Episodes of 6 steps, one of which harms the process it runs in, once it has begun `after`
-    episodes: `hangs`, `exits`, is `killed`, or eats all `memory` it may have."""
+    """After `after` episodes of a copy, step `at` of the next ones harms the process: it `hangs`, `exits`, is
+    `killed`, or runs out of `memory`."""
 
     def __init__(self, how: str, after: int = 0, at: int = 3) -> None:
         super().__init__(length=6, end="terminated")
@@ -435,7 +437,7 @@ class Trouble(Script):
 
 
 class Slow(Script):
-    """Takes its time over each step of every second episode."""
+    """Every step of episodes with odd seeds takes `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(length=6)
@@ -448,7 +450,7 @@ class Slow(Script):
 
 
 class Flaky(Script):
-    """Raises at every 11th step that any copy takes."""
+    """Raises in every 11th step, counted over all copies."""
 
     steps = broken = 0
 
@@ -461,7 +463,8 @@ class Flaky(Script):
 
 
 class Notes(Script):
-    """Notes which process closed it, in a directory: an engine behind it would be left running."""
+    """Records in a directory which process closed it. Environments that are not closed could leave the engine
+    that they started running."""
 
     def __init__(self, directory: str = "", **more: Any) -> None:
         super().__init__(**more)
@@ -472,8 +475,8 @@ class Notes(Script):
 
 
 class Stuck(Script):
-    """One step, or one reset, of the whole process does not return before `Stuck.until()` says so; in C
-    code, never."""
+    """Call number `at` of all copies, of `step` or `reset`, blocks until `Stuck.until()` is True. If `where`
+    is "C code", it blocks in C code, forever."""
 
     until: Callable[[], bool] = staticmethod(lambda: True)
     calls = 0
@@ -506,8 +509,8 @@ class Stuck(Script):
 
 
 class Spawns(Script):
-    """Starts a process of its own that ignores SIGTERM and never ends, when it is made or begins its
-    first episode: another program, one in another session, or a fork. Its number is the name of a file."""
+    """Starts a process that ignores SIGTERM and never ends, in its constructor or its first reset: a program,
+    a program in its own session, or a fork. A file in `folder` is named after the pid."""
 
     def __init__(self, folder: str, how: str = "program", when: str = "init") -> None:
         super().__init__(length=5)
@@ -538,7 +541,8 @@ class Spawns(Script):
 
 
 class Prints(Script):
-    """Writes to standard output in every way, and warns as Gymnasium does, when it is made and reset."""
+    """Writes to standard output by Python, a system call and C, and warns through Gymnasium's logger, in its
+    constructor and in every reset."""
 
     def __init__(self) -> None:
         super().__init__(length=5)

@@ -18,14 +18,14 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"
 
 
 def links(page: Path) -> list[str]:
-    """Targets of all links and images of a page, without those to other sites."""
+    """Returns the targets of all links and images of a page, without links to other sites."""
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
     found = re.findall(r"\]\(([^)\s]+)\)", text)
     return [link for link in found if not link.startswith(("http://", "https://"))]
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub gives to the headings of a page."""
+    """Returns the anchors that GitHub gives to the headings of a page."""
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
     titles = re.findall(r"^#+ (.+)$", text, re.M)
     plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title) for title in titles)

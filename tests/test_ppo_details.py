@@ -19,7 +19,7 @@ SECTIONS |= {"MultiDiscrete actions": 1, "And four more": 4}
 
 
 def rows(title: str) -> list[list[str]]:
-    """The cells of a section's table, without its head."""
+    """Returns the cells of a section's table, without its header."""
     section = re.split(rf"^## {re.escape(title)}.*$", PAGE, flags=re.M)[1].split("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
@@ -37,9 +37,9 @@ def test_all_37_details_have_a_place_and_a_test_or_a_reason():
     for title, count in SECTIONS.items():
         found = rows(title)
         assert [row[0] for row in found] == [str(i + 1) for i in range(count)], title
-        for _, detail, where, option, held_by in found:
-            left_out = where.startswith("left out: ") or where.startswith("left out, ")
-            assert left_out or (".py:" in where and "tests/" in held_by and option), detail
+        for _, detail, code, option, test in found:
+            left_out = code.startswith("left out: ")
+            assert left_out or (".py:" in code and "tests/" in test and option), detail
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`([\w/]+\.py:[\w.]+)`", PAGE))))
@@ -52,5 +52,5 @@ def test_documented_defaults_match_the_config():
     defaults = flat_values(resolve("NoPresetOfThisName-v0:ppo").config)
     stated = re.findall(r"`([a-z]+\.[a-z_]+) = ([^`]+)`", PAGE)
     assert len(stated) > 20
-    for option, said in stated:
-        assert str(defaults[option]) == said, option
+    for option, default in stated:
+        assert str(defaults[option]) == default, option

@@ -1,4 +1,4 @@
-"""Seeds of many episodes, computed the short way."""
+"""The fast computation of many episode seeds equals the plain one."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def page(algo: str, text: str) -> str:
 
 
 def settings(section: type[AlgoSection]) -> list[str]:
-    """One row per hyperparameter, described by the docstring of its field."""
+    """Returns a table with one row per hyperparameter, described by the docstring of its field."""
     docs, scheduled = section.field_docs(), section.schedulable_fields()
     defaults = section.model_validate({"name": section.model_fields["name"].default})
     plain = defaults.model_dump(mode="json")
@@ -67,7 +67,8 @@ def settings(section: type[AlgoSection]) -> list[str]:
 
 
 def presets(algo: str) -> list[str]:
-    """One row per stored result of a preset that uses the algorithm, and the presets without one."""
+    """Returns a table of the stored results of presets that use the algorithm, and lists the presets
+    without one."""
     rows, without = [], []
     for preset in search_presets(""):
         for variant in preset.listed_variants if preset.is_builtin else ():
@@ -83,7 +84,7 @@ def presets(algo: str) -> list[str]:
 
 
 def metrics(algo: str) -> list[str]:
-    """One row per metric that an update of the algorithm reports, found by training a little."""
+    """Returns a table of the metrics that an update of the algorithm reports, found by a short training."""
     with tempfile.TemporaryDirectory() as directory:
         small = TINY | ({"algo.warmup": 64} if algo == "dqn" else {})
         run = gymnast.train(
@@ -121,7 +122,7 @@ def _result(result: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _anchor(name: str, unit: str) -> str:
-    """The anchor that GitHub gives to a heading of docs/metrics.md."""
+    """Returns the anchor that GitHub gives to a heading of docs/metrics.md."""
     heading = f"{name} ({unit})" if unit else name
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 

@@ -1,6 +1,6 @@
-"""docs/images/charts/*.png: charts of a healthy and of a sick run side by side, as the product draws them.
+"""Makes docs/images/charts/*.png: charts of a healthy and an unhealthy run, as `gymnast report` draws them.
 
-PYTHONPATH=. python docs/images/charts.py RUNS_DIR [NAME ...]     # trains what is missing there
+PYTHONPATH=. python docs/images/charts.py RUNS_DIR [NAME ...]     # trains missing runs
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from gymnast.insight.report.pictures import chart_png
 FOLDER = Path(__file__).parent / "charts"
 CARTPOLE, LANDING = "CartPole-v1:ppo", "LunarLander-v3:ppo"
 BUDGET = {CARTPOLE: 60_000, LANDING: 150_000}
-LARGEST = 40_000
-"""Bytes of a picture."""
+MAX_BYTES = 40_000
+"""Largest size of a picture."""
 
 
 @dataclass(frozen=True)
 class ChartPair:
     chart: str
     sick: str
-    """A planted fault of docs/studies/health.py, or of this file."""
+    """A fault of docs/studies/health.py, or of `OWN` in this file."""
     caption: str
-    """What is wrong with it."""
+    """Describes the fault, in the title of the picture."""
     healthy: str = "base"
     x: str = "vec_steps"
 
@@ -60,7 +60,7 @@ PAIRS = {
 
 
 def train(runs_dir: Path, name: str) -> str:
-    """The id of the run of that name, trained if need be."""
+    """Returns the id of the run of that name; trains it if it is missing."""
     if name in OWN:
         target, settings = OWN[name].target, OWN[name].planted
     else:
@@ -82,8 +82,8 @@ def draw(runs_dir: Path, name: str, pair: ChartPair) -> None:
     ]
     title = drawn[0]["title"]
     data = chart_png(*drawn, titles=(f"healthy: {title.lower()}", f"sick: {pair.caption}"))
-    if len(data) > LARGEST:
-        raise SystemExit(f"{name}.png takes {len(data):,} bytes, more than {LARGEST:,}")
+    if len(data) > MAX_BYTES:
+        raise SystemExit(f"{name}.png takes {len(data):,} bytes, more than {MAX_BYTES:,}")
     (FOLDER / f"{name}.png").write_bytes(data)
     print(name, len(data), flush=True)
 

@@ -1,7 +1,7 @@
-"""docs/images/*.svg: the live table of a real run.
+"""Makes docs/images/*.svg: the live table of a stored run.
 
-python docs/images/make.py train RUN      # train.svg: CartPole as it stood at its last row, and its ending
-python docs/images/make.py alerts RUN     # alerts.svg: a sick run as it stood after 60% of its budget
+python docs/images/make.py train RUN      # train.svg: the table at the last row of the run, and its ending
+python docs/images/make.py alerts RUN     # alerts.svg: the table of an unhealthy run after 60% of its budget
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/images/results.png: the learning curves of all stored results that have one.
+"""Makes docs/images/results.png: the learning curves of all stored results that have them.
 
 python docs/images/results.py
 """
@@ -17,7 +17,7 @@ from gymnast.insight import results
 
 FILE = Path(__file__).with_name("results.png")
 ACROSS, WIDTH, HEIGHT, LEFT = 5, 216, 140, 44
-"""Panels in a row; pixels of one, and of its left margin."""
+"""Number of panels per row; width, height and left margin of a panel in pixels."""
 SEEDS = ((11, 110, 153), (213, 94, 0), (0, 158, 115), (204, 121, 167), (150, 110, 0))
 INK, FAINT = (60, 60, 60), (150, 150, 150)
 
@@ -35,12 +35,13 @@ def draw() -> pygame.Surface:
 
 
 def points(result: dict[str, Any], kind: str) -> list[list[tuple[float, float]]]:
-    """Of each seed, env steps and mean returns."""
+    """Returns the curve of each seed, as (env steps, mean return) pairs."""
     kept = [entry["curves"][kind] for entry in result["seeds"]]
     return [list(zip(curve["env_steps"], curve["return"], strict=True)) for curve in kept]
 
 
 def panel(surface: pygame.Surface, result: dict[str, Any]) -> None:
+    """Draws one result: training returns as lines, evaluations as dots, the threshold dashed."""
     letters, small = pygame.font.Font(None, 16), pygame.font.Font(None, 14)
     lines, dots, bar = points(result, "training"), points(result, "evaluation"), result["threshold"]
     values = [y for curve in lines + dots for _, y in curve] + ([] if bar is None else [bar])
@@ -76,17 +77,18 @@ def panel(surface: pygame.Surface, result: dict[str, Any]) -> None:
 
 
 def reduce_palette(sheet: pygame.Surface) -> pygame.Surface:
-    """With the inks and their blends with white for a palette: a third of the bytes."""
+    """Returns the picture with a palette of the inks and their blends with white, which takes a third of the
+    bytes."""
     inks, shades = (*SEEDS, INK, FAINT), 36
     blends = [
         tuple(round(255 + (part - 255) * k / (shades - 1)) for part in ink)
         for ink in inks
         for k in range(shades)
     ]
-    there = pygame.Surface(sheet.get_size(), depth=8)
-    there.set_palette(blends)
-    there.blit(sheet, (0, 0))
-    return there
+    reduced = pygame.Surface(sheet.get_size(), depth=8)
+    reduced.set_palette(blends)
+    reduced.blit(sheet, (0, 0))
+    return reduced
 
 
 if __name__ == "__main__":

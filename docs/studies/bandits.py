@@ -1,8 +1,8 @@
-"""docs/studies/bandits.json and docs/images/bandits.png: regret of PPO beside rules made for bandits.
+"""Makes docs/studies/bandits.json and docs/images/bandits.png: the regret of PPO and of classical rules.
 
-The fixed bandits: all that is lost from the first pull on, over one life of many episodes, while it
-is learned which arm is best. The drifting one: what is lost within an episode, over held-out episodes,
-by a policy that was trained before; the rules see the same notes and have nothing to train.
+For the fixed bandits, this is the cumulative regret from the first pull on, over many episodes, while PPO or
+a rule learns which arm is best. For the drifting bandit, it is the regret within held-out episodes, of a
+policy that was trained before. The rules observe the same decayed statistics and need no training.
 
     python docs/studies/bandits.py RUNS_DIR        # train, play, store, draw
 """
@@ -30,10 +30,10 @@ FILE = Path(__file__).with_suffix(".json")
 PICTURE = Path(__file__).parents[1] / "images" / "bandits.png"
 SEEDS = (0, 1, 2)
 LIVES = {"Bandit-v0": 20_000, "Bandit-contextual-v0": 40_000}
-"""Pulls of one life."""
+"""Number of pulls over which the regret of a fixed bandit is summed."""
 DRIFTING, EPISODES, POINTS = "Bandit-drifting-v0", 1000, 100
 Chooser = Callable[[np.ndarray, np.ndarray, np.random.Generator], int]
-"""Wins and pulls of each arm, chance -> the arm to pull."""
+"""A rule: (wins of each arm, pulls of each arm, random generator) -> the arm to pull."""
 
 
 def ucb(wins: np.ndarray, pulls: np.ndarray, _: np.random.Generator) -> int:
@@ -47,7 +47,7 @@ def thompson(wins: np.ndarray, pulls: np.ndarray, chance: np.random.Generator) -
 
 
 def greedy(wins: np.ndarray, pulls: np.ndarray, chance: np.random.Generator) -> int:
-    """The best so far; one pull in ten by chance."""
+    """Epsilon-greedy with epsilon 0.1."""
     if chance.random() < 0.1:
         return int(chance.integers(len(wins)))
     return int(np.argmax((wins + 0.5) / (pulls + 1)))
@@ -66,7 +66,7 @@ RULES: dict[str, Chooser] = {
 
 
 def lifetime_regret(env_id: str, rule: Chooser, pulls: int, seed: int) -> np.ndarray:
-    """Regret after each pull of a rule that keeps one count per context, through all episodes."""
+    """Returns the regret after each pull of a rule that keeps counts per context through all episodes."""
     env: Any = make_env(EnvConfig(id=env_id)).unwrapped
     contexts, arms = env.chance.shape
     wins, pulled = np.zeros((contexts, arms)), np.zeros((contexts, arms))
@@ -86,7 +86,8 @@ def lifetime_regret(env_id: str, rule: Chooser, pulls: int, seed: int) -> np.nda
 
 
 def episode_regret(rule: Chooser, seed: int) -> np.ndarray:
-    """Regret after each pull of an episode, of a rule that forgets as the notes do."""
+    """Returns the regret after each pull of an episode, of a rule that discounts old pulls like the
+    statistics that the policy observes."""
     env: Any = make_env(EnvConfig(id=DRIFTING)).unwrapped
     env.reset(seed=seed)
     wins, pulled = np.zeros(env.arms), np.zeros(env.arms)
@@ -102,15 +103,15 @@ def episode_regret(rule: Chooser, seed: int) -> np.ndarray:
 
 
 def replayed_regret(env_id: str, trace: Trace) -> np.ndarray:
-    """Regret after each pull of an episode that was recorded."""
+    """Returns the regret after each pull of a recorded episode."""
     env = make_env(EnvConfig(id=env_id))
     env.reset(seed=trace.seed)
     return np.array([env.step(action)[4]["regret"] for action in trace.action])
 
 
 def training_regret(env_id: str, pulls: int, seed: int) -> np.ndarray:
-    """Regret of PPO from its first pull on; copies play side by side, so pulls are counted by the
-    end of their episode."""
+    """Returns the cumulative regret of PPO from its first pull on. Copies play at the same time, so episodes
+    are put in the order of the policy versions that played them."""
     more = {"stop.env_steps": pulls, "stop.eval_return": "off", "traces.train": 1.0}
     run = train(env_id, overrides=more, seed=seed, quiet=True)
     found = [t for file in run.traces.glob("train-*") for t in read_traces(file)]
@@ -123,7 +124,7 @@ def training_regret(env_id: str, pulls: int, seed: int) -> np.ndarray:
 
 
 def trained_regret(seed: int) -> np.ndarray:
-    """Mean regret within the held-out episodes of a trained policy; of a run that is there already."""
+    """Returns the mean regret within the held-out episodes of a trained policy. A finished run is reused."""
     wanted = {"preset": f"{DRIFTING}:ppo", "seed": seed, "status": "finished"}
     there = [r for r in store.list_runs(store.runs_dir()) if wanted.items() <= r.items()]
     run = Run(Path(there[0]["path"])) if there else train(DRIFTING, seed=seed, quiet=True)
@@ -132,7 +133,7 @@ def trained_regret(seed: int) -> np.ndarray:
 
 
 def curve(lost: list[np.ndarray]) -> dict[str, list[float]]:
-    """Mean over seeds, and of all the least and the most, at some pulls."""
+    """Returns mean, minimum and maximum over seeds, at about POINTS pulls."""
     length = min(map(len, lost))
     at = np.unique(np.linspace(1, length, POINTS).astype(int))
     every = np.stack([one[at - 1] for one in lost])
@@ -181,7 +182,8 @@ def draw(found: dict[str, dict[str, Any]]) -> None:
         left, bottom = panel * WIDTH + MARGIN, HEIGHT - 34
         wide, high = WIDTH - MARGIN - 12, bottom - 30
         longest = max(c["pulls"][-1] for c in players.values())
-        top = 1.15 * sorted(c["regret"][-1] for c in players.values())[-2]  # chance may leave it
+        # Scaled to the second largest regret: the curve of random pulls may leave the panel.
+        top = 1.15 * sorted(c["regret"][-1] for c in players.values())[-2]
         write(env_id, (left, 8), letters, (20, 20, 20))
         write(f"{longest:,}", (left + wide - 40, bottom + 4))
         write("pulls", (left + wide / 2 - 14, bottom + 4))

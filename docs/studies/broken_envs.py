@@ -1,4 +1,4 @@
-"""Two ways in which an environment itself is at fault, around CartPole."""
+"""Two versions of CartPole in which the environment itself is the problem."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from gymnasium.envs.classic_control import CartPoleEnv
 
 
 class InMillimetres(gym.ObservationWrapper[np.ndarray, int, np.ndarray]):
-    """Measured in mm and mrad from a point five metres to the left: right, but far from 1."""
+    """CartPole in millimeters and milliradians, measured from a point five meters to the left: correct, but
+    the observations are in the thousands."""
 
     def __init__(self, render_mode: str | None = None) -> None:
         super().__init__(gym.wrappers.TimeLimit(CartPoleEnv(render_mode=render_mode), 500))
@@ -23,7 +24,7 @@ class InMillimetres(gym.ObservationWrapper[np.ndarray, int, np.ndarray]):
 
 
 class Deaf(gym.Wrapper[np.ndarray, int, np.ndarray, int]):
-    """Draws its own action, whatever it is told."""
+    """CartPole that ignores the given action and takes a random one."""
 
     def __init__(self, render_mode: str | None = None) -> None:
         super().__init__(gym.wrappers.TimeLimit(CartPoleEnv(render_mode=render_mode), 500))

@@ -1,4 +1,4 @@
-"""A small game in pixels, to learn from images within seconds."""
+"""A small game with pixel observations that is learned within seconds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SETTINGS: dict[str, Any] = {
 
 class Catch(gym.Env[np.ndarray, int]):
     """A ball falls from a random column of five; a paddle in the lowest row moves left, stays or moves
-    right. 1 for catching it, -1 otherwise. Seen as 40 x 40 pixels."""
+    right. The reward is 1 for catching the ball and -1 otherwise. Observations are 40 x 40 pixels."""
 
     def __init__(self) -> None:
         size = SIDE * CELL

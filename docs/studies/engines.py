@@ -1,15 +1,15 @@
-"""docs/studies/engines.json: the same seeds learned by the native and by the torch engine.
+"""Makes docs/studies/engines.json: learning curves of the native and the torch engine, with the same seeds.
 
-Both engines begin with the same weights and the same episodes; rounding then leads them apart, so
-single runs differ. If one of them learned worse, its curves would lie lower over many seeds.
+Both engines start with the same weights and the same episodes. Rounding then makes single runs diverge. If
+one of the engines learned worse, its curves would be lower over many seeds.
 
-The test, decided on before the runs: the area under a curve is the mean of its evaluations, taken at
-the same env steps by both. Under the hypothesis that the engines do not differ, each seed's
-difference of areas (native - torch) is as likely to have the other sign; p is the share of all 2^n
-choices of signs whose mean is at least as far from 0 as the one found. `detectable` is the difference
-that a test of this size finds in 80 % of repetitions, given the spread of the differences.
+The test was chosen before the runs. The area under a curve is the mean of its evaluations, which both
+engines take at the same env steps. Under the null hypothesis that the engines do not differ, each seed's
+difference of areas (native - torch) could as well have the other sign. p is the fraction of all 2^n choices
+of signs whose mean is at least as far from 0 as the observed one. `detectable` is the difference that a test
+of this size finds in 80 % of repetitions, given the standard deviation of the differences.
 
-    PYTHONPATH=docs/studies python docs/studies/engines.py RUNS_DIR [TASK...]     only these anew
+    PYTHONPATH=docs/studies python docs/studies/engines.py RUNS_DIR [TASK...]     # repeat only these tasks
 """
 
 from __future__ import annotations
@@ -45,27 +45,29 @@ COMMON = {
 
 
 def curve(run: Run) -> dict[int, float]:
-    """Env steps of a version -> its mean return."""
+    """Returns env steps of a version -> its mean return."""
     with MetricStore(run.path / "metrics.db") as store:
         scored = [row for row in store.rows() if "eval:episode/return" in row]
     return {int(row["eval:clock/env_steps"]): row["eval:episode/return"] for row in scored}
 
 
 def sign_flips(differences: np.ndarray) -> float:
-    """The two-sided p of paired differences [n] under all choices of their signs."""
+    """Returns the two-sided p of paired differences [n] over all choices of their signs."""
     signs = np.array(list(itertools.product((1, -1), repeat=len(differences))))
     means = np.abs((signs * differences).mean(1))
     return float((means >= abs(differences.mean()) * (1 - 1e-12)).mean())
 
 
 def detectable(differences: np.ndarray) -> float:
-    """At 5 % and a power of 80 %, by Student's t with 9 degrees of freedom."""
+    """Returns the difference that a test at the 5 % level finds with a power of 80 %."""
     assert len(differences) == 10
+    # Student's t with 9 degrees of freedom: quantiles at 97.5 % and at 80 %.
     return float((2.262 + 0.883) * differences.std(ddof=1) / math.sqrt(10))
 
 
-def compared(curves: dict[str, list[list[float]]]) -> dict[str, float]:
-    """What the test says of the first way beside the second, from their curves [seed][evaluation]."""
+def compare_curves(curves: dict[str, list[list[float]]]) -> dict[str, float]:
+    """Returns the test result for the first setting compared with the second, from their curves
+    [seed][evaluation]."""
     first, second = curves
     area = {way: np.array(found).mean(1) for way, found in curves.items()}
     last = {way: np.array(found)[:, -1] for way, found in curves.items()}
@@ -81,10 +83,10 @@ def compared(curves: dict[str, list[list[float]]]) -> dict[str, float]:
     }
 
 
-def studied(
+def study(
     task: str, settings: dict[str, Any], key: str, ways: tuple[str, str], runs_dir: Path
 ) -> dict[str, Any]:
-    """A task with a key of its config set in the first way and in the second, seed by seed."""
+    """Trains a task with both values of a setting, for each seed, and compares the curves."""
     found: dict[str, list[dict[int, float]]] = {way: [] for way in ways}
     revision = ""
     for seed, way in itertools.product(SEEDS, ways):
@@ -103,7 +105,7 @@ def studied(
         "revision": revision,
         "seeds": list(SEEDS),
         "test": "paired sign flips of the area under the curve, all 1024, two-sided",
-        **compared(curves),
+        **compare_curves(curves),
         "env_steps": env_steps,
         "returns": curves,
     }
@@ -119,6 +121,6 @@ if __name__ == "__main__":
     place, *chosen = sys.argv[1:]
     known = {entry["task"]: entry for entry in json.loads(FILE.read_text())}
     for task in chosen or TASKS:
-        entry = studied(task, COMMON | TASKS[task], "engine", ENGINES, Path(place))
+        entry = study(task, COMMON | TASKS[task], "engine", ENGINES, Path(place))
         known[entry["task"]] = entry
     store(FILE, [known[f"{task}:ppo"] for task in TASKS])

@@ -1,8 +1,9 @@
-"""docs/studies/health.json: runs that learn and runs with one planted fault, and what is said of them.
+"""Makes docs/studies/health.json: alerts and diagnoses of healthy runs and of runs with one planted fault.
 
-python docs/studies/health.py RUNS_DIR train [NAME ...]     # what is missing, of these or of all
-python docs/studies/health.py RUNS_DIR treat [NAME ...]     # as the doctor says, three seeds each
-python docs/studies/health.py RUNS_DIR store                # fixtures of tests, and the tables
+python docs/studies/health.py RUNS_DIR train [NAME ...] [SEED ...]   # train missing runs; default: all
+python docs/studies/health.py RUNS_DIR treat [NAME ...] [SEED ...]   # train again with the doctor's patch
+python docs/studies/health.py RUNS_DIR show                          # print the results
+python docs/studies/health.py RUNS_DIR store                         # store them, and the test fixtures
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from gymnast.training.python_api import train
 
 FILE = Path(__file__).with_name("health.json")
 FIXTURES = Path(__file__).parents[2] / "tests" / "metrics" / "health"
-MOST_ROWS = 400
+MAX_ROWS = 400
 SEEDS = (0, 1, 2)
 QUIET = {"traces.film": "off", "traces.eval": "off", "eval.confirm_episodes": 20}
 HEALTHY = (
@@ -52,11 +53,11 @@ class Fault:
     target: str
     planted: dict[str, Any]
     alerts: tuple[str, ...]
-    """Any of these is right to be raised first."""
+    """Alerts that are correct as the first one."""
     base: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Of the healthy run too."""
+    """Settings of both the broken and the healthy run."""
     healthy: str = ""
-    """Where not even the environment is the same: that of the healthy run."""
+    """Preset of the healthy run, if it needs another environment than the broken run."""
 
 
 SCORED = {"stop.solved": "off", "stop.eval_return": "off", "eval.every": "5%", "eval.episodes": 20}
@@ -179,7 +180,7 @@ def train_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
 
 
 def treat_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
-    """Every broken run again with the patch that the doctor made of its record."""
+    """Trains every broken run again with the patch that the doctor suggests."""
     for seed in seeds:
         for name, fault in FAULTS.items():
             broken = finished_runs(runs_dir).get((name, seed))
@@ -192,7 +193,7 @@ def treat_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
 
 
 def recomputed_alerts(run: Run) -> list[Alert]:
-    """The alerts of a run's record, judged anew, in the order in which they came."""
+    """Returns the alerts that today's checks raise for the stored rows of a run, in order of time."""
     return alerts_for_rows(read_rows(run), run_settings(run))
 
 
@@ -206,7 +207,7 @@ def alerts_for_rows(
 
 
 class PermissiveMetrics(dict[str, Metric]):
-    """The table, and an entry that claims nothing for numbers that a config declared."""
+    """The metric table, extended by an entry without bounds for every metric that a config declares."""
 
     def __contains__(self, _: object) -> bool:
         return True
@@ -216,7 +217,7 @@ class PermissiveMetrics(dict[str, Metric]):
 
 
 def diagnose_record(run: Run) -> Diagnosis:
-    """By the record alone, judged anew."""
+    """Returns the diagnosis of the stored rows, with alerts recomputed by today's checks."""
     alerts = [asdict(alert) for alert in recomputed_alerts(run)]
     healthy = envelope.load_envelope(run.info["preset"])
     return diagnose_rows(run.info | {"alerts": alerts}, read_rows(run), run_settings(run), healthy)
@@ -227,7 +228,7 @@ def area(run: Run | None) -> float | None:
 
 
 def report(runs_dir: Path) -> dict[str, Any]:
-    """Both tables."""
+    """Returns the data of both tables."""
     found = finished_runs(runs_dir)
     healthy = {
         name: [
@@ -238,18 +239,18 @@ def report(runs_dir: Path) -> dict[str, Any]:
     broken: dict[str, Any] = {}
     for name, fault in FAULTS.items():
         seeds = [seed for seed in SEEDS if (name, seed) in found]
-        told = [diagnose_record(found[name, seed]) for seed in seeds]
+        diagnoses = [diagnose_record(found[name, seed]) for seed in seeds]
         first = [next((a.id for a in recomputed_alerts(found[name, seed])), None) for seed in seeds]
         broken[name] = {
             "target": fault.target,
             "planted": fault.planted,
             "first_alert": first,
             "right_first": [id in fault.alerts for id in first],
-            "findings": [[f.cause for f in d.findings[:3]] for d in told],
+            "findings": [[f.cause for f in d.findings[:3]] for d in diagnoses],
             "named_in_two": [
-                any(set(f.alerts) & set(fault.alerts) for f in d.findings[:2]) for d in told
+                any(set(f.alerts) & set(fault.alerts) for f in d.findings[:2]) for d in diagnoses
             ],
-            "patch": [d.changes for d in told],
+            "patch": [d.changes for d in diagnoses],
             "area": [area(found.get((name, seed))) for seed in seeds],
             "healthy_area": [area(found.get((f"{name}:base", seed))) for seed in seeds],
             "treated_area": [
@@ -274,7 +275,7 @@ def show(document: dict[str, Any]) -> None:
 
 
 def page(document: dict[str, Any]) -> str:
-    """The tables for people."""
+    """Returns docs/studies/health.md."""
     healthy, broken = document["healthy"], document["broken"]
     total = sum(map(len, healthy.values()))
     false = sum(len(ids) for seeds in healthy.values() for ids in seeds)
@@ -328,7 +329,8 @@ def page(document: dict[str, Any]) -> str:
 
 
 def restored_share(row: dict[str, Any]) -> float:
-    """Share of the healthy area that the treated runs have; a seed without a patch stays as it is."""
+    """Returns the area of the treated runs as a fraction of the healthy one. A seed for which the doctor has
+    no patch counts with its untreated area."""
     return _mean(row["treated_area"]) / _mean(row["healthy_area"])
 
 
@@ -340,9 +342,9 @@ def _mean(values: Sequence[float | None]) -> float:
 def store(runs_dir: Path) -> None:
     document = report(runs_dir)
     found = finished_runs(runs_dir)
-    some = next(iter(found.values())).info
-    told = {"revision": some["revision"], "versions": some["versions"], "seeds": list(SEEDS)}
-    FILE.write_text(json.dumps(told | document, indent=1) + "\n")
+    info = next(iter(found.values())).info
+    origin = {"revision": info["revision"], "versions": info["versions"], "seeds": list(SEEDS)}
+    FILE.write_text(json.dumps(origin | document, indent=1) + "\n")
     FILE.with_suffix(".md").write_text(page(document))
     FIXTURES.mkdir(parents=True, exist_ok=True)
     for name in (*HEALTHY, *FAULTS):
@@ -351,8 +353,8 @@ def store(runs_dir: Path) -> None:
 
 
 def write_fixture(path: Path, run: Run) -> None:
-    """What alerts and doctor look at: the first rows, in single precision."""
-    rows = read_rows(run)[:MOST_ROWS]
+    """Stores the metrics that alerts and the doctor read, of the first rows, in single precision."""
+    rows = read_rows(run)[:MAX_ROWS]
     watched = {key for key in dict.fromkeys(k for row in rows for k in row) if _is_judged(key)}
     keys = sorted(watched)
     values = np.array([[row.get(key, np.nan) for key in keys] for row in rows], dtype=np.float32)

@@ -1,7 +1,7 @@
-"""docs/studies/overlap.json: what one update of lag costs in learning, and what it saves in time.
+"""Makes docs/studies/overlap.json: the effect on learning of a policy that lags by one update.
 
-The same seeds with `overlap` off and on, compared as in engines.py: areas under the curves of
-evaluations at the same env steps, paired by seed, all choices of signs.
+The same seeds are trained with `overlap` off and on and compared as in engines.py: areas under the
+evaluation curves at the same env steps, paired by seed, tested over all choices of signs.
 
     python docs/studies/overlap.py RUNS_DIR
 """
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engines import COMMON, store, studied
+from engines import COMMON, store, study
 
 FILE = Path(__file__).with_suffix(".json")
 WAYS = ("on", "off")
@@ -27,4 +27,4 @@ TO_THE_END = {"eval.start_at": "off", "eval.warmup": "off", "stop.eval_return": 
 if __name__ == "__main__":
     common, place = COMMON | TO_THE_END, Path(sys.argv[1])
     every = TASKS.items()
-    store(FILE, [studied(t, common | own, "overlap", WAYS, place) for t, own in every])
+    store(FILE, [study(t, common | own, "overlap", WAYS, place) for t, own in every])

@@ -1,11 +1,11 @@
-"""docs/studies/pong-objects.json and .svg: what helps to learn Pong from its objects.
+"""Makes docs/studies/pong-objects.json and .svg: which settings help to learn Pong from its objects.
 
 One setting at a time is changed from a common base, with the same seeds. A curve is the balance of
-points, won less lost, per 1000 steps of training in each tenth of the budget; its area is the mean over
+points, won minus lost, per 1000 training steps in each tenth of the budget; its area is the mean over
 tenths. Areas are compared seed by seed with those of the base.
 
-    python docs/studies/pong_objects.py RUNS_DIR [SEED ...]     # train what is missing, of these seeds
-    python docs/studies/pong_objects.py RUNS_DIR store          # from all that has been trained
+    python docs/studies/pong_objects.py RUNS_DIR [SEED ...]     # train the missing runs of these seeds
+    python docs/studies/pong_objects.py RUNS_DIR store          # compare, store and draw all runs
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ ARMS: dict[str, dict[str, Any]] = {
     "relu": {"policy.activation": "relu"},
     "stack-4": {"env.stack": 4},
     "previous-actions": {"env.previous_actions": 4},
-    "not-normalised": {"normalize.obs": "off"},
+    "not-normalized": {"normalize.obs": "off"},
     "deterministic": {"env.kwargs.repeat_action_probability": 0.0},
 }
-"""Name -> what differs from the base: the space that is searched."""
+"""Name -> the settings that differ from the base."""
 COMMON = {
     "stop.env_steps": BUDGET,
     "stop.eval_return": "off",
-    "facts.observations": [],  # of other numbers of features there are other bounds
+    "facts.observations": [],  # the declared bounds fit only the preset's own number of features
     "eval.every": "off",
-    "eval.confirm_episodes": 2,  # what counts is how they learn
+    "eval.confirm_episodes": 2,  # the study measures learning, not the final score
     "eval.max_episode_steps": 100,
     "traces.eval": "off",
     "traces.film": "off",
@@ -56,14 +56,14 @@ COMMON = {
 
 
 def curve(run: Run) -> list[float]:
-    """Points per 1000 steps in each part of the budget."""
+    """Returns the balance of points per 1000 steps in each part of the budget."""
     with MetricStore(run.path / "metrics.db") as store:
         points = [1000 * row["rollout/reward_mean"] for row in store.rows()]
     return [float(part.mean()) for part in np.array_split(np.array(points), PARTS)]
 
 
 def compare_areas(curves: dict[str, list[list[float]]]) -> dict[str, dict[str, Any]]:
-    """Arm -> area and last value of each seed, and how the areas differ from the base's."""
+    """Returns arm -> mean area, mean last value, and the differences of areas from the base by seed."""
     area = {arm: np.array(found).mean(1) for arm, found in curves.items()}
     return {
         arm: {
@@ -77,7 +77,7 @@ def compare_areas(curves: dict[str, list[list[float]]]) -> dict[str, dict[str, A
 
 
 def draw(curves: dict[str, list[list[float]]]) -> str:
-    """Mean over seeds of each arm, with the range of the seeds behind the line."""
+    """Returns an SVG with the mean over seeds of each arm, and the range of its seeds behind the line."""
     width, height, left, top, plot = 720, 360, 50, 30, (480, 280)
     inks = ("#1f2933", "#0b6e99", "#c2571a", "#4b8b3b", "#8a4fa3", "#b8860b")
 
@@ -119,7 +119,7 @@ def draw(curves: dict[str, list[list[float]]]) -> str:
 
 
 def finished_runs(runs_dir: Path) -> dict[tuple[str, int], Run]:
-    """What has been trained to its end: (arm, seed) -> run."""
+    """Returns (arm, seed) -> run, for finished runs."""
     found = (Run(Path(info["path"])) for info in runs.list_runs(runs_dir))
     ended = [run for run in found if run.info["status"] == "finished"]
     return {(run.info["tags"][0], run.info["seed"]): run for run in ended}

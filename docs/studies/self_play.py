@@ -1,9 +1,9 @@
-"""docs/studies/self-play.json, pictures under docs/images and the results in docs/self-play.md.
+"""Makes docs/studies/self-play.json, its pictures in docs/images and the results in docs/self-play.md.
 
-    python docs/studies/self_play.py RUNS_DIR        # train what is not there yet, play, store, draw
+    python docs/studies/self_play.py RUNS_DIR        # train missing runs, play matches, store, draw
 
-Three trainings: tag by self-play; tag once more from a trained hider against a fresh seeker; and a
-PettingZoo game. A run that RUNS_DIR has under its name is taken as it is.
+The trainings are: tag by self-play; a hider against a scripted seeker; tag again with that trained hider
+against an untrained seeker; and a PettingZoo game. A run that exists in RUNS_DIR by its name is reused.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FILE = HERE.with_name("self-play.json")
 PAGE = HERE.parents[1] / "self-play.md"
 IMAGES = HERE.parents[1] / "images"
 HELD_OUT, SHARES, CROSSED = 200, (0.0, 1 / 27, 1 / 9, 1 / 3, 1.0), 400
-"""Matches of a score; past selves by share of the run; matches of each of their pairs."""
+"""Matches per score; the past selves to compare, as fractions of the run; matches per pair of them."""
 RUNS: dict[str, tuple[str, dict[str, Any], str | None]] = {
     "self-play": ("tag:selfplay", {}, None),
     "trained-hider": ("tag:hider-vs-scripted", {}, None),
@@ -60,12 +60,12 @@ def find_or_train(name: str, runs_dir: Path) -> Run:
 
 
 def scores(tournament: Tournament) -> dict[str, Any]:
-    """The best version of each role against the scripted opponents, on held-out seeds."""
-    told: dict[str, Any] = {}
+    """Returns the results of each role's best version against the scripted opponents, on held-out seeds."""
+    by_pair: dict[str, Any] = {}
     for role, other in (ROLES, ROLES[::-1]):
         for name in tournament.cfg.league.opponents:
             found = play_cast(tournament, {other: f"scripted:{name}"}, HELD_OUT)
-            told[f"{role} against {name}"] = found["roles"][role] | {
+            by_pair[f"{role} against {name}"] = found["roles"][role] | {
                 "episodes": found["episodes"],
                 "duration": found["numbers"]["match/duration"],
                 "outcomes": {
@@ -74,17 +74,18 @@ def scores(tournament: Tournament) -> dict[str, Any]:
                     if key.endswith("_share")
                 },
             }
-    return told
+    return by_pair
 
 
 def past_selves(run: Run) -> list[int]:
+    """Returns the env steps of the snapshots that are closest to SHARES of the run."""
     steps = Snapshots(run.path).steps()
     wanted = [share * steps[-1] for share in SHARES]
     return sorted({min(steps, key=lambda step: abs(step - one)) for one in wanted})
 
 
 def cross_play(tournament: Tournament, steps: Sequence[int]) -> Results:
-    """Past selves of both roles, everybody against everybody."""
+    """Plays every past self of one role against every past self of the other."""
     plan, results = tournament.evaluator.plan("confirm", CROSSED), Results(*ROLES)
     for seeker in steps:
         for hider in steps:
@@ -95,37 +96,37 @@ def cross_play(tournament: Tournament, steps: Sequence[int]) -> Results:
 
 
 def against_older(results: Results, steps: Sequence[int]) -> list[dict[str, Any]]:
-    """Every past self against every older one of the other role: its win rate."""
-    told: list[dict[str, Any]] = []
+    """Returns the win rate of every past self against every older one of the other role."""
+    rates: list[dict[str, Any]] = []
     for place, newer in enumerate(steps):
         for older in steps[:place]:
             as_seeker = results.pair_tally(str(newer), str(older)).win_rate()
             as_hider = results.pair_tally(str(older), str(newer)).win_rate()
-            told += [
+            rates += [
                 {"role": "seeker", "newer": newer, "older": older, "win_rate": as_seeker.mean,
                  "low": as_seeker.low},
                 {"role": "hider", "newer": newer, "older": older, "win_rate": 1 - as_hider.mean,
                  "low": 1 - as_hider.high},
             ]  # fmt: skip
-    return told
+    return rates
 
 
 def first_and_last(run: Run) -> dict[str, Any]:
-    """Ratings of the first and the last evaluated version, against scripted opponents."""
-    ratings, told = anchored_ratings(read_results(run)), dict[str, Any]()
+    """Returns the ratings of the first and the last evaluated version of each role."""
+    ratings, by_role = anchored_ratings(read_results(run)), dict[str, Any]()
     for role in ROLES:
         steps = sorted(
             int(e.name) for e in ratings.entrants if e.role == role and e.name.isdecimal()
         )
-        told[role] = {
+        by_role[role] = {
             name: ratings.entrants[Entrant(role, str(step))].to_json() | {"env_steps": step}
             for name, step in (("first", steps[0]), ("last", steps[-1]))
         }
-    return told
+    return by_role
 
 
 def per_cpu_second(run: Run, runs_dir: Path) -> float:
-    """Env steps; the training process alone, without its evaluation process."""
+    """Returns env steps per CPU second of the training process, without its evaluation process."""
     rows = [row for row in api.rows(run.id, runs_dir=runs_dir) if "system/cpu" in row]
     seconds = np.diff([0.0, *(row["clock/seconds"] for row in rows)])
     return rows[-1]["clock/env_steps"] / float(seconds @ [row["system/cpu"] for row in rows])
@@ -135,6 +136,7 @@ def per_cpu_second(run: Run, runs_dir: Path) -> float:
 
 
 def curves(run: Run, runs_dir: Path) -> bytes:
+    """Returns a PNG with six charts of the self-play run."""
     rows = api.rows(run.id, runs_dir=runs_dir)
     figure = figures.new_figure(9, 6.4)
     panels: list[tuple[str, Callable[[Any], None]]] = [
@@ -148,7 +150,7 @@ def curves(run: Run, runs_dir: Path) -> bytes:
     for place, (title, draw) in enumerate(panels):
         axes = figure.add_subplot(3, 2, place + 1)
         draw(axes)
-        _dress(axes, title)
+        _label(axes, title)
     return figures.to_png(figure)
 
 
@@ -185,7 +187,7 @@ def _one(axes: Any, rows: Sequence[dict[str, float]], key: str) -> None:
     axes.plot(*_points(rows, key, "clock/env_steps"), color="#444444")
 
 
-def _dress(axes: Any, title: str) -> None:
+def _label(axes: Any, title: str) -> None:
     axes.set_title(title, loc="left", fontsize=9, fontweight="bold")
     axes.tick_params(labelsize=7)
     axes.set_xlabel("million env steps", fontsize=7)
@@ -195,7 +197,7 @@ def _dress(axes: Any, title: str) -> None:
 
 
 def match_strip(tournament: Tournament, wanted: str, pictures: int = 6) -> bytes:
-    """One match between the learners, as pictures from its beginning to its end."""
+    """Returns a PNG strip of one match between the learners that ended with the outcome `wanted`."""
     from PIL import Image
 
     plan = tournament.evaluator.plan("confirm", 20)
@@ -220,13 +222,15 @@ def match_strip(tournament: Tournament, wanted: str, pictures: int = 6) -> bytes
 
 
 def rebalancing_results(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
+    """Returns a PNG of the seeker's win rate with the active remedies shaded, and its summary."""
     rows = api.rows(run.id, runs_dir=runs_dir)
     events = [e for e in run.events() if e["kind"] == "rebalanced"]
     x, rates = _points(rows, "seeker:league/win_rate", "clock/env_steps")
     figure = figures.new_figure(7, 2.6)
     axes = figure.add_subplot()
     axes.plot(x, rates, color=COLORS["seeker"], label="seeker's win rate")
-    since: dict[str, float] = {}
+    since: dict[str, float] = {}  # active remedy -> millions of env steps at which it was applied
+    # The two events appended here close the shading of remedies that were never withdrawn.
     for event in [*events, *({"what": "withdrawn", "remedy": r} for r in ("alone", "handicap"))]:
         at = event.get("env_steps", x[-1] * 1e6) / 1e6
         if event["what"] == "applied":
@@ -238,9 +242,9 @@ def rebalancing_results(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]
         axes.fill_between([], [], color=shade, alpha=0.5, label=remedy)
     axes.axhline(0.35, color="#444444", lw=0.6, ls="--")
     axes.set_ylim(0, 1)
-    _dress(axes, "a trained hider against a fresh seeker")
+    _label(axes, "a trained hider against a fresh seeker")
     kept = ("env_steps", "what", "remedy", "weaker", "win_rates", "note")
-    told = {
+    summary = {
         "run": run.id,
         "first_win_rate": rates[0],
         "lowest": min(rates),
@@ -248,17 +252,18 @@ def rebalancing_results(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]
         "share_of_rows_above_35%": float(np.mean(np.array(rates[len(rates) // 2 :]) > 0.35)),
         "events": [{key: e[key] for key in kept if key in e} for e in events],
     }
-    return figures.to_png(figure), told
+    return figures.to_png(figure), summary
 
 
 def speaker_results(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
+    """Returns a PNG of the evaluated returns of the PettingZoo game, and its summary."""
     rows = api.rows(run.id, runs_dir=runs_dir)
     x, returns = _points(rows, "eval:episode/return", "eval:clock/env_steps")
     figure = figures.new_figure(7, 2.4)
     axes = figure.add_subplot()
     axes.plot(x, returns, color=COLORS["speaker"])
     axes.axhline(-18, color="#444444", lw=0.6, ls="--")
-    _dress(axes, "simple_speaker_listener_v4: evaluated return (dashed: without talking)")
+    _label(axes, "simple_speaker_listener_v4: evaluated return (dashed: without talking)")
     score = run.info["score"]
     return figures.to_png(figure), {
         "run": run.id,
@@ -273,21 +278,22 @@ def speaker_results(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
 # ---- the page ------------------------------------------------------------------------------------
 
 
-def page(told: dict[str, Any]) -> str:
+def page(results: dict[str, Any]) -> str:
+    """Returns the generated part of docs/self-play.md."""
     rows = [
         (pair, f"{one['win_rate']:.1%}", f"{one['low']:.1%} to {one['high']:.1%}",
          f"{one['duration']:.0f}")
-        for pair, one in told["scores"].items()
+        for pair, one in results["scores"].items()
     ]  # fmt: skip
     ratings = [
         (role, name, formatting.count(one["env_steps"]), f"{one['rating']:.0f}",
          f"{one['low']:.0f} to {one['high']:.0f}")
-        for role, pair in told["ratings"].items()
+        for role, pair in results["ratings"].items()
         for name, one in pair.items()
     ]  # fmt: skip
-    older = told["against_older"]
+    older = results["against_older"]
     worst = min(older, key=lambda one: one["low"])
-    dominated, talk, run = told["dominated"], told["talk"], told["run"]
+    dominated, talk, run = results["dominated"], results["talk"], results["run"]
     return "\n".join(
         [
             f"`gymnast train tag:selfplay`, seed {run['seed']}: {run['env_steps']:,} env steps of 64 "
@@ -307,8 +313,8 @@ def page(told: dict[str, Any]) -> str:
             _markdown(("role", "version", "env steps", "rating", "95 %"), ratings),
             "",
             f"Past selves against each other, {CROSSED} matches per pair. The lowest lower bound of a win "
-            f"rate against an older opponent, over {len(told['past_selves'])} past selves of each role, is "
-            f"{worst['low']:.1%} ({worst['role']} {worst['newer']:,} against {worst['older']:,}).",
+            f"rate against an older opponent, over {len(results['past_selves'])} past selves of each role, "
+            f"is {worst['low']:.1%} ({worst['role']} {worst['newer']:,} against {worst['older']:,}).",
             "",
             "![Cross-play](images/self-play-matrix.png)",
             "",
@@ -356,7 +362,7 @@ def main(runs_dir: Path) -> None:
     results = cross_play(tournament, steps)
     balance, dominated = rebalancing_results(runs["dominated"], runs_dir)
     talk, talked = speaker_results(runs["talk"], runs_dir)
-    told = {
+    document = {
         "command": f"python docs/studies/self_play.py {runs_dir.name}",
         "revision": own.info["revision"],
         "run": {
@@ -386,10 +392,10 @@ def main(runs_dir: Path) -> None:
     tournament.close()
     for name, drawn in pictures.items():
         (IMAGES / f"self-play{name}.png").write_bytes(drawn)
-    FILE.write_text(json.dumps(told, indent=1) + "\n")
+    FILE.write_text(json.dumps(document, indent=1) + "\n")
     text = PAGE.read_text()
     head, tail = text.partition(BEGIN)[0], text.partition(END)[2]
-    PAGE.write_text(f"{head}{BEGIN}\n\n{page(told)}\n\n{END}{tail}")
+    PAGE.write_text(f"{head}{BEGIN}\n\n{page(document)}\n\n{END}{tail}")
 
 
 if __name__ == "__main__":

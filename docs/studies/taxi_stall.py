@@ -1,4 +1,5 @@
-"""docs/studies/taxi-stall.json from runs of Taxi-v4 that are tagged A to F (see taxi-stall.md).
+"""Makes docs/studies/taxi-stall.json from runs of Taxi-v4 that are tagged with the letter of their settings
+(see taxi-stall.md).
 
 python docs/studies/taxi_stall.py RUNS_DIR
 """
@@ -20,11 +21,12 @@ from gymnast.runs.trace import read_traces
 
 STANDS = ("red", "green", "yellow", "blue", "in the taxi")
 FAILED = -100.0
-"""A delivery never returns less; 200 steps without one return -200."""
+"""Returns below this are failures: 200 steps without a delivery return -200, a delivery far more."""
 
 
 def failed_errands(run: Run) -> tuple[dict[str, int], dict[str, int]]:
-    """Starts of the last evaluation that failed, by errand; and what those episodes did at the end."""
+    """Returns the number of failed initial states of the last evaluation by errand, and how often each action
+    was among the last 50 of a failed episode."""
     env = gym.make("Taxi-v4")
     last = sorted(run.traces.glob("eval-*"))[-1]
     failed: Counter[str] = Counter()

@@ -1,5 +1,5 @@
-"""The comparison measures real processes, replaces only what it measured, and goes on without peers
-that are not there."""
+"""The comparison measures real processes, replaces only the entries that it measured, and skips libraries
+that are not installed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchmarks.tasks import TASKS
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A short look at task b, of ours and the environment alone, beside a task known before."""
+    """A short measurement of task b, ours and the environment alone, stored next to an older task."""
     path = tmp_path_factory.mktemp("results") / "look.json"
     path.write_text(json.dumps({"tasks": {"a": {"kept": True}, "b": {"kept": False}}}))
     words = ["--tasks", "b", "--peers", "", "--repetitions", "1", "--scale", "0.01"]
@@ -41,7 +41,7 @@ def test_a_run_replaces_the_tasks_that_it_measured_and_keeps_the_others(measured
     assert "--tasks b" in tasks["b"]["command"]
 
 
-def test_a_sample_of_ours_says_its_work_its_time_and_where_that_went(measured: Path):
+def test_a_sample_of_ours_has_its_steps_updates_seconds_and_their_split(measured: Path):
     (one,) = json.loads(measured.read_text())["tasks"]["b"]["samples"]["ours"]
     assert one["env_steps"] == TASKS["b"].scaled_budget(0.01 * TASKS["b"].budget_factor) > 1024
     assert one["updates"] == one["env_steps"] // 1024 * 16
@@ -49,7 +49,7 @@ def test_a_sample_of_ours_says_its_work_its_time_and_where_that_went(measured: P
     assert one["split"]["time/update"] > 0
 
 
-def test_an_entry_is_put_beside_the_others_in_order(tmp_path: Path):
+def test_entries_are_stored_in_alphabetical_order(tmp_path: Path):
     path = tmp_path / "new" / "found.json"
     for letter in ("b", "a"):
         results.replace_entry(path, "tasks", letter, {"samples": {}})
@@ -59,7 +59,9 @@ def test_an_entry_is_put_beside_the_others_in_order(tmp_path: Path):
     assert "first_step" in found
 
 
-def test_a_peer_that_is_not_installed_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_library_that_is_not_installed_has_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("benchmarks.libraries.HERE", tmp_path)
     peer = Peer("Some", "some", "a", venv=".venv-some")
     assert peer.why_missing() == "not installed: run benchmarks/setup"
@@ -67,5 +69,5 @@ def test_a_peer_that_is_not_installed_says_why(tmp_path: Path, monkeypatch: pyte
     assert peer.why_missing() == "error: no compiler"
 
 
-def test_the_reason_of_a_failure_is_the_last_line_that_was_printed():
+def test_the_reason_for_a_failure_is_the_last_line_of_the_output():
     assert CommandFailed("it", "Traceback\n  line\nValueError: no\n\n").reason == "ValueError: no"

@@ -159,7 +159,7 @@ def test_a_run_with_a_module_is_evaluated_saved_and_resumed_bit_for_bit():
 def test_the_documented_example_runs_as_written(tmp_path: Path):
     page = (ROOT / "docs" / "spaces.md").read_text()
     (code,) = re.findall(r"```python\n# my_net.py\n(.*?)```", page, re.S)
-    (command,) = re.findall(r"    (gymnast train .*policy.module=my_net.*)", page)
+    (command,) = re.findall(r"^(gymnast train .*policy.module=my_net.*)", page, re.M)
     (tmp_path / "my_net.py").write_text(code)
     small = "--quiet --env-steps 512 --set eval.episodes=2 --set eval.confirm_episodes=2"
     environment = {**os.environ, "GYMNAST_RUNS": str(tmp_path / "runs")}

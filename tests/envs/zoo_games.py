@@ -1,8 +1,7 @@
-"""Small environments of several agents whose every number is known beforehand;
-`pettingzoo/py:tests.envs.zoo_games:Name` plays them.
+"""Small PettingZoo environments, with the id `pettingzoo/py:tests.envs.zoo_games:Name`.
 
-What happens in a match of `Fading` is a function of its seed and the actions, written here once more
-as pure functions, so that tests can say what must come out without asking an environment.
+A match of `Fading` is a function of its seed and the actions. The pure functions below compute every
+observation, reward and ending, so that tests know the expected values without stepping an environment.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from gymnasium.spaces import Box, Dict, Discrete
 from pettingzoo import ParallelEnv
 
 AGENTS = ["cat_0", "mouse_0", "cat_1", "mouse_1", "mouse_2"]
-"""Not by role, so that an order of the wrong kind shows."""
+"""The agents are not sorted by role, so that a test notices if they are put in another order."""
 
 
 def last_step(seed: int, agent: str) -> int:
-    """Of an agent's part."""
+    """Returns the last step of an agent in a match."""
     return 2 + (seed + 3 * AGENTS.index(agent)) % 7
 
 
@@ -27,7 +26,7 @@ def is_truncated(seed: int, agent: str) -> bool:
 
 
 def is_terminated(seed: int, agent: str) -> bool:
-    """Some are both."""
+    """True for every agent that is not truncated, and for some of the truncated ones."""
     return not is_truncated(seed, agent) or (seed + AGENTS.index(agent)) % 2 == 0
 
 
@@ -48,7 +47,7 @@ def actions_of(agent: str) -> int:
 
 
 class Fading(ParallelEnv):
-    """Agents leave one after the other, some terminated, some cut short, some both."""
+    """Agents leave one after the other: terminated, truncated, or both at once."""
 
     metadata = {"render_modes": ["rgb_array"], "name": "fading"}
     max_cycles = 8
@@ -88,21 +87,21 @@ class Fading(ParallelEnv):
 
 
 FAULTY_SEED, FAULTY_STEP = 77, 3
-"""When `Faulty` goes wrong: with cat_1 in play, and cat_0 not any more."""
+"""The seed and step at which `Faulty` fails. At that step, cat_1 is still playing and cat_0 is not."""
 
 
 class Faulty(Fading):
-    """Goes wrong in one way, in one match, at one step."""
+    """Fails in the given way, in one match, at one step."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
         self.how = how
 
     def step(self, actions: Any) -> Any:
-        told = list(super().step(actions))
+        result = list(super().step(actions))
         if (self.seed, self.t) != (FAULTY_SEED, FAULTY_STEP):
-            return told
-        obs, reward, terminated, _, _ = told
+            return result
+        obs, reward, terminated, _, _ = result
         match self.how:
             case "nan":
                 obs["mouse_1"][1] = np.nan
@@ -129,31 +128,31 @@ class Faulty(Fading):
             case "vanishes":
                 self.agents.remove("cat_1")
             case "four things":
-                return told[:4]
-        return told
+                return result[:4]
+        return result
 
 
 class Forgetful(Fading):
-    """What it shows depends on the matches before, unless it is made anew."""
+    """Its observations depend on the matches that the same instance played before."""
 
     matches = 0
 
     def reset(self, seed: int | None = None, options: Any = None) -> Any:
         obs, infos = super().reset(seed)
         self.matches += 1
-        return {a: seen + self.matches for a, seen in obs.items()}, infos
+        return {a: row + self.matches for a, row in obs.items()}, infos
 
 
 class Random(Fading):
-    """What it shows depends on nothing that anybody knows."""
+    """Its observations depend on an unseeded generator."""
 
     def reset(self, seed: int | None = None, options: Any = None) -> Any:
         obs, infos = super().reset(seed)
-        return {a: seen + np.float32(np.random.random()) for a, seen in obs.items()}, infos
+        return {a: row + np.float32(np.random.random()) for a, row in obs.items()}, infos
 
 
 class Blind(Fading):
-    """Takes no render_mode."""
+    """Its constructor does not accept a render_mode."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -161,17 +160,17 @@ class Blind(Fading):
 
 
 class Masked(Fading):
-    """Rules actions out, in its infos or in what it shows."""
+    """Provides action masks, in its infos or in its observations."""
 
     def __init__(self, where: str) -> None:
         super().__init__()
         self.where = where
 
     def observation_space(self, agent: str) -> Any:
-        seen = super().observation_space(agent)
+        space = super().observation_space(agent)
         if self.where == "infos":
-            return seen
-        return Dict({"observation": seen, "action_mask": Box(0, 1, (3,), np.int8)})
+            return space
+        return Dict({"observation": space, "action_mask": Box(0, 1, (3,), np.int8)})
 
     def reset(self, seed: int | None = None, options: Any = None) -> Any:
         obs, infos = super().reset(seed)
@@ -179,12 +178,12 @@ class Masked(Fading):
 
 
 class Latecomer(Fading):
-    """One agent does not begin."""
+    """One agent is missing after the reset."""
 
     def reset(self, seed: int | None = None, options: Any = None) -> Any:
-        told = super().reset(seed)
+        result = super().reset(seed)
         self.agents.remove("mouse_2")
-        return told
+        return result
 
 
 class Unmakable(Fading):
@@ -193,4 +192,4 @@ class Unmakable(Fading):
 
 
 object = object
-"""No environment at all."""
+"""An importable name that is not an environment."""

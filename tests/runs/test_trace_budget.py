@@ -1,4 +1,4 @@
-"""Stored episodes stay within their disk budget, and the budget interesting ones are kept."""
+"""Stored episodes stay within their disk budget, and the most interesting ones are kept."""
 
 from __future__ import annotations
 

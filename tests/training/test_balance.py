@@ -1,4 +1,4 @@
-"""Remedies for a dominated role come one after the other, and go the way they came."""
+"""Remedies for a dominated role are applied one after the other and withdrawn in reverse order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def balance(patience: int, remedies: tuple[str, ...] = REMEDIES) -> Balance:
 
 
 def wins(stands: str) -> dict[str, RecentWins]:
-    """Win rates of 1/8 and 7/8, of one half each, or of 3 matches only."""
+    """Returns win rates of 1/8 and 7/8, of one half each, or of only 3 matches."""
     found = {role: RecentWins(WINDOW) for role in ("seeker", "hider")}
     won = {"seeker": 1, "hider": 7, "": 4, "too few": 0}[stands]
     for match in range(3 if stands == "too few" else WINDOW):

@@ -1,4 +1,4 @@
-"""A run whose last word was lost to a crash ends for the same reason, without learning more."""
+"""A run that crashed after it decided to stop ends for the same reason on resume, without more training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""When evaluations happen, what they score, what they may not touch, and what they decide."""
+"""Evaluations in training: when they happen, what they score, what they must not change, and which decisions
+they cause."""
 
 from __future__ import annotations
 

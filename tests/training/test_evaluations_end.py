@@ -1,5 +1,5 @@
 """Every evaluation ends: at a deadline, after enough time, or without the episodes that kill its process.
-What is missing from a score is counted and named, and no claim is made from a biased rest."""
+Missing episodes are counted and named, and a biased score counts neither as solved nor as best."""
 
 from __future__ import annotations
 

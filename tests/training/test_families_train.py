@@ -1,4 +1,4 @@
-"""Environments of every kind train, are traced and evaluated: also ones without rendering, without
+"""Environments of every kind can be trained, traced and evaluated: also those without rendering, without
 registration, and with Dict, text, plane or screen observations."""
 
 from __future__ import annotations

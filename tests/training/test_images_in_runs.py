@@ -1,4 +1,4 @@
-"""Training on stacks of images, whose pictures are kept once, is training on the images."""
+"""Training on stacked images that store every frame once equals training on complete observations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys in a real terminal: they do what the commands do, and the terminal gets back what it had."""
+"""Keys in a real terminal: they have the effect of the commands, and the terminal settings are restored."""
 
 from __future__ import annotations
 

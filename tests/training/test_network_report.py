@@ -1,4 +1,4 @@
-"""`gymnast net`: what it says about layers, activations and gradients, computed another way."""
+"""`gymnast net`: its report on layers, activations and gradients against independent computations."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def training_rows(traced: TracedRun) -> list[dict[str, float]]:
 
 
 def steps_of(traced: TracedRun, first: int, last: int) -> list[tuple[Trace, int]]:
-    """(episode, step of it) of every step taken in vector steps first < t <= last."""
+    """Returns (episode, its step) for every step taken in the vector steps first < t <= last."""
     found = []
     for end, trace in traced.episodes:
         length = len(trace.reward)
@@ -177,7 +177,7 @@ def _scripted_return(traced: TracedRun, trace: Trace) -> float:
 
 
 def _moments(values: list[float]) -> tuple[float, float, float, float]:
-    """Mean, standard deviation, lowest and highest, in exact arithmetic up to the last step."""
+    """Returns mean, standard deviation, minimum and maximum, in exact arithmetic up to the last operation."""
     every = [Fraction(v) for v in values]
     mean = sum(every, Fraction(0)) / len(every)
     variance = sum(((v - mean) ** 2 for v in every), Fraction(0)) / len(every)

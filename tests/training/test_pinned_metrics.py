@@ -1,4 +1,4 @@
-"""`--pin`: which numbers may be pinned, before anything is trained."""
+"""`--pin`: invalid metrics are rejected before anything is trained."""
 
 from __future__ import annotations
 

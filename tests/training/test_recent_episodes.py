@@ -1,4 +1,4 @@
-"""The metrics of recent episodes: of the newest hundred, and of each task."""
+"""The metrics of recent episodes: over the latest hundred, and for each task."""
 
 from __future__ import annotations
 

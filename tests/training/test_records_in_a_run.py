@@ -1,4 +1,4 @@
-"""A run on Dict observations with an image and several choices: trained, scored, saved, resumed, read."""
+"""Runs with Dict observations (an image and several categories): training, evaluation, resume, reading."""
 
 from __future__ import annotations
 

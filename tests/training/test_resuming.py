@@ -1,4 +1,4 @@
-"""Training on from a checkpoint is the same as never having stopped."""
+"""A run that is resumed from a checkpoint equals a run that never stopped."""
 
 from __future__ import annotations
 

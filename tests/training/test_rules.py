@@ -1,4 +1,4 @@
-"""Rules that watch a metric: when they act, how far, when they take it back; exact under resume."""
+"""Rules that watch a metric: when they act, by how much, when they revert a change, and exact resume."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every numeric hyperparameter of every algorithm can be a schedule: in runs, roles, rules and resumed."""
+"""Every numeric hyperparameter of every algorithm can be a schedule: in runs, roles, rules and on resume."""
 
 from __future__ import annotations
 

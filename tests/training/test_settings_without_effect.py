@@ -1,4 +1,4 @@
-"""A setting that changes nothing on this environment, algorithm or network is named, never swallowed."""
+"""A setting without effect for this environment, algorithm or network is reported, never ignored silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command loads, reads and starts what it needs, when it needs it."""
+"""A command imports modules, reads files and starts processes only when it needs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named random streams, and the counters everything else is measured by."""
+"""Named random streams, and the clocks of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that W&B and TensorBoard follow: the same numbers, finished on every exit."""
+"""Runs with W&B and TensorBoard: the trackers get the same numbers and are closed on every exit."""
 
 from __future__ import annotations
 

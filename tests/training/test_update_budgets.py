@@ -1,4 +1,4 @@
-"""A budget in updates is kept to the gradient step: the last update is cut short, no step is repeated."""
+"""A budget in updates is exact to the gradient step: the last update is shortened, no step is repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""An environment of this process that does not return: reported, shown to readers, cleared again."""
+"""A call of an in-process environment that hangs is reported, the run is shown as stalled, and the report is
+cleared when the call returns."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_57_no_process_of_an_environment_outlives_its_trainer(
 
 
 def has_guardian(pid: int) -> bool:
-    """The process, or one of its workers."""
+    """True if the process, or one of its workers, has a guardian."""
     commands = (child.cmdline() for child in psutil.Process(pid).children(recursive=True))
     return any(word.endswith("guardian.py") for command in commands for word in command)
 

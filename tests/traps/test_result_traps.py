@@ -20,7 +20,7 @@ from gymnast.runs.revision import is_clean
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """gymnast's source in a git repository with one commit, as this process sees it."""
+    """A git repository with one commit that this process takes for the source of gymnast."""
     package = tmp_path / "clone" / "gymnast"
     (package / "presets" / "results").mkdir(parents=True)
     (package / "presets" / "results" / "Some-v0.ppo.json").write_text("{}")

@@ -35,7 +35,7 @@ def test_stored_statistics_follow_from_the_stored_curves(study: Any):
     assert [entry["task"].removesuffix(":ppo") for entry in entries] == list(study.TASKS)
     for entry in entries:
         assert entry["seeds"] == list(study.SEEDS)
-        for name, value in study.compared(entry["returns"]).items():
+        for name, value in study.compare_curves(entry["returns"]).items():
             assert entry[name] == pytest.approx(value), name
         assert entry["p"] > 0.05
 
