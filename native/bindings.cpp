@@ -90,7 +90,7 @@ class Native {
   // Adds an input of a stack: floats, or an index into an embedding table.
   void piece(const std::string& part, std::int64_t at, int width, std::int64_t table) {
     Stack& stack = stack_of(part);
-    if (stack.n_pieces == MOST_PIECES) throw std::length_error("too many entries");
+    if (stack.n_pieces == MAX_PIECES) throw std::length_error("too many entries");
     stack.pieces[stack.n_pieces++] = {at, width, stack.encoded, table};
     stack.encoded += width;
     const std::int64_t end = at + (table == NONE ? 4 * std::int64_t(width) : 8);
@@ -101,7 +101,7 @@ class Native {
   void image(const std::string& part, int channels, int height, int width, bool planes_first,
              float top) {
     Stack& stack = stack_of(part);
-    if (channels > MOST_CHANNELS) throw std::length_error("too many channels");
+    if (channels > MAX_CHANNELS) throw std::length_error("too many channels");
     stack.planes_first = planes_first, stack.top = top;
     shown_[0] = channels, shown_[1] = height, shown_[2] = width;
     row_bytes_ = std::int64_t(channels) * height * width;
@@ -111,7 +111,7 @@ class Native {
   void conv(const std::string& part, int n_out, int kernel, int stride, std::int64_t weight,
             std::int64_t bias, const std::string& activation) {
     Stack& stack = stack_of(part);
-    if (stack.n_conv == MOST_CONVS) throw std::length_error("too many convolutions");
+    if (stack.n_conv == MAX_CONVS) throw std::length_error("too many convolutions");
     const Conv c{shown_[0], shown_[1], shown_[2], n_out, kernel,
                  stride,    weight,    bias,      kind_of(activation)};
     if (kernel < 1 || stride < 1 || kernel > c.height || kernel > c.width)
@@ -124,7 +124,7 @@ class Native {
   void dense(const std::string& part, int n_in, int n_out, std::int64_t weight, std::int64_t bias,
              std::int64_t norm_scale, std::int64_t norm_bias, const std::string& activation) {
     Stack& stack = stack_of(part);
-    if (stack.n_dense == MOST_LAYERS) throw std::length_error("too many layers");
+    if (stack.n_dense == MAX_LAYERS) throw std::length_error("too many layers");
     stack.dense[stack.n_dense++] = {n_in,       n_out,     weight,             bias,
                                     norm_scale, norm_bias, kind_of(activation)};
   }
@@ -260,15 +260,15 @@ Objective objective_of(std::optional<float> clip, bool critic, bool huber,
 
 // Runs all epochs of an update. Each row of `orders` [epochs, rows] is divided into as few minibatches of
 // at most `size` as possible, of nearly equal size. No further epoch is run once the KL divergence on the
-// rows `monitored` exceeds `most_kl`. Fills one row of `table` per gradient step. Returns the number of
+// rows `monitored` exceeds `target_kl`. Fills one row of `table` per gradient step. Returns the number of
 // epochs, Adam's step count, and whether the update stopped early.
-std::tuple<int, std::int64_t, bool> improve(const Native& native, Floats parameters, Floats gradient,
+std::tuple<int, std::int64_t, bool> update(const Native& native, Floats parameters, Floats gradient,
                                             Floats first, Floats second, std::int64_t steps,
                                             const NativeBatch& rows, const NativeBatch& monitored,
                                             Array<std::int64_t> orders, std::int64_t size,
                                             const Objective& objective, float lr, float eps,
                                             float weight_decay, float max_norm,
-                                            std::optional<double> most_kl, Array<double> table) {
+                                            std::optional<double> target_kl, Array<double> table) {
   if (rows.batch.rows) native.check(rows.batch.feature_bytes);
   Adam adam{first.data(), second.data(), steps, lr, eps, weight_decay, max_norm};
   const auto passes = std::int64_t(orders.shape(0)), n = std::int64_t(orders.shape(1));
@@ -287,10 +287,10 @@ std::tuple<int, std::int64_t, bool> improve(const Native& native, Floats paramet
       at += count;
     }
     order += n, ++pass;
-    if (most_kl) {  // `target_kl` of the algorithm
+    if (target_kl) {  // `target_kl` of the algorithm
       Shift moved;
       kernels->shift(native.net_, p, monitored.batch, 0, moved, parallel);
-      stopped = moved.kl > *most_kl;
+      stopped = moved.kl > *target_kl;
     }
   }
   return {int(pass), adam.steps, stopped};
@@ -319,17 +319,17 @@ void advantages(Array<double> reward, Floats value, Floats next_value, Flags ter
 }
 
 // Returns mean, standard deviation, minimum and maximum of the valid entries of x.
-std::tuple<double, double, double, double> spread_of(Features x, Maybe<bool> valid) {
+std::tuple<double, double, double, double> summary_stats_of(Features x, Maybe<bool> valid) {
   const auto size = std::int64_t(x.size());
   const std::int64_t groups = valid ? std::int64_t(valid->size()) : size;
   const std::int64_t width = groups ? size / groups : 0;
-  Spread found;
+  SummaryStats found;
   if (x.dtype() == nb::dtype<double>())
-    found = spread(static_cast<const double*>(x.data()), groups, width, bytes(valid));
+    found = summary_stats(static_cast<const double*>(x.data()), groups, width, bytes(valid));
   else if (x.dtype() == nb::dtype<float>())
-    found = spread(static_cast<const float*>(x.data()), groups, width, bytes(valid));
+    found = summary_stats(static_cast<const float*>(x.data()), groups, width, bytes(valid));
   else if (x.dtype() == nb::dtype<std::int64_t>())
-    found = spread(static_cast<const std::int64_t*>(x.data()), groups, width, bytes(valid));
+    found = summary_stats(static_cast<const std::int64_t*>(x.data()), groups, width, bytes(valid));
   else
     throw nb::type_error("float32, float64 or int64 expected");
   return {found.mean, found.std, found.least, found.most};
@@ -345,7 +345,7 @@ std::vector<double> means_of(Floats x) {
 // of rewards, of actions and of log-probabilities; numbers of episodes that ended, of truncated episodes,
 // and of steps with a reward; how often each of `options` actions was chosen; and, for observations
 // [T, N, K], the same four statistics of all components, then (`each`) the K means.
-std::vector<double> experience_of(Array<double> reward, Features action, Floats logprob,
+std::vector<double> rollout_stats_of(Array<double> reward, Features action, Floats logprob,
                                   Flags terminated, Flags done, Maybe<float> obs, Maybe<bool> valid,
                                   std::int64_t options, bool each) {
   const auto steps = std::int64_t(reward.size());
@@ -357,16 +357,16 @@ std::vector<double> experience_of(Array<double> reward, Features action, Floats 
   const std::int64_t width = obs ? std::int64_t(obs->size()) / steps : 0;
   std::vector<double> found;
   found.reserve(19 + std::size_t(options + width));
-  const auto add = [&](const Spread& s) { found.insert(found.end(), {s.mean, s.std, s.least, s.most}); };
+  const auto add = [&](const SummaryStats& s) { found.insert(found.end(), {s.mean, s.std, s.least, s.most}); };
   const std::int64_t amounts = std::int64_t(action.size()) / steps;
-  add(spread(reward.data(), steps, 1, keep));
+  add(summary_stats(reward.data(), steps, 1, keep));
   if (action.dtype() == nb::dtype<std::int64_t>())
-    add(spread(static_cast<const std::int64_t*>(action.data()), steps, amounts, keep));
+    add(summary_stats(static_cast<const std::int64_t*>(action.data()), steps, amounts, keep));
   else if (action.dtype() == nb::dtype<float>())
-    add(spread(static_cast<const float*>(action.data()), steps, amounts, keep));
+    add(summary_stats(static_cast<const float*>(action.data()), steps, amounts, keep));
   else
     throw nb::type_error("actions are int64 or float32");
-  add(spread(logprob.data(), steps, 1, keep));
+  add(summary_stats(logprob.data(), steps, 1, keep));
   const Counts counted = counts(reward.data(), bytes(terminated), bytes(done), steps, keep);
   found.insert(found.end(), {double(counted.over), double(counted.cut), double(counted.paid)});
   if (options) {
@@ -382,7 +382,7 @@ std::vector<double> experience_of(Array<double> reward, Features action, Floats 
       }
   }
   if (!obs) return found;
-  add(spread(obs->data(), steps, width, keep));
+  add(summary_stats(obs->data(), steps, width, keep));
   if (!each) return found;
   found.resize(found.size() + std::size_t(width));
   column_means(obs->data(), steps, width, keep, found.data() + found.size() - width);
@@ -435,7 +435,7 @@ void few_rows(Floats x, Floats weight, Floats bias, Floats out) {
 }
 
 // Gathers images from shared planes (native/images.hpp). Indices are checked here, because the kernel does not.
-void side_by_side(Array<const std::uint8_t> planes, Array<const std::int32_t> index,
+void gather_images(Array<const std::uint8_t> planes, Array<const std::int32_t> index,
                   Array<const std::int64_t> rows, Array<std::uint8_t> out) {
   const auto n = std::int64_t(rows.size()), count = std::int64_t(planes.shape(0)),
              channels = std::int64_t(index.shape(1)), known = std::int64_t(index.shape(0));
@@ -454,7 +454,7 @@ void side_by_side(Array<const std::uint8_t> planes, Array<const std::int32_t> in
   const std::uint8_t* in = planes.data();
   std::uint8_t* to = out.data();
   nb::gil_scoped_release release;
-  kernels->side_by_side(in, size, which, row, n, int(channels), to);
+  kernels->gather_images(in, size, which, row, n, int(channels), to);
 }
 
 }  // namespace
@@ -469,24 +469,24 @@ NB_MODULE(_native, m) {
     return names;
   }, "Returns the instruction sets that this processor supports; the last is the default.");
   m.def("instruction_set", [] { return std::string(kernels->name); }, "Returns the one in use.");
-  m.def("use", use, nb::arg("instruction_set"));
+  m.def("use_instruction_set", use, nb::arg("instruction_set"));
   m.def("set_threads", [](int n) { threads().resize(n); }, nb::arg("count"));
   m.def("gae", advantages, nb::arg("reward"), nb::arg("value"), nb::arg("next_value"),
         nb::arg("terminated"), nb::arg("done"), nb::arg("gamma"), nb::arg("lam"),
         nb::arg("advantage").noconvert(), nb::arg("target").noconvert());
-  m.def("changes", changes_of, nb::arg("obs").noconvert(), nb::arg("after").noconvert(),
+  m.def("obs_changes", changes_of, nb::arg("obs").noconvert(), nb::arg("after").noconvert(),
         nb::arg("stride"), nb::arg("before").noconvert(), nb::arg("change").noconvert());
   m.def("column_means", means_of, nb::arg("x").noconvert());
   m.def("diversity", diversity_of, nb::arg("x"), nb::arg("step") = 1, nb::arg("copy") = 1,
         nb::arg("number") = 1);
-  m.def("experience", experience_of, nb::arg("reward"), nb::arg("action"), nb::arg("logprob"),
+  m.def("rollout_stats", rollout_stats_of, nb::arg("reward"), nb::arg("action"), nb::arg("logprob"),
         nb::arg("terminated"), nb::arg("done"), nb::arg("obs").none(), nb::arg("valid").none(),
         nb::arg("options"), nb::arg("each"));
   m.def("few_rows", few_rows, nb::arg("x"), nb::arg("weight").noconvert(), nb::arg("bias"),
         nb::arg("out").noconvert());
-  m.def("side_by_side", side_by_side, nb::arg("planes").noconvert(), nb::arg("index").noconvert(),
+  m.def("gather_images", gather_images, nb::arg("planes").noconvert(), nb::arg("index").noconvert(),
         nb::arg("rows").noconvert(), nb::arg("out").noconvert());
-  m.def("spread", spread_of, nb::arg("x"), nb::arg("valid").none());
+  m.def("summary_stats", summary_stats_of, nb::arg("x"), nb::arg("valid").none());
 
   nb::class_<Native>(m, "Network")
       .def(nb::init<std::int64_t>(), nb::arg("size"))
@@ -521,12 +521,12 @@ NB_MODULE(_native, m) {
   m.def("objective", objective_of, nb::arg("clip").none(), nb::arg("critic"), nb::arg("huber"),
         nb::arg("value_clip").none(), nb::arg("value_coef"), nb::arg("entropy_coef"),
         nb::arg("kl_coef"), nb::arg("standardize"));
-  m.def("improve", improve, nb::arg("network"), nb::arg("parameters").noconvert(),
+  m.def("update", update, nb::arg("network"), nb::arg("parameters").noconvert(),
         nb::arg("gradient").noconvert(), nb::arg("first").noconvert(),
         nb::arg("second").noconvert(), nb::arg("steps"), nb::arg("batch"), nb::arg("monitored"),
         nb::arg("orders"),
         nb::arg("size"), nb::arg("objective"), nb::arg("lr"), nb::arg("eps"),
-        nb::arg("weight_decay"), nb::arg("max_norm"), nb::arg("most_kl").none(),
+        nb::arg("weight_decay"), nb::arg("max_norm"), nb::arg("target_kl").none(),
         nb::arg("table").noconvert());
-  m.def("shift", shift, nb::arg("network"), nb::arg("parameters"), nb::arg("batch"), nb::arg("clip"));
+  m.def("policy_shift", shift, nb::arg("network"), nb::arg("parameters"), nb::arg("batch"), nb::arg("clip"));
 }

@@ -81,20 +81,20 @@ inline void pack_convs(Arena& arena, const Stack& stack, const float* parameters
 
 // ---- forward -------------------------------------------------------------------------------------
 
-// Writes the bytes of row i as floats to `image`, [height, width, channels]. `woven` is scratch memory for
+// Writes the bytes of row i as floats to `image`, [height, width, channels]. `interleaved` is scratch memory for
 // the same image as bytes, needed if its channels are stored as separate planes.
-inline void look(const Stack& stack, const Rows& rows, int i, std::uint8_t* woven, float* image) {
+inline void look(const Stack& stack, const Rows& rows, int i, std::uint8_t* interleaved, float* image) {
   const int channels = stack.conv[0].channels;
   const std::int64_t size = size_in(stack, 0);
-  const std::uint8_t* bytes = woven;
+  const std::uint8_t* bytes = interleaved;
   if (!stack.planes_first && !rows.planes) {
     bytes = rows.at(i);
   } else if (channels == 1) {
     bytes = rows.plane(i, 0, 1);
   } else {
-    const std::uint8_t* plane[MOST_CHANNELS];
+    const std::uint8_t* plane[MAX_CHANNELS];
     for (int c = 0; c < channels; ++c) plane[c] = rows.plane(i, c, channels);
-    weave(plane, channels, size / channels, woven);
+    interleave(plane, channels, size / channels, interleaved);
   }
   for (std::int64_t k = 0; k < size; ++k) image[k] = float(bytes[k]);
 }

@@ -14,14 +14,14 @@ void few_rows(const float* x, const float* weight, const float* bias, float* y, 
 }
 
 // Writes images [n, size, channels] of bytes: channel c of image r is the plane index[rows[r], c].
-void side_by_side(const std::uint8_t* planes, std::int64_t size, const std::int32_t* index,
+void gather_images(const std::uint8_t* planes, std::int64_t size, const std::int32_t* index,
                   const std::int64_t* rows, std::int64_t n, int channels, std::uint8_t* out) {
-  const std::uint8_t* in[gymnast::MOST_CHANNELS];
+  const std::uint8_t* in[gymnast::MAX_CHANNELS];
   for (std::int64_t r = 0; r < n; ++r, out += size * channels) {
     const std::int32_t* which = index + rows[r] * channels;
-    if (channels <= gymnast::MOST_CHANNELS) {
+    if (channels <= gymnast::MAX_CHANNELS) {
       for (int c = 0; c < channels; ++c) in[c] = planes + which[c] * size;
-      weave(in, channels, size, out);
+      interleave(in, channels, size, out);
       continue;
     }
     // more channels than `in` has room for

@@ -9,5 +9,5 @@
 
 namespace gymnast {
 extern const Kernels KERNELS;
-const Kernels KERNELS{ISA, forward_all, act, step, shift, health, few_rows, side_by_side};
+const Kernels KERNELS{ISA, forward_all, act, step, shift, health, few_rows, gather_images};
 }  // namespace gymnast

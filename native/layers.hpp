@@ -24,8 +24,8 @@ struct PackedDense {
 };
 
 struct PackedStack {
-  PackedConv conv[MOST_CONVS];
-  PackedDense dense[MOST_LAYERS];
+  PackedConv conv[MAX_CONVS];
+  PackedDense dense[MAX_LAYERS];
 };
 
 // Returns a matrix with its rows padded to whole LINEs: a copy, or `from` itself if nothing is missing.
@@ -93,23 +93,23 @@ inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameter
 
 // A trail belongs to one block of rows and is overwritten by the next block.
 struct Trail {
-  std::uint8_t* woven = nullptr;  // one input image, as bytes and as floats
+  std::uint8_t* interleaved = nullptr;  // one input image, as bytes and as floats
   float* image = nullptr;
-  float* shown[MOST_CONVS] = {};       // outputs of each convolution, [rows, size_out]
+  float* shown[MAX_CONVS] = {};       // outputs of each convolution, [rows, size_out]
   float* encoded = nullptr;       // [rows, padded(encoded)]
-  float* output[MOST_LAYERS] = {};     // outputs of each dense layer, [rows, ld]
-  float* normed[MOST_LAYERS];     // before scale and bias of the norm
-  float* inverse_std[MOST_LAYERS];
+  float* output[MAX_LAYERS] = {};     // outputs of each dense layer, [rows, ld]
+  float* normed[MAX_LAYERS];     // before scale and bias of the norm
+  float* inverse_std[MAX_LAYERS];
   // f'(x) of activations for which it cannot be computed from f(x), else null
-  float* conv_slope[MOST_CONVS] = {};
-  float* slope[MOST_LAYERS] = {};
+  float* conv_slope[MAX_CONVS] = {};
+  float* slope[MAX_LAYERS] = {};
 };
 
 // Allocates a trail for blocks of at most `rows` rows.
 inline Trail room_for(Arena& arena, const Stack& stack, std::int64_t rows) {
   Trail trail;
   if (stack.n_conv) {
-    trail.woven = reinterpret_cast<std::uint8_t*>(arena.floats(size_in(stack, 0) / 4 + 1));
+    trail.interleaved = reinterpret_cast<std::uint8_t*>(arena.floats(size_in(stack, 0) / 4 + 1));
     trail.image = arena.floats(size_in(stack, 0));
   }
   for (int l = 0; l < stack.n_conv; ++l) {
@@ -177,7 +177,7 @@ inline void normalize(const Dense& d, const PackedDense& p, float* y, float* nor
 inline void see(const Stack& stack, const PackedStack& packed, const Rows& rows, Trail& trail) {
   const Conv& last = stack.conv[stack.n_conv - 1];
   for (int i = 0; i < rows.count; ++i) {
-    look(stack, rows, i, trail.woven, trail.image);
+    look(stack, rows, i, trail.interleaved, trail.image);
     const float* x = trail.image;
     for (int l = 0; l < stack.n_conv; ++l) {
       const Conv& c = stack.conv[l];
@@ -293,7 +293,7 @@ inline void add_embedding_gradients(const Stack& stack, const Rows& rows, const 
 inline void add_conv_gradients(Arena& arena, const Stack& stack, const PackedStack& packed,
                                const Rows& rows, const Trail& trail, const float* d_encoded,
                                float* gradient) {
-  float *dw[MOST_CONVS], *dy[MOST_CONVS];
+  float *dw[MAX_CONVS], *dy[MAX_CONVS];
   for (int l = 0; l < stack.n_conv; ++l) {
     dw[l] = arena.zeros(n_weights(stack, l));
     dy[l] = arena.floats(size_out(stack.conv[l]));
@@ -302,7 +302,7 @@ inline void add_conv_gradients(Arena& arena, const Stack& stack, const PackedSta
     const int last = stack.n_conv - 1;
     from_planes(stack.conv[last], d_encoded + std::int64_t(i) * padded(stack.encoded), dy[last]);
     // The input is converted from bytes again, because a trail holds only one image as floats.
-    look(stack, rows, i, trail.woven, trail.image);
+    look(stack, rows, i, trail.interleaved, trail.image);
     for (int l = last; l >= 0; --l) {
       const Conv& c = stack.conv[l];
       const float* x = l ? trail.shown[l - 1] + i * size_out(stack.conv[l - 1]) : trail.image;

@@ -14,10 +14,10 @@ namespace gymnast {
 using Offset = std::int64_t;
 constexpr Offset NONE = -1;  // offset of a parameter that does not exist
 // Sizes of fixed arrays, so that the structs are plain data; plan.py rejects larger networks.
-constexpr int MOST_LAYERS = 32;
-constexpr int MOST_PIECES = 256;
-constexpr int MOST_CONVS = 8;
-constexpr int MOST_CHANNELS = 256;  // of the input images
+constexpr int MAX_LAYERS = 32;
+constexpr int MAX_PIECES = 256;
+constexpr int MAX_CONVS = 8;
+constexpr int MAX_CHANNELS = 256;  // of the input images
 
 // One input of a stack in a row of features: floats, or a category index that is embedded.
 struct Piece {
@@ -53,12 +53,12 @@ struct Dense {
 struct Stack {
   int n_pieces = 0, n_dense = 0;
   int encoded = 0;  // width of the encoded features; 0 if the stack reads another stack's output
-  Piece pieces[MOST_PIECES];
+  Piece pieces[MAX_PIECES];
   int n_conv = 0;  // if not 0, a row of features is an image of bytes and there are no pieces
-  Conv conv[MOST_CONVS];
+  Conv conv[MAX_CONVS];
   bool planes_first = true;  // input images are channels-first; otherwise channels-last
   float top = 1;             // the byte that is scaled to 1
-  Dense dense[MOST_LAYERS];
+  Dense dense[MAX_LAYERS];
 };
 
 enum class HeadKind { categorical, bernoulli, gaussian, squashed };
@@ -171,7 +171,7 @@ struct Kernels {
                  float saturated, Health&);
   void (*few_rows)(const float* x, const float* weight, const float* bias, float* y, int rows,
                    int n_in, int n_out);
-  void (*side_by_side)(const std::uint8_t* planes, std::int64_t size, const std::int32_t* index,
+  void (*gather_images)(const std::uint8_t* planes, std::int64_t size, const std::int32_t* index,
                        const std::int64_t* rows, std::int64_t n, int channels, std::uint8_t* out);
 };
 

@@ -9,7 +9,7 @@
 namespace gymnast {
 
 // `SummaryStats` in rl/statistics.py.
-struct Spread {
+struct SummaryStats {
   double mean, std, least, most;
 };
 
@@ -63,7 +63,7 @@ inline double total(const double* lanes) {
 
 // `valid` marks the groups of `width` numbers that count; null means all.
 template <class T>
-Spread spread(const T* x, std::int64_t groups, std::int64_t width, const std::uint8_t* valid) {
+SummaryStats summary_stats(const T* x, std::int64_t groups, std::int64_t width, const std::uint8_t* valid) {
   // All groups valid is the usual case, and one long run is faster.
   if (valid && std::find(valid, valid + groups, 0) == valid + groups) valid = nullptr;
   const auto all = [&](auto& lanes) {

@@ -80,7 +80,7 @@ def obs_changes(obs: Array, next_obs: Array, stride: int) -> tuple[Array, Array]
     ):
         return slow_obs_changes(obs, next_obs, stride)
     before, change = np.empty((2, len(obs), -(-obs.shape[1] // stride)))
-    native.changes(obs, next_obs, stride, before, change)
+    native.obs_changes(obs, next_obs, stride, before, change)
     return before, change
 
 

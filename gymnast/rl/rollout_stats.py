@@ -58,7 +58,7 @@ def rollout_stats(
             *columns, obs, valid, n_actions=n_actions, per_component=per_component
         )
     # The kernel returns one flat list, in the order of the fields of RolloutStats.
-    numbers = native.experience(*columns, obs, valid, n_actions, per_component)
+    numbers = native.rollout_stats(*columns, obs, valid, n_actions, per_component)
     obs_start = (
         15 + n_actions
     )  # three times four statistics, three counts, then one count per action

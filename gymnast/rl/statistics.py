@@ -40,7 +40,7 @@ def summary_stats(x: np.ndarray, valid: np.ndarray | None = None) -> SummaryStat
     """
     native = kernels()
     if native is not None and x.flags.c_contiguous and x.dtype in _COMPILED:
-        return SummaryStats._make(native.spread(x, valid))
+        return SummaryStats._make(native.summary_stats(x, valid))
     return slow_summary_stats(x, valid)
 
 

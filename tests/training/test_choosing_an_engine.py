@@ -89,11 +89,11 @@ def test_without_compiled_kernels_auto_chooses_torch_and_native_is_refused():
 
 
 def test_an_observation_too_large_for_the_native_engine_uses_torch():
-    from gymnast.engine.native.plan import MOST_PIECES, unsupported_reason
+    from gymnast.engine.native.plan import MAX_PIECES, unsupported_reason
     from tests.engine.native.problems import OBSERVATIONS, Problem
 
     policy = Problem.make("categories").policy
-    for n, fits in ((MOST_PIECES, True), (MOST_PIECES + 1, False)):
+    for n, fits in ((MAX_PIECES, True), (MAX_PIECES + 1, False)):
         many = type(OBSERVATIONS["categories"])((n,), (2,) * n, (0,) * n)
         wide = type(policy)(many, policy.action_space, policy.cfg, policy.normalize)
         assert (unsupported_reason(wide.network) is None) == fits

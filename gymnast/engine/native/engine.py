@@ -40,7 +40,7 @@ class NativeEngine:
         """Takes the gradient steps of the plan, see `Engine.update`. One call of compiled code does all."""
         # Room for every gradient step. After an early stop, the rows of the epochs not run are cut off.
         losses = np.zeros((len(plan.orders) * plan.steps_per_epoch, len(LOSSES)))
-        epochs, steps, stopped = self.native.improve(
+        epochs, steps, stopped = self.native.update(
             self.network,
             self.parameters,
             self.gradient,
@@ -65,7 +65,7 @@ class NativeEngine:
             eps=adam.eps,
             weight_decay=adam.weight_decay,
             max_norm=max_norm or 0.0,  # 0 means no clipping
-            most_kl=plan.target_kl,
+            target_kl=plan.target_kl,
             table=losses,
         )
         adam.steps = steps
@@ -77,7 +77,7 @@ class NativeEngine:
         The clip fraction is included if `clip` is not None.
         """
         rows = self._as_native(monitoring_rows(self.policy.network, batch))
-        shift = self.native.shift(self.network, self.parameters, rows, clip or 0.0)
+        shift = self.native.policy_shift(self.network, self.parameters, rows, clip or 0.0)
         # in the order of `Shift` in native/network.hpp
         names = ("kl", "approx_kl", "entropy", "ratio_mean", "ratio_max", "clip_fraction")
         metrics = {f"policy/{name}": x for name, x in zip(names, shift, strict=True)}

@@ -33,7 +33,7 @@ from gymnast.policy.parameters import Parameters
 
 NONE = -1
 """Offset of a parameter that does not exist."""
-MOST_LAYERS, MOST_PIECES, MOST_CHANNELS = 32, 256, 256
+MAX_LAYERS, MAX_PIECES, MAX_CHANNELS = 32, 256, 256
 """Sizes of the kernels' fixed arrays, as in native/network.hpp."""
 
 
@@ -47,8 +47,8 @@ def unsupported_reason(network: Network) -> str | None:
                 return "layers of policy.cnn=impala are computed by torch"
             case Pixels(precision="bfloat16"):
                 return "policy.precision=bfloat16 is computed by torch"
-            case Pixels(planes=(n, _, _)) if n > MOST_CHANNELS:
-                return f"images have more than {MOST_CHANNELS} channels"
+            case Pixels(planes=(n, _, _)) if n > MAX_CHANNELS:
+                return f"images have more than {MAX_CHANNELS} channels"
             case Parallel(branches=branches) if any(_images(stack) for _, stack in branches):
                 return "images together with other observations are computed by torch"
             case _:
@@ -58,8 +58,8 @@ def unsupported_reason(network: Network) -> str | None:
         sum(entry.count if entry.embeds else 1 for entry in _entries(part, stack, network))
         for part, stack in network.stacks()
     )
-    if layers > MOST_LAYERS or pieces > MOST_PIECES:
-        return f"it has more than {MOST_LAYERS} layers or {MOST_PIECES} inputs"
+    if layers > MAX_LAYERS or pieces > MAX_PIECES:
+        return f"it has more than {MAX_LAYERS} layers or {MAX_PIECES} inputs"
     return None
 
 

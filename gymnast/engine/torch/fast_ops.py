@@ -35,7 +35,7 @@ def gather_images(plane: Tensor, index: Tensor, rows: Tensor) -> Tensor:
         channels = index.index_select(0, rows).unbind(1)
         return torch.stack([plane.index_select(0, channel) for channel in channels], -1)
     out = torch.empty((len(rows), height, width, index.shape[1]), dtype=torch.uint8)
-    native.side_by_side(plane.numpy(), index.numpy(), rows.numpy(), out.numpy())
+    native.gather_images(plane.numpy(), index.numpy(), rows.numpy(), out.numpy())
     return out
 
 

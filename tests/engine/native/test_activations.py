@@ -29,11 +29,11 @@ X = np.concatenate([SIZES, -SIZES]).astype(np.float32)
 @contextmanager
 def instruction_set(name: str) -> Iterator[None]:
     used = _native.instruction_set()
-    _native.use(name)
+    _native.use_instruction_set(name)
     try:
         yield
     finally:
-        _native.use(used)
+        _native.use_instruction_set(used)
 
 
 def by_kernels(kind: ActivationName, x: np.ndarray) -> np.ndarray:

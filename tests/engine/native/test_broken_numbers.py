@@ -95,7 +95,7 @@ def test_nan_in_any_parameter_reaches_the_losses(obs: str):
 def test_nan_passes_activations_with_every_instruction_set(name: str):
     used = _native.instruction_set()
     try:
-        _native.use(name)
+        _native.use_instruction_set(name)
         for activation in ACTIVATIONS:
             problem = Problem.make("vector", rows=9, activation=activation)
             problem.policy.use_engine("native")
@@ -103,7 +103,7 @@ def test_nan_passes_activations_with_every_instruction_set(name: str):
             found = problem.policy.inference.actor(features)
             assert np.array_equal(np.isnan(found).any(1), np.isnan(features).any(1))
     finally:
-        _native.use(used)
+        _native.use_instruction_set(used)
 
 
 @pytest.mark.parametrize("action", ACTIONS)

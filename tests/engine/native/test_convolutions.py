@@ -14,7 +14,7 @@ from gymnast import _native
 from gymnast.config.sections.policy import ActivationName
 from gymnast.engine.adam import Adam
 from gymnast.engine.batch import MAX_MONITORING_ROWS, MinibatchPlan
-from gymnast.engine.native.plan import MOST_CHANNELS, unsupported_reason
+from gymnast.engine.native.plan import MAX_CHANNELS, unsupported_reason
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.images import Images
 from gymnast.policy import architecture
@@ -36,7 +36,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 def one_thread_again():
     yield
     _native.set_threads(1)
-    _native.use(_native.instruction_sets()[-1])
+    _native.use_instruction_set(_native.instruction_sets()[-1])
 
 
 def images(obs: str = "image", rows: int = 20, **more: Any) -> Problem:
@@ -68,7 +68,7 @@ def test_gradients_match_the_definition(obs: str, network: dict[str, Any]):
 
 @pytest.mark.parametrize("instructions", _native.instruction_sets())
 def test_gradients_are_right_with_every_instruction_set(instructions: str):
-    _native.use(instructions)
+    _native.use_instruction_set(instructions)
     right(images("channels last"))
 
 
@@ -207,7 +207,7 @@ def test_numpy_native_and_torch_give_the_same_outputs(obs: str):
 
 
 def test_images_with_too_many_channels_use_torch():
-    for n, fits in ((MOST_CHANNELS, True), (MOST_CHANNELS + 1, False)):
+    for n, fits in ((MAX_CHANNELS, True), (MAX_CHANNELS + 1, False)):
         with patch.dict(IMAGES, deep=ImageObs((n, 36, 36), 255, "first")):
             problem = images("deep", rows=3)
         assert (unsupported_reason(problem.policy.network) is None) == fits

@@ -41,7 +41,7 @@ def test_every_name_on_the_page_exists(name: str):
 def test_documented_limits_match_the_code():
     header = (ROOT / "native/network.hpp").read_text()
     plan = (ROOT / "gymnast/engine/native/plan.py").read_text()
-    names = ("MOST_LAYERS", "MOST_PIECES", "MOST_CHANNELS")
+    names = ("MAX_LAYERS", "MAX_PIECES", "MAX_CHANNELS")
     layers, pieces, channels = (re.findall(rf"{name} = (\d+)", header)[0] for name in names)
     assert f"{', '.join(names)} = {layers}, {pieces}, {channels}" in plan
     assert f"At most {layers} dense layers" in PAGE

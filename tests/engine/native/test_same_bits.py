@@ -23,7 +23,7 @@ SETS = _native.instruction_sets()
 def as_it_was() -> Iterator[None]:
     used = _native.instruction_set()
     yield
-    _native.use(used)
+    _native.use_instruction_set(used)
     _native.set_threads(1)
 
 
@@ -71,7 +71,7 @@ def test_any_number_of_threads_gives_the_same_bits(action: str):
 def test_every_instruction_set_gives_the_gradient_of_the_definition(name: str, action: str):
     problem = Problem.make("dict", action, rows=130, masked=action in MASKABLE, layer_norm=True)
     expected, _ = gradient_of(problem.policy, problem.batch, EVERYTHING)
-    _native.use(name)
+    _native.use_instruction_set(name)
     assert _native.instruction_set() == name
     assert far(problem.run_update(EVERYTHING)[0], expected) < 1e-6
 
@@ -84,7 +84,7 @@ def test_network_outputs_are_bit_identical_with_avx2_and_avx512(obs: str):
     problem.policy.use_engine("native")
     found = []
     for name in ("avx2", "avx512"):
-        _native.use(name)
+        _native.use_instruction_set(name)
         inference = problem.policy.inference
         found.append([f(problem.batch.features) for f in (inference.actor, inference.critic)])
     assert same(*found)
@@ -92,13 +92,13 @@ def test_network_outputs_are_bit_identical_with_avx2_and_avx512(obs: str):
 
 def test_a_missing_instruction_set_is_rejected():
     with pytest.raises(ValueError, match="this processor has no abacus"):
-        _native.use("abacus")
+        _native.use_instruction_set("abacus")
 
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("obs", OBSERVATIONS)
 def test_the_result_of_a_row_does_not_depend_on_the_other_rows(name: str, obs: str):
-    _native.use(name)
+    _native.use_instruction_set(name)
     rows = 141
     problem = Problem.make(obs, "amounts", rows=rows, hidden=(33, 20), layer_norm=True)
     problem.policy.use_engine("native")
