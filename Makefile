@@ -39,7 +39,7 @@ presets: $(TOOLS) ## every built-in preset: train briefly, evaluate, record, rep
 	$(BIN)/gymnast check --all
 
 slow: $(TOOLS)
-	$(BIN)/pytest -q -m slow
+	$(BIN)/pytest -q -n 2 -m slow
 
 docs: $(TOOLS) ## regenerate the generated pages
 	$(BIN)/python -m gymnast.metrics.docs

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -70,13 +69,12 @@ def end_jobs(tmp_path: Path) -> Iterator[None]:
         os.kill(job["pid"], signal.SIGKILL)
 
 
-def parameter(page: Path) -> Any:
-    """The guide has as many commands as several pages, so that it is one of the slow tests."""
-    marks = [pytest.mark.slow] if page.name == "guide.md" else []
-    return pytest.param(page, id=str(page.relative_to(ROOT)), marks=marks)
-
-
-@pytest.mark.parametrize("page", [parameter(page) for page in PAGES if documented(page)])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if documented(page)],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_every_documented_command_runs(page: Path, tmp_path: Path):
     environment = {**os.environ, "GYMNAST_RUNS": str(tmp_path / "runs")}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
