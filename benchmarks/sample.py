@@ -79,9 +79,9 @@ def first_step_sb3() -> dict[str, Any]:
     return {"cpu": done.cpu, "wall": done.wall}
 
 
-def run_json(command: Sequence[str], threads: int = 1) -> dict[str, Any]:
-    """Runs a command; returns the JSON of its last line, and the CPU seconds of the run_command command."""
-    done = run_command(command, threads)
+def run_json(command: Sequence[str], threads: int = 1, root: Path = ROOT) -> dict[str, Any]:
+    """Runs a command; returns the JSON of its last line, and the CPU seconds of the whole command."""
+    done = run_command(command, threads, root)
     return {**json.loads(done.stdout.splitlines()[-1]), "whole": done.cpu}
 
 
@@ -93,12 +93,12 @@ class CompletedCommand:
     wall: float
 
 
-def run_command(command: Sequence[str], threads: int = 1) -> CompletedCommand:
-    """Runs a command to its end, in a temporary directory."""
+def run_command(command: Sequence[str], threads: int = 1, root: Path = ROOT) -> CompletedCommand:
+    """Runs a command to its end, in a temporary directory; it imports the package of the tree `root`."""
     cpu, began = _children(), time.perf_counter()
     with tempfile.TemporaryDirectory() as place:
         surroundings = {**os.environ, **dict.fromkeys(_THREADS, str(threads)), **_COMPILED}
-        surroundings |= {"PYTHONPATH": str(ROOT), "GYMNAST_RUNS": f"{place}/runs"}
+        surroundings |= {"PYTHONPATH": str(root), "GYMNAST_RUNS": f"{place}/runs"}
         about: Any = {"cwd": place, "env": surroundings, "capture_output": True, "text": True}
         try:
             done = subprocess.run(command, timeout=TOO_LONG, **about)
