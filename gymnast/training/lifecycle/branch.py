@@ -124,7 +124,7 @@ _COPY: dict[RunFile, Callable[[Run, Checkpoint, Path], None]] = {
     layout.CHECKPOINTS: _copy_checkpoints,
     layout.LEAGUE: lambda run, saved, path: Snapshots(run.path).copy(path, up_to=saved.step),
 }
-"""For every file of a run that is `copied`: copies it up to the checkpoint into the branch's directory."""
+"""File that is `copied` -> the function that copies it up to the checkpoint into the branch's directory."""
 
 
 def _versions_needed(scores: Mapping[str, Any]) -> set[int]:

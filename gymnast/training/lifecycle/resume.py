@@ -197,7 +197,7 @@ _REWIND: dict[RunFile, Callable[[Loop, Checkpoint], list[int]]] = {
     layout.MATCHES: lambda loop, saved: _rewind_episodes(loop.run.matches, saved),
     layout.LEAGUE: _rewind_league,
 }
-"""For every file of a run that is `rewound`: removes what was written after the checkpoint, and returns the
+"""File that is `rewound` -> the function that removes what was written after the checkpoint, and returns the
 steps of damaged checkpoints that were set aside."""
 
 
