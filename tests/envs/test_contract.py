@@ -115,7 +115,7 @@ def test_a_vector_refuses_to_step_single_copies(envs: Any):
     reset_all(envs, [1, 2, 3, 4])
     with pytest.raises(EnvError, match="cannot step single copies"):
         envs.step(no_action(envs), [0])
-    assert envs.restore != "replay"
+    assert envs.restore_mode != "replay"
 
 
 @pytest.mark.parametrize("env", ["CartPole-v1", "Taxi-v4", "Pendulum-v1", "LunarLander-v3"])

@@ -30,7 +30,7 @@ def test_every_table_entry_names_existing_environments_and_a_backend_that_restor
     ids = [id for id in gym.registry if id.startswith(begin)]
     assert ids, f"no environment's id begins with {begin}"
     backend, n_envs = MEASURED[begin]
-    assert BACKENDS[backend].restore == "replay"
+    assert BACKENDS[backend].restore_mode == "replay"
     assert EnvConfig(id=ids[0], backend=backend, n_envs=n_envs)
 
 

@@ -97,7 +97,7 @@ def test_a_worker_killed_while_idle_is_noticed_by_the_next_step(workers: Any):
     os.kill(workers.workers[1].pid, signal.SIGKILL)
     faults = workers.step(no_action(workers)).faults
     assert [fault.copy for fault in faults] == [2, 3]
-    assert all("was killed by SIGKILL" in fault.what for fault in faults)
+    assert all("was killed by SIGKILL" in fault.message for fault in faults)
     works_again(workers, [2, 3])
 
 
@@ -109,7 +109,7 @@ def test_a_copy_lost_in_the_reset_of_another_is_reported_by_its_next_step(worker
     step = workers.step(no_action(workers))
     (other,) = step.faults
     assert (other.copy, other.step) == (3, 0)
-    assert "; it was running copy 2" in other.what
+    assert "; it was running copy 2" in other.message
     assert follows_script(step, 0, 10, 1)
     assert follows_script(step, 2, 44, 1)
     works_again(workers, [3])
@@ -238,12 +238,12 @@ def test_an_environment_may_keep_its_action_array():
 
 def test_no_worker_outlives_a_killed_trainer_even_if_it_hangs():
     script = (
-        "from tests.envs.backends import begin, in_workers, stepped\n"
-        "from tests.scripted import trouble\n"
-        "envs = in_workers()\n"
-        "begin(envs, trouble('hangs', 1))\n"
+        "from tests.envs.backends import process_backend, reset_all, step_repeatedly\n"
+        "from tests.scripted import faulty_seeds\n"
+        "envs = process_backend()\n"
+        "reset_all(envs, faulty_seeds('hangs', 1))\n"
         "print(*(worker.pid for worker in envs.workers), flush=True)\n"
-        "stepped(envs, 1)\n"
+        "step_repeatedly(envs, 1)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as trainer:
         assert trainer.stdout is not None

@@ -15,6 +15,7 @@ import sys
 from gymnast.processes import guard
 
 PR_SET_PDEATHSIG = 1
+"""Option of prctl(2): the signal that this process gets when the thread that started it ends."""
 
 
 def start(module: str, child_socket: socket.socket) -> subprocess.Popen[bytes]:
@@ -26,6 +27,7 @@ def start(module: str, child_socket: socket.socket) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
+        # Children run in parallel, usually one per core: BLAS threads of their own would compete.
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
     guard.register_child(child.pid)
@@ -38,6 +40,7 @@ def setup() -> int:
     To be called first by the module that was started. The child ignores signals that are meant for the
     trainer; on Linux the kernel kills it when the trainer ends, even while the child hangs.
     """
+    # Ctrl-C reaches the whole process group. The trainer decides what to do and then ends its children.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
     if sys.platform == "linux":
