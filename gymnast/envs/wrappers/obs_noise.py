@@ -30,6 +30,8 @@ def wrap(env: Env, cfg: EnvConfig) -> Env:
 
 
 class ObservationNoise(SeededWrapper):
+    """Adds noise to every observation, including the first of an episode."""
+
     NAME = "observation noise"
 
     def __init__(self, env: Env, add_noise: AddNoise) -> None:
