@@ -39,7 +39,7 @@ def collector_of(
 
 
 def collector_on(envs: InProcessBackend, *, seed: int = 0, **more: Any) -> VectorCollector:
-    settings = {"numbers": {}, "traced": lambda _seed: True, "keep_obs": True} | more
+    settings = {"metric_keys": {}, "should_trace": lambda _seed: True, "keep_obs": True} | more
     return VectorCollector(envs, seed=seed, **settings)
 
 
@@ -192,7 +192,7 @@ def test_a_trace_contains_actions_in_the_format_of_the_environment():
 
 
 def test_only_chosen_episodes_are_traced_and_observations_only_with_keep_obs():
-    collector, policy = begun(traced=lambda seed: seed % 2 == 0, keep_obs=False)
+    collector, policy = begun(should_trace=lambda seed: seed % 2 == 0, keep_obs=False)
     (found,) = collect(collector, policy, [60])
     assert found.traces
     assert all(t.seed % 2 == 0 and t.obs is None for t in found.traces)
@@ -201,7 +201,7 @@ def test_only_chosen_episodes_are_traced_and_observations_only_with_keep_obs():
 
 
 def test_metrics_of_a_preset_are_read_from_the_last_info():
-    collector, policy = begun(numbers={"env/steps": "steps", "env/absent": "nowhere"})
+    collector, policy = begun(metric_keys={"env/steps": "steps", "env/absent": "nowhere"})
     (found,) = collect(collector, policy, [20])
     for episode in found.rollouts["agent"].episodes:
         assert episode.numbers == {"env/steps": float(episode.length)}

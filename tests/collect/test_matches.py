@@ -47,7 +47,7 @@ Array = np.ndarray
 
 
 def collector_of(matches: Coop, learners: tuple[str, ...] = (FOX, HEN), **more: Any):
-    settings = {"traced": lambda _seed: True} | more
+    settings = {"should_trace": lambda _seed: True} | more
     collector = MatchCollector(matches, seed=SEED, learners=learners, **settings)
     collector.matchmaker = ScriptedCasting()
     return collector

@@ -160,7 +160,7 @@ def test_change_pays_the_increase_of_a_component():
     where = TermContext(where.env, parts, ())
     shown = np.zeros((3, 1), parts.dtype)
     shown["gamevariables"][:, 0] = [[50, 100], [49, 80], [49, 90]]  # ammunition, health
-    seen = {"before": ObsBatch(shown[:-1], where.names), "after": ObsBatch(shown[1:], where.names)}
+    seen = {"obs": ObsBatch(shown[:-1], where.names), "next_obs": ObsBatch(shown[1:], where.names)}
     steps = replace(played(scene(), np.zeros((3, 4))), **seen)
     one = {"component": "gamevariables", "index": 1}
     assert term_of("change", where, steps, **one).tolist() == [-20, 10]
