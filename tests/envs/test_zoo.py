@@ -49,7 +49,7 @@ def check_step(step: Any, i: int, seed: int, t: int, actions: Any) -> None:
             assert ends == [terminated, t == last and not terminated]
     assert step.over[i] == (t == length(seed))
     assert step.outcome[i] == UNKNOWN_OUTCOME
-    assert not step.over[i] or step.numbers["duration"][i] == t
+    assert not step.over[i] or step.metrics["duration"][i] == t
 
 
 def length(seed: int) -> int:
