@@ -90,12 +90,7 @@ class Coop:
         *,
         faulty: bool = False,
     ) -> None:
-        self.n_matches, self.restore_mode, self.roles, self.faulty = (
-            n_matches,
-            restore,
-            ROLES,
-            faulty,
-        )
+        self.n_matches, self.restore, self.roles, self.faulty = n_matches, restore, ROLES, faulty
         self.seed, self.memory, self.t = (np.zeros(n_matches, int) for _ in range(3))
         self.obs: ByRole = {
             role: np.zeros((n_matches, kind.seats, kind.obs.size), "f4")
@@ -149,11 +144,11 @@ class Coop:
         )
 
     def state(self) -> dict[str, Array]:
-        assert self.restore_mode == "state"
+        assert self.restore == "state"
         return {name: getattr(self, name).copy() for name in ("seed", "memory", "t")}
 
     def load(self, arrays: Mapping[str, Array]) -> None:
-        assert self.restore_mode == "state"
+        assert self.restore == "state"
         for name in ("seed", "memory", "t"):
             getattr(self, name)[:] = arrays[name]
         for match in range(self.n_matches):

@@ -15,7 +15,6 @@ import sys
 from gymnast.processes import guard
 
 PR_SET_PDEATHSIG = 1
-"""Option of prctl(2): the signal that this process gets when the thread that started it ends."""
 
 
 def start(module: str, child_socket: socket.socket) -> subprocess.Popen[bytes]:
@@ -27,7 +26,6 @@ def start(module: str, child_socket: socket.socket) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        # Children run in parallel, usually one per core: BLAS threads of their own would compete.
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
     guard.register_child(child.pid)
@@ -44,6 +42,7 @@ def setup() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
     if sys.platform == "linux":
+        # The kernel sends this when the *thread* that started the child ends, not only the process.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(sys.argv[2]):  # the parent ended before prctl took effect
             os._exit(1)

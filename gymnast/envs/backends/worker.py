@@ -46,8 +46,7 @@ class Worker:
         self._printed: deque[str] = deque(maxlen=MAX_OUTPUT_LINES)
 
     def start(self) -> None:
-        """Starts the worker without waiting for it. A failure to start is raised by the next
-        `wait_for_reply`."""
+        """Starts the worker without waiting for it. A failure to start is raised by the next `answer`."""
         self._link, theirs = socket.socketpair()
         with theirs:
             try:
@@ -62,7 +61,7 @@ class Worker:
         self._listener = threading.Thread(target=self._listen, args=[printed], daemon=True)
         self._listener.start()
         self._set_timeout(START_SECONDS)
-        with suppress(OSError):  # if it has died already, `wait_for_reply` says how
+        with suppress(OSError):  # if it has died already, `answer` says how
             messages.send(self._link, self.spec)
 
     @property
@@ -138,7 +137,6 @@ class Worker:
         self._link.close()
 
     def _hung(self) -> WorkerLost:
-        """Kills a worker that did not reply in time and returns the error, with the stack it hung in."""
         self._process.send_signal(signal.SIGABRT)  # faulthandler prints where it hangs
         self._wait()
         self.kill()
@@ -147,7 +145,6 @@ class Worker:
         return WorkerLost(what, self._last_words(), hung=True)
 
     def _died(self) -> WorkerLost:
-        """Returns the error for a worker whose socket was closed: its exit code or signal."""
         code = self._wait()
         self.kill()
         if code is None:
@@ -165,20 +162,17 @@ class Worker:
         self._link.settimeout(seconds)
 
     def _wait(self) -> int | None:
-        """Returns the exit code if the worker ends within EXIT_SECONDS, else None."""
+        """Returns the exit code if the worker ends within DYING seconds, else None."""
         try:
             return self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             return None
 
     def _last_words(self) -> str:
-        """Returns the last lines that the worker printed, such as the stack of a crash."""
-        # The thread reads until the pipe is empty; a process that the worker left behind may hold it open.
         self._listener.join(EXIT_SECONDS)
         return "\n".join(self._printed)
 
     def _listen(self, printed: IO[bytes]) -> None:
-        """Reads the worker's output until it ends. Runs in a thread: a full pipe would block the worker."""
         with printed:
             for line in printed:
                 text = line.decode(errors="replace").rstrip()
