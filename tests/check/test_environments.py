@@ -40,7 +40,7 @@ PLANTED = {
     "WritesIntoActions": ("actions", "modified its action argument"),
     "AllowsNothing": ("mask", "allows no action"),
     "ForgetsItsMask": ("mask", "is missing here"),
-    "DrawsNumbers": ("rendering", "not a picture"),
+    "DrawsNumbers": ("rendering", "not a uint8 picture"),
     "CannotDraw": ("rendering", "RuntimeError: no brush"),
     "PaysTooMuch": ("facts.reward", "the reward is 3, declared is [-1, 1]"),
 }
@@ -49,7 +49,7 @@ PLANTED = {
 CONTINUOUS = ("FearsTheEdge", "WritesIntoActions")
 FALSE_FACTS = {
     "facts.actions": (["left"], "1 labels for 2 actions"),
-    "facts.keys": ({"left": 7}, "left stand for no action"),
+    "facts.keys": ({"left": 7}, "left do not map to an action"),
     "facts.observations": ([{"name": "place", "low": 0, "high": 1}], "1 components are declared"),
     "facts.reward": ([0, 1], "the reward is -1, declared is [0, 1]"),
     "facts.returns": ([30, 40], "declared is [30, 40]"),
@@ -172,7 +172,7 @@ def test_allow_turns_an_error_into_a_note():
 def test_an_unknown_name_is_an_error():
     refused = invoke("CartPol-v1")
     assert "did you mean CartPole-v1" in str(refused.exception)
-    assert "name one environment" in str(invoke().exception)
+    assert "expected one environment" in str(invoke().exception)
 
 
 def test_a_missing_time_limit_is_a_warning_unless_the_spec_or_the_config_has_one():
