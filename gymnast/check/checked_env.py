@@ -89,6 +89,7 @@ class CheckedEnv:
             expected = "(observation, reward, terminated, truncated, info)"
             raise EnvBroken(f"step() returned {_counted(result)}, not {expected}")
         obs, reward, terminated, truncated, info = result
+        # Not only truthy: an array or None here is usually a mistake in the order of the five values.
         for name, end in (("terminated", terminated), ("truncated", truncated)):
             if not isinstance(end, bool | np.bool_):
                 raise EnvBroken(f"{name} is {end!r}, not True or False")

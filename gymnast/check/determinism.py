@@ -50,6 +50,8 @@ class Transcript:
 
 @dataclass(frozen=True)
 class _Difference:
+    """The first difference between an episode and its repetition."""
+
     what: str
     where: str
 
@@ -131,6 +133,7 @@ def _seeds_matter(make_copy: Callable[[], CheckedEnv], episode: Transcript) -> F
 
 def _independent_of_history(copy: CheckedEnv, played: Sequence[Transcript]) -> Finding:
     """Repeats episodes in reverse order, in a copy that has left an episode unfinished."""
+    # An unfinished episode is what a reset most easily fails to clean up.
     try:
         copy.reset(played[-1].seed)
         for action in played[-1].actions[:3]:

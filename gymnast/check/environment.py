@@ -88,6 +88,8 @@ class _EnvironmentCheck:
             yield Finding("made", "ok")
 
     def _findings(self, steps: int, on_progress: ProgressCallback) -> Iterator[Finding]:
+        """Yields the findings in the order of the checks. Raises EnvError if a further copy cannot be
+        created."""
         # 1. The spaces. Nothing else can be checked without them.
         env = self.copy.env
         try:
@@ -151,6 +153,7 @@ class _EnvironmentCheck:
         each for a failed reset and a failed step."""
         copy, played, broken = self.copy, list[Transcript](), dict[str, Finding]()
         taken = failures = 0
+        # An episode that fails is abandoned; others may still show more. Its recorded part can be repeated.
         while taken < steps and failures < _PATIENCE:
             transcript = Transcript(self._seed(len(played)))
             played.append(transcript)

@@ -59,6 +59,7 @@ class EpisodeEndCheck:
         yield self._at_the_limit()
 
     def _terminated_or_truncated(self) -> Finding:
+        """Checks that ends are terminated or truncated, not both."""
         both = [end for end in self._ended if end.terminated and end.truncated]
         # At the time limit, both may be true by coincidence; before it, only by mistake.
         early = [end for end in both if end.step != self._limit]
@@ -79,6 +80,7 @@ class EpisodeEndCheck:
         return Finding("ends", "ok", f"{terminated} terminated, {truncated} truncated")
 
     def _at_the_limit(self) -> Finding:
+        """Checks the time limit: that there is one, that it is kept, and that it truncates."""
         if self._late:
             return self._late.finding()
         if self._limit is not None:

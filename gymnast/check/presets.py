@@ -239,6 +239,7 @@ def _config(run: Run) -> Config[Any]:
 
 
 def _named(name: str) -> tuple[Preset, str | None]:
+    """Returns the preset and the variant of a target. Raises EnvError for an id without a preset."""
     env, variant = split_target(name)
     preset = find_preset(env)
     if preset.path is None:

@@ -10,6 +10,8 @@ from gymnast.envs.backends.backend import Fault
 
 
 class FaultCount:
+    """Counts faults per copy. One finished episode clears a copy's record."""
+
     def __init__(self, copies: int, limit: int) -> None:
         """A copy is given up after `limit` faults without a finished episode in between."""
         self.limit = limit

@@ -48,6 +48,8 @@ class MatchEnd:
 
 
 class MatchCollector:
+    """Implements `Collector` for `Matches`. Roles that do not learn play too, but have no rollout."""
+
     def __init__(
         self,
         matches: Matches,

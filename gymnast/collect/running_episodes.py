@@ -26,6 +26,8 @@ _PAST = "past."
 
 
 class RunningEpisodes:
+    """The current episode of each copy: seed, number, return and length so far, and its steps."""
+
     def __init__(self, n_envs: int) -> None:
         self.table = np.zeros(
             n_envs, [("seed", "i8"), ("number", "i8"), ("raw_return", "f8"), ("length", "i8")]

@@ -32,6 +32,8 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 class VectorCollector:
+    """Implements `Collector` for a `Backend`. Episodes continue from one rollout to the next."""
+
     def __init__(
         self,
         envs: Backend,

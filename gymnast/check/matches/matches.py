@@ -219,6 +219,7 @@ class _MatchCheck:
     # ---- findings ------------------------------------------------------------------------
 
     def findings(self) -> Iterator[Finding]:
+        """Yields the findings about the matches played so far."""
         matches, wrong = self.matches, self._wrong
         yield Finding("made", "ok")
         spaces = (
@@ -245,6 +246,7 @@ class _MatchCheck:
             yield check_rendering(matches)
 
     def _ends(self) -> Finding:
+        """Returns the finding about ends and outcomes."""
         if self._wrong["ends"]:
             return self._wrong["ends"].finding()
         if not self._outcomes:
@@ -260,6 +262,7 @@ class _MatchCheck:
         return Finding("ends", "ok", f"outcomes: {counts}")
 
     def _metrics(self) -> Iterator[Finding]:
+        """Checks that finished matches report the metrics of the preset."""
         wanted = {metric.source for metric in self.cfg.metrics.values()}
         if not wanted or self._numbers is None:
             return
@@ -281,6 +284,6 @@ def _outside(space: BoxObs, rows: Array) -> str | None:
     beyond = (rows < low - tolerance[0]) | (rows > high + tolerance[1])
     if not beyond.any():
         return None
-    _, *at = (int(index[0]) for index in beyond.nonzero())
+    _, *at = (int(index[0]) for index in beyond.nonzero())  # row and index of the first one
     value, bounds = float(rows[beyond][0]), [float(end[tuple(at)]) for end in (low, high)]
     return f"{value:g} at index {at}, its space says [{bounds[0]:g}, {bounds[1]:g}]"

@@ -31,6 +31,8 @@ class ActiveCall(NamedTuple):
 
 
 class CallTracker(Protocol):
+    """A backend that knows which environment it is calling."""
+
     def active_call(self) -> ActiveCall | None:
         """Returns the call in progress, if any. Must be safe to call from other threads."""
         ...

@@ -109,6 +109,7 @@ _Columns = dict[str, tuple[Any, tuple[int, ...]]]
 def _columns(
     obs: Observation, action: Action, n: int, elements: int, parts: int, keys: int
 ) -> _Columns:
+    """Returns dtype and shape of every array, in the order in which they lie in memory."""
     return {
         "obs": (obs.dtype, (n, *obs.shape)),
         "reward": (np.float64, (n,)),

@@ -66,6 +66,8 @@ class Step:
 
 
 class Backend(Protocol):
+    """N copies of an environment that step together; see the guarantees above."""
+
     name: str
     """Name of the environment in messages."""
     n_envs: int

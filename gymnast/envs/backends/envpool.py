@@ -22,6 +22,8 @@ Array = np.ndarray
 
 
 class EnvPoolVector(VectorEnv[Any, Any, Any]):
+    """A pool with its spaces and autoreset mode, as `VectorBackend` expects them."""
+
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(self, name: str, n_envs: int, settings: dict[str, Any]) -> None:

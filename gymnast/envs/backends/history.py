@@ -21,6 +21,8 @@ _UNKNOWN = -1
 
 
 class History:
+    """The actions of all copies, from the step at which the first of them was seeded."""
+
     def __init__(self, space: Action, n_envs: int) -> None:
         fits_a_byte = (
             isinstance(space, DiscreteAction) and space.first >= 0 and space.first + space.n <= 256

@@ -25,6 +25,9 @@ Array = np.ndarray
 
 
 class InProcessBackend:
+    """Implements `Backend` with one environment object per copy. Results are written into buffers that a
+    worker process can place in shared memory."""
+
     restore_mode: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(

@@ -33,6 +33,8 @@ CLOSE_SECONDS = 0.15
 
 
 class ProcessBackend:
+    """Implements `Backend` with several workers, each of which runs a contiguous range of the copies."""
+
     restore_mode: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(

@@ -33,6 +33,8 @@ Array = np.ndarray
 
 
 class VectorBackend:
+    """Implements `Backend` with a Gymnasium `VectorEnv`, whatever its autoreset mode."""
+
     restore_mode: Literal["replay", "together", "history", "none"]
 
     def __init__(

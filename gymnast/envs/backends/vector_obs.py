@@ -22,6 +22,8 @@ Problems = dict[int, str]
 
 
 class VectorObs:
+    """Buffers [N, ...] for the observations and masks of a vector. `masked`: use its action masks."""
+
     def __init__(self, vector: VectorEnv[Any, Any, Any], *, masked: bool) -> None:
         self.n = vector.num_envs
         self.obs_space = spaces.convert_obs_space(vector.single_observation_space)

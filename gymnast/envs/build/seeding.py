@@ -15,6 +15,8 @@ _SEED, _OTHER = 12345, 54321
 
 @dataclass(frozen=True)
 class SeedingResult:
+    """The result of `check_seeding`."""
+
     is_replayable: bool
     """True if the same seed with the same actions gives the same episode."""
     warnings: tuple[str, ...] = ()

@@ -54,6 +54,8 @@ _COLORS = np.array(
 
 
 class MinAtar(BaseEnv):
+    """MinAtar's environment with a seeded first step and a renderer of its own."""
+
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:

@@ -18,6 +18,8 @@ Position = tuple[float, ...] | None
 
 @dataclass(frozen=True)
 class Axis:
+    """One coordinate of an object, with its range."""
+
     name: str
     low: float
     """Lowest position of the object's center, in pixels."""

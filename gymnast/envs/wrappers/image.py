@@ -20,6 +20,7 @@ _BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
 
 
 def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+    """Returns the environment with processed images. Raises EnvError if its observations contain none."""
     space = env.observation_space
     # A plain image is treated as a Dict with one unnamed entry.
     entries = space.spaces if isinstance(space, gym.spaces.Dict) else {"": space}

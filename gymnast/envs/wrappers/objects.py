@@ -67,6 +67,7 @@ class ObjectFeatures(gym.Wrapper[Any, Any, Any, Any]):
         return self._features(ram), reward, terminated, truncated, info
 
     def _features(self, ram: Array) -> Array:
+        """Returns the features for the current RAM; velocities are differences to the previous call."""
         positions, row = self._layout.read_positions(ram), list[float]()
         for i, (thing, now, before) in enumerate(
             zip(self._layout.objects, positions, self._previous, strict=True)

@@ -18,6 +18,7 @@ AddNoise = Callable[[Any, np.random.Generator], Any]
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:
+    """Returns the environment with noise on every Box of its observations, at least one."""
     scales, space = cfg.noise.obs, env.observation_space
     if isinstance(scales, tuple) and not isinstance(space, Box):
         what = f"a list of standard deviations cannot be applied to {space}"

@@ -12,6 +12,7 @@ from gymnast.errors import EnvError
 
 
 def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+    """Returns the environment with its category indices as one MultiBinary vector."""
     space, n_categories = env.observation_space, np.array(cfg.one_hot)
     if not (isinstance(space, gym.spaces.Box) and _holds_indices(space, len(n_categories))):
         what = f"{cfg.id} needs category indices, {len(n_categories)} along the last axis, but has"

@@ -28,6 +28,8 @@ Array = np.ndarray
 
 
 class PettingZooMatches:
+    """Implements `Matches` with one PettingZoo environment per match."""
+
     restore_mode: Literal["state", "replay", "none"]
 
     def __init__(

@@ -37,6 +37,8 @@ _APART = np.maximum(
 
 @dataclass(frozen=True)
 class Layout:
+    """The walls and agents of M matches at their start."""
+
     middle: Array
     """Centers of the boxes, [M, B, 2]."""
     half: Array
