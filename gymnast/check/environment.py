@@ -55,14 +55,12 @@ def check_environment(
     try:
         copy = CheckedEnv(make)
     except EnvError as problem:
-        # Without a cause it is a usage error, such as an unknown id; with one, the constructor raised.
         if problem.__cause__ is None:
             raise
         text = env_traceback(problem.__cause__)
         return Report(target, 0, 0, (Finding("made", "wrong", problem.message, "", text),))
-    # Gymnasium warns about much of what is reported here in full.
     with closing(copy), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # Gymnasium's, about what is reported here in full
         check = _EnvironmentCheck(cfg, copy, make, seed)
         findings = [*check.findings(steps, on_progress)]
         return Report(target, copy.steps, copy.resets, sort_findings(findings))
