@@ -22,6 +22,8 @@ UNIT_NAMES = (*CLOCKS, "minutes", "hours")
 
 @dataclass
 class Clock:
+    """The counters of a run. Schedules, intervals and the budget are functions of them."""
+
     env_steps: int = 0
     """Number of environment steps, summed over all copies."""
     vec_steps: int = 0
@@ -53,6 +55,7 @@ class Clock:
     @property
     def progress(self) -> float | None:
         """Used share of the budget, 0..1; None without a budget."""
+        # Any limit ends the run, so the one that is used up most defines the progress.
         shares = [min(self.read(name) / total, 1.0) for name, total in self.limits.items()]
         return max(shares, default=None)
 
@@ -63,9 +66,11 @@ class Clock:
         return next(reached, None)
 
     def counters(self) -> dict[str, int | float]:
+        """Returns all counters by name, without the limits."""
         return {name: getattr(self, name) for name in CLOCKS}
 
     def load(self, counters: Mapping[str, int | float]) -> None:
+        """Restores the counters of a checkpoint; counters that it lacks keep their values."""
         for f in fields(self):
             if f.name in counters:
                 setattr(self, f.name, counters[f.name])

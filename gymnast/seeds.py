@@ -43,6 +43,7 @@ def encode_task(seed: int, task: int, n_tasks: int) -> int:
     So the task of an episode is known from its seed alone (`decode_task`).
     """
     encoded = seed - seed % n_tasks + task
+    # Above the largest seed, the previous multiple of n_tasks encodes the same task.
     return encoded if encoded < 2**31 else encoded - n_tasks
 
 
@@ -61,8 +62,10 @@ def is_in_subset(share: float, seed: int) -> bool:
 
     Multiplying by an odd number permutes the seeds modulo 2**31, so that the share is exact.
     """
+    # A prime near 2**32 / golden ratio (Knuth's multiplicative hashing) spreads neighboring seeds.
     return seed * 0x9E3779B1 % 2**31 < share * 2**31
 
 
 def _digest(root: int, path: tuple[Name, ...], size: int) -> bytes:
+    # `hash()` is salted per process for strings; the repr also separates 1 from "1".
     return blake2b(repr((root, *path)).encode(), digest_size=size).digest()

@@ -42,25 +42,27 @@ class MaskCheck:
         self._wrong = FirstViolation("mask")
         self._present = self._absent = 0
 
-    def observe(self, moment: Timestep) -> None:
-        if moment.over or not self._used:
-            self._present += "action_mask" in moment.info
+    def observe(self, timestep: Timestep) -> None:
+        # After the end of an episode no action is chosen, so that its mask does not matter.
+        if timestep.over or not self._used:
+            self._present += "action_mask" in timestep.info
             return
-        if moment.info.get("action_mask") is None:
+        if timestep.info.get("action_mask") is None:
             self._absent += 1
             if self._present:
                 self._wrong.record(
-                    moment, 'info["action_mask"] is missing here, but was present before'
+                    timestep, 'info["action_mask"] is missing here, but was present before'
                 )
             return
+        # Masks must be present in every step or in none: a missing mask would allow everything.
         if self._absent and not self._present:
             self._wrong.record(
-                moment, 'info["action_mask"] is present here, but was missing before'
+                timestep, 'info["action_mask"] is present here, but was missing before'
             )
         self._present += 1
-        problem = mask_of(self._kind, moment.info)[1]
+        problem = mask_of(self._kind, timestep.info)[1]
         if problem is not None:
-            self._wrong.record(moment, problem)
+            self._wrong.record(timestep, problem)
 
     def findings(self) -> Iterator[Finding]:
         if not self._used and self._present:
@@ -75,9 +77,9 @@ class UnchangedActionCheck:
     def __init__(self) -> None:
         self._wrong = FirstViolation("actions")
 
-    def observe(self, moment: Timestep) -> None:
-        if not moment.action_unchanged:
-            self._wrong.record(moment, "step() modified its action argument (work on a copy)")
+    def observe(self, timestep: Timestep) -> None:
+        if not timestep.action_unchanged:
+            self._wrong.record(timestep, "step() modified its action argument (work on a copy)")
 
     def findings(self) -> Iterator[Finding]:
         return iter([self._wrong.finding()] if self._wrong else [])
@@ -86,8 +88,8 @@ class UnchangedActionCheck:
 def random_policy(kind: Action, rng: np.random.Generator) -> Callable[[Timestep], Any]:
     """Returns a function that samples uniformly from the valid actions."""
 
-    def act(moment: Timestep) -> Any:
-        mask = mask_of(kind, moment.info)[0]
+    def act(timestep: Timestep) -> Any:
+        mask = mask_of(kind, timestep.info)[0]
         return random_actions(kind, (1,), rng, None if mask is None else mask[None])[0]
 
     return act
@@ -106,18 +108,19 @@ def mask_of(kind: Action, info: Mapping[str, Any]) -> tuple[Array | None, str | 
 
 def check_extreme_actions(copy: CheckedEnv, kind: Action, seed: int) -> Finding:
     """Takes every discrete action, or every bound of a Box, and returns whether step() survives it."""
+    # Each action starts from a reset. A bound is held for a while: it may break only after some steps.
     tried = 0
     for action in extreme_actions(kind):
         try:
-            moment = copy.reset(seed)
+            timestep = copy.reset(seed)
         except EnvBroken:
             break  # reported by the check of reset()
         for _ in range(_STEPS if isinstance(kind, BoxAction) else 1):
-            mask = mask_of(kind, moment.info)[0]
-            if moment.over or _ruled_out(kind, action, mask):
+            mask = mask_of(kind, timestep.info)[0]
+            if timestep.over or _ruled_out(kind, action, mask):
                 break
             try:
-                moment = copy.step(deepcopy(action))
+                timestep = copy.step(deepcopy(action))
             except EnvBroken as broken:
                 where = copy.location
                 copy.recreate()
@@ -149,6 +152,8 @@ def extreme_actions(kind: Action) -> Iterator[Any]:
 
 
 def _bounds(kind: BoxAction) -> Iterator[Array]:
+    """Yields the corners of a Box, then each bound alone with the other dimensions in the middle. Infinite
+    bounds count as 0."""
     low, high = (np.array(end, np.float32) for end in (kind.low, kind.high))
     low, high = (np.where(np.isfinite(end), end, 0).astype(np.float32) for end in (low, high))
     yield from (low.reshape(kind.shape), high.reshape(kind.shape))
@@ -181,6 +186,7 @@ def check_action_labels(space: gym.Space[Any], kind: Action, facts: Facts) -> It
 
 
 def _labels(kind: Action) -> int:
+    """Returns how many labels an action space needs: one per option, or one per element."""
     match kind:
         case DiscreteAction():
             return kind.n

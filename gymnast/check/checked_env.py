@@ -67,10 +67,10 @@ class CheckedEnv:
 
     def reset(self, seed: int) -> Timestep:
         self._seed, self._step, self.episode = seed, 0, self.resets
-        began = time.perf_counter()
+        started = time.perf_counter()
         with _guarded(f"reset(seed={seed})"):
             result: Any = self.env.reset(seed=seed)
-        self.reset_seconds += time.perf_counter() - began
+        self.reset_seconds += time.perf_counter() - started
         self.resets += 1
         if not isinstance(result, tuple) or len(result) != 2:
             raise EnvBroken(f"reset() returned {_counted(result)}, not (observation, info)")
@@ -80,15 +80,16 @@ class CheckedEnv:
     def step(self, action: Any) -> Timestep:
         self._step += 1
         passed_action = deepcopy(action)  # to notice if step() modifies it
-        began = time.perf_counter()
+        started = time.perf_counter()
         with _guarded(f"step({action})"):
             result: Any = self.env.step(passed_action)
-        self.step_seconds += time.perf_counter() - began
+        self.step_seconds += time.perf_counter() - started
         self.steps += 1
         if not isinstance(result, tuple) or len(result) != 5:
             expected = "(observation, reward, terminated, truncated, info)"
             raise EnvBroken(f"step() returned {_counted(result)}, not {expected}")
         obs, reward, terminated, truncated, info = result
+        # Not only truthy: an array or None here is usually a mistake in the order of the five values.
         for name, end in (("terminated", terminated), ("truncated", truncated)):
             if not isinstance(end, bool | np.bool_):
                 raise EnvBroken(f"{name} is {end!r}, not True or False")
@@ -127,6 +128,7 @@ def fingerprint(obs: Any) -> bytes:
     digest = blake2b(digest_size=16)
 
     def take(part: Any) -> None:
+        # Names, lengths, dtypes and shapes are hashed too: the bytes alone are ambiguous.
         if isinstance(part, Mapping):
             for key in sorted(part, key=str):
                 digest.update(str(key).encode())
@@ -149,6 +151,7 @@ def env_traceback(cause: BaseException) -> str:
     frames, own = cause.__traceback__, cause.__traceback__
     while own is not None and _is_framework_code(own):
         own = own.tb_next
+    # Everything is shown if the exception was raised by a framework itself.
     return "".join(traceback.format_exception(type(cause), cause, own or frames)).rstrip()
 
 
@@ -175,12 +178,14 @@ _FRAMEWORK = (Path(__file__).parents[1], Path(str(gym.__file__)).parent)
 
 
 def _info(info: Any, call: str) -> Mapping[str, Any]:
+    """Returns the info. Raises EnvBroken if it is not a dict."""
     if not isinstance(info, Mapping):
         raise EnvBroken(f"the info of {call}() is a {type(info).__name__}, not a dict")
     return info
 
 
 def _is_number(reward: Any) -> bool:
+    """True for one real number, also as an array without dimensions."""
     real = isinstance(reward, int | float | np.number | np.bool_) or (
         isinstance(reward, np.ndarray) and reward.shape == ()
     )
@@ -188,6 +193,7 @@ def _is_number(reward: Any) -> bool:
 
 
 def _counted(result: Any) -> str:
+    """Describes a result that is not the expected tuple."""
     if isinstance(result, tuple):
         return f"{len(result)} values"
     return f"a {type(result).__name__}"

@@ -25,6 +25,7 @@ StepFingerprint = tuple[bytes, str, bool, bool]
 _PREFIX = 100
 """Number of steps of an episode that are repeated with other seeds."""
 _SEEDS = 3
+"""Number of other seeds."""
 
 
 @dataclass
@@ -35,11 +36,12 @@ class Transcript:
     actions: list[Any] = field(default_factory=list[Any])
     fingerprints: list[StepFingerprint] = field(default_factory=list[StepFingerprint])
 
-    def add(self, moment: Timestep) -> None:
-        if moment.step:
-            self.actions.append(deepcopy(moment.action))
-        ends = moment.terminated, moment.truncated
-        self.fingerprints.append((fingerprint(moment.obs), repr(moment.reward), *ends))
+    def add(self, timestep: Timestep) -> None:
+        """Appends the result of a reset or step. Hashes instead of observations keep it small."""
+        if timestep.step:
+            self.actions.append(deepcopy(timestep.action))
+        ends = timestep.terminated, timestep.truncated
+        self.fingerprints.append((fingerprint(timestep.obs), repr(timestep.reward), *ends))
 
     def prefix(self, steps: int) -> Transcript:
         """Returns the first `steps` steps of the episode."""
@@ -48,6 +50,8 @@ class Transcript:
 
 @dataclass(frozen=True)
 class _Difference:
+    """The first difference between an episode and its repetition."""
+
     what: str
     where: str
 
@@ -55,21 +59,26 @@ class _Difference:
 def check_determinism(
     make_copy: Callable[[], CheckedEnv], transcripts: Sequence[Transcript], facts: Facts, steps: int
 ) -> Iterator[Finding]:
-    """Yields the findings. `fresh` creates a new copy; `steps` is the maximum number of steps to repeat."""
+    """Yields the findings. `make_copy` creates a new copy; `steps`: how many steps to repeat at most."""
     transcripts = [transcript for transcript in transcripts if transcript.fingerprints]
     if not transcripts:
         return
     with closing(make_copy()) as copy:
+        # 1. Does a new copy repeat what the first one played? Meanwhile the global random generators must
+        # not move: an environment that draws from them depends on everything else in the process.
         shared = _shared_generators()
-        difference = _again(copy, _within(transcripts, steps))
+        difference = _repeat(copy, _within(transcripts, steps))
         global_draws = [
             name for name, state in _shared_generators().items() if state != shared[name]
         ]
         yield _deterministic(difference, facts, global_draws)
         if difference is not None:
             return
+        # 2. Do other seeds give other episodes?
         seed = _seeds_matter(make_copy, transcripts[0].prefix(_PREFIX))
         yield seed
+        # 3. Do earlier episodes of a copy influence later ones? An unseeded generator would, and was
+        # reported already.
         if seed.verdict != "wrong":
             yield _independent_of_history(copy, _within(transcripts[:3], steps))
 
@@ -77,6 +86,8 @@ def check_determinism(
 def _deterministic(
     difference: _Difference | None, facts: Facts, global_draws: Sequence[str]
 ) -> Finding:
+    """Judges the difference between two copies, if any, by what the facts declare. `global_draws`: names of
+    the global generators that the environment has drawn from."""
     declared = facts.deterministic
     if difference is None:
         if declared == "no":
@@ -95,19 +106,21 @@ def _deterministic(
     return Finding("deterministic", "wrong", what, difference.where)
 
 
-def _seeds_matter(fresh: Callable[[], CheckedEnv], episode: Transcript) -> Finding:
+def _seeds_matter(make_copy: Callable[[], CheckedEnv], episode: Transcript) -> Finding:
     """Repeats an episode with other seeds in fresh copies. If that changes nothing but later episodes of one
     copy differ, the environment uses a generator that reset() does not seed."""
     others = [episode_seed(episode.seed, "another", i) for i in range(_SEEDS)]
     for seed in others:
-        with closing(fresh()) as copy:
+        with closing(make_copy()) as copy:
             reseeded = [
                 Transcript(s, episode.actions, episode.fingerprints) for s in (seed, *others)
             ]
-            if _again(copy, reseeded[:1]) is not None:
+            if _repeat(copy, reseeded[:1]) is not None:
                 return Finding("seed", "ok", "different seeds give different episodes")
-            later = _again(copy, reseeded[1:])
+            later = _repeat(copy, reseeded[1:])
             generator = _own_generator(copy.env.unwrapped)
+            # Both are needed: an attribute alone may be unused, and a difference alone is a matter of the
+            # episodes before it.
             if later is not None and generator:
                 what = (
                     f"seeds change nothing: it draws from {generator}, which reset() does not seed"
@@ -120,6 +133,7 @@ def _seeds_matter(fresh: Callable[[], CheckedEnv], episode: Transcript) -> Findi
 
 def _independent_of_history(copy: CheckedEnv, played: Sequence[Transcript]) -> Finding:
     """Repeats episodes in reverse order, in a copy that has left an episode unfinished."""
+    # An unfinished episode is what a reset most easily fails to clean up.
     try:
         copy.reset(played[-1].seed)
         for action in played[-1].actions[:3]:
@@ -127,26 +141,26 @@ def _independent_of_history(copy: CheckedEnv, played: Sequence[Transcript]) -> F
                 break
     except EnvBroken:
         copy.recreate()
-    difference = _again(copy, list(reversed(played)))
+    difference = _repeat(copy, list(reversed(played)))
     if difference is None:
         return Finding("past", "ok", "reset() is independent of the episodes before it")
     what = f"episodes before a reset change the episode after it: {difference.what}"
     return Finding("past", "wrong", what, difference.where)
 
 
-def _again(copy: CheckedEnv, played: Sequence[Transcript]) -> _Difference | None:
+def _repeat(copy: CheckedEnv, played: Sequence[Transcript]) -> _Difference | None:
     """Repeats these episodes in this order. Returns the first difference, or None."""
     for recorded in played:
         now = Transcript(recorded.seed)
-        moment = None
+        timestep = None
         try:
-            for step, line in enumerate(recorded.fingerprints):
+            for step, expected in enumerate(recorded.fingerprints):
                 action = deepcopy(recorded.actions[step - 1]) if step else None
-                moment = copy.step(action) if step else copy.reset(recorded.seed)
-                now.add(moment)
-                if now.fingerprints[-1] != line:
-                    return _Difference(_difference(line, now.fingerprints[-1]), moment.location)
-                if moment.over:
+                timestep = copy.step(action) if step else copy.reset(recorded.seed)
+                now.add(timestep)
+                if (actual := now.fingerprints[-1]) != expected:
+                    return _Difference(_difference(expected, actual), timestep.location)
+                if timestep.over:
                     break
         except EnvBroken as broken:
             where = copy.location
@@ -167,6 +181,7 @@ def _within(played: Sequence[Transcript], steps: int) -> list[Transcript]:
 
 
 def _difference(before: StepFingerprint, now: StepFingerprint) -> str:
+    """Describes the first part in which two fingerprints differ."""
     if before[0] != now[0]:
         return "the observation differs"
     if before[1] != now[1]:

@@ -60,19 +60,22 @@ def check_environment(
         text = env_traceback(problem.__cause__)
         return Report(target, 0, 0, (Finding("made", "wrong", problem.message, "", text),))
     with closing(copy), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # Gymnasium's, about what is reported here in full
         check = _EnvironmentCheck(cfg, copy, make, seed)
-        found = [*check.findings(steps, on_progress)]
-        return Report(target, copy.steps, copy.resets, sort_findings(found))
+        findings = [*check.findings(steps, on_progress)]
+        return Report(target, copy.steps, copy.resets, sort_findings(findings))
 
 
 class _EnvironmentCheck:
+    """All checks of one environment. `make` creates further copies of the one in `copy`."""
+
     def __init__(
         self, cfg: Config[Any], copy: CheckedEnv, make: Callable[[], Any], seed: int
     ) -> None:
         self.cfg, self.copy, self.make, self.seed = cfg, copy, make, seed
 
     def findings(self, steps: int, on_progress: ProgressCallback) -> Iterator[Finding]:
+        """Runs all checks. Some of them create further copies, which may fail although the first worked."""
         try:
             yield from self._findings(steps, on_progress)
         except EnvError as problem:
@@ -83,6 +86,9 @@ class _EnvironmentCheck:
             yield Finding("made", "ok")
 
     def _findings(self, steps: int, on_progress: ProgressCallback) -> Iterator[Finding]:
+        """Yields the findings in the order of the checks. Raises EnvError if a further copy cannot be
+        created."""
+        # 1. The spaces. Nothing else can be checked without them.
         env = self.copy.env
         try:
             obs, action = (
@@ -98,6 +104,7 @@ class _EnvironmentCheck:
         yield from check_action_labels(env.action_space, action, facts)
         yield from self._undeclared()
 
+        # 2. Random episodes, watched by all observers at once.
         last = _LastInfos([*dict.fromkeys(m.source for m in self.cfg.metrics.values())])
         observers: list[Observer] = [
             ObsSpaceCheck(env.observation_space, obs, facts),
@@ -122,6 +129,7 @@ class _EnvironmentCheck:
         observed = [finding for observer in observers for finding in observer.findings()]
         yield from observed
         yield from self._speed()
+        # 3. Checks with copies of their own: determinism, extreme actions, rendering.
         fresh = partial(CheckedEnv, self.make)
         yield from check_determinism(fresh, played, facts, steps // 4)
         if not broken and not any(finding.check == "actions" for finding in observed):
@@ -143,17 +151,18 @@ class _EnvironmentCheck:
         each for a failed reset and a failed step."""
         copy, played, broken = self.copy, list[Transcript](), dict[str, Finding]()
         taken = failures = 0
+        # An episode that fails is abandoned; others may still show more. Its recorded part can be repeated.
         while taken < steps and failures < _PATIENCE:
             transcript = Transcript(self._seed(len(played)))
             played.append(transcript)
             check = "reset"
             try:
-                moment = copy.reset(transcript.seed)
+                timestep = copy.reset(transcript.seed)
                 check = "step"
-                self._record(moment, transcript, observers)
-                while not moment.over and taken < steps:
-                    moment = copy.step(act(moment))
-                    self._record(moment, transcript, observers)
+                self._record(timestep, transcript, observers)
+                while not timestep.over and taken < steps:
+                    timestep = copy.step(act(timestep))
+                    self._record(timestep, transcript, observers)
                     taken += 1
                     on_progress(taken, steps)
             except EnvBroken as problem:
@@ -164,16 +173,18 @@ class _EnvironmentCheck:
         return played, list(broken.values())
 
     def _record(
-        self, moment: Timestep, transcript: Transcript, observers: Sequence[Observer]
+        self, timestep: Timestep, transcript: Transcript, observers: Sequence[Observer]
     ) -> None:
-        transcript.add(moment)
+        """Passes the result of a reset or step to everybody who watches."""
+        transcript.add(timestep)
         for observer in observers:
-            observer.observe(moment)
+            observer.observe(timestep)
 
     def _seed(self, episode: int) -> int:
         return episode_seed(self.seed, "check", episode)
 
     def _undeclared(self) -> Iterator[Finding]:
+        """Notes which facts no preset declares."""
         missing = [name for name in _DECLARED if not getattr(self.cfg.facts, name)]
         if missing:
             what = f"not declared in a preset: {', '.join(missing)}"
@@ -193,15 +204,15 @@ class _LastInfos:
     """Checks that the last info of episodes has the keys of the preset's metrics."""
 
     def __init__(self, wanted: Sequence[str]) -> None:
-        self._wanted, self._found, self._ended = wanted, set[str](), 0
+        self._wanted, self._seen_keys, self._ended = wanted, set[str](), 0
 
-    def observe(self, moment: Timestep) -> None:
-        if moment.over:
+    def observe(self, timestep: Timestep) -> None:
+        if timestep.over:
             self._ended += 1
-            self._found |= moment.info.keys()
+            self._seen_keys |= timestep.info.keys()
 
     def findings(self) -> Iterator[Finding]:
-        missing = [key for key in self._wanted if key not in self._found]
+        missing = [key for key in self._wanted if key not in self._seen_keys]
         if not self._wanted or not self._ended:
             return
         if missing:

@@ -30,6 +30,9 @@ NO_LIMIT = Finding(
 
 
 class EpisodeEndCheck:
+    """Checks how episodes end. A time limit that is returned as terminated is the most common mistake: the
+    critic then learns that no reward follows (Pardo et al. 2018)."""
+
     def __init__(
         self, env: gym.Env[Any, Any], limit: int | None, config_limit: int | None = None
     ) -> None:
@@ -39,16 +42,16 @@ class EpisodeEndCheck:
         self._ended: list[Timestep] = []
         self._late = FirstViolation("time limit")
 
-    def observe(self, moment: Timestep) -> None:
-        self._longest = max(self._longest, moment.step)
-        if self._limit is not None and moment.step > self._limit:
+    def observe(self, timestep: Timestep) -> None:
+        self._longest = max(self._longest, timestep.step)
+        if self._limit is not None and timestep.step > self._limit:
             self._late.record(
-                moment, f"the episode continues beyond its limit of {self._limit} steps"
+                timestep, f"the episode continues beyond its limit of {self._limit} steps"
             )
-        if moment.over:
+        if timestep.over:
             # Only the place and the kind of the end are kept: observations may be large.
-            place = Timestep(moment.episode, moment.seed, moment.step, None)
-            ends = {"terminated": moment.terminated, "truncated": moment.truncated}
+            place = Timestep(timestep.episode, timestep.seed, timestep.step, None)
+            ends = {"terminated": timestep.terminated, "truncated": timestep.truncated}
             self._ended.append(Timestep(**{**vars(place), **ends}))
 
     def findings(self) -> Iterator[Finding]:
@@ -56,7 +59,9 @@ class EpisodeEndCheck:
         yield self._at_the_limit()
 
     def _terminated_or_truncated(self) -> Finding:
+        """Checks that ends are terminated or truncated, not both."""
         both = [end for end in self._ended if end.terminated and end.truncated]
+        # At the time limit, both may be true by coincidence; before it, only by mistake.
         early = [end for end in both if end.step != self._limit]
         if not self._ended:
             what = f"no episode ended within {self._longest:,} steps"
@@ -75,6 +80,7 @@ class EpisodeEndCheck:
         return Finding("ends", "ok", f"{terminated} terminated, {truncated} truncated")
 
     def _at_the_limit(self) -> Finding:
+        """Checks the time limit: that there is one, that it is kept, and that it truncates."""
         if self._late:
             return self._late.finding()
         if self._limit is not None:
@@ -82,6 +88,7 @@ class EpisodeEndCheck:
         lengths = {end.step for end in self._ended}
         terminated = [end for end in self._ended if end.terminated and not end.truncated]
         few = len(terminated) < _FEW or len(terminated) < len(self._ended)
+        # Episodes of one step (bandits) all have the same length without any limit.
         if few or len(lengths) > 1 or lengths == {1}:
             return self._none_declared(one_step=lengths == {1})
         # Equal lengths suggest a time limit that is returned as terminated.
@@ -93,6 +100,7 @@ class EpisodeEndCheck:
         return Finding("time limit", "note", f"{what}: if this is a limit, return truncated")
 
     def _none_declared(self, *, one_step: bool) -> Finding:
+        """Judges an environment that declares no limit: does anything else end its episodes?"""
         if self._config_limit is not None:
             what = f"{self._config_limit:,} steps (env.max_episode_steps)"
             return Finding("time limit", "ok", what)
@@ -103,6 +111,8 @@ class EpisodeEndCheck:
         return NO_LIMIT
 
     def _at_known_limit(self, limit: int) -> Finding:
+        """Checks that episodes which reach the declared limit are truncated there, not terminated."""
+        # One episode may happen to terminate in its last possible step; all of them do not.
         at_limit = [end for end in self._ended if end.step == limit]
         if len(at_limit) > 1 and all(end.terminated for end in at_limit):
             what = (
@@ -115,7 +125,7 @@ class EpisodeEndCheck:
     def _attribute(self, length: int) -> str | None:
         """Returns the name of an attribute of the environment that looks like a limit and equals `length`."""
         inner = self._env.unwrapped
-        classes = (vars(kind) for kind in reversed(type(inner).__mro__))
+        classes = (vars(kind) for kind in reversed(type(inner).__mro__))  # overrides win
         named = {name: value for owner in (*classes, vars(inner)) for name, value in owner.items()}
         return next(
             (

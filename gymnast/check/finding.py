@@ -51,7 +51,10 @@ CHECKS = {
 
 @dataclass(frozen=True)
 class Finding:
+    """The result of one check."""
+
     check: str
+    """Name of the check, a key of CHECKS."""
     verdict: Verdict
     what: str = ""
     where: str = ""
@@ -70,6 +73,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
+    """The findings about one environment."""
+
     target: str
     steps: int
     """Number of random steps."""
@@ -102,5 +107,6 @@ class Report:
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Returns the findings in the order of CHECKS."""
     names = list(CHECKS)
     return tuple(sorted(findings, key=lambda finding: names.index(finding.check)))

@@ -29,14 +29,15 @@ class ObsSpaceCheck:
         self._wrong = FirstViolation("observation")
         self._other_type = ""
 
-    def observe(self, moment: Timestep) -> None:
-        problem = self._kind.put(self._row, 0, moment.obs) or bounds_violation(
-            self._space, moment.obs
+    def observe(self, timestep: Timestep) -> None:
+        # Shape and type first, by the code that training uses, then the bounds.
+        problem = self._kind.put(self._row, 0, timestep.obs) or bounds_violation(
+            self._space, timestep.obs
         )
         if problem is not None:
-            self._wrong.record(moment, problem)
+            self._wrong.record(timestep, problem)
         elif not self._other_type:
-            self._other_type = _other_type(self._space, moment.obs) or ""
+            self._other_type = _other_type(self._space, timestep.obs) or ""
 
     def findings(self) -> Iterator[Finding]:
         if self._other_type and not self._wrong:
@@ -51,14 +52,14 @@ class FiniteCheck:
     def __init__(self, kind: Observation) -> None:
         self._kind, self._row, self._wrong = kind, blank_obs(kind, 1), FirstViolation("finite")
 
-    def observe(self, moment: Timestep) -> None:
-        if not np.isfinite(moment.reward):
-            self._wrong.record(moment, f"the reward is {moment.reward}")
-        if self._kind.put(self._row, 0, moment.obs) is None and (
+    def observe(self, timestep: Timestep) -> None:
+        if not np.isfinite(timestep.reward):
+            self._wrong.record(timestep, f"the reward is {timestep.reward}")
+        if self._kind.put(self._row, 0, timestep.obs) is None and (
             self._kind.not_finite(self._row) is not None
         ):
             where = self._kind.where_not_finite(self._row[0])
-            self._wrong.record(moment, f"the observation is not finite at {where}")
+            self._wrong.record(timestep, f"the observation is not finite at {where}")
 
     def findings(self) -> Iterator[Finding]:
         yield self._wrong.finding_or_ok("no NaN and no infinity in observations and rewards")
@@ -71,14 +72,15 @@ class AliasingCheck:
         self._wrong = FirstViolation("aliasing")
         self._last: tuple[Any, bytes] | None = None
 
-    def observe(self, moment: Timestep) -> None:
+    def observe(self, timestep: Timestep) -> None:
+        # The last observation is kept itself, not as a copy, next to its hash at that time.
         if self._last is not None:
             obs, before = self._last
             if fingerprint(obs) != before:
-                call = "step" if moment.step else "reset"
+                call = "step" if timestep.step else "reset"
                 what = f"{call}() modified the observation that was returned before"
-                self._wrong.record(moment, f"{what} (return a copy)")
-        self._last = moment.obs, fingerprint(moment.obs)
+                self._wrong.record(timestep, f"{what} (return a copy)")
+        self._last = timestep.obs, fingerprint(timestep.obs)
 
     def findings(self) -> Iterator[Finding]:
         yield self._wrong.finding_or_ok("observations are not modified after they were returned")
@@ -100,20 +102,20 @@ class DeclaredRangeCheck:
         )
         self._low, self._high = _widened(low, high)
 
-    def observe(self, moment: Timestep) -> None:
+    def observe(self, timestep: Timestep) -> None:
         if not self._fits:
             return
-        flat = np.asarray(moment.obs, dtype=np.float64).ravel()
+        flat = np.asarray(timestep.obs, dtype=np.float64).ravel()
         if flat.shape != self._low.shape:
             return
-        if bounds_violation(self._space, moment.obs) is not None:
-            return  # reported by InSpace
+        if bounds_violation(self._space, timestep.obs) is not None:
+            return  # reported by ObsSpaceCheck
         beyond = (flat < self._low) | (flat > self._high)
         if beyond.any():
             i = int(np.flatnonzero(beyond)[0])
             part = self._parts[i]
             what = f"{part.name} is {flat[i]:.6g}, declared is [{part.low:g}, {part.high:g}]"
-            self._wrong.record(moment, what)
+            self._wrong.record(timestep, what)
 
     def findings(self) -> Iterator[Finding]:
         if not self._parts or self._size is None:
@@ -133,8 +135,8 @@ def bounds_violation(space: gym.Space[Any], obs: Any, name: str = "the observati
     if isinstance(space, gym_spaces.Dict | gym_spaces.Tuple):
         entries = space.spaces
         named = entries.items() if isinstance(entries, Mapping) else enumerate(entries)
-        found = (bounds_violation(entry, obs[key], f"entry {key}") for key, entry in named)
-        return next((problem for problem in found if problem is not None), None)
+        problems = (bounds_violation(entry, obs[key], f"entry {key}") for key, entry in named)
+        return next((problem for problem in problems if problem is not None), None)
     if isinstance(space, gym_spaces.MultiBinary):
         low, high = np.zeros(space.shape), np.ones(space.shape)
     elif isinstance(space, gym_spaces.Box):
@@ -167,6 +169,7 @@ def _widened_by(facts: Facts, space: gym.Space[Any]) -> gym.Space[Any]:
 
 
 def _other_type(space: gym.Space[Any], obs: Any) -> str | None:
+    """Returns a message if the dtype differs from that of the Box; None if not."""
     if isinstance(space, gym_spaces.Box) and np.asarray(obs).dtype != space.dtype:
         return f"its dtype is {np.asarray(obs).dtype}, its space says {space.dtype}"
     return None
@@ -175,7 +178,7 @@ def _other_type(space: gym.Space[Any], obs: Any) -> str | None:
 def _widened(low: Array, high: Array) -> tuple[Array, Array]:
     """Returns the bounds, widened by the tolerance for rounding."""
     low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # infinite bounds stay infinite
         return (
             low - _ROUNDING * np.maximum(1.0, np.abs(low)),
             high + _ROUNDING * np.maximum(1.0, np.abs(high)),

@@ -46,6 +46,8 @@ _NOT_EPISODE = ("n_envs", "backend", "workers", "timeout", "on_fault", "max_faul
 
 @dataclass(frozen=True)
 class Outcome:
+    """The result of testing one preset."""
+
     target: str
     """`ENV:variant`."""
     verdict: Literal["passed", "failed", "skipped"]
@@ -91,6 +93,7 @@ def _check_preset(
 ) -> Outcome:
     """Tests one target. `checked` caches the findings of environments that several variants share."""
     try:
+        # 1. The environment against its facts, once for all variants with the same episodes.
         cfg = resolve(target).config
         episode = {k: v for k, v in to_plain(cfg)["env"].items() if k not in _NOT_EPISODE}
         key = repr((episode, to_plain(cfg)["facts"], to_plain(cfg)["metrics"]))
@@ -101,6 +104,7 @@ def _check_preset(
         if checked[key]:
             first = checked[key][0]
             return Outcome(target, "failed", f"{first.check}: {first.what}", findings=checked[key])
+        # 2. A short run in a directory that is deleted afterwards.
         with TemporaryDirectory(prefix="gymnast-check-") as directory:
             _train_and_replay(target, cfg, Path(directory))
     except NotInstalled as problem:
@@ -115,6 +119,7 @@ def _check_preset(
 
 def _train_and_replay(target: str, cfg: Config[Any], directory: Path) -> None:
     """Trains briefly, evaluates, evaluates again from the checkpoint, and replays the recorded episodes."""
+    # 1. Train.
     prepared = prepare(target, short_run_overrides(cfg))
     run, summary = start_run(
         prepared.resolved,
@@ -127,17 +132,19 @@ def _train_and_replay(target: str, cfg: Config[Any], directory: Path) -> None:
     updates = run.info["clocks"]["updates"]
     if updates < _UPDATES:
         raise PresetFailure(f"{_UPDATES} rollouts led to only {updates} updates")
+    # 2. Evaluate again from the checkpoint: the stored policy must play as the trained one did.
     score = run.info["score"]
     if score is None or run.info["checkpoints"]["best"] is None:
         raise PresetFailure("training ended without an evaluation")
     used = _config(run)
     repeats = used.facts.deterministic == "yes"
     several = is_multi_agent(used.env.id)
-    again = _scored_again(run, used) if several else evaluate(run, runs_dir=directory)["mean"]
+    again = _evaluate_again(run, used) if several else evaluate(run, runs_dir=directory)["mean"]
     if repeats and again != score["mean"]:
         raise PresetFailure(
             f"scored {score['mean']:g}, but {again:g} when evaluated again from the stored policy"
         )
+    # 3. Replay: the recorded actions must lead to the recorded rewards.
     if several:
         _replay_matches(run, used)
         return
@@ -179,11 +186,11 @@ def short_run_overrides(cfg: Config[Any]) -> dict[str, Any]:
         settings["eval.max_episode_steps"] = _LENGTH
     if cfg.env.backend == "process":
         settings["env.workers"] = 1
-    if (
-        cfg.initial_algo().rollout_length().episodes
-    ):  # the algorithm needs whole episodes, so these must be short
+    if cfg.initial_algo().rollout_length().episodes:
+        # The algorithm needs whole episodes, so these must be short.
         settings["env.max_episode_steps"] = _SPAN
         algo["n_steps"] = "off"
+    # Each algorithm has only some of these settings.
     return settings | {f"algo.{name}": value for name, value in algo.items() if name in own}
 
 
@@ -194,16 +201,16 @@ def replay(cfg: Config[Any], trace: Trace) -> None:
         if len(trace.obs) != len(trace) + 1:
             raise PresetFailure(f"{len(trace.obs)} observations were stored for {len(trace)} steps")
         return
-    with closing(EnvRenderer(cfg, render=False)) as stage:
-        stage.env.reset(seed=trace.seed)
+    with closing(EnvRenderer(cfg, render=False)) as renderer:
+        renderer.env.reset(seed=trace.seed)
         for step, (action, reward) in enumerate(zip(trace.action, trace.reward, strict=True), 1):
-            _, now, terminated, truncated = stage.step(stage.to_env_action(action))
+            _, now, terminated, truncated = renderer.step(renderer.to_env_action(action))
             over = terminated or truncated
             if now != reward or over != (step == len(trace)):
                 raise PresetFailure(f"the replay differs from the recorded episode at step {step}")
 
 
-def _scored_again(run: Run, cfg: Config[Any]) -> float:
+def _evaluate_again(run: Run, cfg: Config[Any]) -> float:
     """Evaluates a multi-agent run again; returns the mean score of the weakest role."""
     saved = checkpoint.find(run.path, "best")
     policies = {role: load_policy(saved, role) for role in saved.document("policy")}
@@ -217,14 +224,14 @@ def _replay_matches(run: Run, cfg: Config[Any]) -> None:
     traces = [t for file in sorted(run.matches.glob("confirm-*")) for t in read_matches(file)]
     if not traces:
         raise PresetFailure("no match was recorded")
-    with headless_rendering(), closing(MatchRenderer(cfg)) as stage:
-        for trace in traces if stage.matches.restore_mode != "none" else ():
+    with headless_rendering(), closing(MatchRenderer(cfg)) as renderer:
+        for trace in traces if renderer.matches.restore_mode != "none" else ():
             try:
-                replay_match(stage, trace)
+                replay_match(renderer, trace)
             except ReplayMismatch as differs:
                 raise PresetFailure(str(differs)) from None
-        raise_fault(stage.matches.name, stage.matches.reset([0], [traces[0].seed]))
-        stage.render()
+        raise_fault(renderer.matches.name, renderer.matches.reset([0], [traces[0].seed]))
+        renderer.render()
 
 
 def _config(run: Run) -> Config[Any]:
@@ -232,6 +239,7 @@ def _config(run: Run) -> Config[Any]:
 
 
 def _named(name: str) -> tuple[Preset, str | None]:
+    """Returns the preset and the variant of a target. Raises EnvError for an id without a preset."""
     env, variant = split_target(name)
     preset = find_preset(env)
     if preset.path is None:

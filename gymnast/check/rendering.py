@@ -28,17 +28,18 @@ def check_rendering(
     frames: int = FRAMES,
 ) -> Iterator[Finding]:
     """Renders a short episode. `env` is a live copy whose metadata is read; `act` chooses the actions."""
-    yield from _pace(cfg, env)
+    yield from _check_fps(cfg, env)
     offered = [mode for mode in env.metadata.get("render_modes") or () if mode in RENDER_MODES]
     if not offered:
         what = "it has no render mode for frames: no videos, and nothing to see in `gymnast play`"
         yield Finding("rendering", "note", what)
         return
     try:
-        with headless_rendering(), closing(EnvRenderer(cfg)) as stage:
-            size = _drawn(stage, act, seed, frames)
+        with headless_rendering(), closing(EnvRenderer(cfg)) as renderer:
+            size = _render_episode(renderer, act, seed, frames)
     except EnvError as problem:
         cause = problem.__cause__
+        # A missing package is a matter of this machine, not a mistake of the environment.
         if isinstance(cause, ImportError | error.DependencyNotInstalled):
             yield Finding("rendering", "note", f"not possible on this machine: {problem.message}")
         else:
@@ -51,22 +52,25 @@ def check_rendering(
         yield Finding("rendering", "ok", f"{offered[0]}, frames of {size}")
 
 
-def _drawn(stage: EnvRenderer, act: Callable[[Timestep], Any], seed: int, frames: int) -> str:
+def _render_episode(
+    renderer: EnvRenderer, act: Callable[[Timestep], Any], seed: int, frames: int
+) -> str:
     """Renders the reset and a few steps. Returns the size of a frame."""
-    obs, info = stage.env.reset(seed=seed)
-    moment = Timestep(0, seed, 0, obs, info)
-    picture = stage.render()
+    obs, info = renderer.env.reset(seed=seed)
+    timestep = Timestep(0, seed, 0, obs, info)
+    frame = renderer.render()
     for step in range(1, frames):
-        obs, _, terminated, truncated = stage.step(stage.to_env_action(act(moment)))
-        picture = stage.render()
+        obs, _, terminated, truncated = renderer.step(renderer.to_env_action(act(timestep)))
+        frame = renderer.render()
         if terminated or truncated:
             break
-        moment = Timestep(0, seed, step, obs, stage.info)
-    height, width, _ = picture.shape
+        timestep = Timestep(0, seed, step, obs, renderer.info)
+    height, width, _ = frame.shape
     return f"{width} x {height}"
 
 
-def _pace(cfg: Config[Any], env: gym.Env[Any, Any]) -> Iterator[Finding]:
+def _check_fps(cfg: Config[Any], env: gym.Env[Any, Any]) -> Iterator[Finding]:
+    """Compares the declared frames per second with the environment's metadata."""
     declared, own = cfg.facts.fps, env.metadata.get("render_fps")
     if declared is not None and own is not None and declared != own:
         what = f'{declared:g} declared and used; its metadata["render_fps"] is {own:g}'

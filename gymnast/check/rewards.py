@@ -11,39 +11,44 @@ from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
 
 _ROUNDING = 1e-6
+"""Tolerance beyond a bound, relative to max(1, |number|)."""
 Range = tuple[float, float]
 
 
 class RewardCheck:
+    """Checks that rewards and returns are within their declared ranges."""
+
     def __init__(self, facts: Facts) -> None:
         self._reward, self._returns = facts.reward, facts.returns
-        self._one, self._all = FirstViolation("facts.reward"), FirstViolation("facts.returns")
+        self._wrong_reward = FirstViolation("facts.reward")
+        self._wrong_return = FirstViolation("facts.returns")
         self._rewards, self._totals = _ObservedRange(), _ObservedRange()
         self._total = 0.0
+        """Return of the episode so far."""
 
-    def observe(self, moment: Timestep) -> None:
-        if moment.step == 0:
+    def observe(self, timestep: Timestep) -> None:
+        if timestep.step == 0:
             self._total = 0.0
             return
-        self._total += moment.reward
+        self._total += timestep.reward
         if not math.isfinite(self._total):
-            return  # reported by Finite
-        self._rewards.add(moment.reward)
-        if beyond := _beyond(self._reward, moment.reward):
-            self._one.record(moment, f"the reward is {moment.reward:.6g}, {beyond}")
-        if moment.over:
+            return  # reported by FiniteCheck
+        self._rewards.add(timestep.reward)
+        if beyond := _beyond(self._reward, timestep.reward):
+            self._wrong_reward.record(timestep, f"the reward is {timestep.reward:.6g}, {beyond}")
+        if timestep.over:
             self._totals.add(self._total)
             if beyond := _beyond(self._returns, self._total):
-                self._all.record(moment, f"the return is {self._total:.6g}, {beyond}")
+                self._wrong_return.record(timestep, f"the return is {self._total:.6g}, {beyond}")
 
     def findings(self) -> Iterator[Finding]:
         if self._reward is not None:
-            yield self._one.finding_or_ok(
+            yield self._wrong_reward.finding_or_ok(
                 f"{self._rewards} observed, {_text(self._reward)} declared"
             )
         if self._returns is not None:
             observed = f"{self._totals} observed" if self._totals.count else "no episode ended"
-            yield self._all.finding_or_ok(f"{observed}, {_text(self._returns)} declared")
+            yield self._wrong_return.finding_or_ok(f"{observed}, {_text(self._returns)} declared")
 
 
 class _ObservedRange:
@@ -61,6 +66,7 @@ class _ObservedRange:
 
 
 def _beyond(bounds: Range | None, number: float) -> str:
+    """Returns the end of a message if the number is outside of its declared range, else an empty text."""
     if bounds is None:
         return ""
     low, high = bounds

@@ -29,7 +29,7 @@ class EpisodeEnds:
 
     @property
     def first_step(self) -> Array:
-        """First step of each episode within the rollout, [K]; 0 if it started in an earlier rollout."""
+        """First step of each episode in the rollout, [K]; 0 if it started in an earlier rollout."""
         return np.maximum(self.t + 1 - self.episodes.length, 0)
 
     def truncations(self) -> tuple[tuple[Array, Array], Array]:
@@ -40,9 +40,12 @@ class EpisodeEnds:
 
 
 class EpisodeEndRecorder:
+    """Collects the episode ends of one rollout. Several copies may end in the same vector step."""
+
     def __init__(self, obs: Array, running: RunningEpisodes) -> None:
         """`obs`: any observations of all copies, [N, ...]; only their shape and dtype are used."""
         self._running = running
+        # The lists start with an empty array of the right dtype, so that `all` can always concatenate.
         self._t: list[int] = []
         self._env: list[Array] = [np.zeros(0, dtype=np.int64)]
         self._row: list[Array] = [running.table[:0]]
@@ -59,7 +62,8 @@ class EpisodeEndRecorder:
         metrics: Sequence[dict[str, float]],
     ) -> None:
         """Records that the copies `envs` ended an episode with step t. `terminated` and `obs` are of all
-        copies, [N, ...]; `numbers` has one entry per ended episode, or none at all."""
+        copies, [N, ...]; `metrics` has one entry per ended episode, or none at all. Indexing with `envs`
+        copies what must survive: the caller is about to reset these copies."""
         self._t.append(t)
         self._env.append(envs)
         self._row.append(self._running.table[envs])

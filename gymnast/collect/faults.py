@@ -10,6 +10,8 @@ from gymnast.envs.backends.backend import Fault
 
 
 class FaultCount:
+    """Counts faults per copy. One finished episode clears a copy's record."""
+
     def __init__(self, copies: int, limit: int) -> None:
         """A copy is given up after `limit` faults without a finished episode in between."""
         self.limit = limit
@@ -21,6 +23,7 @@ class FaultCount:
         """Faults of each copy since it last finished an episode, [N]."""
 
     def begin_rollout(self) -> None:
+        """Forgets the faults of the previous rollout, but not how many each copy had in a row."""
         self.rollout_faults = []
 
     def episode_finished(self, copies: int | np.ndarray) -> None:
@@ -36,6 +39,7 @@ class FaultCount:
                 self.rollout_faults.append(fault)
                 # A bystander lost its episode because another copy in its process broke: not its fault.
                 self._in_a_row[fault.copy] += not fault.is_bystander
+                # An environment that never finishes an episode would otherwise be restarted forever.
                 if self._in_a_row[fault.copy] >= self.limit:
                     self.fatal_fault = self.fatal_fault or fault
                     retry[fault.copy] = False

@@ -29,7 +29,9 @@ from gymnast.spaces.spaces import space_text
 
 Array = np.ndarray
 _NONE = np.zeros(0, dtype=np.int64)
+"""No indices."""
 _CAST, _MATCHES = "cast", "matches."
+"""Name of the casts in a checkpoint, and prefix of the environment's own arrays."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class MatchEnd:
 
 
 class MatchCollector:
+    """Implements `Collector` for `Matches`. Roles that do not learn play too, but have no rollout."""
+
     def __init__(
         self,
         matches: Matches,
@@ -127,6 +131,7 @@ class MatchCollector:
         should_stop: Callable[[], bool] = lambda: False,
     ) -> CollectResult:
         """Collects one rollout per learning role; all of them cover the same steps of the same matches."""
+        # 1. Start a rollout for every role, learning or not: opponents need their noise too.
         started, env_seconds, steps = time.perf_counter(), 0.0, span.steps or 1
         self._faults.begin_rollout()
         ends: list[MatchEnd] = []
@@ -134,6 +139,7 @@ class MatchCollector:
         for name, seats in self.seats.items():
             obs = self.matches.obs[name]
             seats.begin_rollout(policies.get(name), obs, steps, self.seed, clock.rollouts)
+        # 2. Play. A match that is over, or that broke, starts again at once in the same slot.
         steps_taken = 0
         for t in range(steps):
             actions = {n: seats.act(t, self.matches.obs[n]) for n, seats in self.seats.items()}
@@ -142,6 +148,7 @@ class MatchCollector:
             self._record(t, step)
             (over,) = step.over.nonzero()
             broken = sorted({fault.copy for fault in step.faults})
+            # A match that broke in its last step has no result; it only counts as a fault.
             over = np.setdiff1d(over, broken) if broken else over
             for match in over.tolist():
                 end = self._end(match, step)
@@ -154,11 +161,12 @@ class MatchCollector:
                 self._reset(np.array([*over.tolist(), *retry], dtype=np.int64))
                 self._assign_seats()
             for seats in self.seats.values():
-                seats.record_starts(t)
+                seats.record_starts(t)  # after the resets, which set the flags
             steps_taken = t + 1
             env_seconds += time.perf_counter() - before
             if self._faults.fatal_fault is not None:
                 break
+        # 3. Turn the buffers into rollouts, and the matches that ended into traces.
         rollouts = {n: seats.finish(self.matches.obs[n]) for n, seats in self.seats.items()}
         columns = self._columns()
         # Traces must be made before the rollout is appended, which may free their first steps.
@@ -178,6 +186,7 @@ class MatchCollector:
         )
 
     def _record(self, t: int, step: MatchStep) -> None:
+        """Stores the result of step t for the seats of every role."""
         broken = sorted({fault.copy for fault in step.faults})
         for name, seats in self.seats.items():
             broken_seats = seats.seats_of(broken) if broken else _NONE
@@ -187,6 +196,7 @@ class MatchCollector:
         self.running.clear(broken)
 
     def _end(self, match: int, step: MatchStep) -> MatchEnd:
+        """Returns the result of a match that is over."""
         index = int(step.outcome[match])
         outcome = "" if index == UNKNOWN_OUTCOME else self._outcome_names[index]
         self._faults.episode_finished(match)
@@ -204,6 +214,8 @@ class MatchCollector:
         while len(matches):
             indices = matches.tolist()
             numbers = self.running.number[matches].tolist()
+            # Seed and cast depend only on the slot and the number of its match, so that a resumed run
+            # plays the same matches.
             seeds = np.array(list(map(self._seed_of, indices, numbers)), dtype=np.int64)
             for match, number in zip(indices, numbers, strict=True):
                 self.casts[match] = dict(self.matchmaker.cast(match, number))
@@ -214,6 +226,7 @@ class MatchCollector:
             matches = np.array(self._faults.record(faults), dtype=np.int64) if faults else _NONE
 
     def _assign_seats(self) -> None:
+        """Gives every seat to the player that the current casts name."""
         for name, seats in self.seats.items():
             seats.assign_players([cast[name] for cast in self.casts], self.matchmaker.player)
 
@@ -245,6 +258,8 @@ class MatchCollector:
         length: int,
         version: int,
     ) -> MatchTrace:
+        """Returns the trace of a match that ended in step t of this rollout after `length` steps. `columns`
+        are those of the rollout; `version` is the number of env steps before it."""
         piece = {n: c[max(t + 1 - length, 0) : t + 1, match] for n, c in columns.items()}
         steps = self.running.complete_episode(match, length, piece)
         return MatchTrace(
@@ -300,6 +315,7 @@ class MatchCollector:
             return False
         for t in range(int(self.running.length[match])):
             actions = {name: past[f"action.{name}"][t] for name in roles}
+            # `step` takes actions of all matches, but only this one is stepped.
             every = {n: np.repeat(a[None], self.matches.n_matches, 0) for n, a in actions.items()}
             step = self.matches.step(every, [match])
             if step.faults or step.over[match]:

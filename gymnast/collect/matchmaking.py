@@ -22,6 +22,9 @@ Cast = Mapping[str, str]
 
 
 class Matchmaker(Protocol):
+    """Decides who plays. Its answers must be functions of their arguments and of checkpointed state, so that
+    a resumed run casts the same matches."""
+
     def cast(self, match: int, number: int) -> Cast:
         """Returns who plays the match that starts now in slot `match`, where `number` matches came before."""
         ...
@@ -63,6 +66,8 @@ def greedy_player(policy: Policy) -> Player:
 
 
 def scripted_player(scripted: ScriptedPolicy) -> Player:
+    """Returns a player that follows a scripted policy of the environment."""
+
     def play(obs: Array, _: Array, uniform: Array) -> Array:
         return scripted(obs, uniform)
 

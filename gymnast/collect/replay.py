@@ -49,6 +49,8 @@ def restore(
     if not history:
         return dict.fromkeys(every, TOO_LONG)
     replayed = _replay_vector(envs, history)
+    # The observation is the only part of the state that can be compared. Equal to the last bit, or the
+    # copy is not where it was.
     failed = [i for i in every if not (replayed[i] and np.array_equal(envs.obs[i], stored_obs[i]))]
     # If the copies share one random generator, one that differs may have shifted the draws of all.
     independent = envs.restore_mode == "together"
@@ -56,9 +58,11 @@ def restore(
 
 
 def _replay_one(envs: Backend, running: RunningEpisodes, copy: int, stored_obs: Array) -> bool:
+    """Replays the episode of one copy from its seed. True if that leads to the stored observation."""
     if envs.reset([copy], [int(running.seed[copy])]):
         return False
     for action in _actions(running, copy):
+        # `step` takes actions of all copies, but only this one is stepped.
         step = envs.step(np.repeat(action[None], envs.n_envs, 0), [copy])
         if step.faults or step.terminated[copy] or step.truncated[copy]:
             return False
@@ -73,11 +77,13 @@ def _replay_vector(envs: VectorBackend, history: Mapping[str, Array]) -> Array:
     rng = stream(0, "actions before a replay")
     for t, stored in enumerate(history["action"]):
         action, not_seeded_yet = stored.astype(history["given_as"].dtype), start > t
+        # A copy that is seeded later is in another state now than it was then, in which the mask may
+        # forbid its stored action: it takes any allowed one instead.
         if not_seeded_yet.any() and envs.mask is not None:
-            action[not_seeded_yet] = random_actions(envs.action_space, (n,), rng, envs.mask)[
-                not_seeded_yet
-            ]
+            allowed = random_actions(envs.action_space, (n,), rng, envs.mask)
+            action[not_seeded_yet] = allowed[not_seeded_yet]
         step = envs.step(action)
+        # A fault of such a copy does no harm either: it is reset here, and seeded when its time comes.
         faults = _has_fault(step.faults, n)
         broken |= faults & ~not_seeded_yet
         ended = np.flatnonzero(
@@ -90,6 +96,7 @@ def _replay_vector(envs: VectorBackend, history: Mapping[str, Array]) -> Array:
 
 
 def _actions(running: RunningEpisodes, copy: int) -> Array:
+    """Returns the actions of a copy's unfinished episode, [t, ...]; none right after its reset."""
     return running.partial_episode(copy).get("env_action", np.zeros((0,)))
 
 

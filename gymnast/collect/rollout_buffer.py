@@ -19,6 +19,11 @@ Array = np.ndarray
 
 
 class RolloutBuffer:
+    """The columns of a rollout, written in place step by step and sliced to their length at the end.
+
+    `obs`, `value` and `start` have one row more than the others: that of the state after the last step.
+    """
+
     def __init__(
         self,
         space: Observation,
@@ -39,12 +44,15 @@ class RolloutBuffer:
         """Env steps so far, summed over the copies, whether or not they are valid for learning."""
         self.ends = EpisodeEndRecorder(obs, running)
         self.obs: Array | ImageRecorder
+        # Consecutive stacks of k frames share k - 1 of them, so each frame is stored once.
         if isinstance(space, ImageObs) and space.is_stack and space.channels != "unknown":
             self.obs = ImageRecorder(obs, space.channels, capacity + 1)
         else:
             self.obs = np.empty((capacity + 1, *obs.shape), obs.dtype)
+        # np.empty where every step writes its row anyway; zeros and ones where usually nothing is written
         self.action = np.empty((capacity, n, *head.action_spec.shape), head.action_spec.dtype)
         self.dist = np.empty((capacity, n, head.dist_size), np.float32)
+        """Parameters of the distribution from which each action was sampled, [T, N, k]."""
         self.logprob = np.empty((capacity, n), np.float32)
         self.value = np.empty((capacity + 1, n), np.float32)
         self.reward = np.empty((capacity, n))
@@ -61,6 +69,7 @@ class RolloutBuffer:
         """Allowed actions, [T, N, actions]; None until an environment returns an action mask."""
         self._env_action: Array | None = None
         """Actions in the environment's format, [T, N, ...]; None where they are equal to `action`."""
+        # The policy's actions are indices from 0, which such an environment takes as they are.
         self._env_takes_action = isinstance(head.space, DiscreteAction) and head.space.first == 0
 
     def grow(self) -> None:
@@ -112,6 +121,7 @@ class RolloutBuffer:
         """Marks the episode of a copy that broke in this step as not valid, including its `episode_steps`
         earlier steps."""
         t = self.length
+        # Steps in earlier rollouts were learned from already and stay so (decision 0006).
         self.valid[max(t - episode_steps, 0) : t + 1, env] = False
         self.reward[t, env] = 0.0
         # Ending the episode here keeps GAE from crossing into the next one.
@@ -133,12 +143,14 @@ class RolloutBuffer:
         """Returns V of every observation and V of its true successor, both [T, N], with at most two calls of
         the critic. The true successor of a truncated step is the final observation, not the reset one."""
         steps, n = self.length, self.reward.shape[1]
-        if policy.values_while_acting:
+        if policy.values_while_acting:  # only the state after the last step is missing
             self.value[steps] = policy.value(np.asarray(self.obs[steps]))
             value = self.value[: steps + 1]
         else:
             obs = np.asarray(self.obs[: steps + 1])
             value = policy.value(obs.reshape(-1, *obs.shape[2:])).reshape(steps + 1, n)
+        # Where an episode ended, value[t + 1] belongs to the first state of the next one. That does not
+        # matter after a termination, where nothing is bootstrapped, but it does after a truncation.
         next_value = value[1:].copy()
         cut_at, cut_obs = ends.truncations()
         if len(cut_obs):
@@ -151,6 +163,7 @@ class RolloutBuffer:
 
 
 def make_rollout(columns: Mapping[str, ObsArray], last_obs: Array, ends: EpisodeEnds) -> Rollout:
+    """Returns a rollout with these columns. Actions in the environment's format are for traces only."""
     fields = {name: column for name, column in columns.items() if name != "env_action"}
     cut_at, cut_obs = ends.truncations()
     return Rollout(
@@ -164,4 +177,6 @@ def make_rollout(columns: Mapping[str, ObsArray], last_obs: Array, ends: Episode
 
 
 _OWN = ("obs", "action", "dist", "logprob", "reward", "terminated", "done", "start", "valid")
+"""Attributes that are columns of a rollout as they are."""
 _GROWING = (*_OWN, "value", "mask", "_env_action", "info")
+"""Attributes that `grow` enlarges; an `ImageRecorder` grows by itself."""

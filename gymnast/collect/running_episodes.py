@@ -22,9 +22,12 @@ MAX_BYTES = 2**25
 """Size of the kept rollouts above which a few long episodes are copied out of them to free the rest."""
 _PER_COPY = ("seed", "number", "raw_return", "length")
 _PAST = "past."
+"""Prefix of the steps of unfinished episodes in a checkpoint."""
 
 
 class RunningEpisodes:
+    """The current episode of each copy: seed, number, return and length so far, and its steps."""
+
     def __init__(self, n_envs: int) -> None:
         self.table = np.zeros(
             n_envs, [("seed", "i8"), ("number", "i8"), ("raw_return", "f8"), ("length", "i8")]
@@ -41,6 +44,7 @@ class RunningEpisodes:
         """Steps older than the kept rollouts, for copies whose episode started before them."""
 
     def start_episodes(self, copies: Array, seeds: Sequence[int]) -> None:
+        """Records that these copies start a new episode, each with its seed."""
         self.seed[copies] = seeds
         self.number[copies] += 1
         self.clear(copies)
@@ -65,11 +69,13 @@ class RunningEpisodes:
             return
         self._past.append(columns)
         self._steps, self._bytes = self._steps + steps, self._bytes + _size(columns)
+        # Drop the oldest rollouts as long as the longest unfinished episode fits into the rest.
         longest = int(self.length.max())
         while self._past and self._steps - len(self._past[0]["reward"]) >= longest:
             oldest = self._past.popleft()
             self._steps -= len(oldest["reward"])
             self._bytes -= _size(oldest)
+        # Copied-out steps are needed only by episodes that reach back beyond the kept rollouts.
         if self._before:
             is_older = self.length > self._steps
             self._before = {env: pieces for env, pieces in self._before.items() if is_older[env]}
@@ -78,6 +84,8 @@ class RunningEpisodes:
 
     def _free_memory(self) -> None:
         """Replaces the kept rollouts by copies of the unfinished episodes, if those are a small part."""
+        # Env steps of unfinished episodes among all that are kept. One very long episode would otherwise
+        # keep the rollouts of all copies alive. Copying must at least save three quarters of them.
         needed = int(np.minimum(self.length, self._steps).sum())
         if 4 * needed < self._steps * len(self.table):
             for env in np.flatnonzero(self.length).tolist():
@@ -88,21 +96,22 @@ class RunningEpisodes:
 
     def _last(self, env: int, length: int) -> list[Columns]:
         """Returns the last `length` steps of a copy in pieces, oldest first."""
-        found: list[Columns] = []
+        newest_first: list[Columns] = []
         for rollout in reversed(self._past):
             if length <= 0:
                 break
             steps = len(rollout["reward"])
             first = max(steps - length, 0)
-            found.append({name: column[first:, env] for name, column in rollout.items()})
+            newest_first.append({name: column[first:, env] for name, column in rollout.items()})
             length -= steps
-        return [*(self._before.get(env, ()) if length > 0 else ()), *reversed(found)]
+        older = self._before.get(env, ()) if length > 0 else ()
+        return [*older, *reversed(newest_first)]
 
     # ---- stored form -------------------------------------------------------------------------
 
     def state(self, *, with_steps: bool) -> dict[str, Array]:
-        """Returns the arrays of a checkpoint; with `past`, the steps of all unfinished episodes, concatenated
-        in the order of the copies."""
+        """Returns the arrays of a checkpoint; `with_steps` adds the steps of all unfinished episodes,
+        concatenated in the order of the copies."""
         arrays = {name: self.table[name].copy() for name in _PER_COPY}
         if with_steps:
             running = np.flatnonzero(self.length).tolist()
@@ -111,6 +120,7 @@ class RunningEpisodes:
         return arrays
 
     def load(self, arrays: dict[str, Array]) -> None:
+        """Restores what `state` returned."""
         for name in _PER_COPY:
             self.table[name] = arrays[name]
         past = from_arrays(
@@ -119,6 +129,7 @@ class RunningEpisodes:
         self._past.clear()
         self._steps, self._bytes, self._before = 0, 0, {}
         if past:
+            # All episodes in one array [steps, ...]: the lengths say where each one ends.
             last = np.cumsum(self.length)
             for env in np.flatnonzero(self.length).tolist():
                 own = slice(last[env] - self.length[env], last[env])
@@ -126,6 +137,7 @@ class RunningEpisodes:
 
 
 def _joined(pieces: Sequence[Columns]) -> Columns:
+    """Concatenates pieces along time. The last piece decides which columns there are."""
     return {name: concatenate([p[name] for p in pieces]) for name in (pieces or [{}])[-1]}
 
 

@@ -23,9 +23,12 @@ from gymnast.seeds import stream
 
 Array = np.ndarray
 _OWN = ("start", "playing", "learns")
+"""Attributes that checkpoints store."""
 
 
 class Seats:
+    """All seats of one role, n = matches * seats per match, ordered by match."""
+
     def __init__(self, name: str, role: Role, n_matches: int) -> None:
         self.name, self.role = name, role
         self.n = n_matches * role.seats
@@ -52,6 +55,7 @@ class Seats:
 
     def assign_players(self, names: Sequence[str], player: Callable[[str, str], Player]) -> None:
         """Assigns the seats; `names` says for each match who plays this role, `player` looks them up."""
+        # Grouped, so that each opponent acts once per step, on a batch of all its seats.
         by_name: dict[str, list[int]] = {}
         for match, name in enumerate(names):
             by_name.setdefault(name, []).append(match)
@@ -68,7 +72,7 @@ class Seats:
         self._policy, self.env_actions, self.rewards = policy, [], []
         head = policy.head if policy is not None else head_for(self.role.action)
         draws = stream(seed, "action", self.name, rollout)
-        self._noise = head.noise(draws, (steps, self.n))
+        self._noise = head.noise(draws, (steps, self.n))  # [T, n, ...]
         # Opponents draw from a stream of their own: the learner's noise must not depend on them.
         opponent_draws = stream(seed, "opponent", self.name, rollout)
         self._opponent_noise = head.noise(opponent_draws, (steps, self.n))
@@ -91,7 +95,9 @@ class Seats:
             policy.act_into(buffer.record_obs(obs), self._noise[t], None, *rows)
             env_action = policy.head.for_env(buffer.action[t])
             if self.opponents:
-                env_action = env_action.copy()
+                env_action = (
+                    env_action.copy()
+                )  # it may be the buffer's own row, which is learned from
         for play, seats in self.opponents:
             noise, uniform = self._opponent_noise[t, seats], self._uniform_noise[t, seats]
             played = play(obs[seats], noise, uniform)
@@ -106,6 +112,8 @@ class Seats:
         self, t: int, reward: Array, terminated: Array, truncated: Array, obs: Array, broken: Array
     ) -> None:
         """Records the result of step t; `broken` are the seats of matches that had a fault in it."""
+        # 1. An agent that is out of the match gets no reward and cannot end again; a broken match has no
+        # result at all.
         in_play = self.playing
         self.start[:] = False
         reward = np.where(in_play, reward.reshape(self.n), 0.0)
@@ -115,6 +123,7 @@ class Seats:
             ended[broken] = cut[broken] = False
         self.rewards.append(reward)
         self.running.raw_return += reward
+        # 2. Store the step. Only steps of the learner's own seats are valid.
         buffer = self._buffer
         if buffer is not None:
             buffer.reward[t] = reward
@@ -122,6 +131,7 @@ class Seats:
             buffer.env_steps += int(np.count_nonzero(buffer.valid[t]))
             for seat in broken.tolist():
                 buffer.invalidate_episode(seat, int(self.running.length[seat]))
+        # 3. Agents whose part of the match is over wait for the next match.
         self.running.length += in_play
         if any_true(ended) or any_true(cut):
             over = ended | cut

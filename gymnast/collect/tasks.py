@@ -40,6 +40,7 @@ def _upper_bounds(names: Sequence[str], shares: dict[str, float]) -> list[float]
 
     The bound of the last task with a share is left out: rounding could put it below 1.
     """
+    # A task outside of the current stage has an empty part: its bound equals that of the task before it.
     total = sum(shares.values())
     ends = list(accumulate(shares.get(name, 0.0) / total for name in names))
     last = max(place for place, name in enumerate(names) if name in shares)

@@ -32,6 +32,8 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 class VectorCollector:
+    """Implements `Collector` for a `Backend`. Episodes continue from one rollout to the next."""
+
     def __init__(
         self,
         envs: Backend,
@@ -47,7 +49,7 @@ class VectorCollector:
         seeding_warnings: Sequence[str] = (),
     ) -> None:
         """`metric_keys` maps metric names to keys of the last `info` of an episode; `step_keys` are keys
-        of the `info` of every step; `traced` says if the episode with this seed is kept as a trace;
+        of the `info` of every step; `should_trace` says if the episode with this seed is kept as a trace;
         `keep_obs` stores observations in traces, for environments that cannot be replayed;
         `seeding_warnings` are human-readable seeding warnings."""
         self.envs, self.seed, self.metric_keys = envs, seed, dict(metric_keys)
@@ -108,11 +110,14 @@ class VectorCollector:
         The action noise depends on the seed and the clock's count of rollouts only, so that a resumed run
         draws the same. Whole episodes may take arbitrarily long; they are cut off once `should_stop()` is
         true."""
+        # 1. Play, and compute the values of all states.
         policy, started = policies[ROLE], time.perf_counter()
         self._faults.begin_rollout()
         buffer, env_seconds, complete = self._play(policy, span, clock, should_stop)
         ends = buffer.ends.all()
         columns = buffer.columns(policy, ends)
+        # 2. Complete the episodes that ended, as far as they are needed: to learn from them as a whole, or
+        # for traces.
         names = _EPISODE if span.episodes else (*_TRACED, *(("obs",) if self.keep_obs else ()))
         kept = {name: columns[name] for name in names if name in columns}
         traced = [
@@ -122,6 +127,7 @@ class VectorCollector:
         # Episodes must be joined before the rollout is appended, which may free their first steps.
         episodes = {k: whole_episode(ends, k, kept, self.running) for k in wanted}
         self.running.append_rollout(kept, buffer.length)
+        # 3. The rollout to learn from.
         if span.episodes:
             rollout = keep_whole_episodes(ends, list(episodes.values()), columns)
         else:
@@ -174,6 +180,7 @@ class VectorCollector:
         and whether every copy has finished its quota of episodes."""
         envs, head, n = self.envs, policy.head, self.envs.n_envs
         draws = stream(self.seed, "action", ROLE, clock.rollouts)
+        # All noise of the rollout at once, [T, N, ...], which is faster, if its length is known.
         noise = None if span.episodes else head.noise(draws, (span.steps or 1, n))
         capacity = _INITIAL_CAPACITY if span.episodes else span.steps or 1
         buffer = RolloutBuffer(
@@ -184,6 +191,8 @@ class VectorCollector:
         while (
             span.steps is None or buffer.length < span.steps
         ) and self._faults.fatal_fault is None:
+            # Copies that have finished their quota wait: playing on would favor short episodes
+            # (decision 0007).
             if span.episodes:
                 copies = np.flatnonzero(episodes_left > 0).tolist()
                 if not copies or (buffer.length and should_stop()):
@@ -200,14 +209,14 @@ class VectorCollector:
             seconds += time.perf_counter() - before
             if span.episodes:
                 episodes_left[ended] -= 1
-        buffer.record_obs(envs.obs)
+        buffer.record_obs(envs.obs)  # the state after the last step, whose value is bootstrapped
         self.start = buffer.start[buffer.length].copy()
         return buffer, seconds, not span.episodes or not (episodes_left > 0).any()
 
     def _record(self, buffer: RolloutBuffer, step: Step, copies: Sequence[int] | None) -> Array:
         """Stores the result of a step, resets the copies that ended an episode, and returns them.
 
-        This is the fast path: all copies stepped, and none broke.
+        This is the fast path, for steps in which all copies were stepped and none broke.
         """
         t, running = buffer.length, self.running
         buffer.reward[t] = step.reward
@@ -221,6 +230,8 @@ class VectorCollector:
         buffer.length += 1
         if not (any_true(step.terminated) or any_true(step.truncated)):
             return _NONE
+        # From here on at least one episode has ended. The order matters: record the ends before the reset
+        # overwrites the final observations.
         buffer.terminated[t] = step.terminated
         over = np.logical_or(step.terminated, step.truncated, out=buffer.done[t])
         buffer.start[t + 1] = over
@@ -233,6 +244,7 @@ class VectorCollector:
         self, buffer: RolloutBuffer, step: Step, copies: Sequence[int] | None
     ) -> Array:
         """Does what `_record` does for a step in which some copies did not step, or broke."""
+        # `playing`: copies with a quota left; `stepped`: the ones among them that made a transition.
         t, running, n = buffer.length, self.running, self.envs.n_envs
         playing = np.ones(n, dtype=bool)
         if copies is not None:
@@ -266,6 +278,7 @@ class VectorCollector:
         return ended
 
     def _end(self, buffer: RolloutBuffer, t: int, ended: Array, step: Step) -> None:
+        """Records the episodes that ended in these copies with step t."""
         metrics = [self._metrics(step.infos[env]) for env in ended] if self.metric_keys else ()
         buffer.ends.record(t, ended, step.terminated, step.obs, metrics)
         self._faults.episode_finished(ended)
@@ -278,6 +291,7 @@ class VectorCollector:
         the next episode, until the copy has reached its limit of faults."""
         while len(copies):
             indices = copies.tolist()
+            # A function of copy and episode number, so that a resumed run plays the same episodes.
             seeds = list(map(self._seed_of, indices, self.running.number[copies].tolist()))
             if self.task_sampler is not None:
                 seeds = list(map(self.task_sampler, seeds))

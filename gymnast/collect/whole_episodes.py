@@ -36,9 +36,8 @@ def make_trace(
     return Trace(
         seed=int(ends.episodes.seed[k]),
         env=int(ends.env[k]),
-        action=columns[
-            "env_action"
-        ].copy(),  # copies, or the trace would keep the whole rollout alive
+        # Copies, because a view would keep the whole rollout in memory.
+        action=columns["env_action"].copy(),
         reward=columns["reward"].copy(),
         value=columns["value"].copy(),
         dist=columns["dist"].copy(),
@@ -57,8 +56,8 @@ def keep_whole_episodes(
     """Returns a rollout of finished episodes only. The episodes of a copy follow each other in its column;
     shorter columns are padded with steps that are not valid. `columns` gives dtypes and shapes."""
     n = columns["reward"].shape[1]
-    used = [0] * n
-    rows: list[slice] = []
+    used = [0] * n  # steps of each column that are taken already
+    rows: list[slice] = []  # steps that each episode takes in its column
     for env, episode in zip(ends.env.tolist(), episodes, strict=True):
         rows.append(slice(used[env], used[env] + len(episode["reward"])))
         used[env] = rows[-1].stop
@@ -70,6 +69,7 @@ def keep_whole_episodes(
     if "mask" in padded:
         # Without any allowed action, the log-probabilities of padding steps would be NaN.
         padded["mask"][~padded["valid"]] = True
+    # The episodes have moved, and with them the steps at which they end.
     t = np.array([place.stop - 1 for place in rows], dtype=np.int64)
     return make_rollout(padded, np.asarray(padded["obs"][-1]), replace(ends, t=t))
 
@@ -78,6 +78,7 @@ def _pad(
     pieces: Sequence[Any], at: Sequence[tuple[slice, int]], shape: tuple[int, int], like: ObsArray
 ) -> ObsArray:
     """Returns a column of shape [T, N, ...] with each piece at its (rows, column), and zeros elsewhere."""
+    # Images are indices into a pool of frames: pad the indices, with a blank image as number 0.
     if isinstance(like, Images):
         blank = Images.from_array(np.zeros((1, *like.shape[2:]), like.dtype), like.channels)
         every = concatenate([blank, *pieces])

@@ -44,11 +44,11 @@ def separate_env_output() -> Iterator[TextIO]:
     """Reserves standard output for the command and yields it. Warnings that no run's log has received are
     printed at the end, one line each."""
     global _separation
-    if _separation is not None:
+    if _separation is not None:  # nested: the outer block keeps control
         yield _separation.out
         return
     before, show, hook = sys.stdout, warnings.showwarning, sys.breakpointhook
-    before.flush()
+    before.flush()  # what Python has buffered belongs to the command
     is_file = _is_file(before)
     _separation = separation = _Separation(_copy_of(before) if is_file else before, is_file)
     _point_to(_STDERR)
@@ -72,23 +72,21 @@ def separate_env_output() -> Iterator[TextIO]:
 @contextmanager
 def redirect_env_output(file: int, write_line: Callable[[str], None]) -> Iterator[None]:
     """Sends the output and warnings of environments to a log while inside. `file`: the log's descriptor;
-    `line`: appends a line to it. Has no effect outside of `separate_env_output`."""
+    `write_line`: appends a line to it. Has no effect outside of `separate_env_output`."""
     if _separation is None:
         yield
         return
-    for text in _separation.warned:
+    for text in _separation.warned:  # warnings from before there was a log
         write_line(f"warning: {text}")
     _separation.warned.clear()
-    warned, warnings.showwarning = (
-        warnings.showwarning,
-        lambda *warning: _report_once(warning, write_line),
-    )
+    show_before = warnings.showwarning
+    warnings.showwarning = lambda *warning: _report_once(warning, write_line)
     _point_to(file)
     try:
         yield
     finally:
         _point_to(_STDERR)
-        warnings.showwarning = warned
+        warnings.showwarning = show_before
 
 
 def is_separated() -> bool:
@@ -101,6 +99,7 @@ class _LoggedLines(io.TextIOBase):
 
     def __init__(self) -> None:
         self._part = ""
+        """The last line, as long as it is incomplete."""
 
     def writable(self) -> bool:
         return True
@@ -127,6 +126,7 @@ class _LoggedLines(io.TextIOBase):
 
 
 def _collect_warning(*warning: Any) -> None:
+    """Replaces `warnings.showwarning`: keeps a warning for the log, or for the end of the command."""
     if _separation is not None:
         warned = _separation.warned
         _report_once(warning, lambda text: warned.setdefault(text.removeprefix("warning: ")))
@@ -136,6 +136,7 @@ def _report_once(warning: tuple[Any, ...], keep: Callable[[str], Any]) -> None:
     """Passes a warning to `keep`, unless it was reported before. `warning`: arguments of
     `warnings.showwarning`."""
     message, category, filename, lineno = warning[:4]
+    # Gymnasium colors its warnings and puts "WARN: " in front.
     text = _COLORS.sub("", str(message)).removeprefix("WARN: ")
     text = f"{text} ({category.__name__}, {filename}:{lineno})"
     if _separation is not None and text not in _separation.reported:
@@ -151,6 +152,7 @@ def _breakpoint(*args: Any, **kwargs: Any) -> Any:
 
 
 def _is_file(stream: TextIO) -> bool:
+    """True if a stream writes to file descriptor 1."""
     try:
         return stream.fileno() == _STDOUT
     except (OSError, ValueError):
@@ -158,6 +160,7 @@ def _is_file(stream: TextIO) -> bool:
 
 
 def _copy_of(stream: TextIO) -> TextIO:
+    """Returns a stream to where descriptor 1 points now, which is redirected next."""
     more = {"encoding": stream.encoding, "errors": stream.errors}
     buffering = 1 if stream.isatty() else -1
     return open(os.dup(_STDOUT), "w", buffering, **more)

@@ -35,6 +35,7 @@ class _Guard:
     """State of this process, from its first environment on."""
 
     value: str
+    """Value of the mark. Random, because pids are reused."""
     pipe: tuple[int, int]
     """Pipe to the guardian for the pids of forked processes: a fork does not show the mark in
     /proc/PID/environ, which holds the variables from the start of the program."""
@@ -53,9 +54,12 @@ def mark() -> None:
     with _lock:
         if _guard is None:
             pipe = os.pipe()
-            os.set_blocking(pipe[1], False)
+            os.set_blocking(pipe[1], False)  # a full pipe must not block a fork
             _guard = _Guard(f"{os.getpid()}-{secrets.token_hex(8)}", pipe)
-            threading.Thread(target=_look, args=[_guard], name="guard", daemon=True).start()
+            thread = threading.Thread(
+                target=_poll_children, args=[_guard], name="guard", daemon=True
+            )
+            thread.start()
         os.environ[MARK] = _guard.value
 
 
@@ -91,6 +95,7 @@ def start() -> None:
         guardian = str(Path(__file__).with_name("guardian.py"))
         arguments = [str(os.getpid()), f"{MARK}={_guard.value}", f"{DETACHED}={_guard.value}"]
         with suppress(OSError):  # the process limit is reached: training matters more
+            # -I -S: it needs no installed packages, and PYTHON* variables must not change what it does
             _guard.guardian = subprocess.Popen(
                 [sys.executable, "-I", "-S", guardian, *arguments],
                 stdin=_guard.pipe[0],
@@ -99,9 +104,8 @@ def start() -> None:
                 start_new_session=True,  # Ctrl-C and a closed terminal must not end it
                 env=detached_environ(),
             )
-            _guard.guardian.returncode = (
-                0  # it outlives this process, so Popen must not warn or wait
-            )
+            # It outlives this process, so Popen must neither wait for it nor warn about it.
+            _guard.guardian.returncode = 0
 
 
 def register_child(pid: int) -> None:
@@ -120,7 +124,9 @@ def detached_variables() -> dict[str, str]:
     return {DETACHED: _guard.value} if _guard is not None else {}
 
 
-def _look(guard: _Guard) -> None:
+def _poll_children(guard: _Guard) -> None:
+    """Waits for the first process that an environment starts during an episode, and starts the guardian.
+    Runs in a thread, since environments start processes at any time."""
     while guard.guardian is None:
         time.sleep(POLL_SECONDS)
         start_if_needed()
@@ -133,11 +139,11 @@ def _children() -> set[int]:
         import psutil
 
         return {child.pid for child in psutil.Process().children()}
-    found: set[int] = set()
+    children: set[int] = set()
     for task in os.listdir(tasks):
         with suppress(OSError):  # the thread has just ended
-            found.update(map(int, (tasks / task / "children").read_text().split()))
-    return found
+            children.update(map(int, (tasks / task / "children").read_text().split()))
+    return children
 
 
 def _forked() -> None:
@@ -145,6 +151,7 @@ def _forked() -> None:
     with its start time because pids are reused."""
     if _guard is not None and MARK in os.environ:
         with suppress(OSError), open("/proc/self/stat", "rb") as file:
+            # the name of a process may itself contain spaces and brackets, so split after the last one
             started = file.read().rpartition(b")")[2].split()[STARTED]
             os.write(_guard.pipe[1], b"%d %s\n" % (os.getpid(), started))
 

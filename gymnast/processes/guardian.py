@@ -17,8 +17,10 @@ from contextlib import suppress
 ROUNDS = 100
 """Maximum number of passes: a process may start others before it is killed."""
 PAUSE_SECONDS = 0.02
+"""Seconds between two passes."""
 STARTED = 19
-"""Index of the start time in /proc/PID/stat, counted after the process name."""
+"""Index of the start time in /proc/PID/stat, counted after the process name. The same as in `guard.py`,
+which cannot be imported here."""
 POLL_SECONDS = 0.5
 """Seconds between two checks whether the process lives, on systems without pidfd."""
 
@@ -29,10 +31,11 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     forked = wait_for_end_of(owner)
     for _ in range(ROUNDS):
-        found = {pid for pid in _processes() if mark in _variables(pid)} | _still_alive(forked)
-        left = [pid for pid in found if _is_running(pid) and detached not in _variables(pid)]
+        marked = {pid for pid in _processes() if mark in _variables(pid)}
+        candidates = marked | _still_alive(forked)
+        left = [pid for pid in candidates if _is_running(pid) and detached not in _variables(pid)]
         for pid in left:
-            with suppress(OSError):
+            with suppress(OSError):  # it has ended in the meantime
                 os.kill(pid, signal.SIGKILL)
         if not left:
             break
@@ -48,6 +51,7 @@ def wait_for_end_of(owner: int) -> bytes:
         poll.register(end, select.POLLIN)
     poll.register(0, select.POLLIN)
     os.set_blocking(0, False)
+    # A process whose parent has ended gets another parent. Unlike a pid, this cannot be mistaken.
     while os.getppid() == owner:
         for file, _ in poll.poll(None if end is not None else POLL_SECONDS * 1000):
             if file == 0:
@@ -56,6 +60,7 @@ def wait_for_end_of(owner: int) -> bytes:
 
 
 def _read() -> bytes:
+    """Returns what has been written to standard input, without waiting."""
     with suppress(BlockingIOError):
         return os.read(0, 65536)
     return b""

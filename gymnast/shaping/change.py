@@ -13,7 +13,9 @@ def component_change(steps: Steps, component: str, index: int = 0) -> np.ndarray
     available."""
 
     def level(obs: ObsBatch) -> np.ndarray:
-        part = obs[component].astype(np.float64)
+        part = obs[component].astype(
+            np.float64
+        )  # [T, N] or [T, N, k]; unsigned counters would wrap
         return part.reshape(*part.shape[:2], -1)[..., index]
 
     return np.where(steps.terminated, 0.0, level(steps.next_obs) - level(steps.obs))

@@ -13,7 +13,7 @@ from gymnast.spaces.observations import DiscreteObs
 
 Array = np.ndarray
 MAX_CELLS = 10_000_000
-"""Maximum number of cells."""
+"""Maximum number of cells. The counts are stored in every checkpoint, 8 bytes each."""
 
 
 class Counts:
@@ -54,9 +54,10 @@ class Counts:
             return obs.rows - self._first
         cell = np.zeros(obs.rows.shape[:2], dtype=np.int64)
         for name, low, high in self._parts:
+            # Values outside of the declared range belong to the outermost bins.
             share = (obs[name] - low) / (high - low)
             place = np.clip(np.nan_to_num(share) * self._bins, 0, self._bins - 1)
-            cell = cell * self._bins + place.astype(np.int64)
+            cell = cell * self._bins + place.astype(np.int64)  # digits of a number in base `bins`
         return cell
 
     def _visit(self, cell: Array) -> Array:
@@ -68,12 +69,18 @@ class Counts:
         rank = np.arange(len(cell)) - np.searchsorted(sorted_cells, sorted_cells)
         number = np.empty(len(cell), dtype=np.int64)
         number[order] = visits[sorted_cells] + rank + 1
-        np.add.at(visits, cell, 1)
+        np.add.at(
+            visits, cell, 1
+        )  # unlike `visits[cell] += 1`, it counts repeated cells repeatedly
         return number
 
 
-def _ranges(scene: TermContext, components: Sequence[str] | None) -> list[tuple[str, float, float]]:
-    declared = {part.name: (part.low, part.high) for part in scene.components}
+def _ranges(
+    context: TermContext, components: Sequence[str] | None
+) -> list[tuple[str, float, float]]:
+    """Returns name, low and high of each component to count. Raises ConfigError for one without a finite
+    range."""
+    declared = {part.name: (part.low, part.high) for part in context.components}
     names = list(declared) if components is None else list(components)
     unknown = [name for name in names if name not in declared]
     if not names:

@@ -2,7 +2,7 @@
 
 Only the rewards that the algorithm learns from change; episodes and their raw returns do not.
 
-A term is a function `term(steps, **kwargs)`, or a class `Term(scene, **kwargs)` whose instance is called
+A term is a function `term(steps, **kwargs)`, or a class `Term(context, **kwargs)` whose instance is called
 with the steps; both return an array [T, N]. A class can keep arrays across rollouts in a dict `memory`,
 which checkpoints save and restore.
 """
@@ -32,15 +32,16 @@ Term = Callable[[Steps], Array]
 
 
 class Shaping:
+    """The reward terms of one learner, with the state that they need across rollouts."""
+
     def __init__(self, cfg: Config[Any], obs: Observation, columns: int | None = None) -> None:
         """`columns`: number N of columns of its rollouts, by default `env.n_envs`."""
         columns = columns or cfg.env.n_envs
-        self._scene = TermContext(
-            cfg.env, obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations
-        )
+        facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)
+        self._context = TermContext(cfg.env, obs, facts.observations)
         self._bootstraps = cfg.algo.bootstraps
         self.terms = {
-            name: build_term(name, term, self._scene) for name, term in cfg.shaping.items()
+            name: build_term(name, term, self._context) for name, term in cfg.shaping.items()
         }
         self.age = np.zeros(columns, dtype=np.int64)
         """Number of steps so far of each running episode, [N]."""
@@ -57,25 +58,27 @@ class Shaping:
             return rollout, {}
         steps = self.make_steps(rollout, gamma)
         self.age = np.where(rollout.done[-1], 0, steps.age[-1] + 1)
-        valid, reward, row = rollout.valid, rollout.reward.astype(np.float64), dict[str, float]()
+        valid, reward = rollout.valid, rollout.reward.astype(np.float64)
+        metrics: dict[str, float] = {}
         total = 0.0
         for name, term in self.terms.items():
+            # Evaluated also with weight 0: a term may count visits, and its weight may change later.
             added = weights[name] * np.where(valid, term_values(name, term, steps), 0.0)
             if not np.isfinite(added).all():
                 raise ConfigError(f"shaping.{name}: it returned a value that is not finite")
             reward = reward + added
-            row[f"shaping/{name}"] = mean = float(added[valid].mean())
-            row[f"hyper/shaping.{name}"] = weights[name]
+            metrics[f"shaping/{name}"] = mean = float(added[valid].mean())
+            metrics[f"hyper/shaping.{name}"] = weights[name]
             total += mean
-        row["shaping/total"] = total
+        metrics["shaping/total"] = total
         self._add_returns(rollout, np.where(valid, reward, 0.0))
         if len(self.finished_returns):
-            row["episode/shaped_return"] = float(self.finished_returns.mean())
-        return replace(rollout, reward=reward), row
+            metrics["episode/shaped_return"] = float(self.finished_returns.mean())
+        return replace(rollout, reward=reward), metrics
 
     def make_steps(self, rollout: Rollout, gamma: float) -> Steps:
         """Returns the steps of a rollout in the form that terms take."""
-        names, truncated = self._scene.names, rollout.done & ~rollout.terminated
+        names, truncated = self._context.names, rollout.done & ~rollout.terminated
         return Steps(
             obs=ObsBatch(np.asarray(rollout.obs), names),
             next_obs=ObsBatch(np.asarray(rollout.next_obs()), names),
@@ -107,6 +110,7 @@ class Shaping:
         return {f"shaping.{name}": a for name, a in (own | memory).items()}
 
     def load(self, arrays: Mapping[str, Array]) -> None:
+        """Restores what `state` returned."""
         if not self.terms:
             return
         self.age = arrays["shaping.age"].copy()
@@ -123,11 +127,12 @@ def build_term(name: str, cfg: TermConfig, context: TermContext) -> Term:
 
     The trial uses an instance of its own, so that the term's memory starts empty.
     """
-    known = term_spec(name, cfg)
+    # 1. Find it, and check its settings before it is called.
+    spec = term_spec(name, cfg)
     try:
-        term = import_object(known.path)
+        term = import_object(spec.path)
     except (ImportError, AttributeError, ValueError) as problem:
-        raise ConfigError(f"shaping.{name}: {known.path} cannot be imported: {problem}") from None
+        raise ConfigError(f"shaping.{name}: {spec.path} cannot be imported: {problem}") from None
     try:
         inspect.signature(term).bind(None, **cfg.kwargs)
     except TypeError as problem:
@@ -139,6 +144,7 @@ def build_term(name: str, cfg: TermConfig, context: TermContext) -> Term:
         is_class = isinstance(term, type)
         return term(context, **cfg.kwargs) if is_class else partial(term, **cfg.kwargs)
 
+    # 2. A wrong component name or shape is reported now, not after the first rollout.
     _naming_term(name, lambda: term_values(name, make(), _blank_steps(context)))
     return make()
 
@@ -158,21 +164,23 @@ def _naming_term(name: str, work: Callable[[], Any]) -> Any:
     try:
         return work()
     except GymnastError as problem:
-        here = problem.message.startswith("shaping.")
-        what = problem.message if here else f"shaping.{name}: {problem.message}"
+        is_named = problem.message.startswith("shaping.")
+        what = problem.message if is_named else f"shaping.{name}: {problem.message}"
         raise ConfigError(what, fix=problem.fix) from problem
     except Exception as problem:
         what = f"shaping.{name}: raised {type(problem).__name__}: {problem}"
         raise ConfigError(what, fix="see docs/shaping.md") from problem
 
 
-def _blank_steps(scene: TermContext) -> Steps:
-    """Returns two blank steps of three copies, for the trial call of a term."""
-    rows = blank_obs(scene.obs, 6).reshape(2, 3, *scene.obs.shape)
-    obs, none = ObsBatch(rows, scene.names), np.zeros((2, 3), dtype=bool)
+def _blank_steps(context: TermContext) -> Steps:
+    """Returns two blank steps of three copies, for the trial call of a term. The two numbers differ, so that
+    a term which swaps the axes is noticed."""
+    rows = blank_obs(context.obs, 6).reshape(2, 3, *context.obs.shape)
+    obs, none = ObsBatch(rows, context.names), np.zeros((2, 3), dtype=bool)
     zero = np.zeros((2, 3))
     return Steps(obs, obs, zero, zero, none, none, none, ~none, zero.astype(int), 0.99)
 
 
 def _memory(term: Term) -> dict[str, Array]:
+    """Returns the arrays that a term keeps across rollouts; none for a function."""
     return getattr(term, "memory", {})

@@ -34,7 +34,7 @@ class TermContext:
 
 @dataclass(frozen=True)
 class ObsBatch:
-    """A batch of observations [T, N, ...]; `seen["pole angle"]` is one component, [T, N]."""
+    """A batch of observations [T, N, ...]; `obs["pole angle"]` is one component, [T, N]."""
 
     rows: Array
     names: tuple[str, ...]
@@ -54,6 +54,7 @@ class ObsBatch:
             )
             raise ConfigError(what, fix="name all of them, in order, in facts.observations")
         component = flat[..., self.names.index(name)]
+        # float64, like rewards: a potential difference subtracts nearly equal numbers.
         return component.astype(np.float64) if component.dtype == np.float32 else component
 
 
@@ -90,6 +91,8 @@ def episode_ages(start: Array, carry: Array) -> Array:
     """Returns the number of steps in the episode before each step, [T, N]. `carry`: that number for the first
     step of the rollout, [N]."""
     t = np.arange(len(start))[:, None]
+    # The running maximum is the step at which the current episode started: -carry if that was before the
+    # rollout, else the last step with a start flag.
     return t - np.maximum.accumulate(np.where(start, t, -carry), axis=0)
 
 
@@ -99,6 +102,9 @@ def episode_returns(start: Array, reward: Array, carry: Array) -> Array:
     total = np.cumsum(reward, axis=0)
     t = np.arange(len(start))[:, None]
     first_step = np.maximum.accumulate(np.where(start, t, -1), axis=0)
+    # Row k of [-carry, total] is the sum over the steps before step k. Subtracting the row at which the
+    # episode started leaves the episode's own sum; for an episode from before the rollout, row 0 adds
+    # `carry`.
     before = np.take_along_axis(np.concatenate([-carry[None], total]), np.maximum(first_step, 0), 0)
     # an episode that starts with the rollout's first step has no reward from before
     before = np.where(first_step == 0, 0.0, before)

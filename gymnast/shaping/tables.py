@@ -41,6 +41,7 @@ def steps_to_go(table: Table) -> Array:
     """Returns the smallest number of steps from each state to an end with a positive reward, [states], by
     breadth-first search from the end. States from which no such end can be reached get the largest
     distance plus one."""
+    # 1. Invert the table: who can reach a state in one step, and who can reach a rewarded end.
     distance: dict[int, int] = {}
     predecessors: dict[int, set[int]] = {state: set() for state in table}
     for state, actions in table.items():
@@ -49,6 +50,7 @@ def steps_to_go(table: Table) -> Array:
                 distance[state] = 1
             elif not ends and probability > 0:
                 predecessors[next_state].add(state)
+    # 2. Breadth-first search: all states of a layer have the same distance.
     layer = list(distance)
     while layer:
         before = {state for reached in layer for state in predecessors[reached]}

@@ -6,6 +6,8 @@ step of an episode has no variables, so the terms are 0 there.
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 
 from gymnast.envs.build.make import make_env
@@ -25,9 +27,8 @@ class MissedShots:
         self._rounds, self._hits = _indices(context, ammunition, "HITCOUNT")
 
     def __call__(self, steps: Steps) -> Array:
-        fired = np.maximum(
-            -component_change(steps, ENTRY, self._rounds), 0.0
-        )  # an increase is a pickup
+        # An increase of the ammunition is a pickup, not a shot.
+        fired = np.maximum(-component_change(steps, ENTRY, self._rounds), 0.0)
         return -np.maximum(fired - component_change(steps, ENTRY, self._hits), 0.0)
 
 
@@ -51,21 +52,22 @@ class HealthLoss:
         return np.minimum(component_change(steps, ENTRY, self._health), 0.0)
 
 
-def _indices(scene: TermContext, *names: str) -> list[int]:
-    """Returns the index of each of these variables in the observation."""
-    if scene.env.tasks:
+def _indices(context: TermContext, *names: str) -> list[int]:
+    """Returns the index of each of these variables in the observation. Creates a game to ask for them."""
+    if context.env.tasks:
         raise ConfigError("this term needs a single task: each may order its variables differently")
-    env = make_env(scene.env)
-    variables = getattr(getattr(env.unwrapped, "game", None), "get_available_game_variables", None)
-    if variables is None:
-        raise ConfigError(f"{scene.env.id} is not a VizDoom scenario: it has no game variables")
-    available = [variable.name for variable in variables()]
-    env.close()
+    with closing(make_env(context.env)) as env:
+        game = getattr(env.unwrapped, "game", None)
+        variables = getattr(game, "get_available_game_variables", None)
+        if variables is None:
+            what = f"{context.env.id} is not a VizDoom scenario: it has no game variables"
+            raise ConfigError(what)
+        available = [variable.name for variable in variables()]
     if missing := [name for name in names if name not in available]:
         what = f"the game has the variables {', '.join(available) or 'none'}, but not {', '.join(missing)}"
         every = ", ".join([*available, *missing])
         raise ConfigError(what, fix=f"--set 'env.kwargs.available_game_variables=[{every}]'")
-    if ENTRY not in scene.names:
+    if ENTRY not in context.names:
         what = f"the observation has no entry {ENTRY}"
         raise ConfigError(what, fix=f"--set 'env.keep=[screen, {ENTRY}]'")
     return [available.index(name) for name in names]

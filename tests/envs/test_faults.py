@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
@@ -79,6 +80,20 @@ def test_an_invalid_discrete_observation_is_a_fault(how: str, cause: str):
     (fault,) = step_repeatedly(envs, 3).faults
     with pytest.raises(EnvError, match=f"Shaky-v0, copy 1, step 3 of its episode: {cause}"):
         raise_fault(envs.name, [fault])
+
+
+def test_nan_inside_a_dict_observation_is_a_fault():
+    def broken() -> Any:
+        env = Broken("nan obs")
+        entries = gym.spaces.Dict({"position": env.observation_space})
+        return gym.wrappers.TransformObservation(env, lambda obs: {"position": obs}, entries)
+
+    envs = InProcessBackend(broken, 2, "Shaky-v0")
+    assert envs.reset([0, 1], [1, 2]) == ()
+    (fault,) = step_repeatedly(envs, 3).faults
+    assert (fault.copy, fault.step) == (1, 3)
+    assert "not finite at index [1] of entry position" in fault.message
+    assert np.isfinite(envs.obs["position"]).all()
 
 
 # ---- vector implementations ------------------------------------------------------------------

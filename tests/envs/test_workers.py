@@ -243,7 +243,7 @@ def test_no_worker_outlives_a_killed_trainer_even_if_it_hangs():
         "envs = process_backend()\n"
         "reset_all(envs, faulty_seeds('hangs', 1))\n"
         "print(*(worker.pid for worker in envs.workers), flush=True)\n"
-        "stepped(envs, 1)\n"
+        "step_repeatedly(envs, 1)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as trainer:
         assert trainer.stdout is not None

@@ -20,7 +20,7 @@ from gymnast.seeds import episode_seed
 Array = np.ndarray
 MakeMatches = Callable[[int], Matches]
 """Creates an environment with this many new matches."""
-_AGAIN = 3
+_MAX_REPEATED = 3
 """Number of matches that are repeated."""
 
 
@@ -59,9 +59,10 @@ def check_determinism(
     state."""
     some = [
         match for match in transcripts if len(match.fingerprints) == len(match.actions) + 1 > 1
-    ][:_AGAIN]
+    ][:_MAX_REPEATED]
     if not some:
         return
+    # 1. A new environment, one match at a time.
     with closing(make(1)) as fresh:
         other = next((match for match in some if _differs(fresh, 0, match)), None)
     if other is not None:
@@ -70,6 +71,7 @@ def check_determinism(
         yield Finding("deterministic", verdict, what, other.last_timestep.location)
         return
     yield Finding("deterministic", "ok", "the same seed and actions give the same match")
+    # 2. The same actions with another seed.
     first = some[0]
     reseeded = MatchTranscript(
         0, episode_seed(first.seed, "another"), first.actions, first.fingerprints
@@ -80,13 +82,14 @@ def check_determinism(
         "different seeds give different matches" if matters else "every seed gives the same match"
     )
     yield Finding("seed", "ok" if matters else "note", what)
+    # 3. The environment that has played all matches so far.
     yield _independent_of_history(make, used_matches, some)
 
 
 def _independent_of_history(
     make: MakeMatches, used: Matches, some: Sequence[MatchTranscript]
 ) -> Finding:
-    """Repeats matches in another place, in another order and next to other matches."""
+    """Repeats matches in another slot, in another order and next to other matches."""
     late = next((m for m in reversed(some) if _differs(used, used.n_matches - 1, m)), None)
     if late is not None:
         what = "matches before a reset, or in parallel, change the match"
@@ -101,20 +104,20 @@ def _independent_of_history(
     return Finding("past", "ok", "a match is independent of matches before it and in parallel")
 
 
-def _differs(matches: Matches, place: int, match: MatchTranscript) -> bool:
+def _differs(matches: Matches, slot: int, match: MatchTranscript) -> bool:
     """Repeats a match; True if anything differs."""
-    who = _all_in_play(matches)
+    in_play = _all_in_play(matches)
     if (
-        matches.reset([place], [match.seed])
-        or step_fingerprint(matches.obs, place, who) != match.fingerprints[0]
+        matches.reset([slot], [match.seed])
+        or step_fingerprint(matches.obs, slot, in_play) != match.fingerprints[0]
     ):
         return True
     for action, expected in zip(match.actions, match.fingerprints[1:], strict=True):
         every = {role: np.repeat(a[None], matches.n_matches, 0) for role, a in action.items()}
-        step = matches.step(every, [place])
-        if step.faults or step_fingerprint(step.obs, place, who, step) != expected:
+        step = matches.step(every, [slot])
+        if step.faults or step_fingerprint(step.obs, slot, in_play, step) != expected:
             return True
-        _leave(who, step, place)
+        _leave(in_play, step, slot)
     return False
 
 
@@ -122,8 +125,9 @@ def _restores(make: MakeMatches, match: MatchTranscript) -> bool:
     """True if a match that is stored halfway and loaded into another environment continues identically."""
     middle = len(match.actions) // 2
     with closing(make(1)) as one, closing(make(1)) as other:
-        who = _all_in_play(one)
+        in_play = _all_in_play(one)
         one.reset([0], [match.seed])
+        # The other one is in a different state, so that `load` has to change everything.
         other.reset([0], [episode_seed(match.seed, "another")])
         for number, (action, expected) in enumerate(
             zip(match.actions, match.fingerprints[1:], strict=True)
@@ -134,23 +138,25 @@ def _restores(make: MakeMatches, match: MatchTranscript) -> bool:
             step = one.step(every)
             if number >= middle:
                 twin = other.step(every)
-                if twin.faults or step_fingerprint(twin.obs, 0, who, twin) != expected:
+                if twin.faults or step_fingerprint(twin.obs, 0, in_play, twin) != expected:
                     return False
-            _leave(who, step, 0)
+            _leave(in_play, step, 0)
     return True
 
 
 def _all_in_play(matches: Matches) -> dict[str, Array]:
+    """Returns the masks of agents in play at the start of a match, [seats] for each role."""
     return {role: np.ones(kind.seats, bool) for role, kind in matches.roles.items()}
 
 
-def _leave(who: Mapping[str, Array], step: MatchStep, place: int) -> None:
+def _leave(in_play: Mapping[str, Array], step: MatchStep, slot: int) -> None:
     """Removes agents that are done from the masks of agents in play."""
-    for role, mask in who.items():
-        mask &= ~(step.terminated[role][place] | step.truncated[role][place])
+    for role, mask in in_play.items():
+        mask &= ~(step.terminated[role][slot] | step.truncated[role][slot])
 
 
 def check_rendering(matches: Matches) -> Finding:
+    """Renders one frame of match 0."""
     try:
         with headless_rendering():
             picture = matches.render(0)

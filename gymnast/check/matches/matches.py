@@ -62,20 +62,25 @@ def check_matches(
     with closing(matches):
         check = _MatchCheck(cfg, matches, seed)
         check.play(steps, on_progress)
-        found = [*check.findings(), *check_determinism(make, matches, check.played, cfg.facts)]
-        return Report(target, check.steps, check.begun, sort_findings(found))
+        determinism = check_determinism(make, matches, check.played, cfg.facts)
+        findings = sort_findings([*check.findings(), *determinism])
+        return Report(target, check.steps, check.started, findings)
 
 
 class _MatchCheck:
+    """Plays random matches and keeps the first violation of each check."""
+
     def __init__(self, cfg: Config[Any], matches: Matches, seed: int) -> None:
         self.cfg, self.matches, self.seed = cfg, matches, seed
-        self.steps = self.begun = 0
+        self.steps = self.started = 0
         self.played: list[MatchTranscript] = []
-        self._now: dict[int, MatchTranscript] = {}
+        self._running: dict[int, MatchTranscript] = {}
         self._in_play = {
             role: np.zeros((matches.n_matches, kind.seats), bool)
             for role, kind in matches.roles.items()
         }
+        """Agents in play, [matches, seats] for each role, as their ends imply it: the environment is checked
+        against this."""
         self._wrong = {check: FirstViolation(check) for check in _CHECKS}
         self._outcomes: Counter[str] = Counter()
         self._numbers: set[str] | None = None
@@ -87,8 +92,8 @@ class _MatchCheck:
         matches, draws = self.matches, stream(self.seed, "check")
         heads = {role: head_for(kind.action) for role, kind in matches.roles.items()}
         players = {role: random_player(kind) for role, kind in matches.roles.items()}
-        self._begin(range(matches.n_matches))
-        while self._now and self.steps < steps:
+        self._start_matches(range(matches.n_matches))
+        while self._running and self.steps < steps:
             actions: dict[str, Array] = {}
             for role, kind in matches.roles.items():
                 n = matches.n_matches * kind.seats
@@ -97,62 +102,62 @@ class _MatchCheck:
                 action = players[role](obs, noise, uniform)
                 actions[role] = action.reshape(matches.n_matches, kind.seats, *action.shape[1:])
             began = time.perf_counter()
-            step = matches.step(actions, sorted(self._now))
+            step = matches.step(actions, sorted(self._running))
             self._seconds += time.perf_counter() - began
-            self.steps += len(self._now)
+            self.steps += len(self._running)
             self._record(actions, step)
             on_progress(min(self.steps, steps), steps)
-            self._begin([m for m in range(matches.n_matches) if m not in self._now])
+            self._start_matches([m for m in range(matches.n_matches) if m not in self._running])
 
-    def _begin(self, places: Iterable[int]) -> None:
-        for place in places:
+    def _start_matches(self, slots: Iterable[int]) -> None:
+        """Starts a new match in each of these slots, unless a reset or step has failed before."""
+        for slot in slots:
             if self._wrong["reset"] or self._wrong["step"]:
                 return  # it would fail again
-            match = MatchTranscript(self.begun, episode_seed(self.seed, "check", self.begun))
-            self.begun += 1
-            faults = self.matches.reset([place], [match.seed])
+            match = MatchTranscript(self.started, episode_seed(self.seed, "check", self.started))
+            self.started += 1
+            faults = self.matches.reset([slot], [match.seed])
             if faults:
                 self._wrong["reset"].record(match.last_timestep, faults[0].message)
                 return
-            self._now[place] = match
+            self._running[slot] = match
             self.played.append(match)
             for role in self.matches.roles:
-                self._in_play[role][place] = True
-            self._check_obs(place, match)
-            match.fingerprints.append(
-                step_fingerprint(self.matches.obs, place, self._playing(place))
-            )
+                self._in_play[role][slot] = True
+            self._check_obs(slot, match)
+            match.fingerprints.append(step_fingerprint(self.matches.obs, slot, self._playing(slot)))
 
     def _record(self, actions: ByRole, step: MatchStep) -> None:
         """Records one step of every running match and checks its result."""
         broken = {fault.copy: fault for fault in step.faults}
-        for place, match in list(self._now.items()):
-            match.actions.append({role: actions[role][place].copy() for role in actions})
-            if place in broken:
-                self._wrong["step"].record(match.last_timestep, broken[place].message)
-                self._traceback = self._traceback or broken[place].traceback
-                del self._now[place]
+        for slot, match in list(self._running.items()):
+            match.actions.append({role: actions[role][slot].copy() for role in actions})
+            if slot in broken:
+                self._wrong["step"].record(match.last_timestep, broken[slot].message)
+                self._traceback = self._traceback or broken[slot].traceback
+                del self._running[slot]
                 continue
-            before = self._playing(place)
-            self._check_rewards_and_ends(place, match, step)
-            match.fingerprints.append(step_fingerprint(step.obs, place, before, step))
-            self._check_obs(place, match, before)
-            if step.over[place]:
-                self._end(place, match, step)
-            if step.over[place] or not any(mask.any() for mask in self._playing(place).values()):
-                del self._now[place]
+            # Agents that end with this step still get its reward and observation, hence `before`.
+            before = self._playing(slot)
+            self._check_rewards_and_ends(slot, match, step)
+            match.fingerprints.append(step_fingerprint(step.obs, slot, before, step))
+            self._check_obs(slot, match, before)
+            if step.over[slot]:
+                self._end(slot, match, step)
+            if step.over[slot] or not any(mask.any() for mask in self._playing(slot).values()):
+                del self._running[slot]
 
-    def _playing(self, place: int) -> dict[str, Array]:
-        return {role: mask[place].copy() for role, mask in self._in_play.items()}
+    def _playing(self, slot: int) -> dict[str, Array]:
+        return {role: mask[slot].copy() for role, mask in self._in_play.items()}
 
-    def _check_rewards_and_ends(self, place: int, match: MatchTranscript, step: MatchStep) -> None:
+    def _check_rewards_and_ends(self, slot: int, match: MatchTranscript, step: MatchStep) -> None:
         """Checks the rewards and ends of every agent, and whether the match is over when all agents are
         done."""
         limits = self.cfg.facts.reward
         for role, mask in self._in_play.items():
-            playing = mask[place]
-            reward = step.reward[role][place]
-            terminated, truncated = step.terminated[role][place], step.truncated[role][place]
+            playing = mask[slot]
+            reward = step.reward[role][slot]
+            terminated, truncated = step.terminated[role][slot], step.truncated[role][slot]
             for seat in range(len(playing)):
                 agent, value = f"{role} {seat}", float(reward[seat])
                 ended = bool(terminated[seat] or truncated[seat])
@@ -167,13 +172,14 @@ class _MatchCheck:
                 elif playing[seat] and limits and not limits[0] <= value <= limits[1]:
                     what = f"the reward of {agent} is {value:g}, declared is {list(limits)}"
                     self._wrong["facts.reward"].record(match.last_timestep, what)
-            mask[place] = playing & ~(terminated | truncated)
+            mask[slot] = playing & ~(terminated | truncated)
         left = [
             f"{role} {seat}"
             for role, mask in self._in_play.items()
-            for seat in np.flatnonzero(mask[place]).tolist()
+            for seat in np.flatnonzero(mask[slot]).tolist()
         ]
-        if bool(step.over[place]) == bool(left):
+        # `over` must be true exactly when nobody is left.
+        if bool(step.over[slot]) == bool(left):
             what = (
                 f"the match is over, but {left[0]} is not done"
                 if left
@@ -186,12 +192,12 @@ class _MatchCheck:
             self._wrong["time limit"].record(match.last_timestep, what)
 
     def _check_obs(
-        self, place: int, match: MatchTranscript, who: Mapping[str, Array] | None = None
+        self, slot: int, match: MatchTranscript, in_play: Mapping[str, Array] | None = None
     ) -> None:
-        """Checks the observations of agents that are in play, or that were before the step (`who`)."""
+        """Checks the observations of agents that are in play, or that were before the step (`in_play`)."""
         for role, kind in self.matches.roles.items():
-            mask = self._in_play[role][place] if who is None else who[role]
-            rows = self.matches.obs[role][place][mask]
+            mask = self._in_play[role][slot] if in_play is None else in_play[role]
+            rows = self.matches.obs[role][slot][mask]
             bad = kind.obs.not_finite(rows) if len(rows) else None
             if bad is not None:
                 where = kind.obs.where_not_finite(rows[int(np.flatnonzero(bad)[0])])
@@ -200,8 +206,9 @@ class _MatchCheck:
             elif isinstance(kind.obs, BoxObs) and (problem := _outside(kind.obs, rows)):
                 self._wrong["observation"].record(match.last_timestep, f"of a {role}: {problem}")
 
-    def _end(self, place: int, match: MatchTranscript, step: MatchStep) -> None:
-        outcome, names = int(step.outcome[place]), list(self.matches.outcomes)
+    def _end(self, slot: int, match: MatchTranscript, step: MatchStep) -> None:
+        """Checks and counts the outcome of a match that is over."""
+        outcome, names = int(step.outcome[slot]), list(self.matches.outcomes)
         if outcome != UNKNOWN_OUTCOME and not 0 <= outcome < len(names):
             what = f"outcome {outcome} of {len(names)} ({', '.join(names) or 'none'})"
             self._wrong["ends"].record(match.last_timestep, what)
@@ -212,6 +219,7 @@ class _MatchCheck:
     # ---- findings ------------------------------------------------------------------------
 
     def findings(self) -> Iterator[Finding]:
+        """Yields the findings about the matches played so far."""
         matches, wrong = self.matches, self._wrong
         yield Finding("made", "ok")
         spaces = (
@@ -224,9 +232,9 @@ class _MatchCheck:
         yield wrong["observation"].finding_or_ok("inside their spaces, at every reset and step")
         yield wrong["finite"].finding_or_ok("no NaN and no infinity in observations and rewards")
         yield self._ends()
-        found = wrong["time limit"].finding_or_ok(f"{matches.time_limit or 0:,} steps")
+        limit = wrong["time limit"].finding_or_ok(f"{matches.time_limit or 0:,} steps")
         missing = matches.has_default_limit or matches.time_limit is None
-        yield NO_LIMIT if missing and found.verdict == "ok" else found
+        yield NO_LIMIT if missing and limit.verdict == "ok" else limit
         if self.cfg.facts.reward:
             yield wrong["facts.reward"].finding_or_ok("inside the declared range")
         yield from self._metrics()
@@ -238,6 +246,7 @@ class _MatchCheck:
             yield check_rendering(matches)
 
     def _ends(self) -> Finding:
+        """Returns the finding about ends and outcomes."""
         if self._wrong["ends"]:
             return self._wrong["ends"].finding()
         if not self._outcomes:
@@ -253,6 +262,7 @@ class _MatchCheck:
         return Finding("ends", "ok", f"outcomes: {counts}")
 
     def _metrics(self) -> Iterator[Finding]:
+        """Checks that finished matches report the metrics of the preset."""
         wanted = {metric.source for metric in self.cfg.metrics.values()}
         if not wanted or self._numbers is None:
             return
@@ -266,13 +276,14 @@ class _MatchCheck:
 
 
 def _outside(space: BoxObs, rows: Array) -> str | None:
+    """Returns a message for the first number of `rows` [k, ...] outside of the space, or None."""
     low, high = (np.array(end).reshape(space.shape) for end in (space.low, space.high))
-    room = [
+    tolerance = [
         _ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(e), e, 0))) for e in (low, high)
     ]
-    beyond = (rows < low - room[0]) | (rows > high + room[1])
+    beyond = (rows < low - tolerance[0]) | (rows > high + tolerance[1])
     if not beyond.any():
         return None
-    _, *at = (int(index[0]) for index in beyond.nonzero())
+    _, *at = (int(index[0]) for index in beyond.nonzero())  # row and index of the first one
     value, bounds = float(rows[beyond][0]), [float(end[tuple(at)]) for end in (low, high)]
     return f"{value:g} at index {at}, its space says [{bounds[0]:g}, {bounds[1]:g}]"

@@ -11,6 +11,8 @@ from weakref import WeakSet
 
 
 class ActiveCall(NamedTuple):
+    """A call of `reset` or `step` that has not returned yet."""
+
     env: str
     copy: int | None
     """None if all copies are called at once, by a vectorized implementation of the environment."""
@@ -29,15 +31,19 @@ class ActiveCall(NamedTuple):
 
 
 class CallTracker(Protocol):
+    """A backend that knows which environment it is calling."""
+
     def active_call(self) -> ActiveCall | None:
         """Returns the call in progress, if any. Must be safe to call from other threads."""
         ...
 
 
+# Weak references: a backend that was dropped without `close` must not look busy forever.
 _backends: WeakSet[CallTracker] = WeakSet()
 
 
 def register(backend: CallTracker) -> None:
+    """Adds a backend whose calls the watchdog can see, for as long as the backend exists."""
     _backends.add(backend)
 
 

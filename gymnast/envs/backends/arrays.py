@@ -33,10 +33,11 @@ class CopyArrays:
     masked: Array
     """True once any copy has provided a mask, [1]."""
     now: Array
-    """Copy that is being called right now, else NOBODY, [1]. Shows where a process died or hangs."""
+    """Copy that is being called right now, else NO_COPY, [1]. Shows where a process died or hangs."""
     chosen: Array
     """Copies that the next call concerns, [N]."""
     seed: Array
+    """Seeds of the next reset, [N]."""
     action: Array
     """Memory for the actions, in bytes; `actions()` returns it as a typed array."""
 
@@ -66,6 +67,7 @@ class CopyArrays:
                 for name, (dtype, shape) in columns.items()
             }
         )
+        # Memory that is shared already is left alone: other workers may have results in it.
         if memory is None:
             rows.clear_outputs(obs_space)
             rows.now[:] = NO_COPY
@@ -82,7 +84,7 @@ class CopyArrays:
         """Returns views of the rows of some copies, for worker `number`."""
         span = slice(copies.start, copies.stop)
         per_copy = {name: a[span] for name, a in vars(self).items() if name not in _SHARED}
-        now = self.now[number : number + 1, 0]
+        now = self.now[number : number + 1, 0]  # [1]; the rest of its cache line is padding
         return replace(self, **per_copy, now=now)
 
     def clear_outputs(self, obs_space: Observation, copies: slice = slice(None)) -> None:
@@ -107,6 +109,7 @@ _Columns = dict[str, tuple[Any, tuple[int, ...]]]
 def _columns(
     obs: Observation, action: Action, n: int, elements: int, parts: int, keys: int
 ) -> _Columns:
+    """Returns dtype and shape of every array, in the order in which they lie in memory."""
     return {
         "obs": (obs.dtype, (n, *obs.shape)),
         "reward": (np.float64, (n,)),
@@ -115,10 +118,12 @@ def _columns(
         "numbers": (np.float64, (n, keys)),
         "mask": (np.bool_, (n, spaces.mask_width(action))),
         "masked": (np.bool_, (1,)),
-        # a cache line per worker: they write it on every call
+        # One cache line per worker: they all write here on every call, and writing to a shared line
+        # would move it from core to core (false sharing).
         "now": (np.int64, (parts, CACHE_LINE // 8)),
         "chosen": (np.bool_, (n,)),
         "seed": (np.uint64, (n,)),
+        # 8 bytes per number: enough for any dtype, which is known only from the first action
         "action": (np.uint8, (n * 8 * elements,)),
     }
 
@@ -130,5 +135,5 @@ def _layout(columns: _Columns) -> tuple[dict[str, int], int]:
     for name, (dtype, shape) in columns.items():
         offsets[name] = end
         size = int(np.prod(shape, dtype=int)) * np.dtype(dtype).itemsize
-        end += -(-size // CACHE_LINE) * CACHE_LINE
+        end += -(-size // CACHE_LINE) * CACHE_LINE  # rounded up to whole cache lines
     return offsets, end

@@ -66,6 +66,8 @@ class Step:
 
 
 class Backend(Protocol):
+    """N copies of an environment that step together; see the guarantees above."""
+
     name: str
     """Name of the environment in messages."""
     n_envs: int
@@ -102,6 +104,7 @@ class Backend(Protocol):
 
 def any_true(flags: Array) -> bool:
     """Returns `flags.any()` for a small boolean array, in a tenth of the time."""
+    # A NumPy bool is one byte, 0 or 1.
     return 1 in flags.tobytes()
 
 
@@ -136,6 +139,7 @@ def random_actions(
     actions are never drawn; an open-ended Box component is drawn from an interval of width 2."""
     if not isinstance(space, BoxAction):
         head = head_for(space)
+        # All logits equal: uniform over the options that the mask allows.
         uniform = head.dist_parameters(np.zeros((*shape, head.n_outputs), np.float32), None, mask)
         return head.for_env(head.sample(uniform, head.noise(rng, shape)))
     low, high = np.array(space.low), np.array(space.high)

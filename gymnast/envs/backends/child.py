@@ -38,9 +38,11 @@ def setup() -> int:
     To be called first by the module that was started. The child ignores signals that are meant for the
     trainer; on Linux the kernel kills it when the trainer ends, even while the child hangs.
     """
+    # Ctrl-C reaches the whole process group. The trainer decides what to do and then ends its children.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
     if sys.platform == "linux":
+        # The kernel sends this when the *thread* that started the child ends, not only the process.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(sys.argv[2]):  # the parent ended before prctl took effect
             os._exit(1)

@@ -22,6 +22,8 @@ Array = np.ndarray
 
 
 class EnvPoolVector(VectorEnv[Any, Any, Any]):
+    """A pool with its spaces and autoreset mode, as `VectorBackend` expects them."""
+
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(self, name: str, n_envs: int, settings: dict[str, Any]) -> None:
@@ -47,6 +49,7 @@ class EnvPoolVector(VectorEnv[Any, Any, Any]):
     def step(self, actions: Array) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
         typed = actions.astype(self._pool.action_space.dtype, copy=False)
         obs, reward, terminated, truncated, info = self._pool.step(typed)
+        # EnvPool's info also contains nested dicts such as `players`, which are not arrays [N, ...].
         per_copy = {key: value for key, value in info.items() if _per_copy(value, self.num_envs)}
         return obs, reward, terminated, truncated, per_copy
 
@@ -54,6 +57,7 @@ class EnvPoolVector(VectorEnv[Any, Any, Any]):
         self._pool.close()
 
     def _make_pool(self, seed: int) -> Any:
+        # EnvPool stores the seed in a C int.
         return import_module("envpool").make_gymnasium(
             self._name, num_envs=self.num_envs, seed=seed % 2**31, **self._settings
         )
@@ -88,4 +92,5 @@ def _gymnasium_limit(env_id: str) -> int | None:
 
 
 def _per_copy(value: Any, n_envs: int) -> bool:
+    """True for an array with one row per copy."""
     return isinstance(value, np.ndarray) and value.shape[:1] == (n_envs,)

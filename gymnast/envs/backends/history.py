@@ -17,16 +17,22 @@ MAX_BYTES = 2**23
 """Maximum size of the stored actions in bytes. Every checkpoint contains them, so beyond this size they
 are discarded and the episodes cannot be restored."""
 _UNKNOWN = -1
+"""Start of a copy that cannot be replayed."""
 
 
 class History:
+    """The actions of all copies, from the step at which the first of them was seeded."""
+
     def __init__(self, space: Action, n_envs: int) -> None:
         fits_a_byte = (
             isinstance(space, DiscreteAction) and space.first >= 0 and space.first + space.n <= 256
         )
+        # Discrete actions arrive as int64; one byte makes the history, and each checkpoint, 8 x smaller.
         self._storage_dtype = np.dtype(np.uint8) if fits_a_byte else None
         self._actions = np.zeros((0, n_envs), np.uint8)
+        """Stored actions, [capacity, N, ...], of which the first `_length` are in use."""
         self._action_dtype = np.dtype(np.int64)
+        """Dtype in which the actions were given, and in which they have to be replayed."""
         self._length = 0
         """Number of vector steps that are stored."""
         self._start = np.full(n_envs, _UNKNOWN)
@@ -62,10 +68,11 @@ class History:
             "seed": self._seed.copy(),
             "start": self._start.copy(),
             "action": self._actions[: self._length].copy(),
-            "given_as": np.zeros(0, self._action_dtype),
+            "given_as": np.zeros(0, self._action_dtype),  # empty: only its dtype matters
         }
 
     def _grow(self, action: Array) -> None:
+        """Makes room for more steps, up to MAX_BYTES, by dropping old steps and doubling the array."""
         storage_dtype = self._storage_dtype or action.dtype
         self._drop_unneeded_steps()
         limit = max(MAX_BYTES // (action.size * storage_dtype.itemsize), 1)
@@ -81,6 +88,7 @@ class History:
         """Drops the stored steps that lie before the earliest seeding."""
         known = self._start[self._start != _UNKNOWN]
         first = int(known.min()) if len(known) else self._length
+        # .copy() because source and destination overlap
         self._actions[: self._length - first] = self._actions[first : self._length].copy()
         self._length -= first
         self._start[self._start != _UNKNOWN] -= first

@@ -25,6 +25,9 @@ Array = np.ndarray
 
 
 class InProcessBackend:
+    """Implements `Backend` with one environment object per copy. Results are written into buffers that a
+    worker process can place in shared memory."""
+
     restore_mode: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(
@@ -52,7 +55,7 @@ class InProcessBackend:
         self.envs = [strip_wrappers(env)[0] for env in made]
         self._steps = [env.step for env in self.envs]
         self._limit = strip_wrappers(made[0])[1]
-        """Time limit per episode. `step` applies it here because Gymnasium's TimeLimit was stripped."""
+        """Time limit per episode. `step` applies it, because Gymnasium's TimeLimit was stripped."""
         self._clock = 0
         """Number of vector steps so far. A copy's episode has lasted `_clock - _start[copy]` steps: this
         needs one addition per vector step instead of one per copy."""
@@ -96,9 +99,9 @@ class InProcessBackend:
             self._now[0] = i
             try:
                 if i in self._broken:
-                    self._create_again(i)
+                    self._recreate(i)
                 obs, self._infos[i] = self.envs[i].reset(seed=seed)
-            except (Exception, SystemExit) as cause:
+            except (Exception, SystemExit) as cause:  # sys.exit() in one copy must not end training
                 faults.append(self._raised(i, f"reset(seed={seed})", cause))
                 continue
             problem = self.obs_space.put(self.obs, i, obs) or self._store_mask(i)
@@ -117,11 +120,13 @@ class InProcessBackend:
         self._calls += 1
         # NumPy scalars, as spaces sample them: `Discrete.contains` is slower for Python ints
         actions = list(action)
+        # Local variables are faster than attributes, and the loop below runs once per env step.
         obs_rows, shape, put = self.obs, self.obs_space.shape, self.obs_space.put
         # Fast path: a plain array of the right shape needs no conversion and no check.
         plain = np.ndarray if self._flat_obs is not None else None
         steps, infos, rewards, now = self._steps, self._infos, self._rewards, self._now
         faults: list[Fault] = []
+        # 1. Step the copies one after the other and write their results into the buffers.
         for i in chosen:
             now[0] = i
             try:
@@ -136,6 +141,7 @@ class InProcessBackend:
                 else:
                     problem = put(obs_rows, i, obs)
                 rewards[i] = reward
+                # Rarely true: the end flags were cleared for all copies at once by `_count_step`.
                 if terminated or truncated:
                     self._terminated[i], self._truncated[i] = terminated, truncated
                     self._ended = True
@@ -144,6 +150,7 @@ class InProcessBackend:
             if problem is not None:
                 faults.append(self._fault(i, problem))
         now[0] = NO_COPY
+        # 2. Apply what is decided for all copies at once: time limit, action masks, NaN and infinity.
         if self._clock >= self._next_limit:
             self._truncate(chosen)
         if self._rows.masked[0]:
@@ -166,6 +173,7 @@ class InProcessBackend:
         return ActiveCall(self.name, copy, self._clock - self._start[copy], self._calls)
 
     def _read_step_keys(self, copies: Sequence[int]) -> Array:
+        """Returns the values of `step_keys` in the infos of these copies, [N, keys]."""
         numbers = self._rows.numbers
         for i in copies:
             numbers[i] = read_info_values(self._infos[i], self._step_keys, self.name)
@@ -187,12 +195,14 @@ class InProcessBackend:
         self._set_next_limit()
 
     def _set_next_limit(self) -> None:
+        """Finds out when the oldest episode reaches the limit, so that `step` compares one number only."""
         if self._limit is not None:
             self._next_limit = min(self._start) + self._limit
 
     def _truncate(self, copies: Sequence[int]) -> None:
         assert self._limit is not None
         for i in copies:
+            # A broken copy has no episode that could be truncated; its fault is reported instead.
             if self._clock - self._start[i] >= self._limit and i not in self._broken:
                 self._truncated[i] = self._ended = True
 
@@ -233,14 +243,19 @@ class InProcessBackend:
 
     def _not_finite(self) -> list[Fault]:
         """Returns the faults of copies whose reward or observation is NaN or infinite."""
+        # Cheap tests for the usual case. A sum is finite only if all rewards are.
         if self._flat_obs is not None:
             np.isfinite(self._flat_obs, self._finite)
-        # Cheap test for the usual case: a sum is finite only if all rewards are.
-        if 0 not in self._finite.tobytes() and math.isfinite(sum(self._rewards)):
+            obs_finite = 0 not in self._finite.tobytes()
+        else:
+            obs_finite = self.obs_space.not_finite(self.obs) is None
+        if obs_finite and math.isfinite(sum(self._rewards)):
             return []
-        faults: list[Fault] = []
-        for i in np.flatnonzero(~np.isfinite(self._reward)).tolist():
-            faults += [self._fault(i, f"the reward is {self._reward[i]}")]
+        faults = [
+            self._fault(i, f"the reward is {self._reward[i]}")
+            for i in np.flatnonzero(~np.isfinite(self._reward)).tolist()
+        ]
+        # After the rewards: `_fault` has blanked those copies, so that none is reported twice.
         bad = self.obs_space.not_finite(self.obs)
         if bad is not None:
             for i in np.flatnonzero(bad).tolist():
@@ -249,6 +264,7 @@ class InProcessBackend:
         return faults
 
     def _raised(self, copy: int, call: str, cause: BaseException) -> Fault:
+        """Returns the fault for an exception that the environment raised in this call."""
         text = "".join(traceback.format_exception(cause))
         return self._fault(copy, f"{call} raised {type(cause).__name__}: {cause}", text)
 
@@ -258,7 +274,8 @@ class InProcessBackend:
         self._rows.clear_outputs(self.obs_space, slice(copy, copy + 1))
         return Fault(copy, self._clock - self._start[copy], what, text)
 
-    def _create_again(self, copy: int) -> None:
+    def _recreate(self, copy: int) -> None:
+        """Replaces the environment of a copy that had a fault: its state cannot be trusted."""
         with contextlib.suppress(Exception):  # the copy is discarded anyway
             self.envs[copy].close()
         self.envs[copy] = strip_wrappers(self._make())[0]

@@ -18,6 +18,7 @@ EMPTY_REPLY = struct.pack("<I", 0)
 
 
 def send(link: socket.socket, document: Any) -> None:
+    """Sends a document: its length in 4 bytes (little-endian), then the document as JSON."""
     text = json.dumps(document).encode()
     link.sendall(struct.pack("<I", len(text)) + text)
 
@@ -27,12 +28,13 @@ def receive(link: socket.socket) -> Any:
     length = link.recv(4)
     if length == EMPTY_REPLY:
         return None
-    if len(length) < 4:
+    if len(length) < 4:  # a stream socket may deliver fewer bytes than were asked for
         length += _exactly(link, 4 - len(length))
     return json.loads(_exactly(link, struct.unpack("<I", length)[0]))
 
 
 def _exactly(link: socket.socket, size: int) -> bytes:
+    """Receives exactly `size` bytes."""
     parts: list[bytes] = []
     while size:
         part = link.recv(size)

@@ -33,6 +33,8 @@ CLOSE_SECONDS = 0.15
 
 
 class ProcessBackend:
+    """Implements `Backend` with several workers, each of which runs a contiguous range of the copies."""
+
     restore_mode: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(
@@ -49,6 +51,7 @@ class ProcessBackend:
         n = cfg.n_envs
         self.name, self.n_envs = cfg.id, n
         parts = min(cfg.workers or usable_cores(), n)
+        # Worker k runs the copies edges[k] to edges[k + 1] - 1: contiguous, and as even as possible.
         edges = [n * part // parts for part in range(parts + 1)]
         spec = {"env": cfg.model_dump(mode="json"), "limit": limit, "info_keys": list(info_keys)}
         spec |= {"parts": parts, "step_keys": list(step_keys)}
@@ -63,12 +66,16 @@ class ProcessBackend:
             for part, (first, last) in enumerate(pairwise(edges))
         ]
         self._owner = [worker for worker in self.workers for _ in worker.copies]
-        self._made: dict[str, Any] = {}
+        """The worker that runs each copy."""
+        self._env_info: dict[str, Any] = {}
+        """Spaces and limits of the environment, as worker 0 reported them."""
         self._memory: int | None = None
+        """File descriptor of the shared memory."""
         self._pending_faults: dict[int, Fault] = {}
         """Faults of copies that were lost with their worker in a call that did not concern them. Each is
         reported by the copy's next step."""
         self._age = np.zeros(n, dtype=np.int64)
+        """Steps in the current episode, [N]. Kept here because a dead worker cannot be asked."""
         self._infos: list[dict[str, Any]] = [{} for _ in range(n)]
         try:
             self._open(parts)
@@ -77,27 +84,31 @@ class ProcessBackend:
             raise
 
     def _open(self, parts: int) -> None:
+        """Starts all workers and gives them the shared memory."""
+        # 1. All workers start at the same time; imports and constructors dominate.
         for worker in self.workers:
             worker.start()
         try:
-            self._made = self.workers[0].receive_env_info()
-            self.obs_space = spaces.from_json(self._made["obs_space"])
-            self.action_space = spaces.from_json(self._made["action_space"])
-            self.space_texts: tuple[str, str] = tuple(self._made["described"])
-            self.time_limit: int | None = self._made["time_limit"]
-            self.has_default_limit: bool = self._made["has_default_limit"]
+            # 2. The size of the shared memory follows from the spaces, which only a worker knows.
+            self._env_info = info = self.workers[0].receive_env_info()
+            self.obs_space = spaces.from_json(info["obs_space"])
+            self.action_space = spaces.from_json(info["action_space"])
+            self.space_texts: tuple[str, str] = tuple(info["described"])
+            self.time_limit: int | None = info["time_limit"]
+            self.has_default_limit: bool = info["has_default_limit"]
             shape = self.obs_space, self.action_space, self.n_envs
-            room = {"elements": self._made["elements"], "parts": parts, "keys": self._n_keys}
-            self._memory = memory = _anonymous_file(CopyArrays.size(*shape, **room))
-            self._rows = CopyArrays.create(*shape, **room, memory=mmap.mmap(memory, 0))
+            sizes = {"elements": info["elements"], "parts": parts, "keys": self._n_keys}
+            self._memory = memory = _anonymous_file(CopyArrays.size(*shape, **sizes))
+            self._rows = CopyArrays.create(*shape, **sizes, memory=mmap.mmap(memory, 0))
             self._rows.clear_outputs(self.obs_space)
             self._rows.now[:] = NO_COPY
             self.obs = self._rows.obs
+            # A placeholder: the first step sets the dtype and shape of the actions.
             self._actions = self._rows.actions(np.uint8, ())
-            for worker in self.workers:
-                self._join(
-                    worker, self._made if worker is self.workers[0] else worker.receive_env_info()
-                )
+            # 3. Every worker gets the memory; the copies of all of them must have the same spaces.
+            self._connect(self.workers[0], info)
+            for worker in self.workers[1:]:
+                self._connect(worker, worker.receive_env_info())
         except WorkerLost as lost:
             what = f"{self.name} cannot be created: {lost.message}"
             raise EnvError(what, fix="see the log", traceback=lost.output) from None
@@ -137,6 +148,7 @@ class ProcessBackend:
         )
 
     def _step_some(self, copies: Sequence[int]) -> list[Fault]:
+        """Steps these copies and returns their faults. A copy with a pending fault is not stepped."""
         pending = [
             self._pending_faults.pop(copy) for copy in copies if copy in self._pending_faults
         ]
@@ -155,6 +167,7 @@ class ProcessBackend:
     def close(self) -> None:
         for worker in self.workers:
             worker.finish()
+        # One deadline for all: they close their environments in parallel.
         deadline = time.monotonic() + CLOSE_SECONDS
         for worker in self.workers:
             worker.kill(deadline)
@@ -165,18 +178,22 @@ class ProcessBackend:
     # ---- commands ----------------------------------------------------------------------------
 
     def _choose(self, copies: Sequence[int]) -> list[int]:
+        """Marks these copies in the shared memory as the ones that the next command concerns."""
         chosen = list(copies)
         self._rows.chosen[:] = False
         self._rows.chosen[chosen] = True
         return chosen
 
     def _owners(self, copies: Iterable[int]) -> list[Worker]:
+        """Returns the workers that run these copies, each once."""
         return list(dict.fromkeys(self._owner[copy] for copy in copies))
 
     def _command(self, command: bytes, workers: Sequence[Worker]) -> list[Fault]:
         """Sends a command to all of these workers, waits for their replies and returns the faults."""
         for worker in workers:
-            worker.request(command)
+            worker.request(
+                command
+            )  # all of them before waiting for any, so that they run in parallel
         faults: list[Fault] = []
         late = False  # one worker hung for the whole timeout, which the others had as well
         for worker in workers:
@@ -200,6 +217,7 @@ class ProcessBackend:
     def _faults_of(self, worker: Worker, what: str, text: str) -> list[Fault]:
         """Returns a fault for every copy of a lost worker; the copy that was being called is the cause."""
         part = worker.spec["part"]
+        # Shared memory outlives the worker: it still says which copy was being called.
         called = int(self._rows.now[part, 0])
         self._rows.now[part] = NO_COPY
         self._rows.clear_outputs(self.obs_space, slice(worker.copies.start, worker.copies.stop))
@@ -221,29 +239,33 @@ class ProcessBackend:
             worker.start()
         for worker in workers:
             try:
-                self._join(worker, worker.receive_env_info())
+                self._connect(worker, worker.receive_env_info())
             except EnvError as problem:
                 faults += self._faults_of(worker, problem.message, problem.traceback)
             except WorkerLost as lost:
                 faults += self._faults_of(worker, lost.message, lost.output)
         return faults
 
-    def _join(self, worker: Worker, made: dict[str, Any]) -> None:
-        if made != self._made:
+    def _connect(self, worker: Worker, env_info: dict[str, Any]) -> None:
+        """Gives a worker the shared memory. Raises EnvError if its copies differ from those of the others,
+        for example after the source of the environment was changed during a run."""
+        if env_info != self._env_info:
             worker.kill()
-            was, now = self._made["described"], made["described"]
-            raise EnvError(f"{self.name}: copies have different spaces, {was} and {now}")
+            ours, its = self._env_info["described"], env_info["described"]
+            raise EnvError(f"{self.name}: copies have different spaces, {ours} and {its}")
         assert self._memory is not None
         worker.share(self._memory)
         self._send_action_type(worker)
 
     def _send_action_type(self, worker: Worker) -> None:
-        kind = {"dtype": self._actions.dtype.str, "shape": self._actions.shape[1:]}
-        worker.notify(messages.ACTIONS, kind)
+        """Sends how to read the bytes of the actions in the shared memory."""
+        action_type = {"dtype": self._actions.dtype.str, "shape": self._actions.shape[1:]}
+        worker.notify(messages.ACTIONS, action_type)
 
 
 def _anonymous_file(size: int) -> int:
-    """Returns the descriptor of an anonymous file, in memory if the system can. It vanishes with us."""
+    """Returns the descriptor of a new file without a name, in memory if the system supports that. The file
+    disappears with the processes that use it, even if they are killed."""
     if hasattr(os, "memfd_create"):
         file = os.memfd_create("gymnast environments")
     else:

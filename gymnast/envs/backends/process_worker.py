@@ -40,9 +40,11 @@ GRACE_SECONDS = 1.0
 def main() -> None:
     link = socket.socket(fileno=child.setup())
     faulthandler.enable()  # prints the stack after a crash, or after SIGABRT for a hang
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # else SIGABRT would write a core dump
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     _yield_core_to_trainer()
+    # A process that an environment starts must not keep the socket open after this one has died:
+    # the trainer notices a dead worker by the closed socket.
     link.set_inheritable(False)
     threading.Thread(target=_end_with_trainer, args=[link], daemon=True).start()
     try:
@@ -54,13 +56,17 @@ def main() -> None:
         text = "".join(traceback.format_exception(cause)) if cause else ""
         messages.send(link, {"refused": [problem.message, problem.fix, text]})
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass
+        pass  # the trainer has ended, so there is nobody to report to
     sys.stdout.flush()
     os._exit(0)  # also ends threads that an environment left running
 
 
 class Worker:
+    """The environments of this process, and the loop that executes the trainer's commands."""
+
     def __init__(self, link: socket.socket, spec: dict[str, Any]) -> None:
+        """Creates the copies, reports their spaces, and waits for the shared memory that follows from
+        them. `spec`: what `ProcessBackend` sends."""
         cfg = EnvConfig.model_validate(spec["env"])
         self.link, self.info_keys = link, spec["info_keys"]
         self.copies = range(*spec["copies"])
@@ -91,16 +97,15 @@ class Worker:
         )
         self.rows = self.all_rows.worker_view(spec["part"], self.copies)
         self.envs.use_buffers(self.rows)
-        self.actions = (
-            self.all_rows.action
-        )  # typed once the ACTIONS message arrives, before the first step
+        # Untyped bytes until the ACTIONS message arrives, which is before the first step.
+        self.actions = self.all_rows.action
 
     def serve(self) -> None:
         """Executes commands until the other end closes."""
         while command := self.link.recv(1):
             if command == messages.ACTIONS:
-                kind = messages.receive(self.link)
-                actions = self.all_rows.actions(kind["dtype"], tuple(kind["shape"]))
+                action_type = messages.receive(self.link)
+                actions = self.all_rows.actions(action_type["dtype"], tuple(action_type["shape"]))
                 self.actions = actions[self.copies.start : self.copies.stop]
                 continue
             report = self._reset() if command == messages.RESET_CHOSEN else self._step(command)
@@ -115,12 +120,15 @@ class Worker:
         return {"faults": self._fault_rows(faults)} if faults else None
 
     def _step(self, command: bytes) -> dict[str, Any] | None:
+        """Steps the copies and returns what has to be reported, None if nothing has. Observations, rewards
+        and end flags are not part of the report: the trainer reads them from the shared memory."""
         is_partial = command == messages.STEP_CHOSEN
         copies = np.flatnonzero(self.rows.chosen).tolist() if is_partial else None
         try:
             step = self.envs.step(self.actions.copy(), copies)  # an environment may keep its action
         except EnvError as problem:
             return {"refused": [problem.message, problem.fix]}
+        # Infos can hold anything and cost a JSON document, so only the last of an episode is sent.
         infos: list[Any] = []
         if self.info_keys:
             ended = np.flatnonzero(step.terminated | step.truncated).tolist()
@@ -130,6 +138,7 @@ class Worker:
         return {"faults": self._fault_rows(step.faults), "infos": infos}
 
     def _fault_rows(self, faults: tuple[Fault, ...]) -> list[Any]:
+        """Returns the faults as JSON, with the trainer's numbers of the copies."""
         return [[self.copies[f.copy], f.step, f.message, f.traceback] for f in faults]
 
     def _kept_info(self, info: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +167,7 @@ def _plain(value: Any) -> Any:
 def _end_with_trainer(link: socket.socket) -> None:
     """Ends this process when the socket closes, even if an environment never returns from its step."""
     closed = select.poll()
-    closed.register(link.fileno(), 0)
+    closed.register(link.fileno(), 0)  # no events but hang-up and error: commands do not wake it
     closed.poll()
     time.sleep(GRACE_SECONDS)
     os._exit(1)

@@ -22,28 +22,29 @@ _FIX = "name a key of info that holds one finite number per step in shaping.NAME
 
 def read_info_values(info: Mapping[str, Any], keys: Sequence[str], env: str) -> list[float]:
     """Returns the value of each key in the info of one copy's step; NaN where it is missing."""
-    found = ((key, *_holder(info, key)) for key in keys)
+    located = ((key, *_holder(info, key)) for key in keys)
     return [
         math.nan if holder is None else _number(holder[name], key, env)
-        for key, holder, name in found
+        for key, holder, name in located
     ]
 
 
 def read_vector_info(info: Mapping[str, Any], keys: Sequence[str], n: int, env: str) -> Array:
     """Returns the values for all copies, [n, keys], from the info of a Gymnasium vector: one array per
     key, with the boolean array `_KEY` marking the copies that have it."""
-    found = np.full((n, len(keys)), np.nan)
+    table = np.full((n, len(keys)), np.nan)
     for column, key in enumerate(keys):
         holder, name = _holder(info, key)
         if holder is None:
             continue
         values = np.asarray(holder[name])
+        # Gymnasium fills the entries of copies without the key with 0: only the marked ones count.
         has = np.asarray(holder.get(f"_{name}", np.ones(n, dtype=bool)), dtype=bool)
         if values.shape != (n,):
             raise _not_a_number(key, holder[name], env)
         for copy in np.flatnonzero(has).tolist():
-            found[copy, column] = _number(values[copy], key, env)
-    return found
+            table[copy, column] = _number(values[copy], key, env)
+    return table
 
 
 def _holder(info: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any] | None, str]:
@@ -60,9 +61,9 @@ def _holder(info: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any] | None
 
 
 def _number(value: Any, key: str, env: str) -> float:
-    scalar = (
-        value.item() if isinstance(value, np.ndarray | np.generic) and value.size == 1 else value
-    )
+    """Returns the value as a float. Raises EnvError if it is not one finite number."""
+    is_numpy_scalar = isinstance(value, np.ndarray | np.generic) and value.size == 1
+    scalar = value.item() if is_numpy_scalar else value
     if not isinstance(scalar, int | float) or not math.isfinite(scalar):
         raise _not_a_number(key, value, env)
     return float(scalar)

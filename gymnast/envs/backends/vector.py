@@ -33,6 +33,8 @@ Array = np.ndarray
 
 
 class VectorBackend:
+    """Implements `Backend` with a Gymnasium `VectorEnv`, whatever its autoreset mode."""
+
     restore_mode: Literal["replay", "together", "history", "none"]
 
     def __init__(
@@ -63,6 +65,7 @@ class VectorBackend:
         self._over = np.zeros(n, dtype=bool)
         """Copies whose episode has ended and whose next one has not started yet, [N]."""
         self._was_reset = self._broken = False
+        """`_broken`: the vector must be created again before its next reset."""
         self._calls, self._busy = 0, ""
         """`_busy`: name of the vector's method that is being called, empty if none is."""
         self._pending_faults: dict[int, Fault] = {}
@@ -80,11 +83,6 @@ class VectorBackend:
     def mask(self) -> Array | None:
         return self._state.mask
 
-    @property
-    def can_seed_copies(self) -> bool:
-        """True if single copies can be seeded."""
-        return self._seed_each is True
-
     def reset_all(self, seeds: Sequence[int]) -> tuple[Fault, ...]:
         """Resets all copies with these seeds, or with the first seed if the vector takes only one."""
         self._was_reset = False
@@ -94,7 +92,7 @@ class VectorBackend:
         """Resets single copies, each with its seed."""
         self.history.forget(
             copies
-        )  # so that their age is infinite and `seed_every` does not delay it
+        )  # makes their age infinite, so that `seed_every` causes no delay
         return self.reset(copies, seeds)
 
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
@@ -102,12 +100,13 @@ class VectorBackend:
             return ()
         self._calls, self._busy = self._calls + 1, "reset"
         try:
-            found = self._reset(list(copies), seeds)
+            all_faults = self._reset(list(copies), seeds)
         finally:
             self._busy = ""
-        if not (found or self._pending_faults):
+        if not (all_faults or self._pending_faults):
             return ()
-        requested, faults = set(copies), {fault.copy: fault for fault in found}
+        # Only faults of the requested copies are returned; the others are reported by the next step.
+        requested, faults = set(copies), {fault.copy: fault for fault in all_faults}
         self._pending_faults = {
             i: f for i, f in (self._pending_faults | faults).items() if i not in requested
         }
@@ -118,32 +117,35 @@ class VectorBackend:
             what = f"{self.name}: a vector implementation cannot step single copies"
             raise EnvError(what, fix=OTHER_BACKEND_FIX)
         if self._pending_faults:
+            # No copy is stepped: the caller does not know yet that these copies play new episodes.
             pending, self._pending_faults = tuple(self._pending_faults.values()), {}
-            return replace(self._nothing(pending), stepped=np.zeros(self.n_envs, dtype=bool))
+            return replace(self._empty_step(pending), stepped=np.zeros(self.n_envs, dtype=bool))
+        # 1. Call the vector. Copies whose episode has ended ignore their action and start the next one.
         only_starts, self._over = self._over, np.zeros(self.n_envs, dtype=bool)
         self._age += 1
         self._age[only_starts] = 0
         self.history.record_actions(action)
         try:
             self._calls, self._busy = self._calls + 1, "step"
-            obs, *numbers, info = self._vector.step(
-                action.copy()
-            )  # a copy, because the vector may keep the array
+            # .copy() because the vector may keep the array, which the caller overwrites
+            obs, *numbers, info = self._vector.step(action.copy())
             self._busy = ""
             columns = list(check_columns(numbers, self.n_envs))
         except (Exception, SystemExit) as cause:
             self._busy = ""
-            return self._nothing(self._raised("step", cause))
+            return self._empty_step(self._raised("step", cause))
+        # 2. Validate what it returned: first the columns of all copies, then each observation.
         problem = next((text for _, text in columns if text is not None), None)
         if problem is not None:
-            return self._nothing(self._faults(dict.fromkeys(range(self.n_envs), problem)))
+            return self._empty_step(self._faults(dict.fromkeys(range(self.n_envs), problem)))
         reward, terminated, truncated = (column for column, _ in columns)
         reward, over = reward.astype(np.float64), terminated | truncated
         problems = self._store(obs, info, reward, over)
         infos = LastInfos(info, self._info_keys, over.copy() if problems else over)
         faults = self._faults(problems)
         if self._broken:
-            return self._nothing(faults)
+            return self._empty_step(faults)
+        # 3. A faulty copy neither gets a reward nor ends: its step will be discarded.
         if problems:
             faulty = list(problems)
             reward[faulty], over[faulty] = 0.0, False
@@ -168,10 +170,10 @@ class VectorBackend:
         """Returns the values of step_keys in this step's info, [N, keys]. For episodes that ended in
         SAME_STEP mode they come from the final info."""
         arguments = self._step_keys, self.n_envs, self.name
-        found = read_vector_info(info, *arguments)
+        values = read_vector_info(info, *arguments)
         if "final_info" in info and any_true(over):
-            found[over] = read_vector_info(info["final_info"], *arguments)[over]
-        return found
+            values[over] = read_vector_info(info["final_info"], *arguments)[over]
+        return values
 
     def _store(self, obs: Any, info: Mapping[str, Any], reward: Array, over: Array) -> Problems:
         """Stores the observations and masks of a step and returns what is wrong with them. In SAME_STEP mode
@@ -187,15 +189,17 @@ class VectorBackend:
             else:
                 problems |= state.write_each(final, ended)
         if state.mask is not None or "action_mask" in info:
+            # After the end of an episode no action is chosen, unless SAME_STEP has started the next one.
             problems |= state.record_masks(info, np.flatnonzero(~over | same_step))
         return problems | state.not_finite(reward)
 
     # ---- resets ------------------------------------------------------------------------------
 
     def _reset(self, chosen: list[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """Starts new episodes in these copies and returns the faults, possibly also of other copies."""
         try:
             if self._broken:
-                self._create_again()
+                self._recreate()
             if not self._was_reset:
                 return self._start_all(chosen, seeds)
             if self._mode is AutoresetMode.DISABLED:
@@ -211,18 +215,20 @@ class VectorBackend:
         self._age[chosen] = 0
         if self._mode is not AutoresetMode.SAME_STEP:
             return ()
-        begin = [copy for copy in chosen if self._over[copy]]
-        self.obs[begin], self._over[begin] = self._next[begin], False
+        # SAME_STEP has started these episodes already: show their first observations now.
+        started = [copy for copy in chosen if self._over[copy]]
+        self.obs[started], self._over[started] = self._next[started], False
         return self._faults(self._state.not_finite())
 
     def _start_all(self, chosen: list[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """Resets the whole vector. `seeds` are those of the chosen copies; others may get none."""
         obs, info = self._reset_vector(chosen, seeds, None)
         self._was_reset = True
         every = list(range(self.n_envs))
         self.history.forget(every)
         if self._seed_each:
             self.history.record_reset(chosen, seeds)
-        else:
+        else:  # one seed was given for the whole vector
             self.history.record_reset(every, [int(seeds[0])] * self.n_envs)
         self._over[:], self._age[:] = False, 0
         problems = self._state.write(obs) | self._state.record_masks(info, np.arange(self.n_envs))
@@ -232,6 +238,7 @@ class VectorBackend:
         """Starts new episodes in some copies (DISABLED mode, with Gymnasium's `reset_mask`)."""
         reset_mask = np.zeros(self.n_envs, dtype=bool)
         reset_mask[chosen] = True
+        # Seeding may be expensive (ALE reloads the ROM), so a copy is seeded only every `seed_every` steps.
         due = {
             copy: seed
             for copy, seed in zip(chosen, seeds, strict=True)
@@ -254,19 +261,21 @@ class VectorBackend:
         options = {} if reset_mask is None else {"options": {"reset_mask": reset_mask}}
         if self._seed_each is not False:
             seed_of = dict(zip(chosen, seeds, strict=True))
-            each: Any = [seed_of.get(copy) for copy in range(self.n_envs)]
+            seed_per_copy: Any = [seed_of.get(copy) for copy in range(self.n_envs)]
             try:
-                result = self._vector.reset(seed=each, **options)
+                result = self._vector.reset(seed=seed_per_copy, **options)
                 self._seed_each = True
                 return result
             except (TypeError, ValueError, error.Error):
+                # A vector does not declare whether it accepts a list of seeds: only trying shows it.
                 if self._seed_each:
                     raise
                 self._seed_each = False
         seed = int(seeds[0]) if reset_mask is None else None
         return self._vector.reset(seed=seed, **options)
 
-    def _create_again(self) -> None:
+    def _recreate(self) -> None:
+        """Replaces the whole vector after a fault that its copies cannot recover from one by one."""
         with suppress(Exception):  # the vector is discarded anyway
             self._vector.close()
         self._vector, self._was_reset = self._make(), False
@@ -275,6 +284,7 @@ class VectorBackend:
     # ---- faults ------------------------------------------------------------------------------
 
     def _raised(self, call: str, cause: BaseException) -> tuple[Fault, ...]:
+        """Returns the faults of all copies for an exception, which does not say which copy caused it."""
         what = f"{call} of the whole vector raised {type(cause).__name__}: {cause}"
         self._broken = True
         text = "".join(traceback.format_exception(cause))
@@ -285,14 +295,14 @@ class VectorBackend:
         again because of it."""
         if not problems:
             return ()
-        alone = self._mode is AutoresetMode.DISABLED and len(problems) < self.n_envs
-        if not alone:
+        # Only a vector without autoreset can reset the faulty copies and leave the others alone.
+        can_reset_alone = self._mode is AutoresetMode.DISABLED and len(problems) < self.n_envs
+        bystanders = set[int]()
+        if not can_reset_alone:
             self._broken = True
             why = f"its vector is created again because of copy {min(problems)}"
             bystanders = set(range(self.n_envs)) - set(problems)
             problems = dict.fromkeys(range(self.n_envs), why) | problems
-        else:
-            bystanders = set[int]()
         self._state.blank(list(problems))
         self.history.forget(list(problems))
         ages, culprit = self._age.tolist(), min(problems.keys() - bystanders)
@@ -301,7 +311,7 @@ class VectorBackend:
             for i, what in sorted(problems.items())
         )
 
-    def _nothing(self, faults: tuple[Fault, ...]) -> Step:
+    def _empty_step(self, faults: tuple[Fault, ...]) -> Step:
         """Returns a step in which nothing happened except these faults."""
         none, never = np.zeros(self.n_envs), np.zeros(self.n_envs, dtype=bool)
         return Step(self.obs, none, never, never, _NO_INFO * self.n_envs, faults=faults)
@@ -311,6 +321,7 @@ _NO_INFO: list[dict[str, Any]] = [{}]
 
 
 def _mode_of(vector: VectorEnv[Any, Any, Any], name: str) -> AutoresetMode:
+    """Returns the declared autoreset mode. It cannot be guessed: a wrong one would mix up episodes."""
     mode = vector.metadata.get("autoreset_mode")
     try:
         return mode if isinstance(mode, AutoresetMode) else AutoresetMode(mode)
@@ -321,7 +332,10 @@ def _mode_of(vector: VectorEnv[Any, Any, Any], name: str) -> AutoresetMode:
 
 
 def _time_limit(vector: VectorEnv[Any, Any, Any]) -> int | None:
-    limit = getattr(vector, "time_limit", None)
+    """Returns the maximum number of steps per episode, as far as the vector or its spec declares it."""
+    limit = getattr(
+        vector, "time_limit", None
+    )  # an attribute of our own adapters, such as EnvPool's
     if limit is not None or vector.spec is None:
         return limit
     return vector.spec.kwargs.get("max_episode_steps", vector.spec.max_episode_steps)

@@ -22,6 +22,8 @@ Problems = dict[int, str]
 
 
 class VectorObs:
+    """Buffers [N, ...] for the observations and masks of a vector. `masked`: use its action masks."""
+
     def __init__(self, vector: VectorEnv[Any, Any, Any], *, masked: bool) -> None:
         self.n = vector.num_envs
         self.obs_space = spaces.convert_obs_space(vector.single_observation_space)
@@ -32,6 +34,7 @@ class VectorObs:
 
     def write(self, obs: Any, copies: Sequence[int] | None = None) -> Problems:
         """Stores a batch of observations, of all copies or only of the given ones."""
+        # Usual case: one array [N, ...], stored at once.
         if isinstance(self.obs_space, BoxObs) and getattr(obs, "shape", None) == self.obs.shape:
             which = slice(None) if copies is None else list(copies)
             try:
@@ -39,6 +42,8 @@ class VectorObs:
                 return {}
             except (TypeError, ValueError):
                 return dict.fromkeys(range(self.n), f"the observations have the dtype {obs.dtype}")
+        # Dict, Tuple, Discrete, images: one observation after the other. Whatever `iterate` raises, the
+        # batch is not one of this space.
         try:
             each = list(iterate(self._batches, obs))
         except Exception:
@@ -60,6 +65,7 @@ class VectorObs:
             self.mask = np.ones((self.n, spaces.mask_width(self.action_space)), dtype=bool)
         if self.mask is None:
             return {}
+        # Gymnasium's `_KEY` marks the copies whose info has the key; the others allow every action.
         has_mask = info.get("_action_mask", np.full(self.n, masks is not None))
         if self._store_batch(masks, has_mask, copies):
             return {}
@@ -79,11 +85,13 @@ class VectorObs:
             return False
         allowed = masks.astype(bool) | ~np.asarray(has_mask, dtype=bool)[:, None]
         self.mask[copies] = allowed[copies]
+        # A row without any allowed action is invalid; the slow path then says which copy it is.
         return bool(self.mask[copies].any(-1).all())
 
     def not_finite(self, reward: Array | None = None) -> Problems:
         """Returns the copies whose reward or observation is NaN or infinite."""
         problems: Problems = {}
+        # A sum is finite only if all rewards are: one test for the usual case.
         if reward is not None and not math.isfinite(reward.sum()):
             for i in np.flatnonzero(~np.isfinite(reward)).tolist():
                 problems[i] = f"the reward is {reward[i]}"
@@ -94,6 +102,7 @@ class VectorObs:
         return problems
 
     def blank(self, copies: Sequence[int]) -> None:
+        """Replaces the observations of these copies by a placeholder from the observation space."""
         self.obs[list(copies)] = spaces.blank_obs(self.obs_space, 1)[0]
 
 
@@ -104,8 +113,9 @@ class LastInfos(Sequence[dict[str, Any]]):
     """
 
     def __init__(self, info: Mapping[str, Any], keys: Sequence[str], over: Array) -> None:
-        self._found, self._over = info.get("final_info", info), over
-        self._keys = [key for key in keys if key in self._found]
+        # With SAME_STEP, `info` already belongs to the next episode and `final_info` to the one that ended.
+        self._info, self._over = info.get("final_info", info), over
+        self._keys = [key for key in keys if key in self._info]
 
     def __len__(self) -> int:
         return len(self._over)
@@ -113,10 +123,10 @@ class LastInfos(Sequence[dict[str, Any]]):
     def __getitem__(self, i: Any) -> Any:
         if not self._over[i]:
             return {}
-        return {key: self._found[key][i] for key in self._keys if self._has(key, i)}
+        return {key: self._info[key][i] for key in self._keys if self._has(key, i)}
 
     def _has(self, key: str, i: int) -> bool:
-        has_key = self._found.get(f"_{key}")
+        has_key = self._info.get(f"_{key}")
         return has_key is None or bool(has_key[i])
 
 

@@ -85,7 +85,7 @@ class Worker:
         self._set_timeout(self.timeout)
 
     def request(self, command: bytes) -> None:
-        """Sends a command. If the worker cannot be reached, the following `answer` raises."""
+        """Sends a command. If the worker cannot be reached, the following `wait_for_reply` raises."""
         if self.running:
             with suppress(OSError):
                 self._link.send(command)
@@ -128,6 +128,7 @@ class Worker:
             return
         self.running = False
         with suppress(OSError):
+            # The socket ends with the worker. Replies that nobody waited for are read and dropped.
             self._link.settimeout(max(0.001, deadline - time.monotonic()))
             while self._link.recv(4096):
                 pass

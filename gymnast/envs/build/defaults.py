@@ -32,18 +32,22 @@ def resolve_for_spaces(
 ) -> ResolvedConfig:
     """Returns the config that training uses. Later layers win: plain defaults, defaults for the spaces,
     preset, overrides. Creates the environment once if its spaces are needed."""
+    # 1. The config without any defaults for the spaces: it says which environment to look at.
     resolved = resolve(target, overrides, algo=algo)
     if not resolved.has_preset:
+        # Without a preset, `CartPole` means the highest registered version, CartPole-v1.
         name, variant = split_target(target)
         target = latest_version(name) + (f":{variant}" if variant else "")
         resolved = resolve(target, overrides, algo=algo)
         resolved = replace(resolved, requested_env=name)
     if not resolved.space_defaults:
         return resolved
+    # 2. The spaces that the policy will see, and the defaults for them.
     cfg = resolved.config
     readable = {} if is_multi_agent(cfg.env.id) else _readable_obs(cfg.env)
     obs, action = _spaces(cfg, cfg.env.model_copy(update=readable))
     settings = {"env": readable, **default_settings(obs, action, cfg.algo.name)}
+    # 3. Resolve again with these defaults below the preset and the overrides.
     layered = resolve(target, overrides, algo=algo, suggested=settings)
     return replace(layered, requested_env=resolved.requested_env)
 
@@ -57,7 +61,7 @@ def _readable_obs(cfg: EnvConfig) -> dict[str, Any]:
         return {}
     readable = [name for name, entry in space.spaces.items() if _is_readable(entry)]
     if not readable or len(readable) == len(space.spaces):
-        return {}
+        return {}  # nothing to drop; if no entry is readable, converting the space reports why
     family = family_of(cfg.id)
     if family is not None and family.name == "MiniGrid" and not cfg.one_hot:
         # MiniGrid's "image" holds category indices: object type, color and state of each cell
@@ -80,27 +84,31 @@ def _spaces(cfg: Config[Any], env_cfg: EnvConfig) -> tuple[Observation, Action]:
             role = next(iter(matches.roles.values()))
             return role.obs, role.action
     with closing(make_env(env_cfg)) as env:
-        return spaces.convert_obs_space(env.observation_space), spaces.convert_action_space(
-            env.action_space
-        )
+        obs, action = env.observation_space, env.action_space
+    return spaces.convert_obs_space(obs), spaces.convert_action_space(action)
 
 
 def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, Any]:
     """Returns config settings that work well for most environments with these spaces."""
     images = any(isinstance(leaf, ImageObs) for leaf in leaves_of(obs).values())
+    # The convolutional network for images ends in a dense layer of its own.
     settings: dict[str, Any] = {"policy": {"hidden": [] if images else [64, 64]}}
     if not isinstance(obs, DiscreteObs):
         settings["normalize"] = {"obs": "running"} if as_box(obs) else {}
+        # A replay buffer mixes rewards of different ages, whose running scale would differ: so not for
+        # algorithms such as DQN, which do not sample their actions.
         if ALGORITHMS[algo][0].action_selection == "sample":
             settings["normalize"]["reward"] = "running"
     if algo == "ppo":
         settings["algo"] = dict(_CONTINUOUS if isinstance(action, BoxAction) else _DISCRETE)
         if images:
-            settings["algo"]["lr"] = "2.5e-4 -> 0"
+            settings["algo"]["lr"] = "2.5e-4 -> 0"  # as in OpenAI Baselines for Atari
     return settings
 
 
+# 10 epochs of 32 minibatches, as in Schulman et al. 2017 for MuJoCo (64 of 2048 samples)
 _CONTINUOUS = {"n_steps": 256, "epochs": 10, "batch_size": "3.125%", "lr": "3e-4 -> 0"}
+# 4 epochs of 4 minibatches, n_steps and the entropy bonus of OpenAI Baselines for Atari
 _DISCRETE = {
     "n_steps": 128,
     "epochs": 4,

@@ -25,11 +25,11 @@ def register(env_id: str) -> None:
     Old Atari ids are refused although ALE registers them too: they differ in frame skipping and in the
     default observation.
     """
-    if (old := _atari_successor(env_id)) is not None:
-        raise old
+    if (successor := _atari_successor(env_id)) is not None:
+        raise successor
     family = family_of(env_id)
     if family is not None and family.module:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings():  # of the package itself: the user cannot fix those
             warnings.simplefilter("ignore", DeprecationWarning)
             import_module(family.module)
 
@@ -45,14 +45,14 @@ def latest_version(env_id: str) -> str:
 
 def successor_error(env_id: str) -> EnvError | None:
     """Returns the error for an id that was replaced by a successor or another version; None for others."""
-    with suppress(ImportError):
+    with suppress(ImportError):  # without ale-py there are no Atari games that could be suggested
         register("ALE/")
     if (atari := _atari_successor(env_id)) is not None:
         return atari
-    asked, newest = version_of(env_id), highest_version(env_id, gym.registry)
-    if asked is None or newest is None or newest == env_id:
+    version, newest = version_of(env_id), highest_version(env_id, gym.registry)
+    if version is None or newest is None or newest == env_id:
         return None
-    if asked < (version_of(newest) or 0):
+    if version < (version_of(newest) or 0):
         return EnvError(f"{env_id} was removed; its successor is {newest}", fix=f"use {newest}")
     what = f"{env_id} does not exist; the highest version is {newest}"
     return EnvError(what, fix=f"use {newest}")

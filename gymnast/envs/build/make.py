@@ -34,12 +34,13 @@ def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = ENV_LIMIT) -> gym.Env[Any,
         fix = "use train, eval, video, net or league, which support roles"
         raise EnvError(f"{cfg.id} has several roles, but this needs a single agent", fix=fix)
     with guard.watch():
-        return apply_wrappers(_unwrapped(cfg, limit), cfg)
+        return apply_wrappers(_make_unwrapped(cfg, limit), cfg)
 
 
-def _unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
+def _make_unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
+    """Returns the environment with its time limit, before the wrappers of the config."""
     if cfg.tasks:
-        return TaskEnv(cfg, lambda task: apply_task_wrappers(_unwrapped(task, limit), task))
+        return TaskEnv(cfg, lambda task: apply_task_wrappers(_make_unwrapped(task, limit), task))
     if cfg.id.startswith("py:"):
         return _limited(_from_class(cfg.id, cfg.kwargs), limit)
     try:
@@ -51,8 +52,11 @@ def _unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
             kwargs = dict[str, Any](cfg.kwargs)
             if limit.steps is not None:
                 kwargs["max_episode_steps"] = limit.steps
-            made = use_fast_step(gym.make(cfg.id, disable_env_checker=True, **kwargs))
-            return _limited(made, limit._replace(steps=None))
+            # Backends validate every step themselves, so Gymnasium's checker is not needed.
+            env = use_fast_step(gym.make(cfg.id, disable_env_checker=True, **kwargs))
+            # gym.make has applied limit.steps already.
+            return _limited(env, limit._replace(steps=None))
+    # Each failure is translated to a message with a fix; the more specific exceptions come first.
     except EnvError:
         raise
     except error.DependencyNotInstalled as problem:
@@ -61,8 +65,8 @@ def _unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
         from gymnast.config.presets import all_presets
 
         known = [*gym.registry, *all_presets()]
-        if (other := successor_error(cfg.id)) is not None:
-            raise other from None
+        if (successor := successor_error(cfg.id)) is not None:
+            raise successor from None
         what = str(problem).partition(" Did you mean")[0].rstrip(".")
         guess = did_you_mean(cfg.id, known)
         raise EnvError(f"{what}{guess}", fix="`gymnast presets` lists what ships") from None
@@ -71,8 +75,9 @@ def _unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
     except TypeError as problem:
         raise EnvError(f"{cfg.id} does not accept env.kwargs {cfg.kwargs}: {problem}") from problem
     except Exception as problem:
-        removed = successor_error(cfg.id) if isinstance(problem, ImportError) else None
-        raise removed or creation_error(cfg.id, problem) from problem
+        # Gymnasium keeps ids of removed environments (MuJoCo v2 and v3), whose import then fails.
+        successor = successor_error(cfg.id) if isinstance(problem, ImportError) else None
+        raise successor or creation_error(cfg.id, problem) from problem
 
 
 def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
@@ -96,13 +101,15 @@ def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
 
 
 def _limited(env: gym.Env[Any, Any], limit: EpisodeLimit) -> gym.Env[Any, Any]:
+    """Returns the environment with the configured time limit or, if nothing limits its episodes, with the
+    default one."""
     if limit.steps is not None:
         return gym.wrappers.TimeLimit(env, limit.steps)
     if limit.default is None or time_limit(env) is not None:
         return env
-    if (stated := internal_time_limit(env)) is not None:
+    if (internal := internal_time_limit(env)) is not None:
         # The environment ends its episodes by itself; this limit only guards against a bug in it.
-        return gym.wrappers.TimeLimit(env, max(limit.default, stated))
+        return gym.wrappers.TimeLimit(env, max(limit.default, internal))
     return DefaultTimeLimit(env, limit.default)
 
 
@@ -110,16 +117,17 @@ def internal_time_limit(env: gym.Env[Any, Any]) -> int | None:
     """Returns the time limit that an environment applies by itself, in steps, as far as its attributes
     show it: MiniGrid's `max_steps`, VizDoom's timeout, ALE's frames. None if there is no such attribute."""
     inner: Any = env.unwrapped
-    stated = [getattr(inner, name, None) for name in _STATED]
+    limits = [getattr(inner, name, None) for name in _LIMIT_ATTRIBUTES]
     game = getattr(inner, "game", None)
-    if game is not None and hasattr(game, "get_episode_timeout"):
-        stated.append(math.ceil(game.get_episode_timeout() / inner.frame_skip))
+    if game is not None and hasattr(game, "get_episode_timeout"):  # VizDoom, in frames
+        limits.append(math.ceil(game.get_episode_timeout() / inner.frame_skip))
     if hasattr(inner, "ale"):
-        stated.append(inner.ale.getInt("max_num_frames_per_episode"))
-    return max((n for n in stated if type(n) is int and n > 0), default=None)
+        limits.append(inner.ale.getInt("max_num_frames_per_episode"))
+    # 0 means no limit in VizDoom and ALE; a bool is an int too, but no limit.
+    return max((n for n in limits if type(n) is int and n > 0), default=None)
 
 
-_STATED = ("max_episode_steps", "_max_episode_steps", "max_steps", "_max_steps", "pulls")
+_LIMIT_ATTRIBUTES = ("max_episode_steps", "_max_episode_steps", "max_steps", "_max_steps", "pulls")
 """Attributes that hold the time limit in several packages, and in our own bandits."""
 
 

@@ -62,6 +62,8 @@ def open_envs(
 
 
 def _refuse_wrappers(cfg: EnvConfig) -> None:
+    """Raises EnvError for settings that need a wrapper around each copy: a vectorized implementation
+    steps all copies at once, so there is no single environment to wrap."""
     keys = ["env.tasks"] if cfg.tasks else [layer.key for layer in enabled_wrappers(cfg)]
     if is_atari(cfg.id) and cfg.backend == "vector":
         keys = [key for key in keys if key not in DONE_BY_ALE]
@@ -77,7 +79,7 @@ def _check_single_env(cfg: EnvConfig) -> None:
 
 def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
     """Returns the environment's own vectorized implementation."""
-    with suppress(ImportError):
+    with suppress(ImportError):  # reported below, by creating a single environment
         register(cfg.id)
     spec = gym.registry.get(cfg.id)
     if spec is None or spec.vector_entry_point is None:

@@ -15,6 +15,8 @@ _SEED, _OTHER = 12345, 54321
 
 @dataclass(frozen=True)
 class SeedingResult:
+    """The result of `check_seeding`."""
+
     is_replayable: bool
     """True if the same seed with the same actions gives the same episode."""
     warnings: tuple[str, ...] = ()
@@ -28,11 +30,13 @@ def check_seeding(envs: Backend, declared: str) -> SeedingResult:
     observations, which are checked because that costs only three resets. An environment's own vectorized
     implementation is not checked, since its copies cannot be stepped one by one.
     """
+    # 1. The same seed and actions must give the same episode, or running episodes cannot be restored.
     replays = replays_exactly(envs, declared)
     if envs.restore_mode != "replay" or declared == "no":
         return SeedingResult(replays)
     if not replays:
         return SeedingResult(False, (f"the same seed gives different episodes: {_CONSEQUENCE}",))
+    # 2. A declared `yes` was not tested by playing: at least the first observations must be equal.
     first = _start(envs, _SEED)
     if declared == "yes" and not np.array_equal(first, _start(envs, _SEED)):
         what = (
@@ -40,6 +44,8 @@ def check_seeding(envs: Backend, declared: str) -> SeedingResult:
             f"{_CONSEQUENCE}"
         )
         return SeedingResult(False, (what,))
+    # 3. Different seeds must give different episodes, or all copies start alike. Many environments start
+    # every episode in the same state (FrozenLake), so equal first observations prove nothing yet.
     if envs.n_envs == 1 or not np.array_equal(first, _start(envs, _OTHER)):
         return SeedingResult(True)
     if not same_episode(envs, _SEED, _OTHER):
@@ -65,12 +71,14 @@ def same_episode(envs: Backend, seed: int, other: int, steps: int = 24) -> bool:
 
 
 def _start(envs: Backend, seed: int) -> Array:
+    """Resets copy 0 and returns its first observation, [1, ...]."""
     raise_fault(envs.name, envs.reset([0], [seed]))
     return envs.obs[:1].copy()
 
 
 def _episode_of(envs: Backend, seed: int, steps: int) -> list[Array]:
-    rng = stream(0, "replay check")
+    """Returns the observations and rewards of copy 0 with this seed and random actions."""
+    rng = stream(0, "replay check")  # a fixed root: both episodes get the same actions
     arrays = [_start(envs, seed)]
     for _ in range(steps):
         action = random_actions(envs.action_space, (envs.n_envs,), rng, envs.mask)

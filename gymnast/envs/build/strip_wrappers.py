@@ -20,10 +20,11 @@ def strip_wrappers(env: gym.Env[Any, Any]) -> tuple[gym.Env[Any, Any], int | Non
     """Returns the environment without Gymnasium's outer wrappers, and the time limit that the caller must
     now apply. Stops at the first other wrapper and keeps everything inside it."""
     limit: int | None = None
+    # `type(env) in`, not isinstance: a subclass of these wrappers may do more than the original.
     while isinstance(env, gym.Wrapper) and type(env) in _STRIPPED:
         if isinstance(env, TimeLimit):
-            own = env._max_episode_steps
-            limit = own if limit is None else min(limit, own)
+            max_steps = env._max_episode_steps
+            limit = max_steps if limit is None else min(limit, max_steps)
         env = env.env
     return env, limit
 

@@ -16,6 +16,8 @@ Env = gym.Env[Any, Any]
 
 
 class TaskEnv(Env):
+    """The environments of all tasks, of which each episode plays one. All must have the same spaces."""
+
     def __init__(self, cfg: EnvConfig, make: Callable[[EnvConfig], Env]) -> None:
         """`make` creates the environment of a single task."""
         self._envs = [_keep_only_limit(make(cfg.for_task(name))) for name in cfg.tasks]
@@ -33,6 +35,7 @@ class TaskEnv(Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
+        # An unseeded reset draws a seed, so that it also draws a task.
         chosen = int(self.np_random.integers(2**31)) if seed is None else seed
         self._current = self._envs[decode_task(chosen, len(self._envs))]
         return self._current.reset(seed=chosen, options=options)
@@ -48,6 +51,7 @@ class TaskEnv(Env):
             env.close()
 
     def _refuse_other_spaces(self, name: str, env: Env) -> None:
+        """Raises EnvError if the spaces of a task differ from those of the first task."""
         for kind in ("observation_space", "action_space"):
             ours, its = getattr(self, kind), getattr(env, kind)
             if ours != its:

@@ -32,6 +32,8 @@ actions [k, ...] in the environment's format. It is stateless, so checkpoints st
 
 @dataclass(frozen=True)
 class Role:
+    """The agents of a match that one policy plays."""
+
     seats: int
     """Number of agents with this role in each match."""
     obs: Observation
@@ -52,7 +54,7 @@ class MatchStep:
     over: Array
     """[N]: whether the match is over, that is, no agent is left in play."""
     outcome: Array
-    """[N]: index in `outcomes`, or UNKNOWN; only meaningful where `over`."""
+    """[N]: index in `outcomes`, or UNKNOWN_OUTCOME; only meaningful where `over`."""
     metrics: Mapping[str, Array]
     """Match metrics, [N] each; only meaningful where `over`."""
     terms: Mapping[str, ByRole] = field(default_factory=dict[str, ByRole])
@@ -94,7 +96,9 @@ class Matches(Protocol):
         """Returns everything that `load` needs to continue exactly; only if `restore_mode` is "state"."""
         ...
 
-    def load(self, arrays: Mapping[str, Array]) -> None: ...
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        """Restores what `state` returned, observations included."""
+        ...
 
     def render(self, match: int) -> Array:
         """Renders the current state of a match as an RGB image, uint8 [height, width, 3]."""

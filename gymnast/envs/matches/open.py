@@ -11,7 +11,9 @@ from gymnast.text.suggestions import did_you_mean
 
 
 def open_matches(cfg: Config[Any], n_matches: int) -> Matches:
+    """Returns `n_matches` matches. Raises ConfigError for a role that the environment does not have."""
     env = cfg.env
+    # Imported on demand: only the game that is played has to be installed.
     if env.id == "tag":
         from gymnast.envs.matches.tag.arena import TagMatches
 

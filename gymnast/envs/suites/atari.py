@@ -25,7 +25,7 @@ Array = np.ndarray
 REPLACED_KWARGS = {"frameskip": "env.frames_per_step", "obs_type": "env.view"}
 """Keyword arguments of ALE that a config key replaces -> that key."""
 _UNSUPPORTED = ("continuous", "sound_obs")
-_VECTOR_TAKES = ("repeat_action_probability", "full_action_space", "max_num_frames_per_episode")
+_VECTOR_KWARGS = ("repeat_action_probability", "full_action_space", "max_num_frames_per_episode")
 _DRAWS = 1024
 """Number of random numbers drawn at a time, since single draws are slow."""
 _first_states: dict[str, Any] = {}
@@ -64,7 +64,7 @@ def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
         ("env.image.color", cfg.image.color != "gray"),
         ("env.image.crop", any(cfg.image.crop)),
         ("env.atari.fire", cfg.atari.fire == "life"),
-        *((f"env.kwargs.{name}", name not in _VECTOR_TAKES) for name in cfg.kwargs),
+        *((f"env.kwargs.{name}", name not in _VECTOR_KWARGS) for name in cfg.kwargs),
     ):
         if unsupported:
             what = f"{cfg.id}'s own vector implementation does not support this setting"
@@ -103,9 +103,8 @@ class SeededCopies(VectorWrapper):
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         ale_seed: Any = seed
-        if isinstance(
-            seed, list
-        ):  # one per copy; ALE takes one per copy that is reset, -1 for none
+        if isinstance(seed, list):
+            # Gymnasium passes one seed per copy; ALE takes one per copy that is reset, -1 for none.
             chosen = (options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool))
             each = [-1 if one is None else one for one in seed]
             ale_seed = np.array(each, dtype=np.int64)[chosen]
@@ -120,12 +119,16 @@ def sticky_probability(cfg: EnvConfig) -> float:
 
 
 class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
+    """One game, played directly on ALE: frame skip, sticky actions, no-op starts and life rules, with all
+    randomness from the seed of the episode."""
+
     def __init__(self, env: gym.Env[Any, Any], cfg: EnvConfig) -> None:
         super().__init__(env)
         game: Any = env.unwrapped
         self._ale: Any = game.ale
-        self._look = _look(self._ale, _obs_type(cfg))
+        self._read_obs = _obs_reader(self._ale, _obs_type(cfg))
         self._frames, self._rules = cfg.frames_per_step, cfg.atari
+        # Some games draw objects in every other frame only; the maximum of two frames shows them all.
         self._pools = cfg.view == "image" and cfg.image.max_pool and cfg.frames_per_step > 1
         meanings = game.get_action_meanings()
         self._actions = [game._action_set[i] for i in range(len(meanings))]
@@ -142,18 +145,20 @@ class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
         self._rng = stream(chosen, "atari")
         self._draws: list[float] = []
         self._ale.restoreState(self._first)
+        # Random no-ops at the start (Mnih et al. 2015); the last is FIRE if the config asks for it.
         n_noops = int(self._rng.integers(self._rules.noop_starts)) + 1
         for _ in range(n_noops - 1):
             self._ale.act(self._noop)
         self._ale.act(self._noop if self._fire is None else self._fire)
         self._applied = self._noop
         self._lives = self._ale.lives()
-        return self._look(), self._info()
+        return self._read_obs(), self._info()
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         ale, wanted = self._ale, self._actions[action]
         reward, over, before_last = 0.0, False, None
         for left in range(self._frames - 1, -1, -1):
+            # Sticky actions are decided per frame, not per step, as in ALE itself.
             if not (self._sticky and self._repeats()):
                 self._applied = wanted
             reward += ale.act(self._applied)
@@ -165,14 +170,15 @@ class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
             if lost and self._fire is not None and self._rules.fire == "life":
                 ale.act(self._fire)
             if left == 1 and self._pools:
-                before_last = self._look()  # for max pooling over the last two frames
-        obs = self._look()
+                before_last = self._read_obs()  # for max pooling over the last two frames
+        obs = self._read_obs()
         if before_last is not None:
             np.maximum(obs, before_last, out=obs)
         truncated = over and ale.game_truncated()
         return obs, reward, over and not truncated, truncated, self._info()
 
     def _repeats(self) -> bool:
+        """Draws whether this frame repeats the previous action."""
         if not self._draws:
             self._draws = self._rng.random(_DRAWS).tolist()
         return self._draws.pop() < self._sticky
@@ -188,10 +194,10 @@ def _obs_type(cfg: EnvConfig) -> str:
     return "grayscale" if cfg.view == "image" and cfg.image.color == "gray" else "rgb"
 
 
-def _look(ale: Any, obs_type: str) -> Callable[[], Array]:
+def _obs_reader(ale: Any, obs_type: str) -> Callable[[], Array]:
     """Returns the method of ALE that reads the current observation."""
-    looks = {"ram": ale.getRAM, "grayscale": ale.getScreenGrayscale, "rgb": ale.getScreenRGB}
-    return looks[obs_type]
+    readers = {"ram": ale.getRAM, "grayscale": ale.getScreenGrayscale, "rgb": ale.getScreenRGB}
+    return readers[obs_type]
 
 
 def _first_state(game: Any, cfg: EnvConfig) -> Any:

@@ -29,6 +29,7 @@ class _Score:
         self.pulls, self.regret, self.optimal = 0, 0.0, 0
 
     def add(self, chance: np.ndarray, arm: int) -> dict[str, float]:
+        """Counts a pull of this arm and returns the scores so far. `chance`: probability of each arm."""
         best = float(chance.max())
         self.pulls += 1
         self.regret += best - float(chance[arm])
@@ -59,6 +60,7 @@ class Bandit(gym.Env[np.int64, np.int64]):
         chance = self.chance[self._context]
         info = self._score.add(chance, int(action))
         reward = float(self.np_random.random() < chance[action])
+        # Terminated, not truncated: after the last pull there is no future reward to bootstrap.
         ended = self._score.pulls == self.pulls
         return self._next_context(), reward, ended, False, dict(info)
 
@@ -101,7 +103,9 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
         return self._statistics(), reward, ended, False, dict(info)
 
     def _statistics(self) -> np.ndarray:
+        """Returns the observation, [2 * arms]."""
         share = (self._paid + 0.5) / (self._pulled + 1.0)  # 0.5 for an arm that was never pulled
+        # The decayed count of an arm that is always pulled converges to 1 / (1 - DECAY).
         return np.concatenate([share, self._pulled * (1.0 - DECAY)]).astype(np.float32)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 def _no_import_warning() -> Iterator[None]:
     """Silences MinAtar's import warning about plotting libraries that are not needed here."""
     root, silence = logging.getLogger(), logging.NullHandler()
+    # `logging.warning` installs a handler that prints everything, unless the root logger has one already.
     root.addHandler(silence)
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
@@ -53,6 +54,8 @@ _COLORS = np.array(
 
 
 class MinAtar(BaseEnv):
+    """MinAtar's environment with a seeded first step and a renderer of its own."""
+
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
@@ -63,14 +66,14 @@ class MinAtar(BaseEnv):
         """Returns one pixel per cell, [10, 10, 3], in the color of the highest channel that is set there."""
         if self.render_mode is None:
             return None
-        channels = self.game.state()
+        channels = self.game.state()  # bool [10, 10, channels]
         return _COLORS[(channels * np.arange(1, channels.shape[-1] + 1)).max(axis=-1)]
 
 
 def _register() -> None:
     for game in GAMES:
         name = game.title().replace("_", "")
-        for version, minimal in ((0, False), (1, True)):
+        for version, minimal in ((0, False), (1, True)):  # MinAtar's convention for its own ids
             kwargs = {"game": game, "use_minimal_action_set": minimal}
             gym.register(
                 id=f"MinAtar/{name}-v{version}", entry_point=f"{__name__}:MinAtar", kwargs=kwargs

@@ -23,7 +23,7 @@ def slice(self: Grid, topX: int, topY: int, width: int, height: int) -> Grid:
     before, after = [wall] * (left - topX), [wall] * (topX + width - right)
     things: list = []
     for y in range(topY, topY + height):
-        if 0 <= y < self.height and left < right:
+        if 0 <= y < self.height and left < right:  # part of this row is inside the grid
             row = y * self.width
             things += [*before, *self.grid[row + left : row + right], *after]
         else:

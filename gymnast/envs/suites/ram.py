@@ -18,6 +18,8 @@ Position = tuple[float, ...] | None
 
 @dataclass(frozen=True)
 class Axis:
+    """One coordinate of an object, with its range."""
+
     name: str
     low: float
     """Lowest position of the object's center, in pixels."""
@@ -69,12 +71,14 @@ _TOP, _BOTTOM = 34, 194
 
 
 def _pong_positions(ram: Array) -> tuple[Position, ...]:
+    """Returns the positions of the ball (x, y), the player's paddle (y) and the enemy's paddle (y)."""
     x, y, ours, theirs = ram[49].item(), ram[54].item(), ram[51].item(), ram[50].item()
     ball = (x - 48.0, y - 12.0) if y > 44 and x > 48 else None
     return ball, (ours - 5.5,), (theirs - 7.0,) if theirs > 33 else None
 
 
-def _pong_numbers(ram: Array) -> tuple[float, ...]:
+def _pong_features(ram: Array) -> tuple[float, ...]:
+    """Returns the vertical offset of the ball from the player's paddle, 0 without a ball."""
     ball, player, _ = _pong_positions(ram)
     return (0.0,) if ball is None or player is None else (ball[1] - player[0],)
 
@@ -87,7 +91,7 @@ PONG = RamLayout(
     ),
     read_positions=_pong_positions,
     features=(Feature("ball y from player", -NEAR, NEAR),),
-    read_features=_pong_numbers,
+    read_features=_pong_features,
 )
 
 
@@ -104,6 +108,7 @@ _COLUMN_BITS = (
 )
 """Byte of the lowest brick of each column (the bricks above follow it) and the column's bit in it. The
 order is odd because the picture is drawn from six registers, three of which are read from right to left."""
+# [rows, columns] and [columns]: where to find each brick
 _BYTES = np.array([[byte + ROWS - 1 - row for byte, _ in _COLUMN_BITS] for row in range(ROWS)])
 _BITS = np.array([1 << bit for _, bit in _COLUMN_BITS])
 
@@ -114,12 +119,14 @@ def bricks(ram: Array) -> Array:
 
 
 def _breakout_positions(ram: Array) -> tuple[Position, ...]:
+    """Returns the positions of the ball (x, y) and of the paddle (x)."""
     x, y, paddle = ram[99].item(), ram[101].item(), ram[72].item()
     ball = (x - 48.0, y + 11.0) if 0 < y < 200 and x > 48 else None
     return ball, (paddle - 39.0,)
 
 
-def _breakout_numbers(ram: Array) -> tuple[float, ...]:
+def _breakout_features(ram: Array) -> tuple[float, ...]:
+    """Returns the offset of the ball from the paddle, the lives, and the bricks left: all, per column."""
     ball, paddle = _breakout_positions(ram)
     offset = 0.0 if ball is None or paddle is None else ball[0] - paddle[0]
     by_column = bricks(ram).sum(0)
@@ -138,7 +145,7 @@ BREAKOUT = RamLayout(
         Feature("bricks", 0, ROWS * COLUMNS),
         *(Feature(f"bricks in column {column + 1}", 0, ROWS) for column in range(COLUMNS)),
     ),
-    read_features=_breakout_numbers,
+    read_features=_breakout_features,
 )
 
 LAYOUTS = {"pong": PONG, "breakout": BREAKOUT}

@@ -19,6 +19,7 @@ guard.start()
 _bindings = TemporaryDirectory(prefix="gymnast-vizdoom-")
 """Directory of the key bindings; deleted when this process ends."""
 
+# setdefault: a path that the user passes in env.kwargs wins
 for spec in gym.registry.values():
     if spec.id.startswith("Vizdoom"):
         spec.kwargs.setdefault("doom_config_path", str(Path(_bindings.name) / "bindings.ini"))

@@ -58,9 +58,9 @@ def enabled_wrappers(cfg: EnvConfig) -> list[WrapperSpec]:
 def apply_wrappers(env: Env, cfg: EnvConfig) -> Env:
     """Returns the environment in all wrappers that the config asks for. The time limit stays outermost, since
     it counts the agent's steps."""
-    return _wrap(
-        env, cfg, [layer for layer in enabled_wrappers(cfg) if not (cfg.tasks and layer.per_task)]
-    )
+    # With several tasks, the wrappers per task are already inside, around each task's environment.
+    layers = [layer for layer in enabled_wrappers(cfg) if not (cfg.tasks and layer.per_task)]
+    return _wrap(env, cfg, layers)
 
 
 def apply_task_wrappers(env: Env, cfg: EnvConfig) -> Env:

@@ -22,6 +22,8 @@ def wrap(env: Env, cfg: EnvConfig) -> Env:
 
 
 class BoxActionNoise(ActionWrapper):
+    """Adds Gaussian noise to each component and clips the sum to the bounds of the space."""
+
     NAME = "action noise"
 
     def __init__(self, env: Env, scales: Any) -> None:
@@ -46,18 +48,19 @@ class DiscreteActionNoise(ActionWrapper):
 
     def transform_action(self, action: Any) -> Any:
         assert self._elements is not None
-        replaced = self.rng.random(len(self._elements.n)) < self._chance
+        replaced = self.rng.random(len(self._elements.n)) < self._chance  # [elements]
         if not replaced.any():
             return action
         chosen, options = self._elements.to_indices(action), self.current_mask()
         for element in replaced.nonzero()[0].tolist():
             others = self._elements.other_options(element, int(chosen[element]), options)
-            if len(others):
+            if len(others):  # else the mask allows nothing but the chosen option
                 chosen[element] = self.rng.choice(others)
         return self._elements.to_action(chosen, action)
 
 
 def _chance(scales: Any) -> float:
+    """Returns the probability of a replacement. Raises EnvError for a list or a value above 100 %."""
     if isinstance(scales, tuple) or scales > 1:
         what = "discrete actions take one probability for all elements, from 0% to 100%"
         raise EnvError(what, at=KEY, fix="set it to a value such as 5%")

@@ -18,6 +18,8 @@ def wrap(env: Env, cfg: EnvConfig) -> Env:
 
 
 class DelayedActions(ActionWrapper):
+    """Queues each action for `steps` steps. `idle` is applied until the first one arrives."""
+
     NAME = "delayed actions"
 
     def __init__(self, env: Env, steps: int, idle: Any, *, masked: bool) -> None:
@@ -36,6 +38,7 @@ class DelayedActions(ActionWrapper):
         return obs, info
 
     def transform_action(self, action: Any) -> Any:
+        # A copy, because the caller may reuse the array before the action takes effect.
         self._pending.append(np.copy(action) if isinstance(action, np.ndarray) else action)
         return self._pending.popleft()
 

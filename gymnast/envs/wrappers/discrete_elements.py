@@ -26,6 +26,7 @@ class DiscreteElements:
             case MultiBinaryAction():
                 shape, n, first = kind.shape, (2,) * kind.size, (0,) * kind.size
         self.n, self._shape, self._first = n, shape, np.array(first)
+        # index at which the mask of each element starts in the concatenated mask, [elements]
         self._starts = np.cumsum([0, *n[:-1]])
 
     @classmethod

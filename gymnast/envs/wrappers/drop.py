@@ -14,6 +14,8 @@ def wrap(env: Env, cfg: EnvConfig) -> Env:
 
 
 class DroppedFrames(SeededWrapper):
+    """Returns the last observation that was not dropped, with the reward and info of the new step."""
+
     NAME = "dropped frames"
 
     def __init__(self, env: Env, chance: float) -> None:
@@ -22,9 +24,8 @@ class DroppedFrames(SeededWrapper):
         self._last_obs: Any = None
 
     def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        self._last_obs = deepcopy(
-            obs
-        )  # an environment may reuse the array for its next observation
+        # Copies, because an environment may reuse the array for its next observation.
+        self._last_obs = deepcopy(obs)
         return obs, info
 
     def step(self, action: Any) -> StepResult:

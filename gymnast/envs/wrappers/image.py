@@ -20,7 +20,9 @@ _BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
 
 
 def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+    """Returns the environment with processed images. Raises EnvError if its observations contain none."""
     space = env.observation_space
+    # A plain image is treated as a Dict with one unnamed entry.
     entries = space.spaces if isinstance(space, gym.spaces.Dict) else {"": space}
     transforms = {
         name: _transform(entry, cfg) for name, entry in entries.items() if _is_image(entry)
@@ -47,6 +49,7 @@ def _is_image(space: gym.Space[Any]) -> bool:
 
 
 def _transform(space: gym.Space[Any], cfg: EnvConfig) -> ImageTransform:
+    """Returns the preprocessing for images of this space. Raises EnvError for settings that do not fit."""
     image = cfg.image
     shape: Any = space.shape
     if image.color == "rgb" and shape[2:] != (3,):
@@ -73,15 +76,16 @@ class ImageTransform:
         self.space = gym.spaces.Box(0, 255, shape, np.uint8)
 
     def __call__(self, obs: Array) -> Array:
-        pixels = obs[self._crop]
+        pixels = obs[self._crop]  # [height, width] or [height, width, channels]
         if pixels.shape[2:] == (1,):
             pixels = pixels[..., 0]
         if self._gray and pixels.ndim == 3:
             pixels = np.rint(pixels @ _BRIGHTNESS).astype(np.uint8)
         if pixels.ndim == 3:
-            pixels = np.moveaxis(pixels, -1, 0)
+            pixels = np.moveaxis(pixels, -1, 0)  # channels first
         if pixels.shape == self.space.shape:
             return np.ascontiguousarray(pixels)
+        # Columns before rows, and one rounding at the end, as OpenCV does.
         narrowed = self._columns.downscale(pixels.astype(np.float32), -1)
         return np.rint(self._rows.downscale(narrowed, -2)).astype(np.uint8)
 
@@ -96,7 +100,9 @@ class _AreaWeights:
     def __init__(self, n: int, smaller: int) -> None:
         covers = [_covered(i, n / smaller, n) for i in range(smaller)]
         longest = max(map(len, covers))
+        # All covers get the same length, with weight 0, so that `downscale` can add whole arrays.
         padded = [cover + [(cover[-1][0], 0.0)] * (longest - len(cover)) for cover in covers]
+        # [longest, smaller]: for each new pixel, its old pixels and their weights in order
         self._index = np.array([[at for at, _ in cover] for cover in padded]).T
         self._weight = np.array([[weight for _, weight in cover] for cover in padded], np.float32).T
 
@@ -118,8 +124,10 @@ def _covered(i: int, scale: float, n: int) -> list[tuple[int, float]]:
     width = min(scale, n - first)
     begin, end = int(np.ceil(first)), min(int(np.floor(last)), n - 1)
     begin = min(begin, end)
-    found = [(begin - 1, (begin - first) / width)] if begin - first > 1e-3 else []
-    found += [(at, 1.0 / width) for at in range(begin, end)]
+    # A part of the first pixel, whole pixels, and a part of the last one. OpenCV ignores parts of less
+    # than 1e-3 of a pixel.
+    cover = [(begin - 1, (begin - first) / width)] if begin - first > 1e-3 else []
+    cover += [(at, 1.0 / width) for at in range(begin, end)]
     if last - end > 1e-3:
-        found.append((end, min(last - end, 1.0, width) / width))
-    return found
+        cover.append((end, min(last - end, 1.0, width) / width))
+    return cover

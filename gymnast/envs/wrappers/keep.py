@@ -11,6 +11,7 @@ from gymnast.errors import EnvError
 
 
 def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+    """Returns the environment with only the entries `env.keep`. Raises EnvError for unknown entries."""
     space, names = env.observation_space, cfg.keep
     if not isinstance(space, gym.spaces.Dict):
         what = f"the observation of {cfg.id} is {space}, not a Dict with entries to keep"

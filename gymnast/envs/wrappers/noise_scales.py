@@ -25,6 +25,7 @@ def noise_std(scales: Any, space: Box, key: str) -> Array:
     numbers = np.array([float(scale) for scale in per_component])
     width = space.high.astype(np.float64).ravel() - space.low.astype(np.float64).ravel()
     width = np.where(np.abs(width) < _OPEN, width, np.inf)
+    # 0 % of an unbounded component is no noise, which is fine.
     open_ended = np.flatnonzero(is_share & ~np.isfinite(width) & (numbers > 0))
     if len(open_ended):
         what = f"component {open_ended[0]} of {space} has no bounds, so a percentage has no meaning"

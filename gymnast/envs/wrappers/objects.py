@@ -31,26 +31,27 @@ def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
 
 def object_components(layout: RamLayout, frames: int = _FRAMES) -> list[tuple[str, float, float]]:
     """Returns name, low and high of every feature, in order."""
-    found: list[tuple[str, float, float]] = []
+    components: list[tuple[str, float, float]] = []
     for thing in layout.objects:
-        found += [(f"{thing.name} {axis.name}", axis.low, axis.high) for axis in thing.axes]
+        components += [(f"{thing.name} {axis.name}", axis.low, axis.high) for axis in thing.axes]
         for axis in thing.axes:
             speed = axis.speed * frames / _FRAMES
-            found.append((f"{thing.name} {axis.name} velocity", -speed, speed))
+            components.append((f"{thing.name} {axis.name} velocity", -speed, speed))
         if thing.can_disappear:
-            found.append((f"{thing.name} is there", 0, 1))
-    return found + [(number.name, number.low, number.high) for number in layout.features]
+            components.append((f"{thing.name} is there", 0, 1))
+    return components + [(feature.name, feature.low, feature.high) for feature in layout.features]
 
 
 class ObjectFeatures(gym.Wrapper[Any, Any, Any, Any]):
+    """Replaces the console RAM by the features of `object_components`, in the same order."""
+
     def __init__(self, env: gym.Env[Any, Any], layout: RamLayout, frames: int) -> None:
         super().__init__(env)
         self._layout = layout
-        parts = object_components(layout, frames)
-        self._low, self._high = (
-            np.array([part[end] for part in parts], np.float32) for end in (1, 2)
-        )
+        _, lows, highs = zip(*object_components(layout, frames), strict=True)
+        self._low, self._high = np.array(lows, np.float32), np.array(highs, np.float32)
         self.observation_space = gym.spaces.Box(self._low, self._high)
+        # position of an object that has not appeared yet in the episode
         self._centers = [
             tuple((axis.low + axis.high) / 2 for axis in thing.axes) for thing in layout.objects
         ]
@@ -66,9 +67,10 @@ class ObjectFeatures(gym.Wrapper[Any, Any, Any, Any]):
         return self._features(ram), reward, terminated, truncated, info
 
     def _features(self, ram: Array) -> Array:
-        places, row = self._layout.read_positions(ram), list[float]()
+        """Returns the features for the current RAM; velocities are differences to the previous call."""
+        positions, row = self._layout.read_positions(ram), list[float]()
         for i, (thing, now, before) in enumerate(
-            zip(self._layout.objects, places, self._previous, strict=True)
+            zip(self._layout.objects, positions, self._previous, strict=True)
         ):
             if now is not None:
                 self._last_position[i] = now
@@ -79,6 +81,6 @@ class ObjectFeatures(gym.Wrapper[Any, Any, Any, Any]):
                 row += [a - b for a, b in zip(now, before, strict=True)]
             if thing.can_disappear:
                 row.append(float(now is not None))
-        self._previous = places
+        self._previous = positions
         row += self._layout.read_features(ram)
         return np.clip(np.array(row, np.float32), self._low, self._high)

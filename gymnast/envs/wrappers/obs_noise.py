@@ -18,6 +18,7 @@ AddNoise = Callable[[Any, np.random.Generator], Any]
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:
+    """Returns the environment with noise on every Box of its observations, at least one."""
     scales, space = cfg.noise.obs, env.observation_space
     if isinstance(scales, tuple) and not isinstance(space, Box):
         what = f"a list of standard deviations cannot be applied to {space}"
@@ -30,6 +31,8 @@ def wrap(env: Env, cfg: EnvConfig) -> Env:
 
 
 class ObservationNoise(SeededWrapper):
+    """Adds noise to every observation, including the first of an episode."""
+
     NAME = "observation noise"
 
     def __init__(self, env: Env, add_noise: AddNoise) -> None:

@@ -12,11 +12,13 @@ from gymnast.errors import EnvError
 
 
 def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+    """Returns the environment with its category indices as one MultiBinary vector."""
     space, n_categories = env.observation_space, np.array(cfg.one_hot)
     if not (isinstance(space, gym.spaces.Box) and _holds_indices(space, len(n_categories))):
         what = f"{cfg.id} needs category indices, {len(n_categories)} along the last axis, but has"
         fix = "give one number of categories per entry of the last axis"
         raise EnvError(f"{what} {space}", at="env.one_hot", fix=fix)
+    # Each place (cell of a grid, say) becomes `width` bits, in which the block of entry k starts at first[k].
     first = np.cumsum([0, *n_categories[:-1]])
     places, width = int(np.prod(space.shape[:-1])), int(n_categories.sum())
     offset = (np.arange(places)[:, None] * width + first).reshape(space.shape)

@@ -25,6 +25,8 @@ def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
 
 
 class PreviousActions(gym.Wrapper[Any, Any, Any, Any]):
+    """Appends the last n actions, oldest first; actions before the start of the episode are 0."""
+
     def __init__(
         self,
         env: gym.Env[Any, Any],
@@ -37,6 +39,7 @@ class PreviousActions(gym.Wrapper[Any, Any, Any, Any]):
         if isinstance(action_space, gym.spaces.Discrete):
             low, high = np.zeros(int(action_space.n)), np.ones(int(action_space.n))
         else:
+            # The bounds include 0, which stands for the actions before the first one.
             low, high = (
                 np.minimum(action_space.low, 0).ravel(),
                 np.maximum(action_space.high, 0).ravel(),

@@ -17,6 +17,9 @@ def wrap(env: Env, cfg: EnvConfig) -> Env:
 
 
 class DomainRandomization(SeededWrapper):
+    """Sets the drawn parameters before each reset; `info` of every step contains them, so that they can be
+    logged and are known to whoever reads a trace."""
+
     NAME = "randomize"
 
     def __init__(
@@ -39,10 +42,10 @@ class DomainRandomization(SeededWrapper):
             for name, distribution in self._from.items()
         }
         self._info = {self._info_keys[name]: value for name, value in self._drawn.items()}
-        parameters.apply(self.unwrapped, self._drawn)
+        parameters.apply(self.unwrapped, self._drawn)  # before the reset, which may read them
         obs, info = self.env.reset(seed=seed, options=options)
-        moved = self._start(self.unwrapped, self._drawn) if self._start is not None else None
-        return obs if moved is None else moved, {**info, **self._info}
+        new_obs = self._start(self.unwrapped, self._drawn) if self._start is not None else None
+        return obs if new_obs is None else new_obs, {**info, **self._info}
 
     def step(self, action: Any) -> StepResult:
         obs, reward, terminated, truncated, info = self.env.step(action)

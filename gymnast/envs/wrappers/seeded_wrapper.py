@@ -26,11 +26,13 @@ class SeededWrapper(gym.Wrapper[Any, Any, Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
+        # Without a seed, Gymnasium's own generator provides one, as for an unwrapped environment.
         root = int(self.np_random.integers(2**31)) if seed is None else seed
         self.rng = self.make_rng(root)
         return self.on_reset(*self.env.reset(seed=seed, options=options))
 
     def make_rng(self, seed: int, *more: str) -> np.random.Generator:
+        """Returns the random stream of this wrapper for an episode; `more` names independent parts of it."""
         return stream(seed, self.NAME, *more)
 
     def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -55,6 +57,7 @@ class ActionWrapper(SeededWrapper):
         applied = self.transform_action(action)
         obs, reward, terminated, truncated, info = self.env.step(applied)
         self._store_mask(info)
+        # An inner wrapper's applied_action wins: it is the one that reached the environment.
         return obs, reward, terminated, truncated, {"applied_action": applied, **info}
 
     def transform_action(self, action: Any) -> Any:

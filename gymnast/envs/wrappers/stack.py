@@ -29,6 +29,8 @@ def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
 
 
 class FrameStack(gym.Wrapper[Any, Any, Any, Any]):
+    """Returns the last n observations as one, oldest first."""
+
     def __init__(self, env: gym.Env[Any, Any], n: int, space: gym.spaces.Box) -> None:
         super().__init__(env)
         kind = spaces.convert_obs_space(space)

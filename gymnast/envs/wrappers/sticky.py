@@ -16,6 +16,8 @@ def wrap(env: Env, cfg: EnvConfig) -> Env:
 
 
 class StickyActions(ActionWrapper):
+    """Repeats the action that was applied last, unless the mask forbids it now."""
+
     NAME = "sticky actions"
 
     def __init__(self, env: Env, chance: float, *, masked: bool) -> None:
@@ -28,7 +30,7 @@ class StickyActions(ActionWrapper):
         return super().on_reset(obs, info)
 
     def transform_action(self, action: Any) -> Any:
-        stuck = self.rng.random() < self._chance
+        stuck = self.rng.random() < self._chance  # one draw per step, whatever is done with it
         if not stuck or self._last is None or not self._still_allowed():
             self._last = np.copy(action) if isinstance(action, np.ndarray) else action
         return self._last

@@ -12,6 +12,7 @@ from typing import Any
 
 import gymnasium as gym
 
+# Exact classes: a subclass may override parts of the physics.
 FAST = {
     "gymnasium.envs.classic_control.cartpole:CartPoleEnv": ("cartpole", "FastCartPole"),
     "gymnasium.envs.box2d.lunar_lander:LunarLander": ("lander", "FastLunarLander"),

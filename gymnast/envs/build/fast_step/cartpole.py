@@ -11,9 +11,12 @@ _INTEGERS = (np.int64, int)
 
 
 class FastCartPole(CartPoleEnv):
+    """The fast path covers the Euler integrator without rendering; everything else uses Gymnasium's step."""
+
     def step(self, action: Any) -> Any:
         before = self.state
         unusual = self.kinematics_integrator != "euler" or self.render_mode is not None
+        # Gymnasium raises for invalid actions and warns about steps after the end: leave that to it.
         if type(action) not in _INTEGERS or not 0 <= action < 2 or before is None or unusual:
             return super().step(action)
         if self.steps_beyond_terminated is not None:
@@ -22,6 +25,7 @@ class FastCartPole(CartPoleEnv):
         force = self.force_mag if action == 1 else -self.force_mag
         # np.cos and np.sin, as Gymnasium uses: the last bit may differ from math.cos and math.sin
         cos, sin = float(np.cos(angle)), float(np.sin(angle))
+        # The same order of operations as in Gymnasium, since floating-point sums depend on it.
         mass, pole_moment, tau = self.total_mass, self.polemass_length, self.tau
         temp = (force + pole_moment * (angle_speed * angle_speed) * sin) / mass
         angle_acc = (self.gravity * sin - cos * temp) / (

@@ -29,6 +29,7 @@ _SIDE_ENGINE_UP = 17
 """Gymnasium writes 17 here, where one would expect SIDE_ENGINE_HEIGHT (14)."""
 
 _ENGINES = MAIN_ENGINE_POWER, SIDE_ENGINE_POWER
+"""Gymnasium's engine powers, to be restored after they were changed."""
 
 
 class FastLunarLander(LunarLander):
@@ -43,11 +44,13 @@ class FastLunarLander(LunarLander):
             return self._gymnasium_step(action)
         lander: Any = self.lander
         left, right = self.legs
+        # 1. Wind and turbulence, unless the lander stands on the ground.
         if self.enable_wind and not (left.ground_contact or right.ground_contact):
             lander.ApplyForceToCenter((_gust(self.wind_idx) * self.wind_power, 0.0), True)
             lander.ApplyTorque(_gust(self.torque_idx) * self.turbulence_power, True)
             self.wind_idx += 1
             self.torque_idx += 1
+        # 2. Engines: an impulse at the nozzle, with some random dispersion.
         engine = int(action)
         draw = self.np_random.random
         # drawn even if no engine fires, as in Gymnasium: the random stream must stay the same
@@ -71,6 +74,7 @@ class FastLunarLander(LunarLander):
                     position.y + oy + cos * SIDE_ENGINE_HEIGHT / SCALE,
                 )
             lander.ApplyLinearImpulse((-ox * power, -oy * power), at, True)
+        # 3. Physics, with Gymnasium's numbers of velocity and position iterations.
         self.world.Step(1.0 / FPS, 6 * 30, 2 * 30)
         return self._outcome(lander, fuel)
 
@@ -81,6 +85,7 @@ class FastLunarLander(LunarLander):
         return self._outcome(self.lander, 0.0)[0]
 
     def _gymnasium_step(self, action: Any) -> Any:
+        """Steps with Gymnasium's code, which reads the engine powers from constants of its module."""
         if (self.main_engine_power, self.side_engine_power) == _ENGINES:
             return super().step(action)
         try:
@@ -90,6 +95,7 @@ class FastLunarLander(LunarLander):
             _set_engines(*_ENGINES)
 
     def _outcome(self, lander: Any, fuel: float) -> tuple[Any, ...]:
+        """Returns the result of a step that used this much fuel, computed as in Gymnasium."""
         position, velocity, angle = lander.position, lander.linearVelocity, lander.angle
         left, right = self.legs
         x = (position.x - _HALF_WIDTH) / _HALF_WIDTH

@@ -13,7 +13,9 @@ from gymnasium.envs.box2d.bipedal_walker import BipedalWalker
 
 
 class SeededBipedalWalker(BipedalWalker):
+    """Replaces the world before Gymnasium's reset fills it."""
+
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        self._destroy()
+        self._destroy()  # bodies belong to the old world
         self.world = Box2D.b2World()
         return super().reset(seed=seed, options=options)

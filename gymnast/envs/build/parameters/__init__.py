@@ -76,7 +76,7 @@ def refuse_unknown(name: str, env: Any, wanted: Collection[str]) -> None:
 def numeric_attributes(env: Any) -> list[str]:
     """Returns the names of an environment's public numeric attributes, including those of its classes."""
     attributes = dict[str, Any]()
-    for kind in reversed(type(env).__mro__):
+    for kind in reversed(type(env).__mro__):  # base classes first, so that overrides win
         attributes |= vars(kind)
     attributes |= vars(env)
     return sorted(

@@ -8,6 +8,7 @@ from gymnast.envs.build.parameters import Parameters, Values
 
 
 def _derive(env: Any, _: Values) -> None:
+    """Updates what CartPole's constructor computes once from the masses and the length."""
     env.total_mass = env.masspole + env.masscart
     env.polemass_length = env.masspole * env.length
 

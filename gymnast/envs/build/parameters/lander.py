@@ -20,6 +20,7 @@ _HALF_WIDTH, _HALF_HEIGHT = VIEWPORT_W / SCALE / 2, VIEWPORT_H / SCALE / 2
 
 
 def _check(env: Any, wanted: Collection[str]) -> None:
+    """Raises EnvError for a wind parameter of an environment without wind."""
     wind = [name for name in _WIND if name in wanted]
     if wind and not env.enable_wind:
         what = f"{wind[0]} has no effect without wind"
@@ -33,14 +34,16 @@ def _start(env: Any, values: Values) -> Any:
     if not any(name in values for name in _START):
         return None
     lander = env.lander
-    center = lander.position.copy()
+    center = lander.position.copy()  # the body's own vector changes when the lander is moved
     x, y = center.x, center.y
+    # The inverse of the scaling in Gymnasium's observation.
     if "start_x" in values:
         x = (1 + values["start_x"]) * _HALF_WIDTH
     if "start_y" in values:
         y = values["start_y"] * _HALF_HEIGHT + env.helipad_y + LEG_DOWN / SCALE
     turn = values.get("start_angle", lander.angle) - lander.angle
     cos, sin = math.cos(turn), math.sin(turn)
+    # The joints between lander and legs hold only if all bodies make the same rigid motion.
     for body in (lander, *env.legs):
         dx, dy = body.position.x - center.x, body.position.y - center.y
         body.transform = (x + cos * dx - sin * dy, y + sin * dx + cos * dy), body.angle + turn

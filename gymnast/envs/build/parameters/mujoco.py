@@ -19,6 +19,7 @@ _NAMES = ("gravity", *_FACTORS)
 
 
 def _prepare(env: Any, values: Values) -> None:
+    """Writes gravity and the scaled arrays into the MuJoCo model."""
     model = env.model
     if "gravity" in values:
         model.opt.gravity[2] = values["gravity"]

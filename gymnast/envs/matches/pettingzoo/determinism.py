@@ -36,4 +36,5 @@ def _record(matches: Matches, seed: int, steps: int) -> list[bytes]:
             recorded += [result[role][0].tobytes() for role in matches.roles]
         if step.over[0]:
             break
+    # The messages of faults are compared as well: a match that breaks must break again in the same way.
     return recorded + [fault.message.encode() for fault in faults]

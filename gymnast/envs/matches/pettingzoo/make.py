@@ -60,12 +60,15 @@ def _registered_env(name: str) -> Callable[..., Any]:
     from pettingzoo import aec_registry, parallel_registry
 
     wanted = _plain(name.removeprefix(PREFIX))
+    # 1. PettingZoo's registry.
     for spec in parallel_registry.values():
         if wanted in (_plain(spec.id), _short(spec.id)):
             make: Any = spec.entry_point
             return partial(import_object(make) if isinstance(make, str) else make, **spec.kwargs)
+    # 2. MPE2, which PettingZoo's MPE games have moved to; it has modules instead of a registry.
     if wanted.removeprefix("mpe/") in (games := _mpe_games()):
         return import_module(f"mpe2.{wanted.removeprefix('mpe/')}").parallel_env
+    # 3. Explain why it cannot be used, or guess what was meant.
     if wanted in {form for id in aec_registry for form in (_plain(id), _short(id))}:
         what = f"{name}: its agents act in turns (AEC); only the parallel API is supported"
         raise EnvError(what, fix="choose an environment that PettingZoo lists with a parallel API")
@@ -74,8 +77,9 @@ def _registered_env(name: str) -> Callable[..., Any]:
 
 
 def _mpe_games() -> list[str]:
-    found = pkgutil.iter_modules(import_module("mpe2").__path__)
-    return [module.name for module in found if re.search(r"_v\d+$", module.name)]
+    """Returns the names of the games in MPE2: its modules whose names end with a version."""
+    modules = pkgutil.iter_modules(import_module("mpe2").__path__)
+    return [module.name for module in modules if re.search(r"_v\d+$", module.name)]
 
 
 def _plain(id: str) -> str:
@@ -89,6 +93,7 @@ def _short(id: str) -> str:
 
 
 def _install(name: str) -> str:
+    """Returns the command that installs what an environment needs."""
     if name.startswith(f"{PREFIX}py:"):
         return "install that package"
     try:

@@ -28,6 +28,8 @@ Array = np.ndarray
 
 
 class PettingZooMatches:
+    """Implements `Matches` with one PettingZoo environment per match."""
+
     restore_mode: Literal["state", "replay", "none"]
 
     def __init__(
@@ -38,7 +40,7 @@ class PettingZooMatches:
         roles: Mapping[str, str] | None = None,
         limit: EpisodeLimit = ENV_LIMIT,
     ) -> None:
-        """`name` is an id as in `find.py`; `roles` maps each role to a pattern of its agents' names."""
+        """`name` is an id as in `make.py`; `roles` maps each role to a pattern of its agents' names."""
         self.name, self.n_matches = name, n_matches
         self._kwargs = dict(kwargs or {})
         with guard.watch():
@@ -88,7 +90,10 @@ class PettingZooMatches:
                 if i in self._broken or self._recreate_always:
                     self._recreate(i)
                 obs, infos = self._envs[i].reset(seed=int(seed))
-            except (Exception, SystemExit) as cause:
+            except (
+                Exception,
+                SystemExit,
+            ) as cause:  # sys.exit() in one match must not end training
                 faults.append(self._raised(i, f"reset(seed={seed})", cause))
                 continue
             self._playing[i] = list(self._agents)
@@ -157,6 +162,7 @@ class PettingZooMatches:
     # ---- one match -----------------------------------------------------------------------------
 
     def _step(self, i: int, actions: ByRole) -> Fault | None:
+        """Steps match i and stores the result. Returns its fault if the match broke."""
         playing, env, table = self._playing[i], self._envs[i], self._table
         if not playing:
             return self._fault(i, "step was called although no match is running: reset it first")
@@ -167,8 +173,10 @@ class PettingZooMatches:
             agents = set(env.agents)
         except (Exception, SystemExit) as cause:
             return self._raised(i, f"step({chosen})", cause)
+        # Our time limit truncates everybody, after which env.agents is expected to be empty.
         if self._limit is not None and self._age[i] >= self._limit:
             truncated, agents = dict.fromkeys(playing, True), set[Any]()
+        # Observations first: they are stored for all who were in play, also for those who end now.
         problem = self._store_obs(i, obs) or self._store_result(i, reward, terminated, truncated)
         if problem is None:
             self._playing[i] = [agent for agent in playing if not table.has_ended(agent, i)]
@@ -197,6 +205,7 @@ class PettingZooMatches:
         return None
 
     def _reset_problem(self, i: int, infos: Any) -> str | None:
+        """Returns what is wrong with a match that was just reset: missing agents, or action masks."""
         if set(self._envs[i].agents) != set(self._agents):
             started = ", ".join(map(str, self._envs[i].agents)) or "no agent"
             return f"of {', '.join(map(str, self._agents))} only {started} started the match"
@@ -215,6 +224,7 @@ class PettingZooMatches:
     # ---- faults --------------------------------------------------------------------------------
 
     def _not_finite(self) -> list[Fault]:
+        """Returns a fault for each match with NaN or infinity in an observation, for the first of them."""
         first: dict[int, str] = {}
         for i, what in self._table.not_finite():
             first.setdefault(i, what)
@@ -231,11 +241,13 @@ class PettingZooMatches:
         return Fault(i, int(self._age[i]), what, text)
 
     def _blank(self, i: int) -> None:
+        """Takes everybody in match i out of play and blanks the observations."""
         self._playing[i] = []
         self._over[i] = False
         self._table.blank(i)
 
     def _clear(self, i: int) -> None:
+        """Clears the rewards and ends that the previous step left in the buffers."""
         self._over[i] = False
         self._table.clear(i)
 
@@ -248,6 +260,7 @@ class PettingZooMatches:
         """Finds out if a match is reproducible from its seed. In some environments, such as Knights Archers
         Zombies, `reset` leaves traces of earlier matches; then every match gets a new environment."""
         raise_fault(self.name, self.reset([0], [0]))
+        # Try in order: plain resets, a new environment per match, no reproducibility at all.
         self.restore_mode = "replay"
         if not is_reproducible(self):
             self._recreate_always = True
@@ -265,6 +278,7 @@ def _agents_of(name: str, env: Any) -> list[Any]:
 
 
 def _reward_after_end(playing: Sequence[Any], reward: Mapping[Any, Any]) -> str | None:
+    """Returns what is wrong if an agent out of play got a reward, which nobody would learn from."""
     if len(reward) > len(playing):
         for agent, value in reward.items():
             if value and agent not in playing:

@@ -23,10 +23,11 @@ def group_agents(
     """Groups agents by patterns such as `archer_*`; without patterns, by their names without the number:
     `archer_0` and `archer_1` have the role `archer`."""
     if not patterns:
-        found: dict[str, list[Any]] = {}
+        by_stem: dict[str, list[Any]] = {}
         for agent in agents:
-            found.setdefault(_stem(agent), []).append(agent)
-        return {role: tuple(members) for role, members in found.items()}
+            by_stem.setdefault(_stem(agent), []).append(agent)
+        return {role: tuple(members) for role, members in by_stem.items()}
+    # With patterns, each agent must match exactly one, and each pattern at least one agent.
     listed = f"the agents of {name} are {', '.join(map(str, agents))}"
     for agent in agents:
         fitting = [role for role, pattern in patterns.items() if fnmatchcase(str(agent), pattern)]
@@ -49,6 +50,7 @@ def group_agents(
 
 
 def make_role(name: str, env: Any, role: str, agents: Sequence[Any]) -> Role:
+    """Returns the role of these agents. Raises EnvError if their spaces differ or are not supported."""
     obs_space, action_space = env.observation_space(agents[0]), env.action_space(agents[0])
     try:
         obs, action = spaces.convert_obs_space(obs_space), spaces.convert_action_space(action_space)
@@ -73,4 +75,5 @@ MASK_UNSUPPORTED = "it uses an action_mask, which is not supported for multi-age
 
 
 def _stem(agent: Any) -> str:
+    """Returns the name of an agent without its number; `agent` for one whose name is only a number."""
     return re.sub(r"[_-]?\d+$", "", str(agent)) or "agent"

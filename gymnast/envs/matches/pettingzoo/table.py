@@ -14,6 +14,9 @@ from gymnast.spaces import spaces
 
 
 class AgentTable:
+    """Arrays by role, [matches, seats, ...]. Rows are written by the name of an agent, which has a fixed seat
+    of its role."""
+
     def __init__(self, roles: Mapping[str, Role], agents: AgentsByRole, n_matches: int) -> None:
         self.roles = roles
         self._seat = {
@@ -35,10 +38,12 @@ class AgentTable:
         self.truncated = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
 
     def action_of(self, agent: Any, i: int, actions: Mapping[str, np.ndarray]) -> Any:
+        """Returns the action of an agent in match i."""
         role, seat = self._seat[agent]
         return actions[role][i, seat]
 
     def has_ended(self, agent: Any, i: int) -> bool:
+        """True if the agent was terminated or truncated in the last step of match i."""
         role, seat = self._seat[agent]
         return bool(self.terminated[role][i, seat] or self.truncated[role][i, seat])
 

@@ -45,6 +45,8 @@ _MIN_HANDICAP, _MAX_HANDICAP = 0.25, 4.0
 
 
 class TagMatches:
+    """N matches of tag. Agents are ordered seekers first in all arrays [N, K, ...]."""
+
     restore_mode: Literal["state", "replay", "none"] = "state"
     outcomes: Mapping[str, str] = OUTCOMES
     scripted: Mapping[str, Mapping[str, ScriptedPolicy]] = SCRIPTED
@@ -82,6 +84,7 @@ class TagMatches:
         self._vision = Vision(seekers, hiders, time_limit)
         self._rewards = Rewards(seekers, hiders, time_limit, discount, terms or {})
         self._factor = np.ones(len(ROLES))
+        """Handicap of each role, a factor for its speeds, for matches that start from now on."""
         for role, factor in (handicaps or {}).items():
             self.handicap(role, factor)
         self._state = blank_state(n_matches, seekers + hiders)
@@ -117,7 +120,7 @@ class TagMatches:
         return ()
 
     def step(self, actions: ByRole, matches: Sequence[int] | None = None) -> MatchStep:
-        action = np.concatenate([actions[role] for role in ROLES], axis=1)
+        action = np.concatenate([actions[role] for role in ROLES], axis=1)  # [N, K, 3]
         if matches is None:
             result = self._advance(self._state, action)
             self._vision.write_obs(self._state, self._obs)
@@ -157,12 +160,13 @@ class TagMatches:
         """Applies the actions [N, K, 3] to `state` in place; agents are ordered seekers first."""
         s = self._seekers
         played, nearest_before = state.in_play, state.nearest
-        running = played.any(1)
+        running = played.any(1)  # [N]
+        # 1. Everybody moves at once; tagging is decided by the positions after the move.
         motion.move(state, action, self._top)
         state.clock = state.clock + running
         line, distance = seeker_hider_vectors(state.position, s)
         both_play = played[:, :s, None] & played[:, None, s:]  # [N, seekers, hiders]
-        tagged = np.any((distance <= REACH) & both_play, axis=1)
+        tagged = np.any((distance <= REACH) & both_play, axis=1)  # [N, hiders]
         remaining = played[:, s:] & ~tagged
         caught = running & ~remaining.any(1)
         # A hider tagged in the last step is caught: tagging is decided before the time limit.
@@ -172,10 +176,12 @@ class TagMatches:
         state.in_play[:, s:] &= ~tagged
         state.tagged[:, s:] |= tagged
 
+        # 2. Who sees whom after the move, and the statistics of the match.
         seen_by_seekers = self._vision.update(state, line, distance)
         closest_pair = np.where(both_play, distance, np.inf).min((1, 2))
         state.distance = state.distance + np.where(running, closest_pair, 0.0)
         state.watched = state.watched + (seen_by_seekers.any((1, 2)) | tagged.any(1))
+        # 3. Rewards, from the state before and after.
         ended = played & ~state.in_play
         terms = self._rewards.terms(
             StepEvents(

@@ -28,12 +28,13 @@ def slide(
     A point that hits a box slides along its side, and no point leaves [-limit, limit]. Returns the end
     points and which axes were blocked, both [N, K, 2].
     """
-    wanted = start + move
-    end = np.clip(wanted, -limit, limit)
-    stopped = end != wanted
+    # Clipping each axis by itself is sliding along the outer walls.
+    unlimited = start + move
+    end = np.clip(unlimited, -limit, limit)
+    stopped = end != unlimited
     move = end - start
     # Only points whose move can reach a box need the exact computation.
-    reach = np.abs(move)[:, :, None] + half[:, None]
+    reach = np.abs(move)[:, :, None] + half[:, None]  # [N, K, B, 2]
     close = np.abs(middle[:, None] - start[:, :, None]) <= reach
     near = (close[..., 0] & close[..., 1]).any(-1)
     match, agent = np.nonzero(near)
@@ -80,11 +81,12 @@ def ray_lengths(
             width * limit - here[..., None] * steep,
         )
 
+    # Inside a box from the later entry to the earlier exit of the two axes, if that interval is not empty.
     entry, leave, outer = crossed(0)
     other = crossed(1)
     np.maximum(entry, other[0], out=entry)
     np.minimum(leave, other[1], out=leave)
-    entry[(entry > leave) | (entry < 0)] = longest
+    entry[(entry > leave) | (entry < 0)] = longest  # missed, or behind the start of the ray
     return np.minimum(np.minimum(entry.min(0), np.minimum(outer, other[2])), longest)
 
 
@@ -97,7 +99,7 @@ def has_line_of_sight(start: Array, line: Array, middle: Array, half: Array) -> 
     start = np.broadcast_to(start, line.shape).reshape(shape)
     offset = (middle[:, None] - start) * steep
     reach = half[:, None] * np.abs(steep)
-    first, last = _latest(offset - reach), _earliest(offset + reach)
+    first, last = _latest(offset - reach), _earliest(offset + reach)  # as fractions of the line
     blocked = (first < last) & (last > 0) & (first < 1)
     return ~blocked.any(-1).reshape(n, *more)
 
@@ -106,14 +108,14 @@ def _along_sides(start: Array, move: Array, middle: Array, half: Array) -> tuple
     """Does what `slide` does for points [A, 2], each with its own boxes [A, B, 2]: straight to the first box,
     then along its side to the next. A point that is stopped twice is in a corner."""
     stopped = np.zeros(start.shape, bool)
-    for _ in range(2):
+    for _ in range(2):  # at most one stop per axis
         share, axis, face = _first_box(start, move, middle, half)
         start = start + move * np.minimum(share, 1.0)[:, None]
         (hit,) = np.nonzero(share <= 1.0)
         if not hit.size:
             break
         axis = axis[hit]
-        start[hit, axis] = face[hit]
+        start[hit, axis] = face[hit]  # exactly, without the rounding error of start + move * share
         move = move * (1.0 - np.minimum(share, 1.0))[:, None]
         move[hit, axis] = 0.0
         stopped[hit, axis] = True
@@ -133,7 +135,7 @@ def _first_box(start: Array, move: Array, middle: Array, half: Array) -> tuple[A
     least = np.where(still, TOUCH, 0.0)[:, None]
     entry = np.where(gap > -TOUCH, np.maximum(gap, least) / pace, -np.inf)
     first, last = _latest(entry), _earliest(beyond / pace)
-    hit = (first >= 0) & (first <= 1) & (first < last)
+    hit = (first >= 0) & (first <= 1) & (first < last)  # [A, B]
     share = np.where(hit, first, 2.0)
     rows, box = np.arange(len(start)), share.argmin(-1)
     axis = entry[rows, box].argmax(-1)

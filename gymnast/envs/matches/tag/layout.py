@@ -37,6 +37,8 @@ _APART = np.maximum(
 
 @dataclass(frozen=True)
 class Layout:
+    """The walls and agents of M matches at their start."""
+
     middle: Array
     """Centers of the boxes, [M, B, 2]."""
     half: Array
@@ -49,17 +51,21 @@ class Layout:
 
 def sample_layouts(seeds: Sequence[int], seekers: int, hiders: int) -> Layout:
     """Samples the layout of M matches, each from its own seed."""
+    # 1. All random numbers of a match in one draw per seed, [M, draws]; the rest is one batch.
     agents = seekers + hiders
     sizes = (CELLS**2, 4 * N_BOXES, hiders, 3 * agents)
     chance = np.stack([stream(seed, "tag").random(sum(sizes)) for seed in seeds])
     order, boxes, refuges, bodies = np.split(chance, np.cumsum(sizes)[:-1], axis=1)
 
+    # 2. Boxes: sorting random numbers shuffles the cells, of which the first get a box of random size, placed
+    # such that its lane stays free.
     cells = order.argsort(axis=1, kind="stable")
     walled, free = cells[:, :N_BOXES], cells[:, N_BOXES:]
     boxes = boxes.reshape(-1, N_BOXES, 4)
     half = _MIN_HALF + boxes[..., :2] * (_MAX_HALF - _MIN_HALF)
     middle = _MIDDLE[walled] + (2 * boxes[..., 2:] - 1) * (_MAX_HALF - half)
 
+    # 3. Cells of the agents: all seekers start in one, each hider in one that is far away from it.
     home = free[:, 0]
     far = _APART[home[:, None], free] >= 2  # [M, free cells]
     rank = refuges * far.sum(1, keepdims=True)
@@ -68,6 +74,7 @@ def sample_layouts(seeds: Sequence[int], seekers: int, hiders: int) -> Layout:
     refuge = np.take_along_axis(free, chosen, axis=1)
     cell = np.concatenate([np.repeat(home[:, None], seekers, 1), refuge], axis=1)
 
+    # 4. Position within the cell, and heading.
     bodies = bodies.reshape(-1, agents, 3)
     position = _MIDDLE[cell] + (2 * bodies[..., :2] - 1) * _SPREAD
     return Layout(middle, half, position, (bodies[..., 2] * HEADINGS).astype(np.int64))

@@ -113,6 +113,7 @@ class TagParallel(ParallelEnv[str, Array, Array]):
 
     def _by_role(self, actions: Mapping[str, Any]) -> dict[str, Array]:
         """Returns the actions as arrays; agents out of play need no action."""
+        # Index 1 is straight, coast and, ignored for agents out of play, dash.
         by_role = {
             role: np.ones((1, kind.seats, len(ACTION.n)), int)
             for role, kind in self._matches.roles.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # before the import, which prints it
 
 import numpy as np
 import pygame
@@ -47,6 +47,7 @@ def render_match(state: State, seekers: int, time_limit: int) -> Array:
         at = line * SIDE * _OVERSAMPLING // 8
         pygame.draw.line(canvas, _GRID, (at, 0), (at, SIDE * _OVERSAMPLING), _OVERSAMPLING)
         pygame.draw.line(canvas, _GRID, (0, at), (SIDE * _OVERSAMPLING, at), _OVERSAMPLING)
+    # From back to front: what agents see, walls, tagged agents, agents in play.
     sight = _sight(state)
     agents = [_Agent(state, k, k < seekers, sight) for k in range(state.heading.shape[1])]
     for agent in agents:
@@ -58,11 +59,13 @@ def render_match(state: State, seekers: int, time_limit: int) -> Array:
     image = pygame.Surface((SIDE, SIDE + BAR))
     image.blit(pygame.transform.smoothscale(canvas, (SIDE, SIDE)), (0, BAR))
     _draw_time(image, 1.0 - float(state.clock[0]) / time_limit)
-    bytes_ = pygame.image.tobytes(image, "RGB")
-    return np.frombuffer(bytes_, np.uint8).reshape(SIDE + BAR, SIDE, 3)
+    pixels = pygame.image.tobytes(image, "RGB")
+    return np.frombuffer(pixels, np.uint8).reshape(SIDE + BAR, SIDE, 3)
 
 
 class _Agent:
+    """One agent, as it is drawn."""
+
     def __init__(self, state: State, k: int, is_seeker: bool, sight: Array) -> None:
         self.tagged = bool(state.tagged[0, k])
         self.color = COLOR[SEEKER if is_seeker else HIDER]
@@ -73,8 +76,10 @@ class _Agent:
         self.sight = sight[0, k]
 
     def draw_sight(self, canvas: pygame.Surface) -> None:
+        """Draws the field of view, brighter while an opponent is in it."""
         if self.tagged:
             return
+        # pygame draws translucent shapes only on a surface of their own.
         overlay = pygame.Surface(canvas.get_size(), pygame.SRCALPHA)
         corners = [_pixel(self.position), *map(_pixel, self.sight)]
         area, line = (64, 112) if self.seeing else (34, 66)
@@ -84,6 +89,7 @@ class _Agent:
         canvas.blit(overlay, (0, 0))
 
     def draw_memory(self, canvas: pygame.Surface) -> None:
+        """Draws a cross where the agent last saw an opponent that it does not see any more."""
         if self.remembered is None or self.seeing or self.tagged:
             return
         x, y = _pixel(self.remembered)
@@ -94,6 +100,7 @@ class _Agent:
             )
 
     def draw_body(self, canvas: pygame.Surface) -> None:
+        """Draws the agent with its heading, and with a rim if it can dash."""
         color = _OUT if self.tagged else self.color
         middle, radius = _pixel(self.position), RADIUS * _SCALE
         pygame.draw.circle(canvas, color, middle, radius)
@@ -108,10 +115,10 @@ def _sight(state: State) -> Array:
     facing = FACING[state.heading][..., None, :]
     x, y = facing[..., 0], facing[..., 1]
     cos, sin = np.cos(_FAN), np.sin(_FAN)
-    way = np.stack([x * cos - y * sin, y * cos + x * sin], -1)
-    steep = inverse(way[..., 0]), inverse(way[..., 1])
-    length = ray_lengths(state.position, steep, state.middle, state.half, HALF_FIELD, SIGHT)
-    return state.position[:, :, None] + way * length[..., None]
+    direction = np.stack([x * cos - y * sin, y * cos + x * sin], -1)  # the heading, rotated
+    inverses = inverse(direction[..., 0]), inverse(direction[..., 1])
+    length = ray_lengths(state.position, inverses, state.middle, state.half, HALF_FIELD, SIGHT)
+    return state.position[:, :, None] + direction * length[..., None]
 
 
 def _draw_walls(canvas: pygame.Surface, state: State) -> None:

@@ -64,6 +64,8 @@ class StepEvents:
 
 
 class Rewards:
+    """Computes the reward terms. The term NAME is the method `_NAME(step)`, which returns [N, K]."""
+
     def __init__(
         self, seekers: int, hiders: int, time_limit: int, discount: float, weights: Weights
     ) -> None:
@@ -71,7 +73,7 @@ class Rewards:
         self._time_limit, self._discount = time_limit, discount
         self.weight = np.zeros((len(TERMS), len(ROLES)))
         """Weights, [terms, roles]."""
-        for role, role_weights in (*WEIGHTS.items(), *weights.items()):
+        for role, role_weights in (*WEIGHTS.items(), *weights.items()):  # later ones win
             self.set_weights(role, role_weights)
         named = {term for terms in (*WEIGHTS.values(), *weights.values()) for term in terms}
         self.reported = tuple(term for term in TERMS if term in named)
@@ -79,6 +81,7 @@ class Rewards:
         weight 0, because their weight may change later."""
 
     def set_weights(self, role: str, weights: Mapping[str, float]) -> None:
+        """Changes the weights of these terms for a role; other terms keep theirs."""
         for term, weight in weights.items():
             index = _index(TERMS, term, "term"), _index(ROLES, role, "role")
             self.weight[index] = weight
@@ -92,7 +95,7 @@ class Rewards:
         }
 
     def _goal(self, step: StepEvents) -> Array:
-        lost = step.tagged * 1.0 - step.survived
+        lost = step.tagged * 1.0 - step.survived  # [N, H]: 1 tagged, -1 survived, 0 else
         return self._both(lost.mean(1), -lost)
 
     def _time(self, step: StepEvents) -> Array:
@@ -100,6 +103,8 @@ class Rewards:
         return self._both(playing.mean(1), playing)
 
     def _closing(self, step: StepEvents) -> Array:
+        # -gamma * d(s') + d(s) for the potential -d. The potential of a terminal state is 0: any other value
+        # would reward where the episode ends (Ng et al. 1999).
         after = np.where(step.ended, 0.0, step.nearest)
         return step.played * (step.nearest_before - self._discount * after) * (1.0 / DIAGONAL)
 

@@ -40,5 +40,6 @@ SIGHT = 10.0
 """Maximum distance at which an agent sees walls and opponents."""
 
 TURNS, THRUSTS, DASHES = 3, 3, 2
+"""Number of options of each component of an action."""
 LEFT, STRAIGHT, RIGHT = range(3)
 BACK, COAST, FORWARD = range(3)

@@ -29,6 +29,7 @@ Array = np.ndarray
 
 def random_seeker_or_hider(_obs: Array, noise: Array) -> Array:
     """Returns uniformly random actions."""
+    # One uniform number selects one of all combinations of turn, thrust and dash.
     n = TURNS * THRUSTS * DASHES
     number = np.minimum((noise * n).astype(int), n - 1)
     return np.stack(np.unravel_index(number, (TURNS, THRUSTS, DASHES)), -1)
@@ -36,6 +37,8 @@ def random_seeker_or_hider(_obs: Array, noise: Array) -> Array:
 
 @dataclass(frozen=True)
 class Seeker:
+    """A seeker that goes for the hider it sees, else to where it last saw one, else searches."""
+
     mistakes: float
     """Fraction of steps with a random action."""
     memory: int
@@ -49,6 +52,7 @@ class Seeker:
 
     def __call__(self, obs: Array, noise: Array) -> Array:
         seen, last = SeenOpponent(obs), LastSighting(obs)
+        # Aim at where the hider will be: the further away it is, the more steps ahead.
         lead = self.lead * seen.distance
         aim = np.arctan2(seen.aside + lead * seen.speed_aside, seen.ahead + lead * seen.speed_ahead)
         follow = last.known & (last.age <= self.memory) & (last.distance > 1.0)
@@ -62,6 +66,8 @@ class Seeker:
 
 @dataclass(frozen=True)
 class Hider:
+    """A hider that flees from where it last saw a seeker, and looks around while it knows of none."""
+
     mistakes: float
     """Fraction of steps with a random action."""
     memory: int
@@ -99,6 +105,7 @@ SCRIPTED: Mapping[str, Mapping[str, ScriptedPolicy]] = {
 
 
 def _with_mistakes(action: Array, noise: Array, share: float) -> Array:
+    """Replaces this share of the actions by random ones."""
     if not share:
         return action
     # Given noise < share, noise / share is uniform again: one random number decides both.

@@ -48,9 +48,9 @@ _COMPONENTS: dict[str, tuple[float, float]] = {
 NAMES = tuple(_COMPONENTS)
 """Names of the observation's components. `ahead` and `aside` (to the left) are relative to the observing
 agent's heading. `seen ...` is the nearest visible opponent: its position divided by SIGHT, its velocity
-relative to the agent divided by 2 * FASTEST, all 0 if none is visible. `last ...` is where an opponent was
+relative to the agent divided by 2 * MAX_SPEED, all 0 if none is visible. `last ...` is where an opponent was
 last seen, divided by DIAGONAL; `last fresh` is 1 at the time of the sighting, falls linearly to 0 over the
-time limit, and is 0 before the first sighting. The agent's own speeds are divided by FASTEST."""
+time limit, and is 0 before the first sighting. The agent's own speeds are divided by MAX_SPEED."""
 COMPONENT_INDEX = {name: i for i, name in enumerate(NAMES)}
 SPACE = BoxObs(
     (len(NAMES),),
@@ -70,6 +70,8 @@ def seeker_hider_vectors(position: Array, seekers: int) -> tuple[Array, Array]:
 
 
 class Vision:
+    """Decides who sees whom, and writes observations."""
+
     def __init__(self, seekers: int, hiders: int, time_limit: int) -> None:
         self._seekers, self._time_limit = seekers, time_limit
         self._is_seeker = np.arange(seekers + hiders) < seekers
@@ -78,13 +80,16 @@ class Vision:
         """Updates in `state` who sees whom. `line` [N, S, H, 2] and `distance` [N, S, H] are those of
         `seeker_hider_vectors`. Returns which seeker sees which hider, [N, S, H]."""
         s = self._seekers
-        facing = FACING[state.heading]
+        facing = FACING[state.heading]  # [N, K, 2]
+        # Sight lines are symmetric, so distance and walls are computed once per pair, [N, S, H].
         playing = state.in_play[:, :s, None] & state.in_play[:, None, s:]
         between = np.where(playing, distance, DIAGONAL)
         state.nearest = np.concatenate([between.min(2), between.min(1)], axis=1)
         near = playing & (distance <= SIGHT)
         if near.any():
             near &= has_line_of_sight(state.position[:, :s, None], line, state.middle, state.half)
+        # In view: the angle to the heading is at most half the field of view, |line| cos(angle) >= edge. From
+        # a hider, the line points the other way.
         edge = _COS_HALF_VIEW * distance
         by_seeker = near & (_along(line, facing[:, :s, None]) >= edge)
         by_hider = near & (_along(line, facing[:, None, s:]) <= -edge)
@@ -111,6 +116,7 @@ class Vision:
         rays = ray_lengths(position, inverses, state.middle, state.half, HALF_FIELD, SIGHT)
         obs[..., :N_RAYS] = rays * (1.0 / SIGHT)
         time_left = 1.0 - state.clock / self._time_limit
+        # The order of the components is that of _COMPONENTS: rays, the agent itself, its opponent.
         own = N_RAYS
         obs[..., own] = _along(velocity, facing) / MAX_SPEED
         obs[..., own + 1] = _across(velocity, facing) / MAX_SPEED
@@ -120,9 +126,11 @@ class Vision:
         obs[..., own + 7] = time_left[:, None]
         obs[..., own + 8] = self._is_seeker
         self._write_opponent(state, obs[..., own + 9 :], facing)
+        # A handicap above 1 may exceed MAX_SPEED.
         np.clip(obs[..., own : own + 2], -1.0, 1.0, out=obs[..., own : own + 2])
 
     def _write_opponent(self, state: State, obs: Array, facing: Array) -> None:
+        """Writes the components `seen` to `last fresh` into `obs`, [N, K, 8]."""
         rows, seen = np.arange(len(obs))[:, None], state.seen_now
         offset = state.seen_at - state.position
         ahead, aside = _along(offset, facing), _across(offset, facing)
@@ -144,6 +152,8 @@ class Vision:
 
 
 def _along(vector: Array, facing: Array) -> Array:
+    """Returns the component in the direction of the heading."""
+    # A written-out dot product: einsum and matmul may add in another order for other batch sizes.
     return vector[..., 0] * facing[..., 0] + vector[..., 1] * facing[..., 1]
 
 

@@ -15,6 +15,7 @@ from gymnast.errors import CheckpointError
 
 Array = np.ndarray
 NEVER = -1
+"""Value of `seen_when` before the first sighting."""
 
 
 @dataclass
@@ -67,14 +68,16 @@ class State:
             own[name][matches] = column
 
     def columns(self) -> dict[str, Array]:
+        """Returns all arrays by name, not copied."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def load(self, arrays: Mapping[str, Array]) -> None:
+        """Copies stored arrays into these. Raises CheckpointError if their shapes differ."""
         for name, column in self.columns().items():
             if name not in arrays or arrays[name].shape != column.shape:
-                found = arrays[name].shape if name in arrays else "absent"
+                stored = arrays[name].shape if name in arrays else "absent"
                 what = (
-                    f"the stored matches of tag do not fit: {name} is {found}, not {column.shape}"
+                    f"the stored matches of tag do not fit: {name} is {stored}, not {column.shape}"
                 )
                 raise CheckpointError(what, fix="keep the number of matches, seekers and hiders")
             column[...] = arrays[name]

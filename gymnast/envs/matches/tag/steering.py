@@ -36,11 +36,13 @@ _ROOM = 2.5
 _RING = 0.5 * HALF_FIELD
 """Radius of the circle around the center of the field on which players patrol while they search."""
 _BETWEEN = (RAY_ANGLES - RAY_ANGLES[:, None]).astype(np.float32)
+"""Angle from each ray to each other one, [N_RAYS, N_RAYS]."""
 _SIN_BETWEEN, _COS_BETWEEN = np.sin(_BETWEEN), np.cos(_BETWEEN)
 
 _LOOK_AHEAD = 5.0
 """Planning distance of an escape; 60 % of it toward the back, where the agent sees nothing."""
 _BEHIND = np.deg2rad([-180.0, -130.0, 130.0])
+"""Directions of an escape outside of the field of view."""
 _ESCAPES = np.concatenate([RAY_ANGLES, _BEHIND])
 _PURSUIT = 0.3
 """Assumed closing speed of an opponent that is out of sight."""
@@ -91,6 +93,8 @@ def avoid_walls(obs: Array, angle: Array, max_distance: Array | float = np.inf) 
     """Returns the free direction nearest to an angle. Walls behind the target, whose distance is
     `max_distance`, do not matter."""
     free = np.minimum(_free_distances(obs), np.broadcast_to(max_distance, len(obs))[:, None])
+    # Being free counts more than pointing the right way. Rays exist only within the field of view: for an
+    # angle beyond it, the agent has to turn first.
     score = np.cos(RAY_ANGLES - angle[:, None]) + 2.0 * np.minimum(free, _ROOM) / _ROOM
     return np.where(np.abs(angle) > RAY_ANGLES[0], angle, RAY_ANGLES[score.argmax(1)])
 
@@ -98,7 +102,7 @@ def avoid_walls(obs: Array, angle: Array, max_distance: Array | float = np.inf) 
 def patrol_direction(obs: Array) -> Array:
     """Returns the direction to the next point of a patrol around the center of the field."""
     x, y, cos, sin = _own(obs)
-    further = np.arctan2(y, x) + 0.8
+    further = np.arctan2(y, x) + 0.8  # counterclockwise around the center
     dx, dy = _RING * np.cos(further) - x, _RING * np.sin(further) - y
     return np.arctan2(dy * cos - dx * sin, dx * cos + dy * sin)[:, 0]
 
@@ -106,15 +110,18 @@ def patrol_direction(obs: Array) -> Array:
 def escape_direction(obs: Array, last: LastSighting) -> Array:
     """Returns the direction that leads furthest from the opponent seen last, which may have come nearer
     since, while avoiding corners and sharp turns."""
+    # 1. Where each candidate direction leads, relative to the agent, [k, escapes].
     free = np.minimum(_free_distances(obs), _LOOK_AHEAD)
     unseen = np.full((len(obs), len(_BEHIND)), 0.6 * _LOOK_AHEAD)
     free = np.concatenate([free, unseen], axis=1)
     ahead, aside = free * np.cos(_ESCAPES), free * np.sin(_ESCAPES)
+    # 2. Where the opponent may be by now: nearer than when it was seen, and after a while right behind.
     near = np.maximum(np.minimum(last.distance, 2.0), last.distance - _PURSUIT * last.age)
     follows = last.age > _FRESH
     their_ahead = np.where(follows, -near, near * np.cos(last.angle))
     their_aside = np.where(follows, 0.0, near * np.sin(last.angle))
     apart = np.hypot(ahead - their_ahead[:, None], aside - their_aside[:, None])
+    # 3. Far from the opponent is good; corners and sharp turns cost.
     x, y, cos, sin = _own(obs)
     to_x, to_y = np.abs(x + ahead * cos - aside * sin), np.abs(y + ahead * sin + aside * cos)
     edge = np.maximum(to_x, to_y) + 0.5 * np.minimum(to_x, to_y)
