@@ -34,10 +34,11 @@ def apply_assignments(config: Config[Any], assignments: Mapping[str, Any]) -> Co
     fixed = [key for key in assignments if key not in allowed]
     if fixed and all(key in known for key in fixed):
         raise _refusal(fixed, allowed)
-    after, _ = apply_overrides(config, assignments)  # reports unknown keys and invalid values first
+    # A misspelled key is not live either, but "did you mean" helps more: let validation report it first.
+    changed, _ = apply_overrides(config, assignments)
     if fixed:
         raise _refusal(fixed, allowed)
-    return after
+    return changed
 
 
 def _refusal(fixed: list[str], allowed: list[str]) -> ConfigError:

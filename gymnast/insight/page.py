@@ -45,23 +45,13 @@ def run_page(run: dict[str, Any]) -> str:
     }
     filled = {title: list(lines) for title, lines in sections.items()}
     parts = ["\n".join([title, *lines]) for title, lines in filled.items() if lines]
-    return "\n\n".join(["\n".join(_standing(run)), *parts])
+    return "\n\n".join(["\n".join(_status(run)), *parts])
 
 
 def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
-    if "problem" in run:
-        return (
-            run["id"],
-            "",
-            "",
-            run["status"],
-            "-",
-            "",
-            "-",
-            "-",
-            "-",
-            formatting.age(now - run["created"]),
-        )
+    age = formatting.age(now - run["created"])
+    if "problem" in run:  # run.json cannot be read: the problem is printed below the table
+        return (run["id"], "", "", run["status"], "-", "", "-", "-", "-", age)
     clocks = run["clocks"]
     return (
         run["id"],
@@ -73,7 +63,7 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
         formatting.area((stored_learning(run) or {}).get("area")),
         short_number(clocks.get("env_steps", 0)),
         formatting.duration(clocks.get("seconds")),
-        formatting.age(now - run["created"]),
+        age,
     )
 
 
@@ -81,7 +71,7 @@ _SOLVED = {"": "", "solved": "yes", "not solved": "no", "not confirmed": "unconf
 """Verdict -> the text in the list of runs."""
 
 
-def _standing(run: dict[str, Any]) -> Iterator[str]:
+def _status(run: dict[str, Any]) -> Iterator[str]:
     name = f"  {run['name']}" if run["name"] else ""
     yield f"run {run['id']}{name}  {run['preset']}  seed {run['seed']}"
     for title, text in status_lines(run):
@@ -137,8 +127,9 @@ def learning_text(summary: Mapping[str, Any]) -> str:
 
 def changed_settings(run: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Returns key, value and origin of the settings that differ from the defaults."""
-    chosen = {k: o for k, o in run["provenance"].items() if o != "default"}
-    return [(k, _value(run["config"], k), o) for k, o in chosen.items() if not _is_fact(k)]
+    origins = {k: o for k, o in run["provenance"].items() if o != "default"}
+    # Facts describe the environment; nobody chose them for this run.
+    return [(k, _value(run["config"], k), o) for k, o in origins.items() if not _is_fact(k)]
 
 
 def _settings(run: dict[str, Any]) -> list[str]:
@@ -165,12 +156,12 @@ def _value(config: Any, key: str) -> str:
 
 def _checkpoints(run: dict[str, Any]) -> Iterator[str]:
     for word in ("best", "latest"):
-        found = run["checkpoints"][word]
-        if found:
-            yield f"  {word:<7} {found['step']:>11,}  {found['path']}"
-    others = run["checkpoints"]["steps"]
-    if others:
-        yield "  all     " + ", ".join(map(str, others))
+        checkpoint = run["checkpoints"][word]
+        if checkpoint:
+            yield f"  {word:<7} {checkpoint['step']:>11,}  {checkpoint['path']}"
+    steps = run["checkpoints"]["steps"]
+    if steps:
+        yield "  all     " + ", ".join(f"{step:,}" for step in steps)
     for problem in run["checkpoints"]["damaged"]:
         yield f"  DAMAGED {problem}"
 
@@ -179,7 +170,7 @@ def _videos(run: dict[str, Any]) -> Iterator[str]:
     for film in run["videos"]:
         mark = "best" if film["is_best"] else ""
         text = f"  return {formatting.number(film['return'])}" if "return" in film else ""
-        if "cast" in film:
+        if "cast" in film:  # a match: one return per role
             returns = (f"{role} {formatting.number(r)}" for role, r in film["returns"].items())
             text = f"  return {', '.join(returns)}"
         yield f"  {mark:<7} {film['path']}{text}"
@@ -243,8 +234,8 @@ def next_steps(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"gymnast resume {id}", "continue exactly where it stopped"
     if run["alerts"]:
         yield f"gymnast doctor {id}", "rank the likely causes and suggest changes"
-    if advised := _advised(run):
-        yield advised, "train again with the changes that the first alert advises"
+    if command := _advised_command(run):
+        yield command, "train again with the changes that the first alert advises"
         yield f"gymnast compare {id} @last", "compare the two runs"
     if run["checkpoints"]["best"]:
         yield f"gymnast eval {id}:best --episodes 100", "evaluate the best checkpoint again"
@@ -255,11 +246,12 @@ def next_steps(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield f"gymnast rows {id} --csv", "export all rows"
 
 
-def _advised(run: dict[str, Any]) -> str:
+def _advised_command(run: dict[str, Any]) -> str:
     """Returns the command that repeats this run with the changes that its earliest alert advises."""
     changing = [alert for alert in run["alerts"] if alert.get("changes")]
     if not changing:
         return ""
+    # The earliest alert is closest to the cause; later ones often follow from it.
     changes = min(changing, key=lambda alert: alert["first"])["changes"]
     overrides = {k: value for k, value, origin in changed_settings(run) if origin == "--set"}
     words = [f"{key}={value}" for key, value in (overrides | changes).items()]

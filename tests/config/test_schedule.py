@@ -70,7 +70,7 @@ def test_a_schedule_may_use_minutes_and_hours(written, same):
 @given(schedules())
 def test_a_schedule_survives_a_round_trip_through_text(schedule):
     assert Schedule.parse(str(schedule)) == schedule
-    assert Schedule.parse(schedule.plain()) == schedule
+    assert Schedule.parse(schedule.to_plain()) == schedule
     assert hash(schedule) == hash(Schedule.parse(str(schedule)))
 
 

@@ -26,6 +26,10 @@ VECTOR_BACKENDS = ("vector", "envpool")
 View = Literal["auto", "raw", "image", "objects", "ram"]
 
 
+# Resolvers of `auto`. pydantic validates fields in the order of declaration, so `known.data` holds only the
+# fields above: `id` must be declared first, and `view` before `stack`.
+
+
 def _view(value: str, known: ValidationInfo) -> str:
     if value != "auto":
         return value
