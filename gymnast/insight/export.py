@@ -60,7 +60,7 @@ def export(run: Run, export_format: str, out: Path | None = None) -> dict[str, A
             # A folder that the user names must be empty; our own one may be replaced.
             path = _require_empty(out) if out else _emptied(_own_folder(run) / export_format)
             _replay(run, cfg, metrics, rows, export_format, path)
-    return {"run": run.id, "form": export_format, "path": str(path), "rows": len(rows)}
+    return {"run": run.id, "format": export_format, "path": str(path), "rows": len(rows)}
 
 
 def _replay(

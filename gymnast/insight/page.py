@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gymnast.clock import CLOCKS
 from gymnast.config.families import is_multi_agent
 from gymnast.runs.curve import stored_learning
 from gymnast.text import formatting
 from gymnast.text.chart import short_number, sparkline
+from gymnast.text.events import event_detail
 
 EVENTS = 12
 """Number of the latest events on the page of a run."""
@@ -107,7 +107,7 @@ def status_lines(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, ", ".join(run[key]) if key == "tags" else str(run[key])
     if run.get("live"):
         yield "live", ", ".join(f"{key} {value}" for key, value in run["live"].items())
-    yield "where", f"{run['path']} ({formatting.size(run['bytes'])})"
+    yield "path", f"{run['path']} ({formatting.size(run['bytes'])})"
 
 
 def learning_text(summary: Mapping[str, Any]) -> str:
@@ -200,27 +200,9 @@ def _events(run: dict[str, Any]) -> Iterator[str]:
 
 def event_cells(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
     """Returns env steps, kind and details of each event; a `message` replaces all other details."""
-    omitted = ("kind", "time", "traceback", "id", *CLOCKS)
-    details = [{k: v for k, v in event.items() if k not in omitted} for event in events]
     return [
-        (
-            f"{event.get('env_steps', 0):,}",
-            event["kind"],
-            detail.get("message")
-            or ", ".join(f"{key} {_brief(value)}" for key, value in detail.items()),
-        )
-        for event, detail in zip(events, details, strict=True)
+        (f"{event.get('env_steps', 0):,}", event["kind"], event_detail(event)) for event in events
     ]
-
-
-def _brief(value: Any) -> str:
-    if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
-        return "; ".join(map(_brief, value))
-    if isinstance(value, dict) and {"key", "from", "to"} == value.keys():
-        return formatting.change(value)
-    if isinstance(value, dict) and {"mean", "low", "high"} <= value.keys():
-        return formatting.score(value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _next(run: dict[str, Any]) -> Iterator[str]:

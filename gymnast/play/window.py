@@ -39,6 +39,7 @@ class Window:
         self.held_keys: list[str] = []
         """Names of the keys that are held, the latest last."""
         self._tapped: list[str] = []
+        """Keys pressed since the previous frame, also if they were released before it."""
         self._screen: pygame.Surface | None = None
         self._clock = pygame.time.Clock()
 

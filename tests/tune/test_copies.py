@@ -83,7 +83,7 @@ def test_an_unavailable_backend_is_reported_once_with_its_reason():
     ("words", "message"),
     [
         (["CartPole-v1", "--backends", "thread"], "unknown backend thread"),
-        (["CartPole-v1", "--copies", "4,x"], "no numbers of copies"),
+        (["CartPole-v1", "--copies", "4,x"], "is not a list of numbers"),
         (["CartPol-v1"], "did you mean CartPole-v1"),
     ],
 )
