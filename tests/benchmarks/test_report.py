@@ -108,8 +108,8 @@ def test_what_the_record_costs_is_told_of_both_engines_by_stopwatch_and_in_turns
     assert "| b | torch | 1 | 3 | **2.0%** (2.0% to 2.0%) | **7.0%** (7.0% to 7.0%) |" in told
     found = goals.goals({"tasks": {}, "recording": {"tasks": tasks}})
     _, native, torch = (goal for goal in found if "5%" in goal.target)
-    assert (native.met, native.reached) == (True, "2.0% by stopwatch, 3.0% by alternation")
-    assert (torch.met, torch.reached) == (False, "2.0% by stopwatch, 7.0% by alternation")
+    assert (native.met, native.reached) == (True, "2.0% by stopwatch, 3.0% in turns")
+    assert (torch.met, torch.reached) == (False, "2.0% by stopwatch, 7.0% in turns")
 
 
 def test_every_backend_is_measured_at_least_five_times_beside_gymnasiums_vectors():

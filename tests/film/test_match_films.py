@@ -202,7 +202,7 @@ def test_a_match_that_ends_differently_is_detected(change: str):
 
 
 def stored(run: Run, **more: Any) -> list[str]:
-    return [one.label for one in choose_matches(run, TAG, **more)]
+    return [one.selection for one in choose_matches(run, TAG, **more)]
 
 
 def test_the_first_match_of_each_pairing_and_result_is_selected(runs_dir: Path):
@@ -228,7 +228,7 @@ def test_the_first_match_of_each_pairing_and_result_is_selected(runs_dir: Path):
         ],
     )
     chosen = choose_matches(run, TAG)
-    assert {one.label: one.index for one in chosen} == {
+    assert {one.selection: one.index for one in chosen} == {
         "seeker-weak-lost": 0,
         "seeker-weak-won": 2,
         "seeker-weak-drawn": 3,

@@ -129,7 +129,7 @@ def test_every_stored_result_reaches_its_threshold_or_a_published_score(result: 
 
 def test_a_stored_result_is_not_replaced_by_one_of_fewer_seeds(tmp_path: Path):
     preset = next(r["preset"] for r in results.all_results() if len(r["seeds"]) > 1)
-    with pytest.raises(UsageError, match="this would be of 1"):
+    with pytest.raises(UsageError, match="this one would have 1"):
         cli(
             ["reproduce", preset, "--store", "--seeds", "1", "--runs", str(tmp_path)],
             standalone_mode=False,
