@@ -98,7 +98,7 @@ def _peak(command: list[str], folder: str) -> float:
     # PSS, because RSS would count pages that parent and children share once for each of them.
     while child.poll() is None:
         peak = max(peak, sum(map(_pss, [process.pid, *_children(process)])))
-        time.sleep(EVERY)
+        time.sleep(EVERY)  # a shorter peak than this may be missed
     if child.returncode:
         raise RuntimeError(f"{' '.join(command)} failed")
     return peak / 1e6

@@ -97,6 +97,7 @@ def run_command(command: Sequence[str], threads: int = 1) -> CompletedCommand:
     """Runs a command to its end, in a temporary directory."""
     cpu, started = _children_cpu(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
+        # Libraries read their number of threads when they are loaded, so it is set from outside.
         environ = {**os.environ, **dict.fromkeys(_THREADS, str(threads)), **_COMPILED}
         environ |= {"PYTHONPATH": str(ROOT), "GYMNAST_RUNS": f"{folder}/runs"}
         options: Any = {"cwd": folder, "env": environ, "capture_output": True, "text": True}
@@ -126,6 +127,7 @@ def _children_cpu() -> float:
 def _run_metrics(run: Path) -> dict[str, Any]:
     """Returns updates, final return and seconds per phase from the metrics of a run."""
     with MetricStore(run / "metrics.db") as store:
+        # A metric that a row lacks is NaN in its column.
         rows = {name: column[np.isfinite(column)] for name, column in store.read().items()}
     returns = rows.get("episode/return", np.empty(0))
     return {

@@ -79,6 +79,7 @@ def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
                 with torch.no_grad():
                     clipped.append(((ratio - 1.0).abs() > clip).float().mean().item())
                 advantage = b_advantages[batch]
+                # Normalized per minibatch, as in CleanRL and SB3.
                 advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
                 loss = torch.max(
                     -advantage * ratio, -advantage * ratio.clamp(1 - clip, 1 + clip)

@@ -131,7 +131,7 @@ def audit_terms(
 ) -> list[TermVerdict]:
     """Returns the verdict on every term of a role; nothing if the environment has no exploiters.
     `make_matches(n)` creates n matches; `own_players` are further players of the role that may farm."""
-    with closing(make_matches(1)) as one:
+    with closing(make_matches(1)) as one:  # only to read what the environment declares
         if not has_exploiters(one):
             return []
         goal = one.goal
@@ -199,6 +199,7 @@ def _best_farmer(
     """Returns the farmer with the highest lower bound, each compared with its least favorable winner."""
     evidence: list[FarmingEvidence] = []
     for farmer in farmers:
+        # Only matches that it did not win count: a term collected on the way to a win is no farming.
         not_won = ~farmer.won
         if farmer.won.mean() >= FARMABLE_SHARE or not_won.sum() < MIN_MATCHES:
             continue
@@ -223,6 +224,7 @@ def welch_interval(a: Array, b: Array) -> Interval:
     freedom of the smaller sample, which is conservative."""
     mean = float(a.mean() - b.mean())
     error = math.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
+    # Welch's own degrees of freedom are between min(n) - 1 and n1 + n2 - 2.
     half = t_quantile(min(len(a), len(b)) - 1) * error
     return Interval(mean, mean - half, mean + half)
 

@@ -55,7 +55,7 @@ class ShapingTotal:
         """`judged_total` divided by the range of raw returns, or by their absolute value if they were all
         equal; None if all were 0."""
         low, high = self.raw
-        scale = high - low or abs(high)
+        scale = high - low or abs(high)  # all raw returns equal: there is no range
         return self.judged_total / scale if scale else None
 
     @property

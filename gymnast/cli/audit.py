@@ -102,6 +102,7 @@ def _farming(farming: dict[str, Any]) -> Iterator[str]:
 def _best_farmer(term: dict[str, Any]) -> tuple[str, str, str]:
     if "share" not in term:
         return "-", "-", "unknown: too few matches won by honest play, or lost by farming players"
+    # + 0.0 turns -0.00 into 0.00
     share, bound = (f"{round(term[key], 2) + 0.0:.2f}" for key in ("share", "low"))
     return share, bound, f"{term['player']}, against {term['opponent']}"
 

@@ -102,6 +102,7 @@ def _apply(
     directory = store.runs_dir(runs_dir)
     run, _ = store.resolve(ref, directory)
     settings = differing_settings(run, diagnosis["changes"])
+    # In a child process, like every seed of a group: this process has not imported torch.
     group = train_group(
         run.info["preset"],
         seeds=[run.info["seed"]],

@@ -105,6 +105,7 @@ def prune(
         keep=keep or 0,
         ignored_protections=include,
     )
+    # All runs are needed even with a filter: what is protected (@best, parents) depends on the others.
     every = store.list_runs(directory)
     matching = store.list_runs(directory, " ".join(words)) if words else every
     to_delete, kept = removal.select_prunable(every, choice, matching)

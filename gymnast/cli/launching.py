@@ -44,6 +44,7 @@ class LaunchPlan:
         seeds = range(first_seed, first_seed + (count or 1))
         if count is None:
             return cls(seeds, (name,), None)
+        # Names of runs are unique, so each seed gets its own; the plain name becomes that of the group.
         names = tuple(f"{name}-s{seed}" if name else "" for seed in seeds)
         return cls(seeds, names, name or f"g{secrets.token_hex(4)}")
 
@@ -166,6 +167,7 @@ def _plan_text(plan: LaunchPlan, jobs: int) -> str:
 
 def _arguments(options: Mapping[str, Any]) -> list[str]:
     """Returns the command-line options that are passed on to every child."""
+    # Children get the command line rather than the resolved config, and record `--set` as the origin.
     arguments = [word for text in options["assignments"] for word in ("--set", text)]
     for name in (*BUDGETS, "algo", "source"):
         if options[name] is not None:

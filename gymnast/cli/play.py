@@ -101,6 +101,7 @@ def _load(target: str, checkpoint: str | None, runs_dir: str | None) -> tuple[An
         cfg = resolve_for_spaces(target).config
         _refuse_roles(cfg, f"gymnast train {target}, then gymnast video @last")
         return cfg, None
+    # By path, because the target itself may already name a checkpoint.
     ref = target if checkpoint is None else f"{run.path.resolve()}:{checkpoint}"
     _, saved = find_checkpoint(ref, runs_dir)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))

@@ -62,9 +62,10 @@ def reproduce(
     from gymnast.runs.run import Run
 
     if store_it:
-        results.require_committed_code()
+        results.require_committed_code()  # before hours of training, not after
     resolved = resolve(preset, {"track.to": list(trackers)} if trackers else {})
     require_packages(resolved.config.track.to)
+    # With --store there is nothing to compare with: the new result replaces the old one.
     stored = None if store_it else results.load_result(resolved.preset)
     stored_seeds = results.n_seeds(resolved.preset) if stored is None else len(stored["seeds"])
     count = seeds or stored_seeds or 1

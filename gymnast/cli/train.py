@@ -159,7 +159,7 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
         result = resume_by_name(target, options, runs_dir, show)
     if result is None:
         result = training.train_with_options(target, options, runs_dir, show=show)
-    if result is None:
+    if result is None:  # --ask was answered with no
         return DECLINED
     if as_json:
         echo_json(result)

@@ -127,7 +127,7 @@ def train_one(
 
 def _agreed(prepared: PreparedRun) -> bool:
     """Asks for confirmation; closes the environments unless the answer is yes."""
-    answer = False
+    answer = False  # also if Ctrl-C ends the question
     try:
         answer = confirm_start()
     finally:

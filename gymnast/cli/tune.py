@@ -91,7 +91,7 @@ def envs(
         raise UsageError(problem, fix=fix)
     with separate_env_output(), progress("measuring") as bar:
         prepared = prepare(target, dict(map(parse_assignment, assignments)))
-        prepared.collector.close()
+        prepared.collector.close()  # only its config is needed; every sample opens its own environments
         resolved = prepared.resolved
         result = tune_copies(
             resolved.preset,

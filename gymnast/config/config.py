@@ -92,6 +92,7 @@ class Config(Section, Generic[Algo]):
     @model_validator(mode="after")
     def _settle_backend(self) -> Config[Algo]:
         """Resolves `env.backend: auto` here, because it depends on settings outside of `env`."""
+        # A stored config contains the resolved backend, so loading it never chooses again.
         if "backend" not in self.env.model_fields_set and vector_is_fastest(self):
             env = self.env.model_copy(update={"backend": "vector"})
             object.__setattr__(self, "env", env)  # frozen for everyone else
@@ -107,6 +108,7 @@ class Config(Section, Generic[Algo]):
     def info_keys(self) -> dict[str, str]:
         """Returns metric name -> key in the last `info` of an episode: the user-defined metrics, and the
         sampled values of randomized parameters."""
+        # The randomization wrapper writes each sampled value into `info` under the metric's own name.
         own = {name: metric.source for name, metric in self.metrics.items()}
         return {**own, **{metric: metric for metric in self.env.randomized_metrics().values()}}
 
@@ -146,6 +148,7 @@ class Config(Section, Generic[Algo]):
         return [("normalize.reward", f"{problem} (expected off)")]
 
     def _overlap_with_on_policy_algorithm(self) -> list[tuple[str, str]]:
+        # Overlapped, a rollout comes from the policy before the last update (decisions/0009-overlap.md).
         if not self.overlap or self.algo.tolerates_stale_policy:
             return []
         problem = f"{self.algo.name} cannot learn from rollouts of an older policy"

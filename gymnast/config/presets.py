@@ -131,7 +131,7 @@ class Preset:
         chain = [variant]
         while (parent := self.own_variants.get(chain[0], {}).get("extends")) is not None:
             if not self.has_variant(str(parent)) or parent in chain:
-                break  # reported by problems()
+                break  # unknown or circular: reported by problems()
             chain.insert(0, str(parent))
         return chain
 
@@ -226,7 +226,7 @@ def find_preset(name: str) -> Preset:
         # A class has no file of its own name, but the user may have a preset with `env: {id: py:...}`.
         matching = (p for p in all_presets().values() if not p.is_builtin and p.env_id == name)
         return next(matching, Preset(name))
-    if without_version(name) == name:
+    if without_version(name) == name:  # `CartPole` means the newest version that has a preset
         every = all_presets()
         latest = highest_version(name, every)
         return every[latest] if latest else Preset(name)

@@ -110,6 +110,7 @@ class AlgoSection(Section):
 
     def values_at(self, clock: Clock) -> Self:
         """Returns the section with every schedule replaced by its current value."""
+        # model_copy does not validate: the values of a valid schedule are valid (see scheduled.py).
         return self.model_copy(update={n: s(clock) for n, s in self.active_schedules().items()})
 
     def rollout_length(self) -> RolloutLength:

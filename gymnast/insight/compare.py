@@ -51,6 +51,7 @@ def shared_range(axes: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """Returns the x range that all curves cover; None if there is none."""
     if not axes or any(len(xs) < 2 for xs in axes):
         return None
+    # A longer run must not win by its later, better evaluations alone.
     low, high = max(xs[0] for xs in axes), min(xs[-1] for xs in axes)
     return (low, high) if low < high else None
 

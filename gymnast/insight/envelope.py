@@ -106,6 +106,7 @@ def binned_means(rows: Rows, key: str, steps: float) -> list[float | None]:
     sums, counts = [0.0] * PARTS, [0] * PARTS
     for row in rows:
         value = row.get(key)
+        # Beyond the shortest seed there are fewer seeds, and the range would not be comparable.
         if value is None or not math.isfinite(value) or row["clock/env_steps"] > steps:
             continue
         part = min(int(PARTS * row["clock/env_steps"] / steps), PARTS - 1)

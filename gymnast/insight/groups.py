@@ -77,7 +77,7 @@ def _summary(side: ComparisonSide, runs: Sequence[Mapping[str, Any]]) -> dict[st
 def _over_seeds(values: Sequence[float]) -> dict[str, float | None] | None:
     if not values:
         return None
-    low, high = bootstrap_interval(values) or (None, None)
+    low, high = bootstrap_interval(values) or (None, None)  # none for a single seed
     return {"mean": fmean(values), "low": low, "high": high}
 
 
@@ -95,6 +95,7 @@ def _mean_curve(curves: Sequence[Mapping[str, list[float]]]) -> dict[str, list[f
     span = shared_range([curve["x"] for curve in curves])
     if len(curves) == 1 or span is None:
         return dict(curves[0]) if len(curves) == 1 else {"x": [], "y": []}
+    # Seeds may be evaluated at different steps, so every curve is interpolated to the steps of all.
     xs = sorted({x for curve in curves for x in curve["x"] if span[0] <= x <= span[1]})
     ys = [fmean(interpolate(x, curve["x"], curve["y"]) for curve in curves) for x in xs]
     return {"x": xs, "y": ys}

@@ -74,7 +74,7 @@ def run_outcome(info: Mapping[str, Any], rows: Rows) -> RunOutcome:
 def baseline(info: Mapping[str, Any], rows: Rows) -> Baseline | None:
     """Returns the mean return of the untrained policy; None if the rows do not contain it."""
     index = next((i for i, row in enumerate(rows) if "episode/return" in row), None)
-    if info.get("parent") or index is None:
+    if info.get("parent") or index is None:  # a branch or a fine-tuned run did not start untrained
         return None
     if index >= max(UNTRAINED_ROLLOUTS, UNTRAINED_SHARE * len(rows)):
         return None

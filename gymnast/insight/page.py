@@ -115,6 +115,7 @@ def learning_text(summary: Mapping[str, Any]) -> str:
     unused; lower bound reached the threshold after 34,816 env steps, 1.3 s`."""
     parts = [f"mean return {formatting.number(summary['mean_return'])}"]
     if summary["area"] is not None:
+        # A run that stops early is rated as if its last evaluation lasted to the end of the budget.
         unused = summary.get("unused", 0.0)  # missing in runs of older versions
         rest = f", with {unused:.0%} of the budget unused" if unused >= 0.005 else ""
         parts.append(f"area under the curve {formatting.area(summary['area'])}{rest}")
@@ -148,7 +149,7 @@ def _value(config: Any, key: str) -> str:
     `rules.NAME.change`."""
     if not isinstance(config, dict):
         return ""
-    if key in config:
+    if key in config:  # first, because a key such as `algo.lr` may be one name here
         return str(config[key])
     first, _, rest = key.partition(".")
     return _value(config.get(first), rest)

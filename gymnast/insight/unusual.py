@@ -71,6 +71,7 @@ def _returns(rows: Rows) -> Iterator[Remark]:
         for part_rows in (rows[:part], rows[-2 * part : -part], rows[-part:])
     )
     spread, count = rows[-1].get("episode/return_std", 0.0), rows[-1].get("episode/count", 1.0)
+    # Three standard errors of the mean: smaller differences may be chance.
     chance = 3 * spread / math.sqrt(max(count, 1.0))
     ends = f"{formatting.number(first)} at first, {formatting.number(last)} at the end"
     if spread == 0:

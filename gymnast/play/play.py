@@ -120,6 +120,7 @@ def play_episode(
                     action_probs=decision.action_probs,
                 )
             )
+            # The frame shows the decision before its effect; the next one has the reward.
             obs, reward, terminated, truncated = renderer.step(decision.action)
             total, step = total + reward, step + 1
             viewer.show_reward(reward, total)
@@ -127,7 +128,7 @@ def play_episode(
         viewer.show_end(
             EpisodeFrame(_picture(renderer, viewer), step, total, reward, ending=ending)
         )
-    except (WindowClosed, KeyboardInterrupt):
+    except (WindowClosed, KeyboardInterrupt):  # not an error: the episode so far is reported
         ending = ending or "interrupted"
     return EpisodeOutcome(seed, total, step, ending)
 

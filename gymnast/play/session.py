@@ -74,7 +74,9 @@ def play(
         )
         player = _player(cfg, policy, options, renderer, viewer)
         first_seed = secrets.randbelow(2**31) if options.seed is None else options.seed
-        with suppress(KeyboardInterrupt):
+        with suppress(
+            KeyboardInterrupt
+        ):  # between two episodes; within one, play_episode handles it
             for i in range(options.episodes):
                 outcome = play_episode(renderer, player, first_seed + i, viewer)
                 on_episode_end(outcome)

@@ -24,7 +24,7 @@ def observation_text(step: int, obs: Any, facts: Facts) -> str:
         return f"step {step}\n  an observation of shape {list(np.shape(obs))}"
     names = [part.name for part in facts.observations]
     units = [f" {part.unit}" if part.unit else "" for part in facts.observations]
-    if len(names) != flat.size:
+    if len(names) != flat.size:  # no facts, or a wrapper changed the observation
         names, units = [f"obs[{i}]" for i in range(flat.size)], [""] * flat.size
     parts = (f"{n} {x:.4g}{u}" for n, x, u in zip(names, flat.tolist(), units, strict=True))
     return f"step {step}\n  {', '.join(parts)}"

@@ -50,7 +50,7 @@ class Window:
             try:
                 pygame.display.init()
                 self._screen = pygame.display.set_mode(size)
-            except pygame.error as problem:
+            except pygame.error as problem:  # DISPLAY may be set without a server behind it
                 raise no_display_error(is_human=False, why=str(problem)) from None
             pygame.display.set_caption(self.title)
         self._screen.blit(to_surface(frame), (0, 0))
@@ -60,6 +60,7 @@ class Window:
     def tick(self) -> None:
         """Waits until the next frame is due and processes the keys pressed meanwhile."""
         self._clock.tick(self.fps)
+        # Polling also keeps the window responsive: without it the system calls it frozen.
         self._tapped = []
         for event in pygame.event.get():
             if event.type == pygame.QUIT:

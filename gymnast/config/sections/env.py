@@ -161,6 +161,7 @@ class EnvConfig(Section):
 
     def for_evaluation(self) -> EnvConfig:
         """Returns the settings for evaluation episodes: a lost life does not end an Atari game."""
+        # Ending training episodes at a lost life is common (Mnih et al. 2015), but scores are of whole games.
         atari = self.atari.model_copy(update={"life_loss_ends": False})
         return self.model_copy(update={"atari": atari})
 
