@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.tasks import SEED, TASKS, Task
 from benchmarks.timing import cpu_seconds, measure_time, print_sample
 
-ENOUGH = 2.0
+CPU_SECONDS = 2.0
 """CPU seconds per sample."""
 _DRAWN = 1000
 """Number of actions drawn beforehand and reused in turn, since drawing is not part of the environment."""
@@ -23,7 +23,8 @@ _DRAWN = 1000
 def main() -> None:
     task = TASKS[sys.argv[1]]
     step_all = _vector(task) if task.backend == "vector" else _copies(task)
-    env_steps, until = 0, cpu_seconds() + ENOUGH
+    # By CPU time, so that a busy machine takes the same number of steps.
+    env_steps, until = 0, cpu_seconds() + CPU_SECONDS
     with measure_time() as spent:
         while cpu_seconds() < until:
             for _ in range(50):
@@ -56,6 +57,7 @@ def _copies(task: Task) -> Any:
 
 
 def _vector(task: Task) -> Any:
+    """Returns a function that steps the environment's own vector implementation."""
     envs: Any
     if task.pixels:  # four frames a step, no sticky actions: what the peers call PongNoFrameskip-v4
         from ale_py.vector_env import AtariVectorEnv

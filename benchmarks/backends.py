@@ -46,7 +46,7 @@ def main() -> None:
         return
     options = measurement.parse_options(__doc__, 7)
     repetitions, seconds = (1, SECONDS / 4) if options.quick else (options.repetitions, SECONDS)
-    found: dict[str, Any] = measurement.new_entry("backends") | {
+    entry: dict[str, Any] = measurement.new_entry("backends") | {
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in ("gymnasium", "numpy")},
         "workers": WORKERS,
@@ -54,15 +54,15 @@ def main() -> None:
         "tasks": [{"env": env, "n_envs": n, "samples": {}} for env, n in TASKS],
     }
     for repetition in range(repetitions):
-        for task in found["tasks"]:
+        for task in entry["tasks"]:
             for who in backends_for(task["env"]):
                 one = _in_child_process(who, task["env"], task["n_envs"], seconds)
-                code_revision.require_same_code(one.pop("source"), found["source"])
+                code_revision.require_same_code(one.pop("source"), entry["source"])
                 task["samples"].setdefault(who, []).append(one)
                 speed = one["env_steps"] / one["wall"]
                 result = f"{task['env']} x {task['n_envs']}, {who}: {speed:,.0f}/s"
                 print(f"{repetition + 1}/{repetitions} {result}", flush=True)
-    measurement.save_entry("backends", found, options.quick)
+    measurement.save_entry("backends", entry, options.quick)
 
 
 def backends_for(env: str) -> list[str]:
@@ -71,18 +71,19 @@ def backends_for(env: str) -> list[str]:
 
 
 def sample(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
-    """Returns a sample of random actions for `seconds`; startup is not code_revision."""
+    """Returns a sample of random actions for `seconds`; startup is not timed."""
     step = next(opened := _ours(who, env, n_envs) if who in OURS else _peer(who, env, n_envs))
     actions = gym.spec(env).make(disable_env_checker=True).action_space
     actions.seed(0)
     drawn = np.array([[actions.sample() for _ in range(n_envs)] for _ in range(_DRAWN)])
-    for action in drawn[:50]:
+    for action in drawn[:50]:  # warm-up, not timed
         step(action)
-    env_steps, cpu, began = 0, cpu_seconds(), time.perf_counter()
-    while time.perf_counter() - began < seconds:
+    env_steps, cpu, started = 0, cpu_seconds(), time.perf_counter()
+    while time.perf_counter() - started < seconds:
         for action in drawn[:100]:
             env_steps += step(action)
-    wall, cpu = time.perf_counter() - began, cpu_seconds() - cpu
+    # Before closing: the CPU time of workers is only visible while they run.
+    wall, cpu = time.perf_counter() - started, cpu_seconds() - cpu
     opened.close()
     source = str(Path(str(sys.modules["gymnast"].__file__)).parent)
     return {"env_steps": env_steps, "wall": wall, "cpu": cpu, "source": source}
@@ -95,13 +96,13 @@ def _ours(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
     envs.reset(range(n_envs), [next(seeds) for _ in range(n_envs)])
 
     def step(action: np.ndarray) -> int:
-        done = envs.step(action)
-        assert not done.faults
-        ended = done.terminated | done.truncated
+        result = envs.step(action)
+        assert not result.faults
+        ended = result.terminated | result.truncated
         if ended.any():
             copies = np.flatnonzero(ended).tolist()
             envs.reset(copies, [next(seeds) for _ in copies])
-        return n_envs if done.stepped is None else int(done.stepped.sum())
+        return n_envs if result.stepped is None else int(result.stepped.sum())
 
     yield step
     envs.close()
@@ -126,10 +127,10 @@ def _peer(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
 
 def _in_child_process(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
     words = [sys.executable, "-m", "benchmarks.backends", "sample", who, env, str(n_envs)]
-    done = subprocess.run(
+    completed = subprocess.run(
         [*words, str(seconds)], capture_output=True, text=True, check=True, cwd=code_revision.ROOT
     )
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(completed.stdout.splitlines()[-1])
 
 
 if __name__ == "__main__":

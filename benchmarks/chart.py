@@ -16,6 +16,7 @@ OURS, PEER, ALONE, INK, FAINT = "#0b6e99", "#b8c4cc", "#e9edf0", "#1f2933", "#64
 
 
 def draw(tasks: dict[str, Any]) -> str:
+    """Returns the chart of all tasks as SVG, COLUMNS panels per row."""
     height = {letter: _height(entry["samples"]) for letter, entry in tasks.items()}
     letters, parts, top = list(tasks), list[str](), 66
     for start in range(0, len(letters), COLUMNS):
@@ -58,15 +59,15 @@ def _panel(letter: str, samples: Samples, left: int, top: int) -> str:
         y, speed = top + 26 + i * ROW, speeds[who]
         length = min(BARS, speed * scale)
         color = OURS if who == "ours" else ALONE if who == "alone" else PEER
-        label_text = rounded(speed)
+        value = rounded(speed)
         if who not in ("ours", "alone"):
-            label_text += f"  ({median(ratios(samples, who)):.1f}x)"
+            value += f"  ({median(ratios(samples, who)):.1f}x)"
         end = left + NAMES + length
         parts += [
             _text(left, y + 13, LABELS[who].replace("environment", "env"), INK, bold=who == "ours"),
             f'<rect x="{left + NAMES}" y="{y + 2}" width="{max(length, 1):.1f}" height="14" '
             f'fill="{color}"/>',
-            _text(round(end) + 6, y + 13, label_text, INK if who == "ours" else FAINT),
+            _text(round(end) + 6, y + 13, value, INK if who == "ours" else FAINT),
         ]
         if speed * scale > BARS:  # longer than the panel: drawn with a gap
             parts.append(f'<path d="M{end - 12} {y} l-5 18 h5 l5 -18 z" fill="#ffffff"/>')

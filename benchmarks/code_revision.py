@@ -38,6 +38,7 @@ def package_digest() -> str:
     sha256 = hashlib.sha256()
     kinds = ("*.py", "*.yaml", "*.so")
     for path in sorted(p for kind in kinds for p in PACKAGE.rglob(kind)):
+        # The name is part of the hash, ended by a NUL, so that moving a file changes it too.
         sha256.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes())
     return sha256.hexdigest()
 
@@ -54,5 +55,7 @@ def require_same_code(source: str, before: str) -> None:
 
 
 def _git(*words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    completed = subprocess.run(
+        ["git", *words], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return completed.stdout.strip()

@@ -19,8 +19,8 @@ _PARTS = ("env", "inference", "update", "checkpoint", "rest")
 def settings() -> str:
     rows = []
     for task in TASKS.values():
-        falls = " falling to 0" if task.anneal else ""
-        numbers = f"lr {task.lr:g}{falls}, clip {task.clip:g}{falls}, gamma {task.gamma:g}, "
+        annealed = " falling to 0" if task.anneal else ""
+        numbers = f"lr {task.lr:g}{annealed}, clip {task.clip:g}{annealed}, gamma {task.gamma:g}, "
         numbers += f"lambda {task.gae_lambda:g}, entropy {task.entropy_coef:g}"
         rows.append(
             [
@@ -95,6 +95,7 @@ def one_time_costs(tasks: Tasks) -> str:
             if who == "alone":
                 continue
             compiles = who in PEERS and PEERS[who].compiles
+            # The first round compiles, later ones use its cache: the maximum is the real cost.
             compiling = f"{max(one['compiling'] for one in of):.1f}" if compiles else ""
             rest = median(one["whole"] - one["cpu"] - one.get("compiling", 0.0) for one in of)
             rows.append([letter, LABELS[who], f"{rest:.1f}", compiling])

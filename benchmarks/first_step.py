@@ -11,4 +11,4 @@ from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 
 class FirstStep(CartPoleEnv):
     def step(self, action: Any) -> NoReturn:
-        os._exit(0)
+        os._exit(0)  # at once: a normal exit would add the time of closing everything

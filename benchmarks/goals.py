@@ -50,8 +50,8 @@ def _tasks(found: Found) -> Iterator[Goal]:
     if "e" in tasks and "sb3" in (samples := tasks["e"]["samples"]):
         ratio_sb3, alone = median(ratios(samples, "sb3")), median(ratios(samples, "alone"))
         result = f"{ratio_sb3:.1f} times, {alone:.0%}"
-        wanted = "7 times SB3, or 55% of the environment alone"
-        yield Goal("e", wanted, result, ratio_sb3 >= 7 or alone >= 0.55)
+        target = "7 times SB3, or 55% of the environment alone"
+        yield Goal("e", target, result, ratio_sb3 >= 7 or alone >= 0.55)
         speed = median_speed(samples["ours"])
         yield Goal("e", "6,500 env steps per CPU second", rounded(speed), speed >= 6500)
     yield from _ratio_goal(tasks, "f", "pufferlib", "PufferLib", 1.0)
@@ -61,8 +61,8 @@ def _ratio_goal(tasks: Found, letter: str, peer: str, label: str, minimum: float
     samples: Samples = tasks[letter]["samples"] if letter in tasks else {}
     if peer in samples:
         ratio = median(ratios(samples, peer))
-        wanted = f"{minimum:g} times {label}" if minimum > 1 else f"ahead of {label}"
-        yield Goal(letter, wanted, f"{ratio:.2f} times", ratio >= minimum)
+        target = f"{minimum:g} times {label}" if minimum > 1 else f"ahead of {label}"
+        yield Goal(letter, target, f"{ratio:.2f} times", ratio >= minimum)
 
 
 def _of_alone(samples: Samples, letter: str, minimum: float) -> Goal:
@@ -75,17 +75,17 @@ def _two_cores(found: Found) -> Iterator[Goal]:
     samples: Samples = task.get("two_cores", {})
     if BFLOAT16_SAMPLE in samples and "sb3" in task["samples"]:
         ratio = median_speed(samples[BFLOAT16_SAMPLE]) / median_speed(task["samples"]["sb3"])
-        wanted = "1.5 times SB3, convolutions in bfloat16"
-        yield Goal("d", wanted, f"{ratio:.2f} times", ratio >= 1.5)
+        target = "1.5 times SB3, convolutions in bfloat16"
+        yield Goal("d", target, f"{ratio:.2f} times", ratio >= 1.5)
     if not any(name.startswith("sb3") for name in samples):
         return
-    alike = {name: some for name, some in samples.items() if "bfloat16" not in name}
-    for chosen, of in ((alike, "in float32"), (samples, "each with its best setting")):
+    float32 = {name: some for name, some in samples.items() if "bfloat16" not in name}
+    for chosen, of in ((float32, "in float32"), (samples, "each with its best setting")):
         ours, sb3 = fastest_setting(chosen, "ours"), fastest_setting(chosen, "sb3")
         ratio = median_speed(chosen[ours], "wall") / median_speed(chosen[sb3], "wall")
-        wanted = f"twice SB3 on two cores in wall time, {of}"
+        target = f"twice SB3 on two cores in wall time, {of}"
         result = f"{ratio:.2f} times (threads: {ours.partition(', ')[2]})"
-        yield Goal("d", wanted, result, ratio >= 2.0)
+        yield Goal("d", target, result, ratio >= 2.0)
 
 
 def fastest_setting(samples: Samples, who: str) -> str:
@@ -100,8 +100,8 @@ def _start(found: Found) -> Iterator[Goal]:
     samples = (found.get("first_step") or {}).get("samples", {})
     if samples.get("sb3"):
         share = first_step_share(samples)
-        wanted = "to the first environment step: a quarter of SB3's CPU time"
-        yield Goal("start", wanted, f"{share:.2f} of it", share <= 0.25)
+        target = "to the first environment step: a quarter of SB3's CPU time"
+        yield Goal("start", target, f"{share:.2f} of it", share <= 0.25)
 
 
 def first_step_share(samples: Samples) -> float:
@@ -118,25 +118,25 @@ def _rest(found: Found) -> Iterator[Goal]:
         ):
             if who in memory["samples"]:
                 share = median(memory["samples"][who]) / sb3
-                wanted = "below SB3's" if maximum == 1 else f"at most {maximum:g} of SB3's"
-                yield Goal(label, wanted, f"{share:.2f} of it", share < maximum)
+                target = "below SB3's" if maximum == 1 else f"at most {maximum:g} of SB3's"
+                yield Goal(label, target, f"{share:.2f} of it", share < maximum)
         if "sb3, pixels" in memory["samples"]:
             ours, sb3 = (median(memory["samples"][f"{who}, pixels"]) for who in ("ours", "sb3"))
             result = f"{ours / sb3:.2f} of it"
             yield Goal("memory, Pong pixels", "below SB3's", result, ours < sb3)
     if record := found.get("recording"):
         for case, samples in record["tasks"].items():
-            watched, pairs = (
+            stopwatch, turns = (
                 median(of(samples)) for of in (recording.stopwatch_shares, recording.turn_shares)
             )
-            wanted = "metrics, alerts and traces: under 5% of CPU time"
-            result = f"{watched:.1%} by stopwatch, {pairs:.1%} in turns"
-            yield Goal(f"record, {case}", wanted, result, max(watched, pairs) < 0.05)
+            target = "metrics, alerts and traces: under 5% of CPU time"
+            result = f"{stopwatch:.1%} by stopwatch, {turns:.1%} in turns"
+            yield Goal(f"record, {case}", target, result, max(stopwatch, turns) < 0.05)
     for env, limit in (("CartPole-v1", 3), ("LunarLander-v3", 60)):
         samples = ((found.get("solving") or {}).get("envs", {}).get(env) or {}).get("samples")
         if samples:
             solved = all(one["solved"] for one in samples["ours"])
             seconds = median(one["wall"] for one in samples["ours"])
             result = f"{seconds:.1f} s" + ("" if solved else ", not every seed")
-            wanted = f"{env} solved in under {limit} s of wall time"
-            yield Goal("solving", wanted, result, solved and seconds < limit)
+            target = f"{env} solved in under {limit} s of wall time"
+            yield Goal("solving", target, result, solved and seconds < limit)

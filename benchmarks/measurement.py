@@ -15,10 +15,10 @@ def parse_options(doc: str | None, repetitions: int) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(doc or "").splitlines()[0])
     parser.add_argument("--repetitions", default=repetitions, type=int)
     parser.add_argument("--quick", action="store_true", help="one short round, nothing written")
-    chosen = parser.parse_args()
-    if chosen.quick:
-        chosen.repetitions = 1
-    return chosen
+    options = parser.parse_args()
+    if options.quick:
+        options.repetitions = 1
+    return options
 
 
 def result_path(name: str) -> Path:
@@ -50,9 +50,10 @@ def benchmark_core() -> int:
     return max(os.sched_getaffinity(0))
 
 
-def info_text(found: dict[str, Any]) -> str:
-    hardware = found["hardware"]
+def info_text(entry: dict[str, Any]) -> str:
+    """Returns how and where a stored measurement was made, as one sentence."""
+    hardware = entry["hardware"]
     return (
-        f"`{found['command']}` on {found['date']} at revision `{found['revision'][:12]}`, "
+        f"`{entry['command']}` on {entry['date']} at revision `{entry['revision'][:12]}`, "
         f"{hardware['cores']} cores of {hardware['model']}."
     )

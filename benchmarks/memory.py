@@ -43,24 +43,21 @@ def main() -> None:
     entry = measurement.new_entry("memory") | {"samples": {}, "rollout": pixel_rollout_size()}
     print(f"observations of a rollout of task d: {entry['rollout']}", flush=True)
     for _ in range(options.repetitions):
-        with tempfile.TemporaryDirectory() as place:
-            for who, command in _commands(place):
-                peak = _peak(command, place)
+        with tempfile.TemporaryDirectory() as folder:
+            for who, command in _commands(folder):
+                peak = _peak(command, folder)
                 entry["samples"].setdefault(who, []).append(peak)
                 print(f"{who}: {peak:.0f} MB", flush=True)
     measurement.save_entry("memory", entry, options.quick)
 
 
-def _commands(place: str) -> Iterator[tuple[str, list[str]]]:
-    from gymnast.config.config import Config
-
-    words = ["-m", "benchmarks.ours", "a", str(TASK.scaled_budget(2)), "1", place]
+def _commands(folder: str) -> Iterator[tuple[str, list[str]]]:
+    words = ["-m", "benchmarks.ours", "a", str(TASK.scaled_budget(2)), "1", folder]
     yield "ours", [sample.OURS, *words]
-    if "engine" in Config.model_fields:
-        yield "torch", [sample.OURS, *words, "engine=torch"]
+    yield "torch", [sample.OURS, *words, "engine=torch"]
     yield "command", [sample.OURS, "-m", "gymnast", "train", TASK.env, "--seed", "1"]
     pixels = ["d", str(ROLLOUTS * PIXELS.rollout), "1"]
-    yield "ours, pixels", [sample.OURS, "-m", "benchmarks.ours", *pixels, place]
+    yield "ours, pixels", [sample.OURS, "-m", "benchmarks.ours", *pixels, folder]
     if PEERS["sb3"].why_missing() is None:
         sb3 = [str(PEERS["sb3"].python), "-m", "benchmarks.peers.sb3"]
         yield "sb3", [*sb3, "a", str(TASK.scaled_budget(1)), "1"]
@@ -79,32 +76,37 @@ def pixel_rollout_size() -> dict[str, float]:
 
     prepared = prepare(PIXELS.preset, overrides(PIXELS, PIXELS.rollout))
     cfg, collector = prepared.resolved.config, prepared.collector
-    lineup = {who: Learner(who, *found, cfg).policy for who, found in collector.spaces.items()}
+    policies = {
+        role: Learner(role, *role_spaces, cfg).policy
+        for role, role_spaces in collector.spaces.items()
+    }
     collector.start_episodes()
-    found = collector.collect(lineup, cfg.algo.rollout_length(), Clock(limits=cfg.stop.limits()))
+    clock = Clock(limits=cfg.stop.limits())
+    collected = collector.collect(policies, cfg.algo.rollout_length(), clock)
     collector.close()
-    (rollout,) = found.rollouts.values()
+    (rollout,) = collected.rollouts.values()
     return {"once": rollout.obs.nbytes / 1e6, "whole": np.asarray(rollout.obs).nbytes / 1e6}
 
 
-def _peak(command: list[str], place: str) -> float:
+def _peak(command: list[str], folder: str) -> float:
     """Returns the peak memory of a command in MB."""
-    surroundings = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    surroundings["GYMNAST_RUNS"] = f"{place}/runs"
+    environ = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    environ["GYMNAST_RUNS"] = f"{folder}/runs"
     quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    started = subprocess.Popen(command, cwd=place, env=surroundings, **quiet)
-    tree, peak = psutil.Process(started.pid), 0
-    while started.poll() is None:
-        peak = max(peak, sum(map(_pss, [tree.pid, *_children(tree)])))
-        time.sleep(EVERY)
-    if started.returncode:
+    child = subprocess.Popen(command, cwd=folder, env=environ, **quiet)
+    process, peak = psutil.Process(child.pid), 0
+    # PSS, because RSS would count pages that parent and children share once for each of them.
+    while child.poll() is None:
+        peak = max(peak, sum(map(_pss, [process.pid, *_children(process)])))
+        time.sleep(EVERY)  # a shorter peak than this may be missed
+    if child.returncode:
         raise RuntimeError(f"{' '.join(command)} failed")
     return peak / 1e6
 
 
-def _children(tree: psutil.Process) -> list[int]:
+def _children(process: psutil.Process) -> list[int]:
     try:
-        return [child.pid for child in tree.children(recursive=True)]
+        return [child.pid for child in process.children(recursive=True)]
     except psutil.NoSuchProcess:
         return []
 

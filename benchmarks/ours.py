@@ -65,6 +65,7 @@ def main() -> None:
     def settings(of: Task, steps: int) -> dict[str, Any]:
         return overrides(of, steps, int(threads)) | extra
 
+    # A short training first: imports and the first update are one-time costs, reported elsewhere.
     train(task, settings(task.warm_up, task.warm_up.env_steps), runs_dir)
     with measure_time() as spent:
         path = train(task, settings(task, int(env_steps)), runs_dir)

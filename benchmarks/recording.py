@@ -81,58 +81,64 @@ class _Turns:
         from gymnast.metrics.recorder import Recorder
         from gymnast.training import learner, loop, update
 
-        self.on, self.rollouts, self.watched, self._watching = True, 0, 0.0, False
+        self.recording_on, self.rollouts = True, 0
+        self.stopwatch, self._is_timing = 0.0, False
         self.spent: dict[bool, list[float]] = {True: [], False: []}
         """CPU seconds of each turn, with (True) and without recording."""
-        self._began = 0.0
-        self._around(Recorder, "write", list)
-        self._around(Recorder, "settle", list)
+        self._turn_started = 0.0
+        # Every function that records is replaced, where it is looked up, by one that can be switched off.
+        self._patch(Recorder, "write", list)
+        self._patch(Recorder, "process_pending", list)
         for name in ("rollout_row", "effect_row"):
-            self._around(update, name, dict)
-        self._around(learner, "network_row", dict)
-        self._around(RecentEpisodes, "row", dict)
+            self._patch(update, name, dict)
+        self._patch(learner, "network_row", dict)
+        self._patch(RecentEpisodes, "row", dict)
         iterate, collect = loop.Loop.iterate, VectorCollector.collect
 
-        def counted(this: Any) -> None:
-            self._tick()
+        def iterate_and_count(this: Any) -> None:
+            self._count_rollout()
             iterate(this)
 
-        def traced_in_turns(this: Any, *args: Any, **kwargs: Any) -> Any:
-            traced = this.traced
-            this.traced = traced if self.on else lambda _: False
+        def collect_with_traces_in_turns(this: Any, *args: Any, **kwargs: Any) -> Any:
+            should_trace = this.should_trace
+            this.should_trace = should_trace if self.recording_on else lambda _: False
             try:
                 return collect(this, *args, **kwargs)
             finally:
-                this.traced = traced
+                this.should_trace = should_trace
 
-        loop.Loop.iterate = counted  # type: ignore[method-assign]
-        VectorCollector.collect = traced_in_turns  # type: ignore[method-assign]
+        loop.Loop.iterate = iterate_and_count  # type: ignore[method-assign]
+        VectorCollector.collect = collect_with_traces_in_turns  # type: ignore[method-assign]
 
     def share(self) -> float:
-        return self.watched / sum(self.spent[True])
+        """Returns the fraction of the CPU time of turns with recording that the stopwatch measured."""
+        return self.stopwatch / sum(self.spent[True])
 
-    def _tick(self) -> None:
+    def _count_rollout(self) -> None:
+        """Counts a rollout; after TURN of them, notes the time of the turn and starts the other kind."""
         if self.rollouts % TURN == 0:
             now = time.process_time()
             if self.rollouts:
-                self.spent[self.on].append(now - self._began)
-                self.on = not self.on
-            self._began = now
+                self.spent[self.recording_on].append(now - self._turn_started)
+                self.recording_on = not self.recording_on
+            self._turn_started = now
         self.rollouts += 1
 
-    def _around(self, owner: Any, name: str, nothing: Any) -> None:
-        does = getattr(owner, name)
+    def _patch(self, owner: Any, name: str, empty: Any) -> None:
+        """Replaces a function: it is timed in turns with recording, and returns `empty()` in the others."""
+        original = getattr(owner, name)
 
         def timed(*args: Any, **kwargs: Any) -> Any:
-            if not self.on:
-                return nothing()
-            if self._watching:  # called by another timed function
-                return does(*args, **kwargs)
-            self._watching, began = True, time.thread_time()
+            if not self.recording_on:
+                return empty()
+            if self._is_timing:  # called by another timed function, whose time includes this call
+                return original(*args, **kwargs)
+            self._is_timing, started = True, time.thread_time()
             try:
-                return does(*args, **kwargs)
+                return original(*args, **kwargs)
             finally:
-                self._watching, self.watched = False, self.watched + time.thread_time() - began
+                self._is_timing = False
+                self.stopwatch += time.thread_time() - started
 
         setattr(owner, name, timed)
 
@@ -149,16 +155,17 @@ def turn_shares(samples: list[dict[str, Any]]) -> list[float]:
     cancels drift. Times are summed over turns, since some rows are checked and shown once for several
     turns."""
     return [
-        1.0 - sum(less for _, less in pairs) / sum(whole for whole, _ in pairs)
+        1.0 - sum(without for _, without in pairs) / sum(recorded for recorded, _ in pairs)
         for pairs in map(_with_neighbors, samples)
     ]
 
 
 def _with_neighbors(one: dict[str, Any]) -> list[tuple[float, float]]:
     """Returns, per turn with recording, its seconds and the mean seconds of its neighbors without."""
-    less = one["without"]
-    around = zip(one["with"][1:], less, less[1:], strict=False)
-    return [(whole, (before + after) / 2) for whole, before, after in around]
+    without = one["without"]
+    # The first turn with recording is dropped: it has no turn before it.
+    turns = zip(one["with"][1:], without, without[1:], strict=False)
+    return [(recorded, (before + after) / 2) for recorded, before, after in turns]
 
 
 def section(found: dict[str, Any]) -> str:

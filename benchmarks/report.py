@@ -1,6 +1,6 @@
-"""docs/benchmarks.md and its picture from the stored samples: `python -m benchmarks.report`.
+"""Generates docs/benchmarks.md and its picture from the stored samples: `python -m benchmarks.report`.
 
-No number is typed.
+No number is typed by hand.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def load() -> dict[str, Any]:
 
 
 def page(found: dict[str, Any]) -> str:
+    """Returns the content of docs/benchmarks.md for these measurements."""
     tasks = found["tasks"]
     further = "\n\n".join(
         f"## {title}\n\n{section(found[name]) if found[name] else 'Not measured yet.'}"
@@ -119,8 +120,8 @@ shows that they learn.
 - Sample Factory: in one process, synchronous. It clips the value loss; in a its learning rate and clip
   range are constant.
 - gymnast: copies in this process; in d ALE's own vector environment, in f CartPole's own, in NumPy. In a, b
-  and c CartPole and LunarLander step by `gymnast/envs/quick`: Gymnasium's numbers to the last bit, in
-  less time. Its users get these for the same names.
+  and c CartPole and LunarLander step by `gymnast/envs/build/fast_step`: Gymnasium's numbers to the last
+  bit, in less time. Its users get these for the same names.
 - The environment alone: random actions, without an RL library; unwrapped copies stepped one by one, or the
   environment's own vector environment in d and f.
 

@@ -21,16 +21,16 @@ Samples = dict[str, list[Sample]]
 
 def replace_entry(path: Path, section: str, key: str | None, entry: dict[str, Any]) -> None:
     """Replaces one entry of a file, atomically."""
-    found = json.loads(path.read_text()) if path.exists() else {}
+    stored = json.loads(path.read_text()) if path.exists() else {}
     if key is None:
-        found[section] = entry
+        stored[section] = entry
     else:
-        kept = found.get(section, {}) | {key: entry}
-        found[section] = dict(sorted(kept.items()))
+        entries = stored.get(section, {}) | {key: entry}
+        stored[section] = dict(sorted(entries.items()))
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_suffix(".new")
-    aside.write_text(json.dumps(found, indent=1) + "\n")
-    os.replace(aside, path)
+    draft = path.with_suffix(".new")
+    draft.write_text(json.dumps(stored, indent=1) + "\n")
+    os.replace(draft, path)
 
 
 def speed(sample: Sample, part: str = "cpu") -> float:
@@ -44,6 +44,7 @@ def median_speed(samples: list[Sample], part: str = "cpu") -> float:
 
 def ratios(samples: Samples, peer: str, who: str = "ours", part: str = "cpu") -> list[float]:
     """Returns the speed of `who` relative to `peer`, per round."""
+    # Within a round, because other load on the machine affects both samples of it alike.
     pairs = zip(samples[who], samples[peer], strict=True)
     return [speed(one, part) / speed(other, part) for one, other in pairs]
 

@@ -71,16 +71,19 @@ def _round(letter: str, options: argparse.Namespace, entry: dict[str, Any]) -> N
     task, scale = TASKS[letter], options.scale
     env_steps = task.scaled_budget(scale)
     with sample.pin_to_cores({options.core}):
-        _keep(entry, "ours", sample.ours(letter, task.scaled_budget(scale * task.budget_factor)))
+        _add_sample(
+            entry, "ours", sample.ours(letter, task.scaled_budget(scale * task.budget_factor))
+        )
         for name in options.peers:
             if letter not in PEERS[name].tasks or name in entry["absent"]:
                 continue
             try:
-                _keep(entry, name, sample.peer(name, letter, env_steps))
+                _add_sample(entry, name, sample.peer(name, letter, env_steps))
             except sample.CommandFailed as problem:
+                # Ratios need a sample per round, so a peer that fails once is dropped.
                 entry["absent"][name] = problem.reason
                 entry["samples"].pop(name, None)
-        _keep(entry, "alone", sample.alone(letter))
+        _add_sample(entry, "alone", sample.alone(letter))
     if not task.pixels:
         return
     for who, threads, more in TWO_CORES:
@@ -90,10 +93,10 @@ def _round(letter: str, options: argparse.Namespace, entry: dict[str, Any]) -> N
             one = sample.peer(who, letter, env_steps, threads)
         else:
             continue
-        _keep(entry, who, one, "two_cores", ", ".join((who, str(threads), *more)))
+        _add_sample(entry, who, one, "two_cores", ", ".join((who, str(threads), *more)))
 
 
-def _keep(
+def _add_sample(
     entry: dict[str, Any], who: str, one: dict[str, Any], where: str = "samples", name: str = ""
 ) -> None:
     if who == "ours":
@@ -103,6 +106,7 @@ def _keep(
 
 
 def _first_steps(options: argparse.Namespace, path: Path) -> None:
+    """Measures the CPU time from the command to the first environment step, at least 5 times."""
     entry = code_revision.measurement_info("run") | {"samples": {"ours": [], "sb3": []}}
     with sample.pin_to_cores({options.core}):
         for _ in range(max(options.repetitions, 1 if options.scale < 1 else 5)):

@@ -24,7 +24,7 @@ from benchmarks.tasks import TASKS
 from gymnast.metrics.store import MetricStore
 
 OURS = sys.executable
-TOO_LONG = 1200
+TIMEOUT = 1200
 """Timeout of a sample in seconds."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _CACHE = tempfile.TemporaryDirectory(prefix="gymnast-benchmarks-")
@@ -54,7 +54,7 @@ def ours(
     with tempfile.TemporaryDirectory() as runs:
         words = ["benchmarks.ours", letter, str(env_steps), str(threads), runs, *extra_settings]
         sample = run_json([OURS, "-m", *words], threads)
-        return sample | _record(Path(sample.pop("run")))
+        return sample | _run_metrics(Path(sample.pop("run")))
 
 
 def peer(name: str, letter: str, env_steps: int, threads: int = 1) -> dict[str, Any]:
@@ -80,9 +80,9 @@ def first_step_sb3() -> dict[str, Any]:
 
 
 def run_json(command: Sequence[str], threads: int = 1, root: Path = ROOT) -> dict[str, Any]:
-    """Runs a command; returns the JSON of its last line, and the CPU seconds of the whole command."""
-    done = run_command(command, threads, root)
-    return {**json.loads(done.stdout.splitlines()[-1]), "whole": done.cpu}
+    """Runs a command; returns the JSON of its last line, and as `whole` the CPU seconds of the command."""
+    completed = run_command(command, threads, root)
+    return {**json.loads(completed.stdout.splitlines()[-1]), "whole": completed.cpu}
 
 
 @dataclass(frozen=True)
@@ -95,18 +95,20 @@ class CompletedCommand:
 
 def run_command(command: Sequence[str], threads: int = 1, root: Path = ROOT) -> CompletedCommand:
     """Runs a command to its end, in a temporary directory; it imports the package of the tree `root`."""
-    cpu, began = _children(), time.perf_counter()
-    with tempfile.TemporaryDirectory() as place:
-        surroundings = {**os.environ, **dict.fromkeys(_THREADS, str(threads)), **_COMPILED}
-        surroundings |= {"PYTHONPATH": str(root), "GYMNAST_RUNS": f"{place}/runs"}
-        about: Any = {"cwd": place, "env": surroundings, "capture_output": True, "text": True}
+    cpu, started = _children_cpu(), time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        # Libraries read their number of threads when they are loaded, so it is set from outside.
+        environ = {**os.environ, **dict.fromkeys(_THREADS, str(threads)), **_COMPILED}
+        environ |= {"PYTHONPATH": str(root), "GYMNAST_RUNS": f"{folder}/runs"}
+        options: Any = {"cwd": folder, "env": environ, "capture_output": True, "text": True}
         try:
-            done = subprocess.run(command, timeout=TOO_LONG, **about)
+            completed = subprocess.run(command, timeout=TIMEOUT, **options)
         except subprocess.TimeoutExpired:
-            raise CommandFailed(shlex.join(command), f"no end after {TOO_LONG} s") from None
-    if done.returncode:
-        raise CommandFailed(f"{shlex.join(command)} failed", done.stderr[-3000:])
-    return CompletedCommand(done.stdout, _children() - cpu, time.perf_counter() - began)
+            raise CommandFailed(shlex.join(command), f"no end after {TIMEOUT} s") from None
+    if completed.returncode:
+        raise CommandFailed(f"{shlex.join(command)} failed", completed.stderr[-3000:])
+    wall = time.perf_counter() - started
+    return CompletedCommand(completed.stdout, _children_cpu() - cpu, wall)
 
 
 class CommandFailed(RuntimeError):
@@ -116,14 +118,16 @@ class CommandFailed(RuntimeError):
         self.reason = lines[-1].strip()[:300] if lines else what
 
 
-def _children() -> float:
+def _children_cpu() -> float:
+    """Returns the CPU seconds of all child processes that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
-def _record(run: Path) -> dict[str, Any]:
+def _run_metrics(run: Path) -> dict[str, Any]:
     """Returns updates, final return and seconds per phase from the metrics of a run."""
     with MetricStore(run / "metrics.db") as store:
+        # A metric that a row lacks is NaN in its column.
         rows = {name: column[np.isfinite(column)] for name, column in store.read().items()}
     returns = rows.get("episode/return", np.empty(0))
     return {

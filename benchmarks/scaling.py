@@ -54,6 +54,7 @@ def _measure(point: Point, quick: bool) -> dict[str, Any]:
     backend, n_envs, width, batch = point
     rollout = n_envs * _n_steps(n_envs)
     seconds = 0.5 if quick else 3.0
+    # Whole rollouts, so that the last update is a full one.
     env_steps = max(1, round(_EXPECTED[width] * seconds / rollout)) * rollout
     with tempfile.TemporaryDirectory() as runs, sample.pin_to_cores({measurement.benchmark_core()}):
         words = [backend, n_envs, width, batch, env_steps, runs]

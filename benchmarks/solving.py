@@ -46,43 +46,44 @@ def main() -> None:
 
 def _ours(env: str, seed: int) -> dict[str, Any]:
     """Runs the command on all cores to its exit: training, and confirmation on held-out seeds."""
-    with tempfile.TemporaryDirectory() as place:
-        words = ["train", env, "--seed", str(seed), "--runs", f"{place}/runs"]
-        # without films: their process would still run during the next sample
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["train", env, "--seed", str(seed), "--runs", f"{folder}/runs"]
+        # Without films: their process would still run during the next sample.
         command = [sample.OURS, "-m", "gymnast", *words, "--set", "traces.film=off"]
-        began = time.time()
-        wall = _wall(command, place)[0]
-        (run,) = (path.parent for path in Path(f"{place}/runs").glob("*/run.json"))
-        about = json.loads((run / "run.json").read_text())
+        started = time.time()
+        wall, _ = _run_timed(command, folder)
+        (run,) = (path.parent for path in Path(f"{folder}/runs").glob("*/run.json"))
+        info = json.loads((run / "run.json").read_text())
         confirmed = [event for event in _events(run) if event["kind"] == "confirmed"]
         return {
             "seed": seed,
             "wall": wall,
-            "to_confirmed": confirmed[-1]["time"] - began if confirmed else None,
-            "solved": about["solved"],
-            "score": about["score"]["mean"] if about["score"] else None,
-            "env_steps": about["clocks"]["env_steps"],
+            "to_confirmed": confirmed[-1]["time"] - started if confirmed else None,
+            "solved": info["solved"],
+            "score": info["score"]["mean"] if info["score"] else None,
+            "env_steps": info["clocks"]["env_steps"],
         }
 
 
 def _sb3(env: str, seed: int) -> dict[str, Any]:
     letter, threshold, every = ENVS[env]
     words = ["-m", "benchmarks.peers.sb3_solve", letter, str(threshold), str(every), str(seed)]
-    with tempfile.TemporaryDirectory() as place:
-        wall, printed = _wall([str(PEERS["sb3"].python), *words], place)
+    with tempfile.TemporaryDirectory() as folder:
+        wall, printed = _run_timed([str(PEERS["sb3"].python), *words], folder)
     result = json.loads(printed.splitlines()[-1])
     solved = result.pop("stopped") and result["score"] >= threshold
     return {"seed": seed, "wall": wall, "solved": solved, **result}
 
 
-def _wall(command: list[str], place: str) -> tuple[float, str]:
-    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
-    began = time.perf_counter()
-    done = subprocess.run(command, cwd=place, env=surroundings, capture_output=True, text=True)
-    wall = time.perf_counter() - began
-    if done.returncode:
-        raise sample.CommandFailed(f"{shlex.join(command)} failed", done.stderr[-2000:])
-    return wall, done.stdout
+def _run_timed(command: list[str], folder: str) -> tuple[float, str]:
+    """Runs a command; returns its wall seconds and what it printed."""
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    started = time.perf_counter()
+    completed = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True)
+    wall = time.perf_counter() - started
+    if completed.returncode:
+        raise sample.CommandFailed(f"{shlex.join(command)} failed", completed.stderr[-2000:])
+    return wall, completed.stdout
 
 
 def _events(run: Path) -> list[dict[str, Any]]:
@@ -133,10 +134,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--first", default=1, type=int, help="the first seed")
     parser.add_argument("--without-sb3", action="store_true")
     parser.add_argument("--quick", action="store_true", help="one seed, nothing written")
-    chosen = parser.parse_args()
-    if chosen.quick:
-        chosen.seeds = 1
-    return chosen
+    options = parser.parse_args()
+    if options.quick:
+        options.seeds = 1
+    return options
 
 
 if __name__ == "__main__":

@@ -41,14 +41,15 @@ def _sample(arenas: int, seconds: float) -> dict[str, float]:
 
     matches = TagMatches(arenas)
     matches.reset(range(arenas), range(arenas))
+    # [steps, roles, arenas, seats, 3], for the action space MultiDiscrete([3, 3, 2])
     drawn = np.random.default_rng(0).integers(0, (3, 3, 2), (_DRAWN, 2, arenas, 1, 3))
     steps, seed, cpu, wall = 0, arenas, 0.0, 0.0
     while cpu < seconds:
         with measure_time() as spent:
             for seeker, hider in drawn:
-                done = matches.step({"seeker": seeker, "hider": hider})
-                if done.over.any():
-                    over = np.flatnonzero(done.over)
+                result = matches.step({"seeker": seeker, "hider": hider})
+                if result.over.any():
+                    over = np.flatnonzero(result.over)
                     matches.reset(over.tolist(), range(seed, seed + len(over)))
                     seed += len(over)
         steps, cpu, wall = steps + _DRAWN, cpu + spent.cpu, wall + spent.wall

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-_ALSO = ("torch", "jax", "gymnasium", "ale-py", "numpy")
+_PACKAGES = ("torch", "jax", "gymnasium", "ale-py", "numpy")
 
 
 @dataclass
@@ -24,6 +24,7 @@ class TimeSpent:
 
 @contextmanager
 def measure_time() -> Iterator[TimeSpent]:
+    """Measures the block; the times are set when it ends."""
     spent, cpu, wall = TimeSpent(), cpu_seconds(), time.perf_counter()
     yield spent
     spent.cpu, spent.wall = cpu_seconds() - cpu, time.perf_counter() - wall
@@ -38,7 +39,7 @@ def cpu_seconds() -> float:
 def print_sample(library: str, env_steps: int, spent: TimeSpent, **more: object) -> None:
     """Prints a sample as JSON; `library` is the name of the timed package."""
     versions = {"python": platform.python_version()}
-    for name in dict.fromkeys((library, *_ALSO)):
+    for name in dict.fromkeys((library, *_PACKAGES)):
         try:
             versions[name] = version(name)
         except PackageNotFoundError:

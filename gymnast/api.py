@@ -30,19 +30,19 @@ def runs(
     filter: str = "", *, sizes: bool = False, runs_dir: RunsDir = None
 ) -> list[dict[str, Any]]:
     """Returns every run that matches all words of the filter, newest first; `sizes` adds `bytes`."""
-    found = store.list_runs(store.runs_dir(runs_dir), filter)
-    if sizes:
+    matching = store.list_runs(store.runs_dir(runs_dir), filter)
+    if sizes:  # has to look at every file of every run
         from gymnast.runs.removal import run_size
 
-        found = [run | {"bytes": run_size(Path(run["path"]))} for run in found]
-    return found
+        matching = [run | {"bytes": run_size(Path(run["path"]))} for run in matching]
+    return matching
 
 
 def show(ref: str = "@last", *, runs_dir: RunsDir = None) -> dict[str, Any]:
     """Returns everything known about one run; `checkpoint` is the one that `ref` names, if any."""
     from gymnast.runs.removal import run_size
 
-    run, which = store.resolve(ref, store.runs_dir(runs_dir))
+    run, checkpoint_name = store.resolve(ref, store.runs_dir(runs_dir))
     info, events = run.info, run.events()
     clocks = info.pop("clocks")
     return {
@@ -57,7 +57,9 @@ def show(ref: str = "@last", *, runs_dir: RunsDir = None) -> dict[str, Any]:
         "events": events,
         **_curve(run),
         "checkpoints": _checkpoints(run, info["checkpoints"]["best"]),
-        "checkpoint": _described(checkpoint.find(run.path, which)) if which else None,
+        "checkpoint": _describe_checkpoint(checkpoint.find(run.path, checkpoint_name))
+        if checkpoint_name
+        else None,
         "videos": films.list_films(run.path, info["checkpoints"]["best"]),
     }
 
@@ -98,12 +100,12 @@ def rows(
     """Returns the metric rows, each with the keys it has; with `names`, only those and the clocks."""
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    with run.metrics() as record:
-        found = list(record.rows(last))
+    with run.metrics() as metric_store:
+        all_rows = list(metric_store.rows(last))
     if not names:
-        return found
-    wanted = _columns(run, names, dict.fromkeys(key for row in found for key in row))
-    return [{key: row[key] for key in wanted if key in row} for row in found]
+        return all_rows
+    columns = _columns(run, names, dict.fromkeys(key for row in all_rows for key in row))
+    return [{key: row[key] for key in columns if key in row} for row in all_rows]
 
 
 def rows_csv(
@@ -117,25 +119,25 @@ def rows_csv(
     from gymnast.metrics.export import to_csv
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    with run.metrics() as record:
-        head, *lines = csv.reader(io.StringIO(to_csv(record)))
-    places = (
+    with run.metrics() as metric_store:
+        head, *lines = csv.reader(io.StringIO(to_csv(metric_store)))
+    columns = (
         [head.index(name) for name in _columns(run, names, head)] if names else range(len(head))
     )
     text = io.StringIO()
     chosen = [head, *(lines if last is None else lines[-last:])]
-    csv.writer(text, lineterminator="\n").writerows([line[i] for i in places] for line in chosen)
+    csv.writer(text, lineterminator="\n").writerows([line[i] for i in columns] for line in chosen)
     return text.getvalue()
 
 
 def export(
-    ref: str, form: str, out: str | Path | None = None, *, runs_dir: RunsDir = None
+    ref: str, export_format: str, out: str | Path | None = None, *, runs_dir: RunsDir = None
 ) -> dict[str, Any]:
     """Writes the metrics as csv, parquet, tensorboard or wandb; returns the `path`, by default in the run."""
     from gymnast.insight.export import export as write_export
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    return write_export(run, form, Path(out) if out else None)
+    return write_export(run, export_format, Path(out) if out else None)
 
 
 def compare(
@@ -168,7 +170,7 @@ def charts(
 
 def report(
     ref: str = "@last",
-    forms: Collection[str] = (),
+    formats: Collection[str] = (),
     out: str | Path | None = None,
     x: str = "vec_steps",
     *,
@@ -182,12 +184,12 @@ def report(
     directory = store.runs_dir(runs_dir)
     run_info = show(ref, runs_dir=directory)
     run = Run(Path(run_info["path"]))
-    drawn, parent = charts(str(run.path), x, runs_dir=directory), _parent(run, x, directory)
-    blocks = report_blocks(run_info, read_rows(run), drawn, parent)
-    place = None if out is None else Path(out)
+    run_charts, parent = charts(str(run.path), x, runs_dir=directory), _parent(run, x, directory)
+    blocks = report_blocks(run_info, read_rows(run), run_charts, parent)
+    path = None if out is None else Path(out)
     title = f"{run_info['id']} {run_info['preset']}"
     files = write_report(
-        blocks, title, formats=forms, default_dir=layout.REPORT.path(run.path), out=place
+        blocks, title, formats=formats, default_dir=layout.REPORT.path(run.path), out=path
     )
     return {"run": run_info["id"], "files": [str(file) for file in files]}
 
@@ -205,14 +207,14 @@ def presets(search: str = "") -> list[dict[str, Any]]:
     from gymnast.config import presets as files
     from gymnast.insight import results
 
-    found: list[dict[str, Any]] = []
+    listed: list[dict[str, Any]] = []
     for preset in files.search_presets(search):
         try:
             stored = results.variant_summaries(preset.name) if preset.is_builtin else {}
-            found.append({**files.summarize(preset), "results": stored})
+            listed.append({**files.summarize(preset), "results": stored})
         except ConfigError as error:  # one broken file must not hide the others
-            found.append({"name": preset.name, "path": str(preset.path), "problem": str(error)})
-    return found
+            listed.append({"name": preset.name, "path": str(preset.path), "problem": str(error)})
+    return listed
 
 
 def metrics(name: str = "") -> list[dict[str, Any]]:
@@ -242,12 +244,12 @@ def config_check(targets: Sequence[str] = ()) -> dict[str, Any]:
     """Returns the problems of these presets or config files; of all presets if none is given."""
     from gymnast.config.check import check
 
-    found = check(targets)
-    problems = [problem for file_problems in found.values() for problem in file_problems]
+    by_target = check(targets)
+    problems = [problem for of_target in by_target.values() for problem in of_target]
     return {
-        "checked": list(found),
-        "wrong": sum(bool(file_problems) for file_problems in found.values()),
-        "problems": [{**vars(problem), "said": str(problem)} for problem in problems],
+        "checked": list(by_target),
+        "wrong": sum(bool(of_target) for of_target in by_target.values()),
+        "problems": [{**vars(problem), "message": str(problem)} for problem in problems],
     }
 
 
@@ -286,6 +288,8 @@ def find_run(name: str, directory: Path) -> Run | None:
     """Returns the run named `name`; None if it names a preset, or no run and so perhaps an environment."""
     from gymnast.config import presets as files
 
+    # `@last` and `NAME:120k` can only be runs. Else a preset comes first: a run named like an environment
+    # must not change what `gymnast config show CartPole-v1` prints.
     must_be_run = name.startswith("@") or reference.split_reference(name)[1] is not None
     env = files.split_target(name)[0] if not must_be_run else ""
     if env and (preset := files.find_preset(env)).path is not None and preset.name == env:
@@ -331,33 +335,34 @@ def _curve(run: Run) -> dict[str, Any]:
     from gymnast.runs.curve import curve_of, learning_so_far, read_rows
 
     try:
-        recorded = read_rows(run)
+        metric_rows = read_rows(run)
     except RunError:  # damaged metrics.db: show the run anyway; `rows` reports the problem
         return {"evaluations": [], "learning": None}
-    points = zip(*curve_of(recorded, "env_steps"), strict=True)
+    points = zip(*curve_of(metric_rows, "env_steps"), strict=True)
     return {
         "evaluations": [{"env_steps": steps, "return": value} for steps, value in points],
-        "learning": learning_so_far(run, recorded),
+        "learning": learning_so_far(run, metric_rows),
     }
 
 
 def _checkpoints(run: Run, best: int | None) -> dict[str, Any]:
     """Returns the best and the latest checkpoint that load, and messages about damaged ones."""
     available = checkpoint.list_checkpoints(run.path)
-    found: dict[str, Any] = {"best": None, "latest": None, "steps": list(available), "damaged": []}
+    result: dict[str, Any] = {"best": None, "latest": None, "steps": list(available), "damaged": []}
     for word in ("latest", "best"):
         if not available or (word == "best" and best is None):
             continue
         try:
             loaded = checkpoint.find(run.path, word)
         except CheckpointError as error:
-            found["damaged"].append(str(error))
+            result["damaged"].append(str(error))
         else:
-            found[word] = _described(loaded)
-            found["damaged"] += loaded.skipped_errors
-    return found
+            result[word] = _describe_checkpoint(loaded)
+            # `latest` falls back to the newest checkpoint that loads, and reports the ones it skipped.
+            result["damaged"] += loaded.skipped_errors
+    return result
 
 
-def _described(found: checkpoint.Checkpoint) -> dict[str, Any]:
-    sha256 = checkpoint.weights_sha256(found.manifest)
-    return {"step": found.step, "path": str(found.path), "sha256": sha256}
+def _describe_checkpoint(saved: checkpoint.Checkpoint) -> dict[str, Any]:
+    sha256 = checkpoint.weights_sha256(saved.manifest)
+    return {"step": saved.step, "path": str(saved.path), "sha256": sha256}

@@ -21,10 +21,11 @@ def new_figure(width: float = 1.0, height: float = 1.0, *, alternative: str = ""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
-        from PIL import Image  # noqa: F401 - `png` needs it
+        from PIL import Image  # noqa: F401 - `to_png` needs it
     except ImportError as error:
         fix = "pip install 'gymnast[report]'" + (f", {alternative}" if alternative else "")
         raise GymnastError(f"pictures need matplotlib ({error})", fix=fix) from None
+    # Without pyplot, which would keep every figure in a global list and may look for a display.
     figure = Figure(figsize=(width, height), dpi=DPI)
     FigureCanvasAgg(figure)
     return figure
@@ -37,9 +38,9 @@ def to_png(figure: Any) -> bytes:
     figure.tight_layout(pad=0.6)
     canvas = figure.canvas
     canvas.draw()
-    drawn = Image.frombytes("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba()))
+    image = Image.frombytes("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba()))
     file = io.BytesIO()
-    drawn.convert("RGB").quantize(PALETTE, dither=Image.Dither.NONE).save(
+    image.convert("RGB").quantize(PALETTE, dither=Image.Dither.NONE).save(
         file, "png", optimize=True
     )
     return file.getvalue()

@@ -10,6 +10,7 @@ from gymnast.errors import ConfigError
 def check_memory(n_bytes: float, what: str, fix: str) -> None:
     """Raises ConfigError if `n_bytes` exceed the main memory of the machine; `what` needs them."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    # The total, not what is free now: other programs may end, but no machine grows.
     if n_bytes > total:
         needs, has = (f"{size / 2**30:,.3g} GiB" for size in (n_bytes, total))
         raise ConfigError(f"{what} needs {needs} of memory; this machine has {has}", fix=fix)

@@ -23,12 +23,12 @@ TRACE = Path(__file__).with_name("trace.py")
 
 def measure_tree(tree: Path) -> dict[str, Any]:
     """Returns every measure of a tree."""
-    run, path = trace_training(tree), size.listed_files(tree)
-    both = sorted({*run["rollout"]["names"]} & {*path["names"]})
+    executed, listed = trace_training(tree), size.listed_files(tree)
+    both = sorted({*executed["rollout"]["names"]} & {*listed["names"]})
     return {
         "tree": str(tree),
-        "executed": run,
-        "listed": path,
+        "executed": executed,
+        "listed": listed,
         "to read": {"files": len(both), "lines": sum(size.n_lines(tree / n) for n in both)},
         **size.measure_size(tree),
         **reading.measure_readability(tree),
@@ -41,14 +41,14 @@ def measure_tree(tree: Path) -> dict[str, Any]:
 
 def trace_training(tree: Path) -> dict[str, Any]:
     """Returns the files and lines that training PPO on CartPole executes, as `trace.py` finds them."""
-    own = tree / ".venv" / "bin" / "python"
-    python = str(own) if own.exists() else sys.executable
-    done = subprocess.run(
+    own_python = tree / ".venv" / "bin" / "python"
+    python = str(own_python) if own_python.exists() else sys.executable
+    completed = subprocess.run(
         [python, str(TRACE), str(tree)], capture_output=True, text=True, cwd=tree, check=False
     )
-    if done.returncode:
-        raise SystemExit(f"{tree}: the traced training failed\n{done.stderr[-2000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    if completed.returncode:
+        raise SystemExit(f"{tree}: the traced training failed\n{completed.stderr[-2000:]}")
+    return json.loads(completed.stdout.splitlines()[-1])
 
 
 def rows(counts: dict[str, Any]) -> dict[str, str]:
@@ -56,6 +56,7 @@ def rows(counts: dict[str, Any]) -> dict[str, str]:
     run, path, both = counts["executed"], counts["listed"], counts["to read"]
     folders, longest = counts["folders"], counts["longest"]
     largest = max(folders, key=folders.__getitem__)
+    # Keys must differ, so equal measures end in spaces, which `markdown` strips.
     return {
         "files of the package": f"{counts['files']:,}",
         "lines of the package": f"{counts['lines']:,}",
@@ -101,8 +102,8 @@ def main() -> None:
     options = parser.parse_args()
     if len(options.trees) > 2:
         parser.error("expected one tree, or two as before and after")
-    found = [measure_tree(tree.resolve()) for tree in options.trees]
-    print(json.dumps(found, indent=1) if options.json else markdown(found))
+    counts = [measure_tree(tree.resolve()) for tree in options.trees]
+    print(json.dumps(counts, indent=1) if options.json else markdown(counts))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.codebase.size import sources
 
 WINDOW = 6
-FEWEST_TOKENS = 30
+MIN_TOKENS = 30
 """A window with fewer tokens is a list of names or the end of a call, which many places have."""
 Token = tuple[int, str]
 
@@ -32,14 +32,16 @@ def repeated_windows(tree: Path, folders: tuple[str, ...]) -> int:
 
 
 def windows(text: str) -> Iterator[str]:
+    """Yields the normalized code of every window of a file."""
     lines = code_lines(text)
     for start in range(len(lines) - WINDOW + 1):
         window = lines[start : start + WINDOW]
-        if sum(map(len, window)) >= FEWEST_TOKENS:
+        if sum(map(len, window)) >= MIN_TOKENS:
             yield normalized(window)
 
 
 def normalized(window: list[list[Token]]) -> str:
+    """Returns the code of a window with its names replaced in order of appearance, and without values."""
     names: dict[str, str] = {}
 
     def sign(token: Token) -> str:
@@ -64,6 +66,7 @@ def code_lines(text: str) -> list[list[Token]]:
 
 
 def _skipped(module: ast.Module) -> Iterator[int]:
+    """Yields the lines of imports and docstrings."""
     for node in ast.walk(module):
         if isinstance(node, (ast.Import, ast.ImportFrom, ast.Expr)):
             is_code = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)

@@ -37,8 +37,8 @@ def measure_readability(tree: Path) -> dict[str, Any]:
 def comment_lines(text: str) -> tuple[int, int]:
     """Returns how many lines have a comment for readers, and how many are nothing but one."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    found = [t for t in tokens if t.type == tokenize.COMMENT and not PRAGMA.match(t.string)]
-    return len(found), sum(token.line.lstrip().startswith("#") for token in found)
+    comments = [t for t in tokens if t.type == tokenize.COMMENT and not PRAGMA.match(t.string)]
+    return len(comments), sum(token.line.lstrip().startswith("#") for token in comments)
 
 
 def _pages(tree: Path) -> list[Path]:

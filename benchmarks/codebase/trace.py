@@ -57,7 +57,7 @@ def train(rollouts: int, package: Path) -> Hits:
     gymnast: Any = importlib.import_module("gymnast")
     with tempfile.TemporaryDirectory() as runs, contextlib.redirect_stdout(io.StringIO()):
         settings = SETTINGS | {"stop.rollouts": rollouts}
-        threading.settrace(call)
+        threading.settrace(call)  # threads that are started from now on
         sys.settrace(call)
         try:
             gymnast.train("CartPole-v1:ppo", overrides=settings, seed=0, runs_dir=runs, quiet=True)
@@ -79,6 +79,7 @@ def summary(lines: set[tuple[str, int]], tree: Path) -> dict[str, Any]:
 
 def load(tree: Path) -> None:
     """Makes `import gymnast` find this tree, whatever is installed."""
+    # An editable install adds an import hook that takes precedence over sys.path.
     sys.meta_path[:] = [f for f in sys.meta_path if "Redirecting" not in type(f).__name__]
     sys.path.insert(0, str(tree))
     gymnast: Any = importlib.import_module("gymnast")
@@ -92,13 +93,13 @@ def main() -> None:
     os.environ["GYMNAST_FILM"] = "off"
     load(tree)
     package = tree / "gymnast"
-    first = train(1, package)
+    first = train(1, package)  # also executes what is done once per process, such as lazy imports
     short, long = train(1, package), train(3, package)
-    found = {
+    counts = {
         "training": summary(set(first), tree),
         "rollout": summary({at for at, count in long.items() if count > short[at]}, tree),
     }
-    print(json.dumps(found))
+    print(json.dumps(counts))
 
 
 if __name__ == "__main__":

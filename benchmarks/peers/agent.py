@@ -67,25 +67,26 @@ class Agent(nn.Module):
             self.log_std = nn.Parameter(torch.zeros(1, n_out))
 
     def value(self, obs: Tensor) -> Tensor:
-        return self.critic(self._seen(obs)).flatten()
+        return self.critic(self._features(obs)).flatten()
 
     def forward(
         self, obs: Tensor, action: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Returns the action (sampled unless given), its log-probability, the entropy and the value."""
-        seen = self._seen(obs)
-        out = self.actor(seen)
+        features = self._features(obs)
+        out = self.actor(features)
+        # Without argument validation, which costs time and which a fast script would switch off.
         if self.continuous:
-            chances = Normal(out, self.log_std.expand_as(out).exp(), validate_args=False)
+            dist = Normal(out, self.log_std.expand_as(out).exp(), validate_args=False)
         else:
-            chances = Categorical(logits=out, validate_args=False)
-        action = chances.sample() if action is None else action
-        log_prob, entropy = chances.log_prob(action), chances.entropy()
-        if self.continuous:
+            dist = Categorical(logits=out, validate_args=False)
+        action = dist.sample() if action is None else action
+        log_prob, entropy = dist.log_prob(action), dist.entropy()
+        if self.continuous:  # independent dimensions: the joint log-probability is the sum
             log_prob, entropy = log_prob.sum(1), entropy.sum(1)
-        return action, log_prob, entropy, self.critic(seen).flatten()
+        return action, log_prob, entropy, self.critic(features).flatten()
 
-    def _seen(self, obs: Tensor) -> Tensor:
+    def _features(self, obs: Tensor) -> Tensor:
         return self.shared(obs.float() / 255.0 if self.pixels else obs)
 
 

@@ -23,15 +23,17 @@ def main() -> None:
 
 
 def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
+    """Trains PPO; returns the number of gradient steps and the returns of all finished episodes."""
     torch.manual_seed(SEED)
     envs = make_envs(task)
     agent = Agent(task, envs)
     optimizer = torch.optim.Adam(agent.parameters(), lr=task.lr, eps=1e-5)
     shape, n = (task.n_steps, task.n_envs), task.rollout
-    seen, taken = envs.single_observation_space, envs.single_action_space
+    obs_space, action_space = envs.single_observation_space, envs.single_action_space
     kind = torch.uint8 if task.pixels else torch.float32
-    obs = torch.zeros(shape + seen.shape, dtype=kind)
-    actions = torch.zeros(shape + taken.shape, dtype=torch.float32 if taken.shape else torch.int64)
+    obs = torch.zeros(shape + obs_space.shape, dtype=kind)  # [T, N, ...]
+    action_kind = torch.float32 if action_space.shape else torch.int64
+    actions = torch.zeros(shape + action_space.shape, dtype=action_kind)
     log_probs, rewards, dones, values = (torch.zeros(shape) for _ in range(4))
     next_obs = torch.as_tensor(envs.reset(seed=SEED)[0], dtype=kind)
     next_done = torch.zeros(task.n_envs)
@@ -39,6 +41,7 @@ def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
     for rollout in range(rollouts):
         left = 1.0 - rollout / rollouts if task.anneal else 1.0
         optimizer.param_groups[0]["lr"], clip = left * task.lr, left * task.clip
+        # 1. Collect a rollout.
         for step in range(task.n_steps):
             obs[step], dones[step] = next_obs, next_done
             with torch.no_grad():
@@ -50,6 +53,7 @@ def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
             next_done = torch.as_tensor(terminated | truncated, dtype=torch.float32)
             returns += finished_returns(info)
 
+        # 2. GAE (Schulman et al. 2016), backwards over the rollout.
         with torch.no_grad():
             next_value, advantages, last = agent.value(next_obs), torch.zeros(shape), 0.0
             for t in reversed(range(task.n_steps)):
@@ -60,7 +64,9 @@ def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
                 advantages[t] = last
             targets = (advantages + values).reshape(n)
 
-        b_obs, b_actions = obs.reshape((n, *seen.shape)), actions.reshape((n, *taken.shape))
+        # 3. Epochs of minibatches with the clipped surrogate objective.
+        b_obs = obs.reshape((n, *obs_space.shape))
+        b_actions = actions.reshape((n, *action_space.shape))
         b_log_probs, b_advantages = log_probs.reshape(n), advantages.reshape(n)
         order, clipped = np.arange(n), list[float]()
         for _ in range(task.epochs):
@@ -73,6 +79,7 @@ def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
                 with torch.no_grad():
                     clipped.append(((ratio - 1.0).abs() > clip).float().mean().item())
                 advantage = b_advantages[batch]
+                # Normalized per minibatch, as in CleanRL and SB3.
                 advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
                 loss = torch.max(
                     -advantage * ratio, -advantage * ratio.clamp(1 - clip, 1 + clip)

@@ -46,6 +46,7 @@ class LeanTrainer:
         torch.manual_seed(SEED)
         self.envs = make_envs(self.task)
         self.agent = Agent(self.task, self.envs)
+        # The learning rate is a tensor: a compiled step would be recompiled for every new number.
         self.optimizer = torch.optim.Adam(
             self.agent.parameters(), lr=torch.tensor(self.task.lr), eps=1e-5, capturable=False
         )
@@ -54,7 +55,7 @@ class LeanTrainer:
         self.act = torch.compile(torch.no_grad()(self.agent.forward))
         self.value = torch.compile(torch.no_grad()(self.agent.value))
         self.loss = torch.compile(self._loss)
-        self.optimizer_step = torch.compile(self._descend)
+        self.optimizer_step = torch.compile(self._clip_and_step)
 
     def train(self, rollouts: int) -> None:
         task = self.task
@@ -79,7 +80,7 @@ class LeanTrainer:
                     self.optimizer_step()
 
     def collect(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """obs, action, log-probability, advantage, target: [T, N, ...]"""
+        """Collects a rollout; returns obs, action, log-probability, advantage and target, [T, N, ...]."""
         rows: list[tuple[Any, ...]] = []
         for _ in range(self.task.n_steps):
             action, log_prob, _, value = self.act(self.obs)
@@ -90,11 +91,11 @@ class LeanTrainer:
             self.returns += finished_returns(info)
         obs, action, log_prob, value, done, reward = map(torch.stack, zip(*rows, strict=True))
         after = torch.cat([value[1:], self.value(self.obs)[None]])
-        going = 1.0 - torch.cat([done[1:], self.done[None]])
-        delta = reward.float() + self.task.gamma * after * going - value
-        keep = self.task.gamma * self.task.gae_lambda * going
-        # in NumPy: unrolled by the compiler, 1024 steps would take minutes to compile
-        advantage = _discounted(delta.numpy(), keep.numpy())
+        not_done = 1.0 - torch.cat([done[1:], self.done[None]])
+        delta = reward.float() + self.task.gamma * after * not_done - value
+        discount = self.task.gamma * self.task.gae_lambda * not_done
+        # In NumPy: unrolled by the compiler, 1024 steps would take minutes to compile.
+        advantage = _discounted_sums(delta.numpy(), discount.numpy())
         return obs, action, log_prob, advantage, advantage + value
 
     def _loss(
@@ -110,19 +111,20 @@ class LeanTrainer:
         ratio = (log_prob - old_log_prob).exp()
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         bounded = torch.minimum(torch.maximum(ratio, 1 - clip), 1 + clip)
-        policy = torch.max(-advantage * ratio, -advantage * bounded).mean()
-        worth = ((value - target) ** 2).mean()
-        return policy + 0.5 * worth - self.task.entropy_coef * entropy.mean()
+        policy_loss = torch.max(-advantage * ratio, -advantage * bounded).mean()
+        value_loss = ((value - target) ** 2).mean()
+        return policy_loss + 0.5 * value_loss - self.task.entropy_coef * entropy.mean()
 
-    def _descend(self) -> None:
+    def _clip_and_step(self) -> None:
         nn.utils.clip_grad_norm_(self.agent.parameters(), 0.5, foreach=True)
         self.optimizer.step()
 
 
-def _discounted(delta: np.ndarray, keep: np.ndarray) -> Tensor:
+def _discounted_sums(delta: np.ndarray, discount: np.ndarray) -> Tensor:
+    """Returns A[t] = delta[t] + discount[t] * A[t + 1], the recursion of GAE, [T, N]."""
     advantage, last = np.empty_like(delta), np.zeros_like(delta[0])
     for t in range(len(delta) - 1, -1, -1):
-        last = delta[t] + keep[t] * last
+        last = delta[t] + discount[t] * last
         advantage[t] = last
     return torch.from_numpy(advantage)
 

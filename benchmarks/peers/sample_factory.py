@@ -23,11 +23,13 @@ def main() -> None:
     task, env_steps, threads = parse_arguments()
     torch.set_num_threads(threads)
     register_env(task.env, _make)
-    stdout = os.dup(1)
-    with tempfile.TemporaryDirectory() as place:
+    stdout = os.dup(
+        1
+    )  # it logs to stdout, also from C, so the file descriptor itself is redirected
+    with tempfile.TemporaryDirectory() as folder:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         with contextlib.redirect_stderr(sys.stdout):
-            _, runner = make_runner(_settings(task, env_steps, place))
+            _, runner = make_runner(_settings(task, env_steps, folder))
             runner.init()
             with measure_time() as spent:
                 runner.run()
@@ -35,16 +37,16 @@ def main() -> None:
     collected = sum(runner.env_steps.values())
     updates = collected // task.rollout * task.updates_per_rollout
     print_sample("sample-factory", collected, spent, updates=updates, episode_return=None)
-    os._exit(0)
+    os._exit(0)  # without waiting for its threads
 
 
 def _make(name: str, *_: Any, render_mode: str | None = None) -> Any:
     return gymnasium.make(name, render_mode=render_mode, disable_env_checker=True)
 
 
-def _settings(task: Task, env_steps: int, place: str) -> Any:
+def _settings(task: Task, env_steps: int, folder: str) -> Any:
     chosen: dict[str, Any] = {
-        "algo": "APPO", "env": task.env, "experiment": "sample", "train_dir": place,
+        "algo": "APPO", "env": task.env, "experiment": "sample", "train_dir": folder,
         "seed": SEED, "device": "cpu", "serial_mode": True, "async_rl": False,
         "num_workers": 1, "num_envs_per_worker": task.n_envs, "worker_num_splits": 1,
         "rollout": task.n_steps, "batch_size": task.batch_size,

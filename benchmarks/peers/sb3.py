@@ -39,7 +39,7 @@ def make_envs(task: Task) -> VecEnv:
         gym.register_envs(ale_py)
         single = make_atari_env(f"{task.env}NoFrameskip-v4", n_envs=task.n_envs, seed=SEED)
         return VecFrameStack(single, n_stack=4)
-    # without a render mode: make_vec_env's own choice, rgb_array, slows LunarLander down
+    # Without a render mode: make_vec_env's own choice, rgb_array, slows LunarLander down.
     return make_vec_env(task.env, n_envs=task.n_envs, seed=SEED, env_kwargs={"render_mode": None})
 
 
@@ -54,7 +54,7 @@ def settings(task: Task) -> dict[str, Any]:
         return (lambda remaining: remaining * value) if task.anneal else value
 
     layers = list(HIDDEN)
-    small = {"net_arch": {"pi": layers, "vf": layers}, "activation_fn": torch.nn.Tanh}
+    mlp = {"net_arch": {"pi": layers, "vf": layers}, "activation_fn": torch.nn.Tanh}
     return {
         "n_steps": task.n_steps,
         "batch_size": task.batch_size,
@@ -64,7 +64,7 @@ def settings(task: Task) -> dict[str, Any]:
         "gamma": task.gamma,
         "gae_lambda": task.gae_lambda,
         "ent_coef": task.entropy_coef,
-        "policy_kwargs": {} if task.pixels else small,
+        "policy_kwargs": {} if task.pixels else mlp,
     }
 
 

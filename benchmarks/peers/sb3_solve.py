@@ -30,16 +30,16 @@ def main() -> None:
     def copies(n: int, first: int):
         return make_vec_env(task.env, n_envs=n, seed=first, env_kwargs={"render_mode": None})
 
-    until = EvalCallback(
+    evaluation = EvalCallback(
         copies(8, 10_000),
         callback_on_new_best=StopTrainingOnRewardThreshold(threshold),
         n_eval_episodes=20,
-        eval_freq=max(1, int(every) // task.n_envs),
+        eval_freq=max(1, int(every) // task.n_envs),  # in vector steps
         verbose=0,
     )
     model = make_model(task, copies(task.n_envs, int(seed) * 1000), int(seed))
-    model.learn(BUDGET[letter], callback=until)
-    solved = bool(until.best_mean_reward >= threshold)
+    model.learn(BUDGET[letter], callback=evaluation)
+    solved = bool(evaluation.best_mean_reward >= threshold)
     returns, _ = evaluate_policy(model, copies(8, 20_000), 100, return_episode_rewards=True)
     result = {"env_steps": model.num_timesteps, "stopped": solved, "score": float(np.mean(returns))}
     print(json.dumps(result), flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+# Before JAX is imported, which reads it once: one thread, as for all libraries.
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 import flax.linen as nn

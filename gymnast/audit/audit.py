@@ -39,19 +39,19 @@ def audit(
     """Returns the audit of a run as JSON data; `progress` is called with (parts done, parts in total)."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     settings = _settings(run)
-    found: dict[str, Any] = {"run": run.id, "env": run.info["env"]}
+    result: dict[str, Any] = {"run": run.id, "env": run.info["env"]}
     if is_multi_agent(run.info["env"]):
         # Tag steps all matches as one NumPy batch, so playing all of them at once costs next to nothing.
         n_matches = episodes if run.info["env"] == "tag" else None
         with closing(open_tournament(ref, n_matches=n_matches, runs_dir=runs_dir)) as tournament:
-            found |= _matches(tournament, settings, episodes, progress)
-    shaped = _shaping(run, settings, found.get("learned", [""]))
+            result |= _matches(tournament, settings, episodes, progress)
+    shaped = _shaping(run, settings, result.get("learned", [""]))
     verdicts = [
         {key: line[key] for key in ("role", "term", "verdict")}
-        for line in (*found.get("farming", {}).get("terms", ()), *shaped)
+        for line in (*result.get("farming", {}).get("terms", ()), *shaped)
     ]
     return {
-        **found,
+        **result,
         "shaping": shaped,
         "flagged": _flagged(verdicts),
         "unknown": [one for one in verdicts if one["verdict"] == "unknown"],
@@ -60,9 +60,9 @@ def audit(
 
 def _flagged(verdicts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the flagged terms; the sum of all terms only if no single term of the role is flagged."""
-    found = [one for one in verdicts if one["verdict"] in FLAGS]
-    explained = {one["role"] for one in found if one["term"] != farming.ALL_TERMS}
-    return [f for f in found if f["term"] != farming.ALL_TERMS or f["role"] not in explained]
+    flagged = [one for one in verdicts if one["verdict"] in FLAGS]
+    explained = {one["role"] for one in flagged if one["term"] != farming.ALL_TERMS}
+    return [f for f in flagged if f["term"] != farming.ALL_TERMS or f["role"] not in explained]
 
 
 def _settings(run: Run) -> Settings:
@@ -72,44 +72,46 @@ def _settings(run: Run) -> Settings:
 
 
 def _shaping(run: Run, settings: Settings, roles: list[str]) -> list[dict[str, Any]]:
-    rows, found = read_rows(run), list[dict[str, Any]]()
+    rows, totals = read_rows(run), list[dict[str, Any]]()
     for role in roles:
         terms = settings.for_role(role).shaping
-        found += [
+        totals += [
             {**vars(total), "share": total.share, "verdict": total.verdict}
             for total in shaping_totals(rows, terms, role)
         ]
-    return found
+    return totals
 
 
 def _matches(
     tournament: Tournament, settings: Settings, episodes: int, progress: Callable[[int, int], None]
 ) -> dict[str, Any]:
+    """Plays the matches: first the totals of each term for every cast, then the test for farming."""
     policies = tournament.saved.document("policy")
     learned = [role for role in tournament.roles if role in policies]
     casts = _casts(tournament, learned)
     plan = tournament.evaluator.plan("audit", episodes)
-    judging = learned if has_exploiters(tournament.matches) else []
-    parts, done = len(casts) + len(judging), 0
+    tested = learned if has_exploiters(tournament.matches) else []
+    parts, done = len(casts) + len(tested), 0
     progress(done, parts)
     played: list[dict[str, Any]] = []
     for cast in casts:
         played.append(_cast(tournament, cast, plan))
         progress(done := done + 1, parts)
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "checkpoint": tournament.saved.step,
         "learned": learned,
         "deterministic": plan.deterministic,
         "casts": played,
     }
-    if not judging:
-        return found
+    if not tested:
+        return result
     terms: list[dict[str, Any]] = []
-    for role in judging:
+    for role in tested:
         own: dict[str, Player] = {OWN_POLICY: tournament.player(role, LEARNER, plan)}
         verdicts = audit_terms(
             lambda n: open_matches(tournament.cfg, n),
             role,
+            # With a schedule, the most patient learner: it values a late win most.
             discount=highest(settings.for_role(role).algo.gamma),
             seed=tournament.cfg.eval.seed,
             own_players=own,
@@ -117,7 +119,7 @@ def _matches(
         )
         terms += [verdict.to_json() for verdict in verdicts]
         progress(done := done + 1, parts)
-    return found | {
+    return result | {
         "farming": {
             "matches": min(episodes, farming.MATCHES),
             "threshold": farming.FARMABLE_SHARE,
@@ -134,6 +136,7 @@ def _casts(tournament: Tournament, learned: list[str]) -> list[Mapping[str, str]
         others = [other for other in tournament.roles if other != role]
         if others and all("medium" in tournament.matches.scripted.get(o, {}) for o in others):
             casts.append({r: LEARNER if r == role else OPPONENT for r in tournament.roles})
+    # With one learned role against scripted:medium, both casts are the same.
     return [cast for i, cast in enumerate(casts) if cast not in casts[:i]]
 
 

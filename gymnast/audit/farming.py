@@ -9,11 +9,11 @@ role's learner. A term of a player that does not win is compared with what hones
     share      gain / goal
 
 A player that wins a fraction p of its matches by honest play is better off farming if p < share. Self-play
-tends toward even matches, so a term counts as farmable from a share of EVEN = 0.5; from 1 on, not even
-certain victory is worth it. The verdict uses the lower bound of the share: the low end of the gain's 95 %
-interval divided by the high end of the goal's. The bound must hold against every honest player that wins,
-because a reward that winners get as well is no reason not to win. A player that wins half of its matches or
-more is not farming, whatever it collects on the way.
+tends toward even matches, so a term counts as farmable from a share of 0.5 (FARMABLE_SHARE); from 1 on, not
+even certain victory is worth it. The verdict uses the lower bound of the share: the low end of the gain's
+95 % interval divided by the high end of the goal's. The bound must hold against every honest player that
+wins, because a reward that winners get as well is no reason not to win. A player that wins half of its
+matches or more is not farming, whatever it collects on the way.
 
 The verdict is given for each term, and for the sum of all terms except the goal. Potential-based shaping
 (`closing`) has the same discounted sum however one plays, so its gain is 0 and it needs no special case;
@@ -46,7 +46,7 @@ HONEST = ("medium", "strong")
 OPPONENTS = ("medium", "random")
 MATCHES = 40
 """Maximum number of matches of each player against each opponent."""
-FEWEST = 5
+MIN_MATCHES = 5
 """Minimum number of matches for a mean."""
 ALL_TERMS = "all but the goal"
 
@@ -106,13 +106,13 @@ class TermVerdict:
         return "farmable" if self.evidence.share_low >= FARMABLE_SHARE else "sound"
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"role": self.role, "term": self.term, "verdict": self.verdict}
+        summary: dict[str, Any] = {"role": self.role, "term": self.term, "verdict": self.verdict}
         if self.evidence is None:
-            return found
+            return summary
         names = {key: value for key, value in vars(self.evidence).items() if isinstance(value, str)}
         gain, goal = vars(self.evidence.gain), vars(self.evidence.goal)
         bounds = {"share": self.evidence.share, "low": self.evidence.share_low}
-        return found | names | {"gain": gain, "goal": goal} | bounds
+        return summary | names | {"gain": gain, "goal": goal} | bounds
 
 
 def has_exploiters(matches: Matches) -> TypeGuard[ExploitableMatches]:
@@ -129,9 +129,9 @@ def audit_terms(
     own_players: Mapping[str, Player] | None = None,
     n_matches: int = MATCHES,
 ) -> list[TermVerdict]:
-    """Returns the verdict on every term of a role; nothing if the environment has no exploiters. `open_(n)`
-    creates n matches; `own_players` are further players of the role that may farm."""
-    with closing(make_matches(1)) as one:
+    """Returns the verdict on every term of a role; nothing if the environment has no exploiters.
+    `make_matches(n)` creates n matches; `own_players` are further players of the role that may farm."""
+    with closing(make_matches(1)) as one:  # only to read what the environment declares
         if not has_exploiters(one):
             return []
         goal = one.goal
@@ -156,7 +156,7 @@ def play_trials(
     """Plays farmers and honest players against every opponent, n matches each, on the same seeds. All players
     are stepped in one batch, which is far faster than one player after the other."""
     seeds = [episode_seed(seed, "audit", i) for i in range(n_matches)]
-    found: list[Trial] = []
+    trials: list[Trial] = []
     with closing(make_matches(n_matches * (len(farmers) + len(HONEST)))) as matches:
         scripted = matches.scripted
         (other,) = (name for name in matches.roles if name != role)
@@ -166,13 +166,14 @@ def play_trials(
             sides = {role: combine_players([*players.values()]), other: opposing}
             names = {role: "several", other: opponent}
             played = play_matches(matches, sides, names, seeds * len(players))
+            # Matches are in blocks of n_matches per player, in the order of `players`.
             for i, player in enumerate(players):
                 block = played[i * n_matches : (i + 1) * n_matches]
                 won = np.array([match.end.winner == role for match in block])
                 rewards = rewards_by_term(block, role).items()
                 totals = {term: discounted_sums(steps, discount) for term, steps in rewards}
-                found.append(Trial(player, opponent, won, totals))
-    return found
+                trials.append(Trial(player, opponent, won, totals))
+    return trials
 
 
 def judge_trials(
@@ -180,24 +181,27 @@ def judge_trials(
 ) -> list[TermVerdict]:
     """Returns the verdict on each term and on their sum; `farmers` may farm, `honest` players try to win."""
     terms = [term for term in farmers[0].totals if term != goal]
-    found = [
+    verdicts = [
         TermVerdict(role, term, _best_farmer(_total(term), goal, farmers, honest)) for term in terms
     ]
 
-    def together(trial: Trial) -> Array:
+    def all_terms(trial: Trial) -> Array:
         return sum((trial.totals[term] for term in terms), np.zeros(len(trial.won)))
 
-    return [*found, TermVerdict(role, ALL_TERMS, _best_farmer(together, goal, farmers, honest))]
+    # Two terms may each be sound, and still pay more than winning together.
+    together = TermVerdict(role, ALL_TERMS, _best_farmer(all_terms, goal, farmers, honest))
+    return [*verdicts, together]
 
 
 def _best_farmer(
     total: Callable[[Trial], Array], goal: str, farmers: Sequence[Trial], honest: Sequence[Trial]
 ) -> FarmingEvidence | None:
     """Returns the farmer with the highest lower bound, each compared with its least favorable winner."""
-    found: list[FarmingEvidence] = []
+    evidence: list[FarmingEvidence] = []
     for farmer in farmers:
+        # Only matches that it did not win count: a term collected on the way to a win is no farming.
         not_won = ~farmer.won
-        if farmer.won.mean() >= FARMABLE_SHARE or not_won.sum() < FEWEST:
+        if farmer.won.mean() >= FARMABLE_SHARE or not_won.sum() < MIN_MATCHES:
             continue
         comparisons = [
             FarmingEvidence(
@@ -208,11 +212,11 @@ def _best_farmer(
                 goal=welch_interval(winner.totals[goal][winner.won], farmer.totals[goal][not_won]),
             )
             for winner in honest
-            if winner.opponent == farmer.opponent and winner.won.sum() >= FEWEST
+            if winner.opponent == farmer.opponent and winner.won.sum() >= MIN_MATCHES
         ]
         if comparisons:
-            found.append(min(comparisons, key=_bound))
-    return max(found, key=_bound, default=None)
+            evidence.append(min(comparisons, key=_bound))
+    return max(evidence, key=_bound, default=None)
 
 
 def welch_interval(a: Array, b: Array) -> Interval:
@@ -220,6 +224,7 @@ def welch_interval(a: Array, b: Array) -> Interval:
     freedom of the smaller sample, which is conservative."""
     mean = float(a.mean() - b.mean())
     error = math.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
+    # Welch's own degrees of freedom are between min(n) - 1 and n1 + n2 - 2.
     half = t_quantile(min(len(a), len(b)) - 1) * error
     return Interval(mean, mean - half, mean + half)
 
@@ -231,8 +236,8 @@ def _share(gain: float, goal: float) -> float:
     return math.inf if gain > 0 else 0.0
 
 
-def _bound(farmed: FarmingEvidence) -> tuple[float, float]:
-    return farmed.share_low, farmed.share
+def _bound(evidence: FarmingEvidence) -> tuple[float, float]:
+    return evidence.share_low, evidence.share  # the share decides between equal bounds
 
 
 def _total(term: str) -> Callable[[Trial], Array]:

@@ -55,7 +55,7 @@ class ShapingTotal:
         """`judged_total` divided by the range of raw returns, or by their absolute value if they were all
         equal; None if all were 0."""
         low, high = self.raw
-        scale = high - low or abs(high)
+        scale = high - low or abs(high)  # all raw returns equal: there is no range
         return self.judged_total / scale if scale else None
 
     @property
@@ -72,17 +72,18 @@ def shaping_totals(
 ) -> list[ShapingTotal]:
     """Returns the totals of the terms that occur in the rows."""
     scope = f"{role}:" if role else ""
-    lengths, low, high = (f"{scope}episode/{key}" for key in ("length", "return_min", "return_max"))
-    ended = [row for row in rows if lengths in row]
-    found: list[ShapingTotal] = []
+    length, low, high = (f"{scope}episode/{key}" for key in ("length", "return_min", "return_max"))
+    with_episodes = [row for row in rows if length in row]
+    totals: list[ShapingTotal] = []
     for name, cfg in terms.items():
         key = f"{scope}shaping/{name}"
-        per_episode = [row[key] * row[lengths] for row in ended if key in row]
+        # Mean per step times mean length: the mean total, up to their covariance.
+        per_episode = [row[key] * row[length] for row in with_episodes if key in row]
         if not per_episode:
             continue
         late = per_episode[-max(1, round(LATE * len(per_episode))) :]
-        raw = min(row[low] for row in ended), max(row[high] for row in ended)
-        found.append(
+        raw = min(row[low] for row in with_episodes), max(row[high] for row in with_episodes)
+        totals.append(
             ShapingTotal(
                 role=role,
                 term=name,
@@ -94,4 +95,4 @@ def shaping_totals(
                 potential=term_spec(name, cfg).is_potential,
             )
         )
-    return found
+    return totals

@@ -31,17 +31,19 @@ class TermTotal:
 
 
 def term_totals(played: Sequence[PlayedMatch], role: str) -> list[TermTotal]:
+    """Returns the statistics of each reward term of a role over these matches."""
     sums = {term: match_sums(matches) for term, matches in rewards_by_term(played, role).items()}
-    size = {term: float(np.abs(x).mean()) for term, x in sums.items()}
-    every = sum(size.values())
+    magnitude = {term: float(np.abs(x).mean()) for term, x in sums.items()}
+    total = sum(magnitude.values())
     won = np.array([match.end.winner == role for match in played])
+    # A draw ("") and an unknown outcome (None) are neither won nor lost.
     lost = np.array([match.end.winner not in (role, "", None) for match in played])
     return [
         TermTotal(
             term=term,
             mean=float(x.mean()),
             std=float(x.std()),
-            share=size[term] / every if every else 0.0,
+            share=magnitude[term] / total if total else 0.0,
             won=_mean(x[won]),
             lost=_mean(x[lost]),
         )

@@ -44,33 +44,33 @@ def audit(run: str, episodes: int, runs_dir: str | None, as_json: bool) -> int:
     from gymnast.audit.audit import audit as audit_run
 
     with separate_env_output(), progress("auditing") as bar:
-        found = audit_run(run, episodes=episodes, runs_dir=runs_dir, progress=bar)
+        result = audit_run(run, episodes=episodes, runs_dir=runs_dir, progress=bar)
     if as_json:
-        echo_json(found)
+        echo_json(result)
     else:
-        click.echo("\n".join(_page(found)))
-    return 1 if found["flagged"] else 0
+        click.echo("\n".join(_page(result)))
+    return 1 if result["flagged"] else 0
 
 
-def _page(found: dict[str, Any]) -> Iterator[str]:
-    at = f", checkpoint {found['checkpoint']:,}" if "checkpoint" in found else ""
-    yield f"{found['run']}{at} of {found['env']}"
-    for cast in found.get("casts", ()):
+def _page(result: dict[str, Any]) -> Iterator[str]:
+    at = f", checkpoint {result['checkpoint']:,}" if "checkpoint" in result else ""
+    yield f"{result['run']}{at} of {result['env']}"
+    for cast in result.get("casts", ()):
         yield ""
         yield from _totals(cast)
-    if "farming" in found:
+    if "farming" in result:
         yield ""
-        yield from _farming(found["farming"])
-    elif "casts" in found:
+        yield from _farming(result["farming"])
+    elif "casts" in result:
         yield "\nfarming is not tested: this environment has no players that try to farm its reward"
-    if found["shaping"]:
+    if result["shaping"]:
         yield ""
-        yield from _shaping(found["shaping"])
-    elif "casts" not in found:
+        yield from _shaping(result["shaping"])
+    elif "casts" not in result:
         yield "no shaping terms: the policy learns from the raw reward of the environment"
-    if "farming" in found or found["shaping"]:
+    if "farming" in result or result["shaping"]:
         yield ""
-        yield from _conclusion(found["flagged"], found["unknown"])
+        yield from _conclusion(result["flagged"], result["unknown"])
 
 
 def _totals(cast: dict[str, Any]) -> Iterator[str]:
@@ -102,6 +102,7 @@ def _farming(farming: dict[str, Any]) -> Iterator[str]:
 def _best_farmer(term: dict[str, Any]) -> tuple[str, str, str]:
     if "share" not in term:
         return "-", "-", "unknown: too few matches won by honest play, or lost by farming players"
+    # + 0.0 turns -0.00 into 0.00
     share, bound = (f"{round(term[key], 2) + 0.0:.2f}" for key in ("share", "low"))
     return share, bound, f"{term['player']}, against {term['opponent']}"
 
@@ -138,25 +139,26 @@ def _conclusion(
     flagged: Sequence[dict[str, Any]], unknown: Sequence[dict[str, Any]]
 ) -> Iterator[str]:
     if unknown:
-        yield f"not judged: {', '.join(_named(found) for found in unknown)}"
+        yield f"not judged: {', '.join(map(_term_name, unknown))}"
     if not flagged:
         others = " in the others" if unknown else ""
         yield f"no term was found that can be farmed{others}"
-    for found in flagged:
-        if found["verdict"] == "farmable":
+    for term in flagged:
+        if term["verdict"] == "farmable":
             fix = "pay it once per event, make it a potential, or lower its weight"
-            yield f"{_named(found)} can be farmed: {fix}"
+            yield f"{_term_name(term)} can be farmed: {fix}"
         else:
-            what = "outweighs the raw returns"
-            yield f"{_named(found)} {what}: lower its weight, or anneal it (5 -> 0)"
+            fix = "lower its weight, or anneal it (5 -> 0)"
+            yield f"{_term_name(term)} outweighs the raw returns: {fix}"
 
 
-def _named(found: dict[str, Any]) -> str:
-    return f"{found['role']}: {found['term']}" if found["role"] else found["term"]
+def _term_name(term: dict[str, Any]) -> str:
+    return f"{term['role']}: {term['term']}" if term["role"] else term["term"]
 
 
 def _number(value: float | None) -> str:
     if value is None:
         return "-"
-    near = round(value, 9) + 0.0  # rounding errors of sums that should be 0
-    return f"{near:.3g}" if abs(near) < 1000 else f"{near:,.0f}"
+    # Sums that should be 0 have rounding errors; + 0.0 turns -0.0 into 0.0.
+    rounded = round(value, 9) + 0.0
+    return f"{rounded:.3g}" if abs(rounded) < 1000 else f"{rounded:,.0f}"

@@ -65,8 +65,8 @@ def check(
 
     for name in allow:
         if name not in CHECKS:
-            what = f"there is no check {name!r}{did_you_mean(name, CHECKS)}"
-            raise UsageError(what, fix=f"the checks are {', '.join(CHECKS)}")
+            problem = f"there is no check {name!r}{did_you_mean(name, CHECKS)}"
+            raise UsageError(problem, fix=f"the checks are {', '.join(CHECKS)}")
     if every:
         if assignments:
             raise UsageError("--all tests presets without overrides", fix="omit --set")
@@ -98,7 +98,7 @@ def _environment(
         report = run_checks(
             resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, on_progress=bar
         )
-    report = report.with_allowed(allow)
+    report = report.with_allowed(allow)  # changes the verdict, not which checks run
     if as_json:
         echo_json(report.as_json())
     else:
@@ -112,15 +112,17 @@ def _page(report: Report) -> Iterator[str]:
     lines = [
         (f.verdict, f.check, f.what.splitlines()[0] if f.what else "") for f in report.findings
     ]
-    head = ("", "check", "found")
+    head = ("", "check", "result")
     yield formatting.table(head, [(_WORD[verdict], *rest) for verdict, *rest in lines])
     for finding in report.errors:
         yield ""
         yield from _details(finding)
     yield ""
-    count, warned = len(report.errors), len(report.warnings)
-    verdict = "nothing is wrong" if not count else f"{count} thing{'s' * (count > 1)} wrong"
-    yield f"{verdict}, {warned} warning{'s' * (warned > 1)}" if warned else verdict
+    errors, warnings = len(report.errors), len(report.warnings)
+    verdict = (
+        "nothing is wrong" if not errors else f"{formatting.count_noun(errors, 'thing')} wrong"
+    )
+    yield f"{verdict}, {formatting.count_noun(warnings, 'warning')}" if warnings else verdict
 
 
 _WORD = {"ok": "ok", "wrong": "WRONG", "warning": "WARN", "note": "note"}

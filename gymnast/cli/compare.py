@@ -37,26 +37,27 @@ def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) 
     gymnast compare g1f3a9c02 wide             groups of --seeds
     """
     if len(refs) < 2:
-        what = "a comparison needs at least two runs or groups"
-        raise UsageError(what, fix="gymnast compare RUN RUN")
-    found = api.compare(refs, x, runs_dir=runs_dir)
+        problem = "a comparison needs at least two runs or groups"
+        raise UsageError(problem, fix="gymnast compare RUN RUN")
+    comparison = api.compare(refs, x, runs_dir=runs_dir)
     if as_json:
-        echo_json(found)
+        echo_json(comparison)
     else:
-        click.echo(comparison_page(found))
+        click.echo(comparison_page(comparison))
 
 
-def comparison_page(found: dict[str, Any]) -> str:
+def comparison_page(comparison: dict[str, Any]) -> str:
+    """Formats the result of `api.compare`: scores, chart of the curves, config differences."""
     from gymnast.insight.compare import comparison_chart
 
-    scores = _group_scores if "groups" in found else _scores
-    return "\n\n".join([scores(found), comparison_chart(found), _configs(found)])
+    scores = _group_scores if "groups" in comparison else _scores
+    return "\n\n".join([scores(comparison), comparison_chart(comparison), _configs(comparison)])
 
 
-def _scores(found: dict[str, Any]) -> str:
+def _scores(comparison: dict[str, Any]) -> str:
     from gymnast.text import formatting
 
-    clocks = tuple(dict.fromkeys(("env_steps", found["x"])))
+    clocks = tuple(dict.fromkeys(("env_steps", comparison["x"])))
     head = ("id", "name", "preset", "status", "score", "area", "of-goal")
     head = (*head, "goal-steps", "goal-time", *clocks, "time")
     lines = [
@@ -71,17 +72,17 @@ def _scores(found: dict[str, Any]) -> str:
             *(formatting.count(run[clock]) for clock in clocks),
             formatting.duration(run["seconds"]),
         )
-        for run in found["runs"]
+        for run in comparison["runs"]
     ]
     note = "no area: the evaluation curves do not overlap on this axis"
-    if found["range"]:
-        low, high = found["range"]
-        note = f"area: mean evaluation return over {low:,.0f} to {high:,.0f} {found['x']}"
-    right = f"area of-goal goal-steps goal-time env_steps {found['x']} time"
+    if comparison["range"]:
+        low, high = comparison["range"]
+        note = f"area: mean evaluation return over {low:,.0f} to {high:,.0f} {comparison['x']}"
+    right = f"area of-goal goal-steps goal-time env_steps {comparison['x']} time"
     return "\n".join([formatting.table(head, lines, right=right), note, _OF_GOAL])
 
 
-def _group_scores(found: dict[str, Any]) -> str:
+def _group_scores(comparison: dict[str, Any]) -> str:
     from gymnast.text import formatting
 
     def over_seeds(value: dict[str, Any] | None) -> str:
@@ -102,15 +103,15 @@ def _group_scores(found: dict[str, Any]) -> str:
             over_seeds(group["area"]),
             over_seeds(group["steps_to_threshold"]) + f" ({group['reached']} of {group['runs']})",
         )
-        for group in found["groups"]
+        for group in comparison["groups"]
     ]
     table = formatting.table(head, lines, right="seeds scored solved IQM")
     notes = [
         "means over seeds with 95 % bootstrap intervals; goal-steps over the seeds that reached the goal"
     ]
-    if found["difference"] is not None:
-        first, second = (group["name"] for group in found["groups"])
-        difference = over_seeds(found["difference"])
+    if comparison["difference"] is not None:
+        first, second = (group["name"] for group in comparison["groups"])
+        difference = over_seeds(comparison["difference"])
         notes.append(f"score of {first} minus score of {second}: {difference}")
     return "\n".join([table, *notes])
 
@@ -130,14 +131,14 @@ def _goal(learning: dict[str, Any] | None) -> tuple[str, str, str]:
     return formatting.area(summary["area"]), formatting.count(steps), formatting.duration(seconds)
 
 
-def _configs(found: dict[str, Any]) -> str:
+def _configs(comparison: dict[str, Any]) -> str:
     from gymnast.text import formatting
 
-    if found["config_problem"]:
-        return f"configs cannot be compared: {found['config_problem']}"
-    if not found["config"]:
+    if comparison["config_problem"]:
+        return f"configs cannot be compared: {comparison['config_problem']}"
+    if not comparison["config"]:
         return "the configs are identical"
-    sides = [group["name"] for group in found.get("groups", ())]
-    head = ("config", *(sides or (run["id"] for run in found["runs"])))
-    lines = [(entry["key"], *map(str, entry["values"])) for entry in found["config"]]
+    sides = [group["name"] for group in comparison.get("groups", ())]
+    head = ("config", *(sides or (run["id"] for run in comparison["runs"])))
+    lines = [(entry["key"], *map(str, entry["values"])) for entry in comparison["config"]]
     return formatting.table(head, lines)

@@ -32,14 +32,14 @@ def show(name: str, assignments: tuple[str, ...], runs_dir: str | None, as_json:
     from gymnast.config.resolve import parse_assignment
 
     overrides = dict(map(parse_assignment, assignments))
-    found = api.config_show(name, overrides, runs_dir=runs_dir)
+    settings = api.config_show(name, overrides, runs_dir=runs_dir)
     if as_json:
-        echo_json(found)
+        echo_json(settings)
         return
-    click.echo(f"{found['name']}\n")
+    click.echo(f"{settings['name']}\n")
     rows = [
-        (key, _text(value), found["provenance"].get(key, "default"))
-        for key, value in found["values"].items()
+        (key, _text(value), settings["provenance"].get(key, "default"))
+        for key, value in settings["values"].items()
     ]
     key_width, value_width = (max(len(row[i]) for row in rows) for i in (0, 1))
     for key, value, origin in rows:
@@ -60,14 +60,14 @@ def check(
     gymnast config check
     gymnast config check presets/MyEnv-v0.yaml
     """
-    found = api.config_check(targets)
-    problems = found["problems"]
+    result = api.config_check(targets)
+    problems = result["problems"]
     if as_json:
-        echo_json(found)
+        echo_json(result)
     else:
         for problem in problems:
-            click.echo(problem["said"])
-        click.echo(f"{len(found['checked'])} checked, {found['wrong']} with errors")
+            click.echo(problem["message"])
+        click.echo(f"{len(result['checked'])} checked, {result['wrong']} with errors")
     ctx.exit(1 if problems else 0)
 
 
@@ -90,6 +90,7 @@ def fmt(ctx: click.Context, files: tuple[str, ...], only_check: bool, runs_dir: 
     """
     from gymnast.runs import durable
 
+    # All files are formatted before the first is written: an error in one leaves all as they were.
     before = {file: Path(file).read_text(encoding="utf-8") for file in files}
     after = {file: api.config_fmt(text, file) for file, text in before.items()}
     changed = [file for file in files if after[file] != before[file]]
@@ -112,14 +113,14 @@ def diff(a: str, b: str, runs_dir: str | None, as_json: bool) -> None:
     gymnast config diff CartPole-v1 @last
     gymnast config diff LunarLander-v3:ppo LunarLander-v3:continuous --json
     """
-    found = api.config_diff(a, b, runs_dir=runs_dir)
+    differences = api.config_diff(a, b, runs_dir=runs_dir)
     if as_json:
-        echo_json(found)
+        echo_json(differences)
         return
     click.echo(f"a: {a}\nb: {b}\n")
-    for entry in found:
+    for entry in differences:
         click.echo(f"{entry['key']}: {_text(entry['a'])} | {_text(entry['b'])}")
-    if not found:
+    if not differences:
         click.echo("no difference")
 
 

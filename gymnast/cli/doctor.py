@@ -40,7 +40,7 @@ def doctor(refs: tuple[str, ...], apply_it: bool, runs_dir: str | None, as_json:
     diagnoses = [api.doctor(ref, runs_dir=runs_dir) for ref in refs or ("@last",)]
     treated = None
     if not as_json:
-        click.echo("\n\n".join(_page(found) for found in diagnoses))
+        click.echo("\n\n".join(map(_page, diagnoses)))
     if apply_it and diagnoses[0]["changes"]:
         treated = _apply(refs[0] if refs else "@last", diagnoses[0], runs_dir, quiet=as_json)
     if as_json:
@@ -48,20 +48,20 @@ def doctor(refs: tuple[str, ...], apply_it: bool, runs_dir: str | None, as_json:
     return 1 if treated is not None and not treated["ok"] else 0
 
 
-def _page(found: dict[str, Any]) -> str:
-    lines = [f"run {found['run']}  {found['preset']}", f"  {_verdict(found)}"]
-    if found["healthy"]:
-        lines += [f"  note: a temporary problem: {f['cause']}" for f in found["findings"]]
+def _page(diagnosis: dict[str, Any]) -> str:
+    lines = [f"run {diagnosis['run']}  {diagnosis['preset']}", f"  {_verdict(diagnosis)}"]
+    if diagnosis["healthy"]:
+        lines += [f"  note: a temporary problem: {f['cause']}" for f in diagnosis["findings"]]
     else:
-        lines += _findings(found["findings"])
-    if found["unusual"]:
+        lines += _findings(diagnosis["findings"])
+    if diagnosis["unusual"]:
         lines.append("  unusual metrics, the most unusual first")
-        lines += [f"     - {line}" for line in found["unusual"]]
-    lines += [f"  note: {note}" for note in found["notes"]]
-    if found["changes"]:
-        lines += ["", "  patch", f"    {_settings(found['changes'])}"]
+        lines += [f"     - {line}" for line in diagnosis["unusual"]]
+    lines += [f"  note: {note}" for note in diagnosis["notes"]]
+    if diagnosis["changes"]:
+        lines += ["", "  patch", f"    {_settings(diagnosis['changes'])}"]
         lines.append(
-            f"    gymnast doctor {found['run']} --apply    trains with the patch, and compares"
+            f"    gymnast doctor {diagnosis['run']} --apply    trains with the patch, and compares"
         )
     return "\n".join(lines)
 
@@ -77,13 +77,13 @@ def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield f"  and {more} more (--json has all)"
 
 
-def _verdict(found: dict[str, Any]) -> str:
+def _verdict(diagnosis: dict[str, Any]) -> str:
     """Returns the outcome of a run in one line, and whether a cause explains it."""
-    kind, text = found["outcome"]["kind"], found["outcome"]["text"]
-    if found["healthy"]:
+    kind, text = diagnosis["outcome"]["kind"], diagnosis["outcome"]["text"]
+    if diagnosis["healthy"]:
         return f"healthy: {text}"
     labels = {"early": "too early to say", "unknown": "not judged"}
-    unexplained = kind == "failed" and not found["findings"]
+    unexplained = kind == "failed" and not diagnosis["findings"]
     unexplained = "; no known cause matches" if unexplained else ""
     return f"{labels.get(kind, kind)}: {text}{unexplained}"
 
@@ -92,14 +92,17 @@ def _settings(changes: dict[str, Any]) -> str:
     return " ".join(f"--set '{key}={value}'" for key, value in changes.items())
 
 
-def _apply(ref: str, found: dict[str, Any], runs_dir: str | None, *, quiet: bool) -> dict[str, Any]:
+def _apply(
+    ref: str, diagnosis: dict[str, Any], runs_dir: str | None, *, quiet: bool
+) -> dict[str, Any]:
     from gymnast.insight.doctor import differing_settings
     from gymnast.jobs.groups import train_group
     from gymnast.runs import store
 
     directory = store.runs_dir(runs_dir)
     run, _ = store.resolve(ref, directory)
-    settings = differing_settings(run, found["changes"])
+    settings = differing_settings(run, diagnosis["changes"])
+    # In a child process, like every seed of a group: this process has not imported torch.
     group = train_group(
         run.info["preset"],
         seeds=[run.info["seed"]],
@@ -127,5 +130,5 @@ def _arguments(settings: dict[str, Any], treats: str) -> Sequence[str]:
         f"{key}={value if isinstance(value, str) else json.dumps(value)}"
         for key, value in settings.items()
     ]
-    chosen = [part for text in texts for part in ("--set", text)]
-    return [*chosen, "--tag", f"treats-{treats}"]
+    options = [word for text in texts for word in ("--set", text)]
+    return [*options, "--tag", f"treats-{treats}"]  # so that `gymnast runs tag=...` finds the pair

@@ -12,12 +12,18 @@ from gymnast.text.formatting import count_noun
 @click.command()
 @click.argument("run", default="@last")
 @click.option(
-    "--to", "form", required=True, metavar="csv|parquet|tensorboard|wandb", help="Output format."
+    "--to",
+    "export_format",
+    required=True,
+    metavar="csv|parquet|tensorboard|wandb",
+    help="Output format.",
 )
 @click.option("--out", metavar="PATH", help="File or folder. Default: in the run, under exports/.")
 @runs_option
 @json_option
-def export(run: str, form: str, out: str | None, runs_dir: str | None, as_json: bool) -> None:
+def export(
+    run: str, export_format: str, out: str | None, runs_dir: str | None, as_json: bool
+) -> None:
     """Export a run's metrics for other programs, at full precision.
 
     \b
@@ -26,8 +32,8 @@ def export(run: str, form: str, out: str | None, runs_dir: str | None, as_json: 
     gymnast export @last --to tensorboard --out logs/mine
     gymnast export @last --to wandb              metrics, alerts and videos; offline, for `wandb sync`
     """
-    done = api.export(run, form, out, runs_dir=runs_dir)
+    exported = api.export(run, export_format, out, runs_dir=runs_dir)
     if as_json:
-        echo_json(done)
+        echo_json(exported)
     else:
-        click.echo(f"{done['path']}: {count_noun(done['rows'], 'row')}")
+        click.echo(f"{exported['path']}: {count_noun(exported['rows'], 'row')}")

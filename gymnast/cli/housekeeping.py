@@ -38,11 +38,12 @@ def rm(
     from gymnast.runs import removal
 
     directory = store.runs_dir(runs_dir)
-    found = {run.path.resolve(): run for run in (_named(ref, directory) for ref in refs)}
-    for run in found.values():
+    # By path, so that a run given twice, e.g. as its id and as @last, is deleted once.
+    runs = {run.path.resolve(): run for run in (_resolve_run(ref, directory) for ref in refs)}
+    for run in runs.values():
         removal.ensure_not_running(run)
     listed = {str(Path(run["path"]).resolve()): run for run in store.list_runs(directory)}
-    to_delete = [listed.get(str(path)) or _unlisted(run) for path, run in found.items()]
+    to_delete = [listed.get(str(path)) or _unlisted(run) for path, run in runs.items()]
     _remove(to_delete, {}, directory, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
@@ -105,6 +106,7 @@ def prune(
         keep=keep or 0,
         ignored_protections=include,
     )
+    # All runs are needed even with a filter: what is protected (@best, parents) depends on the others.
     every = store.list_runs(directory)
     matching = store.list_runs(directory, " ".join(words)) if words else every
     to_delete, kept = removal.select_prunable(every, choice, matching)
@@ -124,7 +126,7 @@ def tag(ref: str, tags: tuple[str, ...], remove: bool, runs_dir: str | None, as_
     gymnast runs tag @last paper baseline
     gymnast runs tag k3jx81qa baseline --remove
     """
-    run = _named(ref, store.runs_dir(runs_dir))
+    run = _resolve_run(ref, store.runs_dir(runs_dir))
     if tags:
         run.tag(tags, remove=remove)
     now = run.info["tags"]
@@ -146,7 +148,7 @@ def note(ref: str, text: str | None, runs_dir: str | None, as_json: bool) -> Non
     gymnast runs note @last "twice the width, half the speed"
     gymnast runs note @last
     """
-    run = _named(ref, store.runs_dir(runs_dir))
+    run = _resolve_run(ref, store.runs_dir(runs_dir))
     if text is not None:
         run.update(note=text.strip())
     now = run.info["note"]
@@ -156,9 +158,9 @@ def note(ref: str, text: str | None, runs_dir: str | None, as_json: bool) -> Non
         click.echo(f"{run.id}: {now or 'no note'}")
 
 
-def _named(ref: str, directory: Path) -> Run:
-    run, which = store.resolve(ref, directory)
-    if which is not None:
+def _resolve_run(ref: str, directory: Path) -> Run:
+    run, checkpoint = store.resolve(ref, directory)
+    if checkpoint is not None:
         raise UsageError(
             f"{ref} names a checkpoint, but this command needs a run", fix="omit the checkpoint"
         )
@@ -198,19 +200,19 @@ def _remove(
 
     to_delete = [run | {"bytes": removal.run_size(Path(run["path"]))} for run in to_delete]
     total = formatting.size(sum(run["bytes"] for run in to_delete))
-    what = f"{formatting.count_noun(len(to_delete), 'run')}, {total}"
+    amount = f"{formatting.count_noun(len(to_delete), 'run')}, {total}"
     if not as_json:
         _echo_plan(to_delete, kept, directory)
-    agreed = bool(to_delete) and not dry_run and (yes or _agreed(f"delete {what}?"))
+    agreed = bool(to_delete) and not dry_run and (yes or _agreed(f"delete {amount}?"))
     if agreed:
-        removal.delete_trash(directory)
+        removal.delete_trash(directory)  # left by a deletion that was interrupted
         for run in to_delete:
             removal.remove(Run(Path(run["path"])))
     if as_json:
         ids = [{key: run.get(key) for key in ("id", "name", "path", "bytes")} for run in to_delete]
         echo_json({"deleted": agreed, "runs": ids, "kept": dict(kept)})
     elif to_delete:
-        click.echo(f"{'deleted' if agreed else 'nothing deleted; would delete'} {what}")
+        click.echo(f"{'deleted' if agreed else 'nothing deleted; would delete'} {amount}")
 
 
 def _echo_plan(
@@ -242,7 +244,7 @@ def _echo_plan(
 def _agreed(question: str) -> bool:
     try:
         return click.confirm(question, err=True)
-    except click.Abort:
+    except click.Abort:  # Ctrl-C, or the end of stdin: a script without --yes
         if sys.stdin.isatty():
             raise
         fix = "use --yes, or --dry-run to only show the runs"

@@ -31,14 +31,14 @@ def init(name: str, directory: str, runs_dir: str | None, as_json: bool) -> None
     """
     from gymnast import scaffold
 
-    place = Path(directory).expanduser()
-    written = scaffold.write_project(name, place)
+    parent = Path(directory).expanduser()
+    files = scaffold.write_project(name, parent)
     if as_json:
-        echo_json({"name": name, "files": list(map(str, written))})
+        echo_json({"name": name, "files": list(map(str, files))})
         return
-    for file in written:
+    for file in files:
         click.echo(f"wrote {file}")
-    steps = [f"cd {place}"] if place.resolve() != Path.cwd() else []
+    steps = [f"cd {parent}"] if parent.resolve() != Path.cwd() else []
     steps += [
         f"pytest {name}",
         f"gymnast config check presets/{name}.yaml",

@@ -27,13 +27,13 @@ def jobs(runs_dir: str | None, as_json: bool) -> None:
     gymnast jobs
     gymnast jobs --json
     """
-    found = api.jobs(runs_dir=runs_dir)
+    listed = api.jobs(runs_dir=runs_dir)
     if as_json:
-        echo_json(found)
-    elif found:
+        echo_json(listed)
+    elif listed:
         now = time.time()
         head = ("id", "name", "job", "status", "age", "exit", "reason")
-        click.echo(formatting.table(head, [_line(job, now) for job in found], right="age exit"))
+        click.echo(formatting.table(head, [_line(job, now) for job in listed], right="age exit"))
     else:
         click.echo(
             f"no jobs in {store.runs_dir(runs_dir)}; start one with `gymnast train ENV --detach`"
@@ -75,14 +75,14 @@ def wait(runs: tuple[str, ...], runs_dir: str | None, as_json: bool) -> int:
     directory = store.runs_dir(runs_dir)
     members = [member for ref in runs for member in status.group_members(ref, directory)]
     ended: list[dict[str, Any]] = []
-    for found in status.wait(members, directory):
-        ended.append(found)
+    for job in status.wait(members, directory):
+        ended.append(job)
         if not as_json:
-            reason = f": {found['reason']}" if found["reason"] else ""
-            click.echo(f"{found['id']} {found['status']}{reason}")
+            reason = f": {job['reason']}" if job["reason"] else ""
+            click.echo(f"{job['id']} {job['status']}{reason}")
     if as_json:
         echo_json(ended)
-    return 0 if all(found["status"] in ("finished", "stopped") for found in ended) else 1
+    return 0 if all(job["status"] in ("finished", "stopped") for job in ended) else 1
 
 
 def run_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
@@ -91,9 +91,8 @@ def run_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
     def train(path: Path) -> tuple[int, str]:
         import importlib
 
-        training = importlib.import_module(
-            "gymnast.cli.training"
-        )  # imports torch, so not before the job's turn
+        # Imports torch: hundreds of MB that a queued job must not hold while it waits.
+        training = importlib.import_module("gymnast.cli.training")
         result = training.train_with_options(target, options, runs_dir, show="ending", claimed=path)
         assert result is not None  # --ask was answered before the job was detached
         return training.exit_code(result), result["reason"]

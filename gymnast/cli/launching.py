@@ -44,20 +44,22 @@ class LaunchPlan:
         seeds = range(first_seed, first_seed + (count or 1))
         if count is None:
             return cls(seeds, (name,), None)
+        # Names of runs are unique, so each seed gets its own; the plain name becomes that of the group.
         names = tuple(f"{name}-s{seed}" if name else "" for seed in seeds)
         return cls(seeds, names, name or f"g{secrets.token_hex(4)}")
 
     def check_names_free(self, name: str, directory: Path) -> None:
         """Raises an error if a run or a live job has one of these names already."""
-        for wanted in dict.fromkeys(n for n in (name, *self.names) if n):
-            check_name(wanted)
-            store.ensure_name_free(wanted, directory)
-            if jobs := [job for job in live_jobs(directory) if job["name"] == wanted]:
-                raise UsageError(f"the name {wanted!r} is taken by job {jobs[0]['id']}")
+        for new_name in dict.fromkeys(n for n in (name, *self.names) if n):
+            check_name(new_name)
+            store.ensure_name_free(new_name, directory)
+            # A queued job has no run yet, so the store does not know its name.
+            if jobs := [job for job in live_jobs(directory) if job["name"] == new_name]:
+                raise UsageError(f"the name {new_name!r} is taken by job {jobs[0]['id']}")
 
     def to_dict(self, jobs: int) -> dict[str, Any]:
-        named = [name for name in self.names if name]
-        return {"seeds": list(self.seeds), "names": named, "jobs": jobs}
+        names = [name for name in self.names if name]
+        return {"seeds": list(self.seeds), "names": names, "jobs": jobs}
 
 
 def detach(target: str, options: dict[str, Any], runs_dir: str | None, *, as_json: bool) -> int:
@@ -135,18 +137,18 @@ def _agreed_plan(
     if ask:
         require_terminal()
     if options["source"]:
-        find_checkpoint(options["source"], runs_dir)
+        find_checkpoint(options["source"], runs_dir)  # raises now rather than in every child
     prepared = prepare(target, overrides(options), options["algo"])
     try:
-        before = prepared.preflight()
+        preflight = prepared.preflight()
     finally:
-        prepared.collector.close()
+        prepared.collector.close()  # the children open their own environments
     plan = LaunchPlan.from_options(options, prepared.resolved.config.seed)
     plan.check_names_free(options["name"], store.runs_dir(runs_dir))
     if dry_run and as_json:
-        echo_json({**before, **plan.to_dict(jobs)})
+        echo_json({**preflight, **plan.to_dict(jobs)})
     elif dry_run or ask or not quiet:
-        click.echo(f"{preflight_text(before)}\n{_plan_text(plan, jobs)}", err=as_json)
+        click.echo(f"{preflight_text(preflight)}\n{_plan_text(plan, jobs)}", err=as_json)
     if dry_run:
         return 0
     return plan if not ask or confirm_start() else DECLINED
@@ -156,15 +158,16 @@ def _plan_text(plan: LaunchPlan, jobs: int) -> str:
     count = len(plan.seeds)
     if plan.group is None:
         return ""
-    what = f"seed {plan.seeds[0]}" if count == 1 else f"seeds {plan.seeds[0]} to {plan.seeds[-1]}"
+    seeds = f"seed {plan.seeds[0]}" if count == 1 else f"seeds {plan.seeds[0]} to {plan.seeds[-1]}"
     at_once = f", {min(jobs, count)} at a time" if count > 1 else ""
-    named = f", as {plan.names[0]}" if plan.names[0] else ""
-    named += f" to {plan.names[-1]}" if named and count > 1 else ""
-    return f"  group     {what}{at_once}{named}\n"
+    names = f", as {plan.names[0]}" if plan.names[0] else ""
+    names += f" to {plan.names[-1]}" if names and count > 1 else ""
+    return f"  group     {seeds}{at_once}{names}\n"
 
 
 def _arguments(options: Mapping[str, Any]) -> list[str]:
     """Returns the command-line options that are passed on to every child."""
+    # Children get the command line rather than the resolved config, and record `--set` as the origin.
     arguments = [word for text in options["assignments"] for word in ("--set", text)]
     for name in (*BUDGETS, "algo", "source"):
         if options[name] is not None:

@@ -25,7 +25,7 @@ from gymnast.runs import layout
     help="Matches per pair.",
 )
 @click.option(
-    "--most",
+    "--max-snapshots",
     type=click.IntRange(min=2),
     default=8,
     show_default=True,
@@ -34,7 +34,12 @@ from gymnast.runs import layout
 @runs_option
 @json_option
 def league(
-    run: str, matrix: bool, episodes: int, most: int, runs_dir: str | None, as_json: bool
+    run: str,
+    matrix: bool,
+    episodes: int,
+    max_snapshots: int,
+    runs_dir: str | None,
+    as_json: bool,
 ) -> None:
     """Show the ratings of a run's roles with their uncertainty, and the cross-play matrix.
 
@@ -50,21 +55,22 @@ def league(
     from gymnast.league.run_ratings import anchored_ratings, read_results
     from gymnast.runs import store
 
-    found, _ = store.resolve(run, store.runs_dir(runs_dir))
-    ratings = anchored_ratings(read_results(found))
-    result: dict[str, Any] = {"run": found.id, "ratings": ratings.to_json()}
+    stored_run, _ = store.resolve(run, store.runs_dir(runs_dir))
+    ratings = anchored_ratings(read_results(stored_run))
+    result: dict[str, Any] = {"run": stored_run.id, "ratings": ratings.to_json()}
     if not as_json:
-        click.echo(f"{found.id}: ratings from its evaluations\n{_table(result['ratings'])}")
+        click.echo(f"{stored_run.id}: ratings from its evaluations\n{_table(result['ratings'])}")
     if matrix:
-        crossed, picture = _matrix(run, episodes, most, runs_dir)
-        result |= {"matrix": crossed.to_json(), "picture": str(picture)}
+        cross_play_matrix, picture = _matrix(run, episodes, max_snapshots, runs_dir)
+        result |= {"matrix": cross_play_matrix.to_json(), "picture": str(picture)}
         if not as_json:
-            click.echo(f"\n{crossed.text()}\n{picture}")
+            click.echo(f"\n{cross_play_matrix.text()}\n{picture}")
     if as_json:
         echo_json(result)
 
 
-def _matrix(run: str, episodes: int, most: int, runs_dir: str | None) -> tuple[Any, Path]:
+def _matrix(run: str, episodes: int, max_snapshots: int, runs_dir: str | None) -> tuple[Any, Path]:
+    """Plays the missing pairs; returns the matrix and the file of its picture."""
     from gymnast.cli.progress import progress
     from gymnast.league.heatmap import heatmap_png
     from gymnast.league.matrix import CrossPlayMatrix
@@ -74,13 +80,15 @@ def _matrix(run: str, episodes: int, most: int, runs_dir: str | None) -> tuple[A
     tournament = open_tournament(run, n_matches=min(episodes, 64), runs_dir=runs_dir)
     try:
         with separate_env_output(), progress("cross-play") as bar:
-            results = cross_play(tournament, max_snapshots=most, episodes=episodes, progress=bar)
+            results = cross_play(
+                tournament, max_snapshots=max_snapshots, episodes=episodes, progress=bar
+            )
     finally:
         tournament.close()
-    crossed = CrossPlayMatrix.from_results(results)
+    matrix = CrossPlayMatrix.from_results(results)
     file = layout.LEAGUE.path(tournament.run.path) / "matrix.png"
-    durable.replace(file, heatmap_png(crossed))
-    return crossed, file
+    durable.replace(file, heatmap_png(matrix))
+    return matrix, file
 
 
 def _table(ratings: dict[str, Any]) -> str:

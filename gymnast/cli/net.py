@@ -33,11 +33,11 @@ def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json
     gymnast net @last:latest --json
     """
     with separate_env_output():
-        found = _report(target, assignments, runs_dir)
+        report = _report(target, assignments, runs_dir)
     if as_json:
-        echo_json(found)
+        echo_json(report)
     else:
-        click.echo("\n".join(_page(found)))
+        click.echo("\n".join(_page(report)))
 
 
 def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> dict[str, Any]:
@@ -61,21 +61,21 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
         cfg = run.config()
         name, collector = f"{run.id}, checkpoint {saved.step:,}", open_collector(cfg)
     try:
-        found = network_report(cfg, collector, saved, store.runs_dir(runs_dir))
-        return {"target": name, "fresh": saved is None, **found}
+        report = network_report(cfg, collector, saved, store.runs_dir(runs_dir))
+        return {"target": name, "fresh": saved is None, **report}
     finally:
         collector.close()
 
 
-def _page(found: Mapping[str, Any]) -> Iterator[str]:
-    steps, n_envs = (found["batch"][key] for key in ("env_steps", "n_envs"))
+def _page(report: Mapping[str, Any]) -> Iterator[str]:
+    steps, n_envs = (report["batch"][key] for key in ("env_steps", "n_envs"))
     envs = formatting.count_noun(n_envs, "environment")
-    yield f"{found['target']}, on a batch of {steps:,} steps in {envs}"
-    for role, about in found["roles"].items():
-        yield from ([] if len(found["roles"]) == 1 else ["", role])
+    yield f"{report['target']}, on a batch of {steps:,} steps in {envs}"
+    for role, about in report["roles"].items():
+        yield from ([] if len(report["roles"]) == 1 else ["", role])
         total = about["total"]
         yield f"{total['parameters']:,} parameters, {formatting.size(total['bytes'])}"
-        yield _start(about["start"], fresh=found["fresh"])
+        yield _start(about["start"], fresh=report["fresh"])
         yield ""
         yield _layers(about["layers"])
         yield ""

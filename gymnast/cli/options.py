@@ -30,6 +30,7 @@ def echo_json(value: Any) -> None:
 
 
 def _strict(value: Any) -> Any:
+    # Python's json writes NaN and Infinity, which are not JSON and which other parsers reject.
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, dict):

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("target", metavar="ENV[:VARIANT]|RUN[:CHECKPOINT]")
-@click.option("--random", "chance", is_flag=True, help="Random actions (the default for an ENV).")
+@click.option(
+    "--random", "random_actions", is_flag=True, help="Random actions (the default for an ENV)."
+)
 @click.option("--human", is_flag=True, help="Play yourself; the keys are shown first.")
 @click.option("--sample", is_flag=True, help="Sample actions from the policy, as in training.")
 @click.option("--checkpoint", metavar="N", help="best, latest, or env steps: 120k. Default: best.")
@@ -52,7 +54,7 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
     is completed.
     """
     from gymnast.play.session import PlayOptions
-    from gymnast.play.session import play as begin
+    from gymnast.play.session import play as play_episodes
 
     cfg, policy = _load(target, options["checkpoint"], runs_dir)
     player = _player_kind(options, trained=policy is not None)
@@ -73,19 +75,19 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
 
     def report_episode(outcome: EpisodeOutcome) -> None:
         outcomes.append(outcome)
-        how = f"{outcome.total:.6g} in {count_noun(outcome.length, 'step')}, {outcome.ending}"
-        echo(f"episode {len(outcomes)}: return {how} (seed {outcome.seed})")
+        result = f"{outcome.total:.6g} in {count_noun(outcome.length, 'step')}, {outcome.ending}"
+        echo(f"episode {len(outcomes)}: return {result} (seed {outcome.seed})")
 
     with separate_env_output() as out:
-        begin(cfg, policy, play_options, echo=echo, on_episode_end=report_episode)
+        play_episodes(cfg, policy, play_options, echo=echo, on_episode_end=report_episode)
     if as_json:
-        episodes = [_described(outcome) for outcome in outcomes]
+        episodes = [_as_json(outcome) for outcome in outcomes]
         echo_json({"player": player, "episodes": episodes, "record": options["record"]})
     elif record is not None:
         click.echo(f"{record}" if record.exists() else "nothing was recorded")
 
 
-def _load(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, Any]:
+def _load(target: str, checkpoint: str | None, runs_dir: str | None) -> tuple[Any, Any]:
     """Returns the config and, for a run, the policy (else None)."""
     from gymnast.envs.build.defaults import resolve_for_spaces
     from gymnast.evaluation.rescore import find_checkpoint, load_policy
@@ -93,12 +95,13 @@ def _load(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, An
 
     run = api.find_run(target, store.runs_dir(runs_dir))
     if run is None:
-        if which is not None:
-            raise UsageError(f"{target} is not a run, so it has no checkpoint {which}")
+        if checkpoint is not None:
+            raise UsageError(f"{target} is not a run, so it has no checkpoint {checkpoint}")
         cfg = resolve_for_spaces(target).config
         _refuse_roles(cfg, f"gymnast train {target}, then gymnast video @last")
         return cfg, None
-    ref = target if which is None else f"{run.path.resolve()}:{which}"
+    # By path, because the target itself may already name a checkpoint.
+    ref = target if checkpoint is None else f"{run.path.resolve()}:{checkpoint}"
     _, saved = find_checkpoint(ref, runs_dir)
     cfg = run.config()
     _refuse_roles(
@@ -115,15 +118,15 @@ def _refuse_roles(cfg: Any, fix: str) -> None:
 
 
 def _player_kind(options: dict[str, Any], *, trained: bool) -> PlayerKind:
-    if options["chance"] and options["human"]:
+    if options["random_actions"] and options["human"]:
         raise UsageError("--random and --human exclude each other", fix="use one of them")
-    if options["human"] or options["chance"] or not trained:
+    if options["human"] or options["random_actions"] or not trained:
         if options["sample"]:
             raise UsageError("--sample needs the policy of a run")
         return "human" if options["human"] else "random"
     return "policy"
 
 
-def _described(outcome: EpisodeOutcome) -> dict[str, Any]:
-    about = asdict(outcome)
-    return {"return": about.pop("total"), **about}
+def _as_json(outcome: EpisodeOutcome) -> dict[str, Any]:
+    fields = asdict(outcome)
+    return {"return": fields.pop("total"), **fields}

@@ -31,31 +31,32 @@ def presets(search: str, runs_dir: str | None, as_json: bool) -> None:
     gymnast presets lander
     gymnast config show LunarLander-v3:continuous
     """
-    found = api.presets(search)
+    matching = api.presets(search)
     if as_json:
-        echo_json(found)
-    elif found:
-        for line in _listing(found):
+        echo_json(matching)
+    elif matching:
+        for line in _listing(matching):
             click.echo(line)
     else:
         click.echo(f"no preset matches {search!r}; `gymnast presets` lists them all")
 
 
-def _listing(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    sound = [preset for preset in found if "problem" not in preset]
-    cells = {preset["name"]: _cells(preset) for preset in sound}
+def _listing(presets: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Returns a table grouped by family, and a line for each preset file that cannot be read."""
+    readable = [preset for preset in presets if "problem" not in preset]
+    cells = {preset["name"]: _cells(preset) for preset in readable}
     widths = [max(map(len, column)) for column in zip(_HEAD, *cells.values(), strict=True)]
-    widths[0] += 2
+    widths[0] += 2  # names are indented below their family
 
     def line(row: Sequence[str]) -> str:
         return "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
 
-    lines = [line(_HEAD)] if sound else []
+    lines = [line(_HEAD)] if readable else []
     for family in (*(f.name for f in FAMILIES), OTHERS, YOURS):
-        members = [preset["name"] for preset in sound if preset["family"] == family]
+        members = [preset["name"] for preset in readable if preset["family"] == family]
         if members:
             lines += [family, *(line((f"  {name}", *cells[name][1:])) for name in members)]
-    broken = (preset for preset in found if "problem" in preset)
+    broken = (preset for preset in presets if "problem" in preset)
     return [*lines, *(f"{preset['name']}  BROKEN: {preset['problem']}" for preset in broken)]
 
 
@@ -90,6 +91,6 @@ def _ours(preset: Mapping[str, Any]) -> str:
         variant = max(results, key=lambda name: results[name]["mean"])
     result = results[variant]
     solved = "" if preset["threshold"] == "off" else f"{result['solved']}/"
-    named = "" if variant == preset["default"] else f" ({variant})"
+    variant_note = "" if variant == preset["default"] else f" ({variant})"
     seeds = count_noun(result["seeds"], "seed")
-    return f"{result['mean']:.4g}, {solved}{seeds}{named}"
+    return f"{result['mean']:.4g}, {solved}{seeds}{variant_note}"

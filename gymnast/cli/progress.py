@@ -16,7 +16,7 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
     with click.progressbar(length=1, label=label, file=sys.stderr, hidden=hidden) as bar:
 
         def update(done: int, total: int) -> None:
-            bar.length = total
+            bar.length = total  # often unknown before the first call
             bar.update(done - bar.pos)
 
         yield update

@@ -12,10 +12,10 @@ from gymnast.clock import CLOCKS
 @click.command()
 @click.argument("run", default="@last")
 @click.option(
-    "--html", "forms", flag_value="html", multiple=True, help="HTML, one self-contained file."
+    "--html", "formats", flag_value="html", multiple=True, help="HTML, one self-contained file."
 )
 @click.option(
-    "--md", "forms", flag_value="md", multiple=True, help="Markdown, with pictures as files."
+    "--md", "formats", flag_value="md", multiple=True, help="Markdown, with pictures as files."
 )
 @click.option("--out", metavar="PATH", help="A directory, or a file that ends in .html or .md.")
 @click.option(
@@ -28,7 +28,7 @@ from gymnast.clock import CLOCKS
 @runs_option
 @json_option
 def report(
-    run: str, forms: tuple[str, ...], out: str | None, x: str, runs_dir: str | None, as_json: bool
+    run: str, formats: tuple[str, ...], out: str | None, x: str, runs_dir: str | None, as_json: bool
 ) -> None:
     """Write a report: status, alerts with advice, settings, charts, metrics and next steps.
 
@@ -40,12 +40,12 @@ def report(
     gymnast report @last --html --out cartpole.html
     gymnast report k3jx --x env_steps --json
     """
-    found = api.report(run, forms, out, x, runs_dir=runs_dir)
+    written = api.report(run, formats, out, x, runs_dir=runs_dir)
     if as_json:
-        echo_json(found)
+        echo_json(written)
         return
-    pages = [file for file in found["files"] if not file.endswith(".png")]
-    n_pictures = len(found["files"]) - len(pages)
+    pages = [file for file in written["files"] if not file.endswith(".png")]
+    n_pictures = len(written["files"]) - len(pages)
     click.echo("\n".join(pages))
     if n_pictures:
         click.echo(f"and {n_pictures} pictures")

@@ -62,18 +62,23 @@ def reproduce(
     from gymnast.runs.run import Run
 
     if store_it:
-        results.require_committed_code()
+        results.require_committed_code()  # before hours of training, not after
     resolved = resolve(preset, {"track.to": list(trackers)} if trackers else {})
     require_packages(resolved.config.track.to)
-    known = None if store_it else results.load_result(resolved.preset)
-    stored_seeds = results.n_seeds(resolved.preset) if known is None else len(known["seeds"])
+    # With --store there is nothing to compare with: the new result replaces the old one.
+    stored = None if store_it else results.load_result(resolved.preset)
+    stored_seeds = results.n_seeds(resolved.preset) if stored is None else len(stored["seeds"])
     count = seeds or stored_seeds or 1
     if store_it and count < stored_seeds:
-        what = f"the stored result of {resolved.preset} has {stored_seeds} seeds, this one would have {count}"
-        raise UsageError(what, fix=f"--seeds {stored_seeds} or more, or omit --store")
+        # A result over fewer seeds would replace better evidence.
+        problem = (
+            f"the stored result of {resolved.preset} has {stored_seeds} seeds, "
+            f"this one would have {count}"
+        )
+        raise UsageError(problem, fix=f"--seeds {stored_seeds} or more, or omit --store")
     group = train_group(
         resolved.preset,
-        seeds=[e["seed"] for e in known["seeds"][:count]] if known else range(count),
+        seeds=[e["seed"] for e in stored["seeds"][:count]] if stored else range(count),
         jobs=jobs,
         arguments=[word for name in trackers for word in ("--track", name)],
         runs_dir=store.runs_dir(runs_dir),
@@ -83,7 +88,7 @@ def reproduce(
         click.echo(f"seed {seed}: {text}", err=True)
     if not group.ok:
         return 130 if group.interrupted else 1
-    if known is None:
+    if stored is None:
         threshold = resolved.config.facts.threshold
         result = results.build_result(resolved.preset, group.runs, threshold)
         click.echo(f"stored in {results.save_result(result)}")
@@ -91,27 +96,25 @@ def reproduce(
             records = [read_rows(Run(Path(run["path"]))) for run in group.runs]
             envelope.save_envelope(envelope.build_envelope(resolved.preset, records))
         return 0
-    verdict = results.verdict(known, group.runs)
+    verdict = results.verdict(stored, group.runs)
     if as_json:
         echo_json(verdict)
     else:
         word = "holds" if verdict["holds"] else "does NOT hold"
         same = ", identical to the last digit" if verdict["identical"] else ""
         click.echo(f"{resolved.preset}: the stored result {word}{same}")
-        click.echo(_means(known, verdict))
+        click.echo(_means(stored, verdict))
     return 0 if verdict["holds"] else 1
 
 
-def _means(known: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
+def _means(stored: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
     """Returns the stored and the new mean over the same seeds; other seeds would not be comparable."""
     from gymnast.text.formatting import count_noun
 
-    again, all_seeds = (
-        count_noun(len(verdict["seeds"]), "seed"),
-        count_noun(len(known["seeds"]), "seed"),
-    )
-    rest = "" if again == all_seeds else f" (over all {all_seeds}: {known['mean']:.5g})"
+    repeated = count_noun(len(verdict["seeds"]), "seed")
+    all_seeds = count_noun(len(stored["seeds"]), "seed")
+    rest = "" if repeated == all_seeds else f" (over all {all_seeds}: {stored['mean']:.5g})"
     return (
-        f"  stored  {verdict['stored_same_seeds']:.5g} over the same {again}{rest}\n"
-        f"  now     {verdict['now']['mean']:.5g} over {again}"
+        f"  stored  {verdict['stored_same_seeds']:.5g} over the same {repeated}{rest}\n"
+        f"  now     {verdict['now']['mean']:.5g} over {repeated}"
     )

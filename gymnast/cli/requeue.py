@@ -23,13 +23,17 @@ def resume_by_name(
     name = options["name"]
     if not name:
         raise UsageError("--requeue needs the name of a run", fix="add --name NAME")
-    found = [run for run in store.list_runs(store.runs_dir(runs_dir)) if run.get("name") == name]
-    if not found:
+    with_name = [
+        run for run in store.list_runs(store.runs_dir(runs_dir)) if run.get("name") == name
+    ]
+    if not with_name:
         return None
-    run = Run(store.runs_dir(runs_dir) / found[0]["id"])
+    run = Run(store.runs_dir(runs_dir) / with_name[0]["id"])
     _refuse_other_settings(run, target, options)
     info = run.info
-    if info["status"] == "finished":
+    if (
+        info["status"] == "finished"
+    ):  # a scheduler may start the job once more after its last segment
         if show != "nothing":
             click.echo(f"{name} ({run.id}) is finished: {info['reason']}")
         return {key: info[key] for key in ("id", "name", "preset", "solved", "reason", "score")}
@@ -47,14 +51,16 @@ def resume_by_name(
 
 
 def _refuse_other_settings(run: Run, target: str, options: Mapping[str, Any]) -> None:
+    """Raises ConfigError if this command line means other settings than the stored ones, which would be
+    ignored silently."""
     prepared = prepare(target, overrides(options), options["algo"])
     prepared.collector.close()
     stored = run.config()
-    other = [
+    differences = [
         f"{key}: {before} in the run, {now} here"
         for key, before, now in diff(stored, prepared.resolved.config)
     ]
-    if other:
-        what = f"run {run.id} has the name {options['name']!r} and other settings"
+    if differences:
+        problem = f"run {run.id} has the name {options['name']!r} and other settings"
         fix = f"choose another name, or use: gymnast resume {run.id}"
-        raise ConfigError([what, *other], fix=fix)
+        raise ConfigError([problem, *differences], fix=fix)

@@ -13,6 +13,7 @@ class RunsGroup(click.Group):
     """Treats words that are not a subcommand as filters of the list."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # `gymnast runs CartPole` means `gymnast runs list CartPole`.
         known = {*self.commands, *self.get_help_option_names(ctx)}
         return super().parse_args(ctx, args if args and args[0] in known else ["list", *args])
 
@@ -44,18 +45,18 @@ def runs() -> None:
 @json_option
 def list_(words: tuple[str, ...], sizes: bool, runs_dir: str | None, as_json: bool) -> None:
     """List runs, newest first."""
-    found = api.runs(" ".join(words), sizes=sizes, runs_dir=runs_dir)
+    matching = api.runs(" ".join(words), sizes=sizes, runs_dir=runs_dir)
     if as_json:
-        echo_json(found)
-    elif found:
+        echo_json(matching)
+    elif matching:
         from gymnast.insight.page import runs_table
 
-        click.echo(runs_table(found))
+        click.echo(runs_table(matching))
     else:
         from gymnast.runs import store
 
-        matching = f" that match {' '.join(words)!r}" if words else ""
-        click.echo(f"no runs{matching} in {store.runs_dir(runs_dir)}")
+        condition = f" that match {' '.join(words)!r}" if words else ""
+        click.echo(f"no runs{condition} in {store.runs_dir(runs_dir)}")
 
 
 for _command in (rm, prune, tag, note):
@@ -76,26 +77,26 @@ def show(run: str, runs_dir: str | None, as_json: bool) -> None:
     gymnast show @best:CartPole-v1
     gymnast show k3jx:best --json      with that checkpoint's path and hash
     """
-    found = api.show(run, runs_dir=runs_dir)
+    run_info = api.show(run, runs_dir=runs_dir)
     if as_json:
-        echo_json(found)
+        echo_json(run_info)
     else:
         from gymnast.insight.page import run_page
 
-        click.echo(run_page(found))
+        click.echo(run_page(run_info))
 
 
 @click.command()
 @click.argument("run")
-@click.option("--csv", "form", flag_value="csv", default="csv", help="Print CSV (the default).")
-@click.option("--json", "form", flag_value="json", help="Print JSON: a list of rows.")
+@click.option("--csv", "output", flag_value="csv", default="csv", help="Print CSV (the default).")
+@click.option("--json", "output", flag_value="json", help="Print JSON: a list of rows.")
 @click.option(
     "--metric", "names", multiple=True, metavar="NAME", help="Only this metric and the clocks."
 )
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the latest N rows.")
 @runs_option
 def rows(
-    run: str, form: str, names: tuple[str, ...], last: int | None, runs_dir: str | None
+    run: str, output: str, names: tuple[str, ...], last: int | None, runs_dir: str | None
 ) -> None:
     """Print the metrics of a run, one row per rollout, at full precision.
 
@@ -104,7 +105,7 @@ def rows(
     gymnast rows @last --metric policy/entropy --metric eval:episode/return --last 10
     gymnast rows k3jx81qa --json
     """
-    if form == "json":
+    if output == "json":
         echo_json(api.rows(run, names, last=last, runs_dir=runs_dir))
     else:
         click.echo(api.rows_csv(run, names, last=last, runs_dir=runs_dir), nl=False)

@@ -14,6 +14,7 @@ from gymnast.errors import UsageError
 
 def training_options(command: Any) -> Any:
     """Adds the options that `train` and `resume` share: overrides, budgets, output."""
+    # Decorators apply from the bottom up; reversed, so that --help lists them in this order.
     for option in reversed(
         (
             click.option(
@@ -128,11 +129,13 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
     Ctrl-C saves a checkpoint and stops; `gymnast resume @last` continues exactly there. In a terminal,
     keys are commands: c checkpoint, e evaluate, p pause, s stop, ? shows them.
     """
+    # 1. The child of --detach: waits for its turn before it imports torch.
     if options["job"] is not None:
         from gymnast.cli.jobs import run_job
 
         return run_job(target, options, runs_dir)
 
+    # 2. Training in other processes.
     if options["detach"] or options["seeds"] is not None:
         from gymnast.cli import launching
 
@@ -146,6 +149,7 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
             return launching.detach(target, options, runs_dir, as_json=as_json)
         return launching.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
 
+    # 3. Training in this process.
     training = _training()
     show = "nothing" if as_json else "ending" if quiet else "everything"
     result = None
@@ -155,7 +159,7 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
         result = resume_by_name(target, options, runs_dir, show)
     if result is None:
         result = training.train_with_options(target, options, runs_dir, show=show)
-    if result is None:
+    if result is None:  # --ask was answered with no
         return DECLINED
     if as_json:
         echo_json(result)

@@ -38,11 +38,11 @@ Show = Literal["everything", "ending", "nothing"]
 
 def overrides(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the config overrides of the command line: dotted key -> value."""
-    found = dict(parse_assignment(text) for text in options["assignments"])
-    found |= {f"stop.{name}": options[name] for name in BUDGETS if options[name] is not None}
+    values = dict(parse_assignment(text) for text in options["assignments"])
+    values |= {f"stop.{name}": options[name] for name in BUDGETS if options[name] is not None}
     if options["trackers"]:
-        found["track.to"] = list(options["trackers"])
-    return found if options.get("seed") is None else found | {"seed": options["seed"]}
+        values["track.to"] = list(options["trackers"])
+    return values if options.get("seed") is None else values | {"seed": options["seed"]}
 
 
 def train_with_options(
@@ -91,22 +91,23 @@ def train_one(
     rerun_resumes: bool = False,
 ) -> dict[str, Any] | None:
     """Returns the summary of the run, the plan after a dry run, or None if the answer to `ask` is no."""
-    exit_with_parent()
+    exit_with_parent()  # a seed of a group must not outlive the command that started it
     if ask:
         require_terminal()
     with _output(debug=debug) as out:
+        # Everything that can be wrong is checked before the run directory is created.
         store.ensure_name_free(label[0], store.runs_dir(runs_dir))
         parent = find_checkpoint(source, runs_dir) if source else None
         prepared = prepare(target, settings, algo, debug=debug)
         check_pinned(pinned, prepared.resolved.config)
         if show == "everything" or dry_run or ask:
-            before = prepared.preflight()
+            preflight = prepared.preflight()
             if show != "nothing" or ask:
-                text_file = sys.stderr if show == "nothing" else out
-                click.echo(f"{preflight_text(before)}\n", file=text_file)
+                text_file = sys.stderr if show == "nothing" else out  # stdout has only the JSON
+                click.echo(f"{preflight_text(preflight)}\n", file=text_file)
             if dry_run:
                 prepared.collector.close()
-                return dict(before)
+                return dict(preflight)
         if ask and not _agreed(prepared):
             return None
         name, group, tags = label
@@ -126,7 +127,7 @@ def train_one(
 
 def _agreed(prepared: PreparedRun) -> bool:
     """Asks for confirmation; closes the environments unless the answer is yes."""
-    answer = False
+    answer = False  # also if Ctrl-C ends the question
     try:
         answer = confirm_start()
     finally:
@@ -147,10 +148,11 @@ def resume_one(
     show: Show,
     pinned: Sequence[str] = (),
 ) -> dict[str, Any]:
-    run, which = store.resolve(ref, store.runs_dir(runs_dir))
-    if which is not None and at != "latest" and which != at:
+    """Resumes a run, or branches off one of its checkpoints; returns the summary of the run."""
+    run, checkpoint = store.resolve(ref, store.runs_dir(runs_dir))
+    if checkpoint is not None and at != "latest" and checkpoint != at:
         raise UsageError(
-            f"{ref} names checkpoint {which}, but --at names {at}", fix="use one of them"
+            f"{ref} names checkpoint {checkpoint}, but --at names {at}", fix="use one of them"
         )
     if pinned:
         check_pinned(pinned, run.config())
@@ -160,14 +162,14 @@ def resume_one(
 
         def report_branch(new: Run) -> None:
             if show != "nothing":
-                named = f" ({new.info['name']})" if new.info["name"] else ""
+                name = f" ({new.info['name']})" if new.info["name"] else ""
                 step = new.info["parent_step"]
-                click.echo(f"branched from {run.id} at {step:,}: new run {new.id}{named}", file=out)
+                click.echo(f"branched from {run.id} at {step:,}: new run {new.id}{name}", file=out)
 
         trained, summary = resume(
             run,
             open_collector,
-            at=which or at,
+            at=checkpoint or at,
             overrides=settings,
             optimizer=optimizer,
             label=label,
@@ -203,9 +205,8 @@ def check_pinned(keys: Sequence[str], cfg: Config[Any]) -> None:
     known = run_metrics(cfg) if keys else {}
     for key in keys:
         if split_key(key)[1] not in known:
-            find_metric(
-                key
-            )  # a metric per part of a space is known by its pattern; otherwise raises
+            # Metrics per action or observation component exist only as a pattern; raises if unknown.
+            find_metric(key)
 
 
 def _output(*, debug: bool) -> AbstractContextManager[TextIO]:

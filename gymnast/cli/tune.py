@@ -17,9 +17,23 @@ if TYPE_CHECKING:
     from gymnast.tune.copies import TuningResult
 
 
-@click.group()
+class TuneGroup(click.Group):
+    """Explains what to write instead of `gymnast tune ENV`."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] not in self.commands:
+            problem = f"gymnast tune has no command {args[0]!r}"
+            raise UsageError(problem, fix=f"gymnast tune envs {args[0]}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=TuneGroup)
 def tune() -> None:
-    """Measure which settings are fastest on this machine."""
+    """Measure which settings are fastest on this machine.
+
+    \b
+    gymnast tune envs CartPole-v1
+    """
 
 
 @tune.command()
@@ -49,8 +63,8 @@ def envs(
 
     The policy acts but does not learn. Reported are env steps per second of wall time, and per CPU
     second of all processes. A measurement ends early once it is accurate to 2 %. The best combination
-    is printed as a patch for a preset: the configured sample if it is among the fastest, otherwise the
-    sample with the fewest copies. The patch does not change the learning problem: with more copies, each
+    is printed as a patch for a preset: the configured one if it is among the fastest, otherwise the one
+    with the fewest copies. The patch does not change the learning problem: with more copies, each
     collects fewer steps, so that an update uses as many steps as before.
 
     \b
@@ -72,14 +86,14 @@ def envs(
         )
     counts = _counts(copies) if copies else COPIES
     if is_multi_agent(resolve(target).config.env.id):
-        what = f"{target} has several roles, and matches have only sample backend"
+        problem = f"{target} has several roles, and matches have only one backend"
         fix = "compare speed/env_steps of short runs: gymnast train --set env.n_envs=N"
-        raise UsageError(what, fix=fix)
+        raise UsageError(problem, fix=fix)
     with separate_env_output(), progress("measuring") as bar:
         prepared = prepare(target, dict(map(parse_assignment, assignments)))
-        prepared.collector.close()
+        prepared.collector.close()  # only its config is needed; every sample opens its own environments
         resolved = prepared.resolved
-        found = tune_copies(
+        result = tune_copies(
             resolved.preset,
             resolved.config,
             backends=chosen,
@@ -88,9 +102,9 @@ def envs(
             on_progress=bar,
         )
     if as_json:
-        echo_json(found.as_json())
+        echo_json(result.as_json())
     else:
-        click.echo("\n".join(_page(found)))
+        click.echo("\n".join(_page(result)))
 
 
 def _counts(text: str) -> list[int]:
@@ -102,8 +116,8 @@ def _counts(text: str) -> list[int]:
     return [int(word) for word in words]
 
 
-def _page(found: TuningResult) -> Iterator[str]:
-    yield f"{found.target} on {formatting.count_noun(found.cores, 'core')}: collecting without learning\n"
+def _page(result: TuningResult) -> Iterator[str]:
+    yield f"{result.target} on {formatting.count_noun(result.cores, 'core')}: collecting without learning\n"
     head = ("backend", "copies", "steps/s", "steps/CPU-s", "env", "resumes exactly", "")
     lines = [
         (
@@ -113,23 +127,25 @@ def _page(found: TuningResult) -> Iterator[str]:
             f"{sample.per_cpu_second:,.0f}",
             f"{sample.env_share:.0%}",
             "yes" if sample.restores else "no",
-            "<- best" if sample == found.best else "",
+            "<- best" if sample == result.best else "",
         )
-        for sample in found.samples
+        for sample in result.samples
         if not sample.refused
     ]
     yield formatting.table(head, lines, right="copies steps/s steps/CPU-s env")
-    yield from (f"{sample.backend}: {sample.refused}" for sample in found.samples if sample.refused)
+    yield from (
+        f"{sample.backend}: {sample.refused}" for sample in result.samples if sample.refused
+    )
     yield ""
-    yield from found.advice
-    if found.patch:
+    yield from result.advice
+    if result.patch:
         yield "\nfor a preset:\n"
-        yield from _yaml(found.patch)
+        yield from _yaml(result.patch)
         yield "\nor on the command line:\n"
         settings = [
-            f"--set {s}.{k}={v}" for s, more in found.patch.items() for k, v in more.items()
+            f"--set {s}.{k}={v}" for s, more in result.patch.items() for k, v in more.items()
         ]
-        yield f"gymnast train {found.target} {' '.join(settings)}"
+        yield f"gymnast train {result.target} {' '.join(settings)}"
 
 
 def _yaml(patch: dict[str, Any]) -> Iterator[str]:

@@ -73,73 +73,78 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
 
     if options["learning"] and (options["grid"] or options["episode"] != "best"):
         raise UsageError("--learning cannot be combined with --grid or --episode")
-    found, at = store.resolve(run, store.runs_dir(runs_dir))
-    cfg = found.config()
+    stored_run, checkpoint = store.resolve(run, store.runs_dir(runs_dir))
+    cfg = stored_run.config()
     if is_multi_agent(cfg.env.id):
         with separate_env_output(), headless_rendering():
-            many = _matches(found, cfg, at, options)
-        _echo_films(many, {"films": many}, as_json=as_json)
+            films = _matches(stored_run, cfg, checkpoint, options)
+        _echo_films(films, {"films": films}, as_json=as_json)
         return
     with separate_env_output(), headless_rendering():
-        learning = options["learning"]
-        made = _learning(found, cfg, options) if learning else _episode(found, cfg, at, options)
-    _echo_films([made], made, as_json=as_json)
+        if options["learning"]:
+            film = _learning(stored_run, cfg, options)
+        else:
+            film = _episode(stored_run, cfg, checkpoint, options)
+    _echo_films([film], film, as_json=as_json)
 
 
 def _echo_films(films: list[dict[str, Any]], answer: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         echo_json(answer)
         return
-    for made in films:
-        click.echo(made["path"])
-        if not made.get("exact", True):
-            click.echo(f"warning: {made['note']}", err=True)
+    for film in films:
+        click.echo(film["path"])
+        if not film.get("exact", True):
+            click.echo(f"warning: {film['note']}", err=True)
     if films[0].get("codec", "libx264") not in ("libx264", "libopenh264"):
         click.echo(f"warning: no H.264 encoder found, the video is {films[0]['codec']}", err=True)
 
 
-def _episode(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> dict[str, Any]:
+def _episode(run: Run, cfg: Any, checkpoint: str | None, options: dict[str, Any]) -> dict[str, Any]:
     from gymnast.film.choose import choose_episode
     from gymnast.film.make import episode_source, film_episode
 
-    chosen = choose_episode(run, options["episode"], kind=options["kind"], checkpoint=at)
+    chosen = choose_episode(run, options["episode"], kind=options["kind"], checkpoint=checkpoint)
     if options["grid"]:
-        with episode_source(cfg, chosen) as scene:
-            return _grid(scene, chosen, options["grid"])
-    with _order(run, chosen, options) as order:
-        return film_episode(cfg, chosen, order)
+        with episode_source(cfg, chosen) as source:
+            return _grid(source, chosen, options["grid"])
+    with _options_for(run, chosen, options) as film_options:
+        return film_episode(cfg, chosen, film_options)
 
 
-def _matches(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
+def _matches(
+    run: Run, cfg: Any, checkpoint: str | None, options: dict[str, Any]
+) -> list[dict[str, Any]]:
     from gymnast.film.matches.choose import choose_matches
     from gymnast.film.matches.films import film_match, match_source
     from gymnast.film.matches.replay import MatchRenderer
 
     if options["learning"]:
-        what = f"{run.id} has several roles: --learning does not support matches"
-        raise UsageError(what, fix=f"gymnast video {run.id}:STEP films the matches of a checkpoint")
-    with closing(MatchRenderer(cfg, training=options["kind"] == "train")) as stage:
-        outcomes = stage.matches.outcomes
+        problem = f"{run.id} has several roles: --learning does not support matches"
+        fix = f"gymnast video {run.id}:STEP films the matches of a checkpoint"
+        raise UsageError(problem, fix=fix)
+    with closing(MatchRenderer(cfg, training=options["kind"] == "train")) as renderer:
+        outcomes = renderer.matches.outcomes
         chosen = choose_matches(
-            run, outcomes, options["episode"], kind=options["kind"], checkpoint=at
+            run, outcomes, options["episode"], kind=options["kind"], checkpoint=checkpoint
         )
         if len(chosen) > 1 and (options["out"] or options["grid"]):
             numbers = ", ".join(f"{match.index} {match.selection}" for match in chosen)
-            what = f"{'--grid' if options['grid'] else '--out'} is for one match"
-            raise UsageError(what, fix=f"add --episode N, one of {numbers}")
+            problem = f"{'--grid' if options['grid'] else '--out'} is for one match"
+            raise UsageError(problem, fix=f"add --episode N, one of {numbers}")
         if options["grid"]:
-            return [_grid(match_source(stage, chosen[0]), chosen[0], options["grid"])]
-        made: list[dict[str, Any]] = []
+            return [_grid(match_source(renderer, chosen[0]), chosen[0], options["grid"])]
+        films: list[dict[str, Any]] = []
         for match in chosen:
-            with _order(run, match, options) as order:
-                made.append(film_match(stage, match, order))
-        return made
+            with _options_for(run, match, options) as film_options:
+                films.append(film_match(renderer, match, film_options))
+        return films
 
 
-def _grid(scene: FilmSource[Any], chosen: ChosenEpisode | ChosenMatch, out: str) -> dict[str, Any]:
+def _grid(source: FilmSource[Any], chosen: ChosenEpisode | ChosenMatch, out: str) -> dict[str, Any]:
     from gymnast.film.grid import grid
 
-    note = grid(scene, Path(out))
+    note = grid(source, Path(out))
     about = {"version": chosen.version, "episode": chosen.index, "exact": not note}
     return {"path": out, **about, "note": note}
 
@@ -147,26 +152,28 @@ def _grid(scene: FilmSource[Any], chosen: ChosenEpisode | ChosenMatch, out: str)
 def _learning(run: Run, cfg: Any, options: dict[str, Any]) -> dict[str, Any]:
     from gymnast.film.learning import film_learning
 
-    with _making(layout.VIDEOS.path(run.path) / "learning.mp4", options) as order:
-        return film_learning(run, cfg, order)
+    with _film_options(layout.VIDEOS.path(run.path) / "learning.mp4", options) as film_options:
+        return film_learning(run, cfg, film_options)
 
 
 @contextmanager
-def _order(
+def _options_for(
     run: Run, chosen: ChosenEpisode | ChosenMatch, options: dict[str, Any]
 ) -> Iterator[FilmOptions]:
     from gymnast.runs import films
 
-    own = films.film_path(run.path, chosen.kind, chosen.version, chosen.selection)
-    with _making(own, options) as order:
-        yield order
+    default_path = films.film_path(run.path, chosen.kind, chosen.version, chosen.selection)
+    with _film_options(default_path, options) as film_options:
+        yield film_options
 
 
 @contextmanager
-def _making(own: Path, options: dict[str, Any]) -> Iterator[FilmOptions]:
-    """Yields the order for a film (by default at `own`), and shows a progress bar."""
+def _film_options(default_path: Path, options: dict[str, Any]) -> Iterator[FilmOptions]:
+    """Yields the options of a film, and shows a progress bar while it is made."""
     from gymnast.film.make import FilmOptions
 
     with progress("filming") as bar:
-        out = Path(options["out"]) if options["out"] else own
-        yield FilmOptions(out, options["fps"], on_progress=bar, write_description=out is own)
+        out = Path(options["out"]) if options["out"] else default_path
+        # A description is written only inside of the run, where `gymnast show` reads it.
+        describe = out is default_path
+        yield FilmOptions(out, options["fps"], on_progress=bar, write_description=describe)

@@ -51,18 +51,18 @@ def config_type(name: str) -> type[Config[Any]]:
 def _register(name: str) -> None:
     path = name.removeprefix(CUSTOM_PREFIX)
     try:
-        found = import_object(path)
+        algorithm = import_object(path)
     except Exception as problem:  # user code: importing it may raise anything
         raise ConfigError(
             f"algorithm {name} cannot be imported: {type(problem).__name__}: {problem}",
             fix="start gymnast in the directory that contains the module, or install its package",
         ) from problem
-    settings = getattr(found, "settings", None)
+    settings = getattr(algorithm, "settings", None)
     if not (isinstance(settings, type) and issubclass(settings, AlgoSection)):
         fix = "add `settings = MyConfig` to the class, where MyConfig is a subclass of GradientSection"
         raise ConfigError(f"algorithm {name} does not declare its hyperparameters", fix=fix)
     if missing := [
-        method for method in REQUIRED_METHODS if not callable(getattr(found, method, None))
+        method for method in REQUIRED_METHODS if not callable(getattr(algorithm, method, None))
     ]:
         problem = f"algorithm {name} has no method {', '.join(missing)}"
         raise ConfigError(problem, fix=f"implement all of {', '.join(REQUIRED_METHODS)}")
@@ -71,6 +71,7 @@ def _register(name: str) -> None:
     section = create_model(
         settings.__name__, __base__=settings, __module__=settings.__module__, name=field
     )
+    # From here on every lookup (presets, --algo, config fmt) treats it like a built-in algorithm.
     ALGORITHMS[name] = (section, path)
     CONFIGS[name] = CustomConfig[section]
 

@@ -52,31 +52,32 @@ WITH_EVALUATIONS = Applies(
 def ineffective_settings(keys: Iterable[str], context: Context) -> list[tuple[str, str]]:
     """Returns the settings without effect, as (dotted key, where they apply). A setting at its default value
     is never reported, because that is how a variant switches off what it inherits."""
-    found: list[tuple[str, str]] = []
+    ineffective: list[tuple[str, str]] = []
     for key in keys:
         conditions = _declared(key, context.config)
         failed = [
             applies.condition_text for applies in conditions if not applies.condition(context)
         ]
-        if failed:
-            found.append((key, f"it applies only {failed[0]}"))
-    return found
+        if failed:  # one reason is enough: fixing it shows the next
+            ineffective.append((key, f"it applies only {failed[0]}"))
+    return ineffective
 
 
 def _declared(key: str, config: Section) -> Iterator[Applies]:
     """Yields every declaration on the path to a setting; nothing if the setting is at its default."""
-    found: list[Applies] = []
+    declarations: list[Applies] = []
     section: Any = config
     for part in key.split("."):
         field = type(section).model_fields.get(part)
         if field is None:
             return
-        found += (entry for entry in field.metadata if isinstance(entry, Applies))
+        declarations += (entry for entry in field.metadata if isinstance(entry, Applies))
         section = getattr(section, part)
         if not isinstance(section, Section):
+            # The leaf: `section` is its value now. A validated `off` is None, but its default is the text.
             default = None if section is None and field.default == OFF else field.default
             if section != default:
-                yield from found
+                yield from declarations
             return
 
 

@@ -33,7 +33,7 @@ class Cadence(ParsedValue):
         if value is None or isinstance(value, bool) or match is None:
             raise ValueError(f"{quote_value(value)} is not a cadence (expected {_EXAMPLE})")
         number, unit = match[1], match[2]
-        if unit is None or unit == "k":
+        if unit is None or unit == "k":  # the lazy number group leaves the k of `10k` to the unit
             raise ValueError(f"which clock? write `{str(value).strip()} env_steps` or a percentage")
         if unit != "%" and unit not in UNITS:
             raise ValueError(f"unknown unit {unit} (expected one of {', '.join(UNIT_NAMES)})")
@@ -67,16 +67,17 @@ class PeriodicTrigger:
 
     def __init__(self, cadence: Cadence | None, clock: Clock) -> None:
         self.cadence = cadence
+        # Starts at the current reading: a trigger that is created late must not fire for the past.
         self.last = clock.read(cadence.period(clock)[0]) if cadence else 0.0
 
     def due(self, clock: Clock) -> bool:
         """True if one or more multiples of the period have been crossed since the last True."""
         if self.cadence is None:
             return False
-        name, period = self.cadence.period(clock)
+        name, period = self.cadence.period(clock)  # read anew: a live change may move the budget
         now = clock.read(name)
         crossed = _multiples(now, period) > _multiples(self.last, period)
-        if crossed:
+        if crossed:  # a jump over several multiples fires once
             self.last = now
         return crossed
 

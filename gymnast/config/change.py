@@ -31,10 +31,10 @@ class Bounds(ParsedValue):
             raise ValueError(
                 f"{quote_value(value)} is not a range (expected LOW..HIGH such as 1e-5..1e-2)"
             )
-        found = cls(parse_number(low), parse_number(high))
-        if not found.low < found.high:
+        bounds = cls(parse_number(low), parse_number(high))
+        if not bounds.low < bounds.high:
             raise ValueError(f"{quote_value(value)} is reversed (expected LOW..HIGH)")
-        return found
+        return bounds
 
     def clip(self, number: float) -> float:
         return min(max(number, self.low), self.high)
@@ -55,7 +55,7 @@ class Change(ParsedValue):
         if isinstance(value, Change):
             return value
         text = value.strip() if isinstance(value, str) else ""
-        how, _, rest = text.partition(" ")
+        verb, _, rest = text.partition(" ")
         if text.startswith("x"):
             factor = parse_number(text[1:])
             if factor <= 0 or factor == 1:
@@ -63,12 +63,12 @@ class Change(ParsedValue):
                     f"{text} is not a valid factor (expected a factor above 0 other than 1)"
                 )
             return cls(factor=factor)
-        if how == "by":
+        if verb == "by":
             amount = parse_number(rest)
             if amount == 0:
                 raise ValueError(f"`{text}` changes nothing (expected a number other than 0)")
             return cls(amount=amount)
-        if how == "to" and rest.strip():
+        if verb == "to" and rest.strip():
             return cls(value=rest.strip())
         # A bare number is ambiguous: YAML reads +0.01 as 0.01.
         raise ValueError(f"{quote_value(value)} is not a change (expected {_FORMS})")
@@ -82,30 +82,33 @@ class Change(ParsedValue):
         change. Raises ValueError if the setting is not a number."""
         if self.value is not None:
             return self.value
-        assert bounds is not None
+        assert bounds is not None  # rule_conflicts rejects a relative change without bounds
         if isinstance(setting, Schedule):
-            return self._of_schedule(setting, bounds)
+            return self._change_schedule(setting, bounds)
+        # bool is an int in Python, and a Share is a float; neither is a plain number to scale.
         if isinstance(setting, bool | Share) or not isinstance(setting, int | float):
-            is_now = "off" if setting is None else str(setting)
-            raise ValueError(f"is {is_now}, which is not a number (set it with `to ...`)")
-        wanted = self._moved(setting)
-        if isinstance(
-            setting, int
-        ):  # round away from the old value, so that the change is at least 1
+            current = "off" if setting is None else str(setting)
+            raise ValueError(f"is {current}, which is not a number (set it with `to ...`)")
+        wanted = self._changed(setting)
+        if isinstance(setting, int):
+            # Round away from the old value, so that x1.1 of 4 is 5 and not 4 forever. The inner round
+            # keeps float error from adding a whole step: 10 * 1.1 is 11.000000000000002.
             wanted = (math.ceil if wanted > setting else math.floor)(round(wanted, 9))
         reached = _bounded(setting, wanted, bounds)
         return int(reached) if isinstance(setting, int) else reached
 
-    def _moved(self, number: float) -> float:
+    def _changed(self, number: float) -> float:
+        """Returns the number after this relative change, before bounds."""
         return number * self.factor if self.factor is not None else number + (self.amount or 0.0)
 
-    def _of_schedule(self, schedule: Schedule, within: Bounds) -> Schedule:
+    def _change_schedule(self, schedule: Schedule, within: Bounds) -> Schedule:
         current = schedule.highest
-        wanted = self._moved(current)
+        wanted = self._changed(current)
         reached = _bounded(current, wanted, within)
         if reached == current:
             return schedule
         if self.factor is not None and reached == wanted:
+            # Exact: with_highest would divide by the old peak and multiply again, which rounds.
             return schedule.scaled(self.factor)
         return schedule.with_highest(reached)
 
@@ -119,5 +122,6 @@ def _bounded(current: float, wanted: float, within: Bounds) -> float:
     """Returns the value closest to `wanted` within the bounds. A current value outside of the bounds is kept
     if clipping would move it in the opposite direction."""
     reached = within.clip(wanted)
+    # With lr = 1e-2 and bounds 1e-5..1e-3, `x2` must not drop the rate to 1e-3.
     same_direction = (reached - current) * (wanted - current) > 0
     return reached if same_direction and not math.isclose(reached, current) else current

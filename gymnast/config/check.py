@@ -34,28 +34,28 @@ def _problems(target: str) -> list[Problem]:
             load(path.read_text(encoding="utf-8"), at=target)
             return []
         return _in_preset(preset, None)
-    except InvalidConfig as refused:
-        return refused.details
+    except InvalidConfig as error:
+        return error.details
     except OSError as error:
         return [Problem(target, "", error.strerror or "cannot be read")]
 
 
 def _in_preset(preset: Preset, variant: str | None) -> list[Problem]:
-    found: dict[
-        Problem, None
-    ] = {}  # a mistake in a shared section is reported once, not once per variant
+    # A dict as an ordered set: a mistake in a shared section is reported once, not once per variant.
+    problems: dict[Problem, None] = {}
     for name in [variant] if variant else preset.variants:
         try:
             config = resolve_preset(preset, name).config
-        except InvalidConfig as refused:
-            found |= dict.fromkeys(refused.details)
+        except InvalidConfig as error:
+            problems |= dict.fromkeys(error.details)
             continue
         nameless = config.env.view in ("image", "ram")  # pixels and bytes have no names
-        wanted = {f for f in REQUIRED_FACTS if not (nameless and f == "observations")}
-        wanted -= SINGLE_AGENT_FACTS if is_multi_agent(config.env.id) else set()
-        missing = wanted - config.facts.model_fields_set if preset.is_builtin else ()
+        required = {f for f in REQUIRED_FACTS if not (nameless and f == "observations")}
+        required -= SINGLE_AGENT_FACTS if is_multi_agent(config.env.id) else set()
+        missing = required - config.facts.model_fields_set if preset.is_builtin else ()
         for fact in sorted(missing):
-            found[Problem(preset.source.location(("facts",)), f"facts.{fact}", "is missing")] = None
+            at = preset.source.location(("facts",))
+            problems[Problem(at, f"facts.{fact}", "is missing")] = None
     if preset.path is None:
-        found[Problem("", preset.name, "has no preset")] = None
-    return list(found)
+        problems[Problem("", preset.name, "has no preset")] = None
+    return list(problems)

@@ -92,6 +92,7 @@ class Config(Section, Generic[Algo]):
     @model_validator(mode="after")
     def _settle_backend(self) -> Config[Algo]:
         """Resolves `env.backend: auto` here, because it depends on settings outside of `env`."""
+        # A stored config contains the resolved backend, so loading it never chooses again.
         if "backend" not in self.env.model_fields_set and vector_is_fastest(self):
             env = self.env.model_copy(update={"backend": "vector"})
             object.__setattr__(self, "env", env)  # frozen for everyone else
@@ -99,13 +100,15 @@ class Config(Section, Generic[Algo]):
 
     @model_validator(mode="after")
     def _agree(self) -> Config[Algo]:
-        if found := self.conflicts():
-            raise PydanticCustomError("conflicts", "settings contradict", {"found": found})
+        # One custom error carries all conflicts, so that `explain_errors` can give each its own line.
+        if conflicts := self.conflicts():
+            raise PydanticCustomError("conflicts", "settings contradict", {"conflicts": conflicts})
         return self
 
     def info_keys(self) -> dict[str, str]:
         """Returns metric name -> key in the last `info` of an episode: the user-defined metrics, and the
         sampled values of randomized parameters."""
+        # The randomization wrapper writes each sampled value into `info` under the metric's own name.
         own = {name: metric.source for name, metric in self.metrics.items()}
         return {**own, **{metric: metric for metric in self.env.randomized_metrics().values()}}
 
@@ -145,6 +148,7 @@ class Config(Section, Generic[Algo]):
         return [("normalize.reward", f"{problem} (expected off)")]
 
     def _overlap_with_on_policy_algorithm(self) -> list[tuple[str, str]]:
+        # Overlapped, a rollout comes from the policy before the last update (decisions/0009-overlap.md).
         if not self.overlap or self.algo.tolerates_stale_policy:
             return []
         problem = f"{self.algo.name} cannot learn from rollouts of an older policy"
@@ -156,10 +160,17 @@ class Config(Section, Generic[Algo]):
         if not is_multi_agent(self.env.id):
             return []
         defaults = EnvConfig(id=self.env.id)
-        unknown = [*_OF_ONE_AGENT, *(["max_episode_steps"] if self.env.id == "tag" else [])]
-        env = [
-            f"env.{name}" for name in unknown if getattr(self.env, name) != getattr(defaults, name)
+        # tag counts its own time and cannot be truncated from outside.
+        unsupported = [
+            *_SINGLE_AGENT_SETTINGS,
+            *(["max_episode_steps"] if self.env.id == "tag" else []),
         ]
+        env = [
+            f"env.{name}"
+            for name in unsupported
+            if getattr(self.env, name) != getattr(defaults, name)
+        ]
+        # None stands for "as by default"; every other value is rejected.
         others = {
             "eval.max_episode_steps": None
             if self.eval.max_episode_steps == "auto"
@@ -169,14 +180,14 @@ class Config(Section, Generic[Algo]):
             "eval.start_at": self.eval.start_at,
             "stop.train_return": self.stop.train_return,
         }
-        found = [*env, *(key for key, value in others.items() if value is not None)]
+        keys = [*env, *(key for key, value in others.items() if value is not None)]
         problem = f"not supported by {self.env.id}, a multi-agent environment (leave it out)"
-        return [(key, problem) for key in found]
+        return [(key, problem) for key in keys]
 
     def _duplicate_metrics(self) -> list[tuple[str, str]]:
-        drawn = self.env.randomized_metrics().values()
+        randomized = self.env.randomized_metrics().values()
         problem = "is the name of the metric of a parameter in env.randomize (use another name)"
-        return [(f"metrics.{name}", problem) for name in drawn if name in self.metrics]
+        return [(f"metrics.{name}", problem) for name in randomized if name in self.metrics]
 
     def _step_info_of_matches(self) -> list[tuple[str, str]]:
         if not (is_multi_agent(self.env.id) and step_info_keys(self.shaping)):
@@ -188,33 +199,36 @@ class Config(Section, Generic[Algo]):
 
     def _percentages_without_a_budget(self) -> list[tuple[str, str]]:
         limits = self.stop.limits()
+        # Without any budget there is one mistake, not one per percentage.
         if not limits and (shares := [key for key, _, _ in self._percentages(limits)]):
             problem = f"{', '.join(shares)} are percentages of a budget, and no budget is set"
             return [("stop.env_steps", f"{problem} (set one, or write counts such as 20k)")]
         budget = {clock: f"stop.{field}" for field, clock in BUDGETS.items()}
-        found: list[tuple[str, str]] = []
+        conflicts: list[tuple[str, str]] = []
         for key, value, clock in self._percentages(limits):
             fix = f"set {budget[clock]}, or " if clock in budget else ""
             problem = f"`{value}` is a percentage of a budget on {clock}, which is not set"
-            found.append((key, f"{problem} ({fix}write counts such as 20k)"))
-        return found
+            conflicts.append((key, f"{problem} ({fix}write counts such as 20k)"))
+        return conflicts
 
     def _percentages(self, limits: Mapping[str, float]) -> Iterator[tuple[str, Any, str]]:
         """Yields (key, value, clock) for every percentage of a budget that is not among these limits."""
         main = next(iter(limits), "env_steps")
         terms = ((f"shaping.{name}", term) for name, term in self.shaping.items())
+        # Defaults such as league.snapshot=5% must not demand a budget from a single-agent run.
         unused = () if is_multi_agent(self.env.id) else ("league",)
         for name, section in (*self, *terms):
             if name in unused:
                 continue
             for field, value in section if isinstance(section, Section) else ():
-                needs = getattr(value, "required_budget", None)
-                clock = needs(main) if needs else None
+                # Only schedules and cadences have it.
+                required_budget = getattr(value, "required_budget", None)
+                clock = required_budget(main) if required_budget else None
                 if clock is not None and clock not in limits:
                     yield f"{name}.{field}", value, clock
 
 
-_OF_ONE_AGENT = (
+_SINGLE_AGENT_SETTINGS = (
     *("tasks", "curriculum", "randomize", "noise", "keep", "one_hot", "backend", "workers"),
     *("frames_per_step", "view", "image", "atari", "stack"),
     "previous_actions",
@@ -222,5 +236,6 @@ _OF_ONE_AGENT = (
 """Settings of `env` for single-agent environments only: wrappers, tasks and backends."""
 CONFIGS: dict[str, type[Config[Any]]] = {}
 """Algorithm name -> config class."""
-for _name, (_section, _) in ALGORITHMS.items():  # at module level, so that configs can be pickled
+# At module level, so that configs can be pickled: the evaluation process finds the classes by import.
+for _name, (_section, _) in ALGORITHMS.items():
     CONFIGS[_name] = Config[_section]

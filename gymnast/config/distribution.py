@@ -35,21 +35,23 @@ class Distribution(ParsedValue):
         """Parses the text of a distribution; a bare number is a constant."""
         if isinstance(value, Distribution):
             return value
-        found = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None
-        if found is None:
+        match = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None
+        if match is None:
+            # A text that does not start like a number was meant as a distribution: list the forms.
             if isinstance(value, str) and not re.fullmatch(r"\s*[-+.\d]\S*\s*", value):
                 raise ValueError(
                     f"{quote_value(value)} is not a distribution (expected {_any_form()})"
                 )
             return cls("choice", (parse_number(value),))
-        kind = found["kind"].replace("-", "").replace("_", "")
+        kind = match["kind"].replace("-", "").replace("_", "")
         if kind not in _FORMS:
-            raise ValueError(f"{found['kind']} is not a distribution (expected {_any_form()})")
-        parts = [part for part in found["numbers"].split(",") if part.strip()]
+            raise ValueError(f"{match['kind']} is not a distribution (expected {_any_form()})")
+        parts = [part for part in match["numbers"].split(",") if part.strip()]
         return cls(kind, tuple(map(parse_number, parts)))
 
     def __post_init__(self) -> None:
         n = self.parameters
+        # The number of parameters, then their order: LOW < HIGH, a positive scale, a reachable range.
         enough = {"normal": len(n) in (2, 4), "choice": len(n) >= 1}.get(self.kind, len(n) == 2)
         if not enough:
             raise ValueError(f"`{self}` is incomplete (expected {_FORMS[self.kind]})")
@@ -92,14 +94,16 @@ class Distribution(ParsedValue):
         if math.isinf(low):
             return float(rng.normal(mean, deviation))
         # Inverse transform sampling takes exactly one draw, however unlikely the truncated range is.
-        usual = self._normal()
-        share = float(rng.uniform(usual.cdf(low), usual.cdf(high)))
-        drawn = usual.inv_cdf(min(max(share, 1e-300), 1 - 1e-16))
+        normal = self._normal()
+        share = float(rng.uniform(normal.cdf(low), normal.cdf(high)))
+        # inv_cdf is undefined at 0 and 1, which a cdf far from the mean rounds to.
+        drawn = normal.inv_cdf(min(max(share, 1e-300), 1 - 1e-16))
         return min(max(drawn, low), high)
 
     def _share_within(self) -> float:
-        usual = self._normal()
-        return usual.cdf(self.parameters[3]) - usual.cdf(self.parameters[2])
+        """Returns the probability that an untruncated draw falls between the bounds."""
+        normal = self._normal()
+        return normal.cdf(self.parameters[3]) - normal.cdf(self.parameters[2])
 
     def _normal(self) -> NormalDist:
         from statistics import NormalDist  # slow to import, and few configs need it

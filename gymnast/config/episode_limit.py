@@ -27,7 +27,7 @@ class EpisodeLimit(NamedTuple):
     def from_settings(cls, setting: StepSetting, other: StepSetting) -> EpisodeLimit:
         """Returns the limit for one of training and evaluation. `other` is the setting of the other one,
         which is a better guess than the default if the environment declares no limit."""
-        if setting is None:
+        if setting is None:  # off: neither a limit of ours nor the default
             return cls()
         if setting != "auto":
             return cls(steps=setting)

@@ -38,12 +38,12 @@ def _key_action(value: Any) -> int | tuple[float, ...]:
     return parse_whole(value)
 
 
-def _written(action: int | tuple[float, ...]) -> Any:
+def _plain_action(action: int | tuple[float, ...]) -> Any:
     return list(action) if isinstance(action, tuple) else action
 
 
 KeyAction = Annotated[
-    int | tuple[float, ...], PlainValidator(_key_action), PlainSerializer(_written)
+    int | tuple[float, ...], PlainValidator(_key_action), PlainSerializer(_plain_action)
 ]
 """An action: the index of a discrete one, or the values of a continuous one."""
 
@@ -106,12 +106,12 @@ class Facts(Section):
 
     def conflicts(self) -> list[tuple[str, str]]:
         """Returns facts that contradict each other, as (field, message)."""
-        found: list[tuple[str, str]] = []
+        conflicts: list[tuple[str, str]] = []
         optimum, threshold = self.optimum, self.threshold
         if threshold is not None and optimum is not None and threshold > optimum:
-            found.append(("threshold", f"{threshold:g} is above the optimum {optimum:g}"))
+            conflicts.append(("threshold", f"{threshold:g} is above the optimum {optimum:g}"))
         low, high = self.returns or (-math.inf, math.inf)
         for name, value in (("threshold", threshold), ("optimum", optimum)):
             if value is not None and not low <= value <= high:
-                found.append((name, f"{value:g} is outside returns [{low:g}, {high:g}]"))
-        return found
+                conflicts.append((name, f"{value:g} is outside returns [{low:g}, {high:g}]"))
+        return conflicts

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 class Family:
     name: str
     ids: tuple[str, ...]
-    """Prefixes of their ids."""
+    """Prefixes of the ids of its environments."""
     extra: str = ""
-    """The pip extra of gymnast that installs their dependencies. Empty: they need no extra."""
+    """The pip extra of gymnast that installs its dependencies. Empty: no extra is needed."""
     module: str = ""
-    """Module whose import registers them. Empty: Gymnasium registers them itself."""
+    """Module whose import registers its environments. Empty: Gymnasium registers them itself."""
 
 
 FAMILIES = (
@@ -57,8 +57,8 @@ def is_multi_agent(env_id: str) -> bool:
 
 def family_of(env_id: str) -> Family | None:
     """Returns the family of an id, ignoring letter case, so that a mistyped id can still be corrected."""
-    low = env_id.lower()
-    return next((f for f in FAMILIES if low.startswith(tuple(x.lower() for x in f.ids))), None)
+    lowered = env_id.lower()
+    return next((f for f in FAMILIES if lowered.startswith(tuple(x.lower() for x in f.ids))), None)
 
 
 def install_hint(env_id: str) -> str:

@@ -27,18 +27,19 @@ def format_config(text: str, at: str = "") -> str:
     root = YAML(typ="safe", pure=True).compose(text)
     if not isinstance(root, MappingNode) or root.flow_style:
         return text
+    # 1. Split the file into its header comment and one entry per key, sorted recursively.
     lines = [line.rstrip(" \t\r") for line in text.rstrip("\n").split("\n")]
     head = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
     *sections, last, tail = _entries(root, (), lines, head, len(lines))
     below = _tail(last, len(last), 0)  # trailing comments of the section that is last after sorting
     parts = (*sections, last[:below], [*last[below:], *tail])
     entries = [_trimmed(part) for part in parts if any(part)]
-    gap = (
-        "\n" if is_run_config(source.data) else "\n\n"
-    )  # sections of a preset are separated by an empty line
+    # 2. Join them. Sections of a preset are separated by an empty line; those of a run's config are not.
+    gap = "\n" if is_run_config(source.data) else "\n\n"
     body = gap.join("\n".join(entry) for entry in entries)
     apart = [""] if head and not lines[head] else []
     formatted = "\n".join([*lines[:head], *apart, body, ""])
+    # 3. Moving lines can change the meaning, e.g. of an anchor that is now used before it is defined.
     if not _reads_as(formatted, source.data):
         text = "cannot be reordered without changing its values (does it use an anchor?)"
         raise InvalidConfig([Problem(at, "", text)])
@@ -60,6 +61,7 @@ def _entries(
     `start` and `end` are the range of lines of the mapping."""
     keys = [key for key, _ in node.value]
     tail = _tail(lines, end, keys[-1].start_mark.column)
+    # Entry i consists of the lines first[i] .. first[i + 1]; its own key is at line `body` - 1.
     first = [start, *(_first_line(key, lines) for key in keys[1:]), tail]
     entries: dict[str, list[str]] = {}
     for i, (key, value) in enumerate(node.value):
@@ -100,6 +102,7 @@ def _tail(lines: list[str], end: int, column: int) -> int:
 def _first_line(key: Node, lines: list[str]) -> int:
     """Returns the first line of an entry, including the comments and empty lines directly above its key."""
     first, indent = key.start_mark.line, " " * key.start_mark.column
+    # Only comments indented like the key belong to it; a deeper one ends the entry above.
     while lines[first - 1].startswith(f"{indent}#"):
         first -= 1
     while not lines[first - 1]:
@@ -127,7 +130,7 @@ def _order(path: Key, present: Collection[str]) -> list[str]:
         )
     if path[0] == "variants":
         return ["extends", *sections] if len(path) == 2 else _order(path[2:], present)
-    if path == ("algo",):
+    if path == ("algo",):  # a preset does not say here which algorithm: the fields of all, in order
         return [name for config in CONFIGS.values() for name in fields_at(config, path)]
     return fields_at(model, path)
 

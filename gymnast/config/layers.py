@@ -56,6 +56,7 @@ def merge(layers: list[Layer], model: type[BaseModel]) -> Leaves:
     leaves: Leaves = {}
     for layer in layers:
         for path, value in flatten(layer.data, branches(model)):
+            # A later leaf also replaces everything below its path, if it is a plain value for a section.
             overridden = [p for p in leaves if p[: len(path)] == path]
             if value == {} and any(len(p) > len(path) for p in overridden):
                 continue  # an entry without settings must not delete those of lower layers
@@ -84,6 +85,7 @@ def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterato
         inner = (*path, str(key))
         below = shape.get(str(key), shape.get(ANY_KEY))
         if DOTTED_KEYS in shape and isinstance(value, Mapping) and value:
+            # {algo: {lr: x}} and {algo.lr: x} are the same key; --set produces the nested form.
             for name, setting in value.items():
                 yield from flatten({f"{key}.{name}": setting}, shape, path)
         elif below is None or not isinstance(value, Mapping):
@@ -97,7 +99,7 @@ def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterato
 def has_subkeys(path: Key, model: type[BaseModel]) -> bool:
     """True if a key contains further keys: a section, or an open mapping such as `env.kwargs`. User-chosen
     names do not count, because `{}` is a valid entry for them (all defaults)."""
-    shape, named = branches(model), False
+    shape, named = branches(model), False  # named: the last part is a user-chosen name
     for part in path:
         named = part not in shape
         below = shape.get(str(part), shape.get(ANY_KEY))
@@ -110,15 +112,15 @@ def has_subkeys(path: Key, model: type[BaseModel]) -> bool:
 @cache
 def branches(model: type[BaseModel]) -> Branches:
     """Returns the keys of a model that contain further keys, recursively."""
-    found: Branches = {}
+    tree: Branches = {}
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            found[name] = branches(kind)
+            tree[name] = branches(kind)
         elif get_origin(kind) is dict:
             key, each = get_args(kind)
             named = isinstance(each, type) and issubclass(each, BaseModel)
-            found[name] = {ANY_KEY: branches(each)} if named else {}
+            tree[name] = {ANY_KEY: branches(each)} if named else {}
             if key == DottedKey:
-                found[name] = {DOTTED_KEYS: {}}
-    return found
+                tree[name] = {DOTTED_KEYS: {}}
+    return tree

@@ -34,10 +34,11 @@ def apply_assignments(config: Config[Any], assignments: Mapping[str, Any]) -> Co
     fixed = [key for key in assignments if key not in allowed]
     if fixed and all(key in known for key in fixed):
         raise _refusal(fixed, allowed)
-    after, _ = apply_overrides(config, assignments)  # reports unknown keys and invalid values first
+    # A misspelled key is not live either, but "did you mean" helps more: let validation report it first.
+    changed, _ = apply_overrides(config, assignments)
     if fixed:
         raise _refusal(fixed, allowed)
-    return after
+    return changed
 
 
 def _refusal(fixed: list[str], allowed: list[str]) -> ConfigError:
@@ -51,6 +52,7 @@ def _refusal(fixed: list[str], allowed: list[str]) -> ConfigError:
 def with_live_changes(config: Config[Any], live: Mapping[str, Any]) -> Config[Any]:
     """Returns the config with exactly these values, which were validated before. No other value is derived
     from them."""
+    # Not by apply_overrides: a budget there would switch off the others, which were changed separately.
     tree = to_plain(config)
     for key, value in live.items():
         *sections, field = key.split(".")

@@ -77,7 +77,7 @@ def parse_percent(value: str) -> float:
 
 def format_number(number: float) -> str:
     """Returns the shortest text that parses to the same number."""
-    text = repr(float(number))
+    text = repr(float(number))  # Python's repr is the shortest text that reads back exactly
     if "e" in text:
         digits, power = text.split("e")
         return f"{digits.removesuffix('.0')}e{int(power)}"
@@ -107,7 +107,7 @@ class Share(ParsedValue, float):
             return value
         if is_percent(value):
             text = value.rstrip().removesuffix("%").rstrip()
-            share = float(_decimal(text, _SHARE).scaleb(-2))
+            share = float(_decimal(text, _SHARE).scaleb(-2))  # 7 / 100 in floats is not 0.07
         else:
             share = float(_decimal(value, _SHARE))
         if not 0 <= share <= 1:
@@ -121,23 +121,23 @@ class Share(ParsedValue, float):
 
 
 def _count_or_share(value: Any) -> int | Share:
-    shared = is_percent(value) or isinstance(value, Share)
-    return Share.parse(value) if shared else parse_count(value)
+    is_share = is_percent(value) or isinstance(value, Share)
+    return Share.parse(value) if is_share else parse_count(value)
 
 
 def _number_or_share(value: Any) -> float | Share:
-    shared = is_percent(value) or isinstance(value, Share)
-    return Share.parse(value) if shared else parse_number(value)
+    is_share = is_percent(value) or isinstance(value, Share)
+    return Share.parse(value) if is_share else parse_number(value)
 
 
-def _written(value: float) -> Any:
+def _plain_share(value: float) -> Any:
     return str(value) if isinstance(value, Share) else value
 
 
-def _off(value: Any, inner: Any) -> Any:
+def _off_or(value: Any, inner: Any) -> Any:
     if isinstance(value, str) and value == "off":
         return None
-    if value is None:
+    if value is None:  # `key:` without a value is usually a forgotten value, not a wish for None
         raise ValueError("is empty (write `off` to switch it off)")
     return inner(value)
 
@@ -167,18 +167,20 @@ Switch = Annotated[
 PlainValue = Annotated[JsonValue, AfterValidator(_without_nan)]
 """Type of keyword arguments of user code: text, numbers, lists and mappings. NaN is rejected, because it is
 not equal to itself, so a config with NaN would never equal its stored copy."""
-CountOrShare = Annotated[int | Share, PlainValidator(_count_or_share), PlainSerializer(_written)]
+CountOrShare = Annotated[
+    int | Share, PlainValidator(_count_or_share), PlainSerializer(_plain_share)
+]
 NumberOrShare = Annotated[
-    float | Share, PlainValidator(_number_or_share), PlainSerializer(_written)
+    float | Share, PlainValidator(_number_or_share), PlainSerializer(_plain_share)
 ]
 Maybe = Annotated[
     T | None,
-    WrapValidator(_off),
+    WrapValidator(_off_or),
     WrapSerializer(lambda value, inner: "off" if value is None else inner(value)),
 ]
 """A value or `off`. An empty value is rejected."""
 
-_LARGEST = 10**18
+_LARGEST = 10**18  # below 2**63, so that a count fits into int64
 _SWITCH = {"on": True, "true": True, "off": False, "false": False}
 _NUMBER = "a number such as 3, 1e-3 or 50k"
 _COUNT = "a whole number above 0 such as 64, 50k or 2M"
@@ -201,6 +203,7 @@ def _decimal(value: Any, expected: str) -> Decimal:
         raise ValueError(f"is empty (expected {expected})")
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"{quote_value(value)} is not a number (expected {expected})")
+    # repr of a float is its shortest text, so Decimal sees 0.1 and not 0.1000000000000000055...
     text = value.strip() if isinstance(value, str) else repr(value)
     power = SUFFIXES.get(text[-1:], 0)
     try:

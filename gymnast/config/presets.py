@@ -36,7 +36,7 @@ from gymnast.text.suggestions import did_you_mean
 BUILTIN_DIR = Path(__file__).parent.parent / "presets"
 STRUCTURE_KEYS = ("default", "space_defaults", "variants")
 """Keys that describe the preset file itself; all others are settings."""
-_CLASS = ("py", "pettingzoo/py")
+_CLASS_PREFIXES = ("py", "pettingzoo/py")
 """Prefixes of environment names that refer to a class."""
 _CHECKPOINT = re.compile(r"best|latest|\d+(\.\d+)?[kMG]?")
 
@@ -131,18 +131,18 @@ class Preset:
         chain = [variant]
         while (parent := self.own_variants.get(chain[0], {}).get("extends")) is not None:
             if not self.has_variant(str(parent)) or parent in chain:
-                break  # reported by problems()
+                break  # unknown or circular: reported by problems()
             chain.insert(0, str(parent))
         return chain
 
     def layers(self, variant: str) -> list[Layer]:
         """Returns the layers of a variant, lowest first: shared sections, then the chain of variants."""
         shared = {k: v for k, v in self.source.data.items() if k not in STRUCTURE_KEYS}
-        found = [Layer(self.source, shared)]
+        layers = [Layer(self.source, shared)]
         for name in self.extends_chain(variant):
             own = {k: v for k, v in self.own_variants.get(name, {}).items() if k != "extends"}
-            found.append(Layer(self.source, own, base=("variants", name)))
-        return found
+            layers.append(Layer(self.source, own, base=("variants", name)))
+        return layers
 
     def problems(self) -> list[Problem]:
         """Returns mistakes in the structure of the file; values are validated when it is resolved."""
@@ -207,12 +207,12 @@ def preset_dirs() -> list[Path]:
 
 def all_presets() -> dict[str, Preset]:
     """Returns name -> preset, sorted by name. Directories that are searched first take precedence."""
-    found: dict[str, Preset] = {}
-    for directory in reversed(preset_dirs()):
+    presets: dict[str, Preset] = {}
+    for directory in reversed(preset_dirs()):  # the first directory is written last, so it wins
         for path in directory.glob("*.yaml"):
             name = path.stem.replace("__", "/")
-            found[name] = Preset(name, path)
-    return dict(sorted(found.items()))
+            presets[name] = Preset(name, path)
+    return dict(sorted(presets.items()))
 
 
 def find_preset(name: str) -> Preset:
@@ -222,11 +222,11 @@ def find_preset(name: str) -> Preset:
         path = directory / _file_name(name)
         if path.is_file():
             return Preset(name, path)
-    if name.partition(":")[0] in _CLASS:
+    if name.partition(":")[0] in _CLASS_PREFIXES:
         # A class has no file of its own name, but the user may have a preset with `env: {id: py:...}`.
-        meant = (p for p in all_presets().values() if not p.is_builtin and p.env_id == name)
-        return next(meant, Preset(name))
-    if without_version(name) == name:
+        matching = (p for p in all_presets().values() if not p.is_builtin and p.env_id == name)
+        return next(matching, Preset(name))
+    if without_version(name) == name:  # `CartPole` means the newest version that has a preset
         every = all_presets()
         latest = highest_version(name, every)
         return every[latest] if latest else Preset(name)
@@ -241,17 +241,17 @@ def search_presets(text: str = "") -> list[Preset]:
     """Returns presets whose name or variants contain the text; if there are none, presets with similar
     names."""
     every = all_presets()
-    low = text.lower()
-    hits = [p for p in every.values() if low in p.name.lower() or low in p.own_variants]
+    wanted = text.lower()
+    hits = [p for p in every.values() if wanted in p.name.lower() or wanted in p.own_variants]
     if hits:
         return hits
-    from difflib import SequenceMatcher
+    from difflib import SequenceMatcher  # only needed after a typo
 
-    def likeness(name: str) -> float:
-        return SequenceMatcher(None, low, name.lower().split("-v")[0]).ratio()
+    def similarity(name: str) -> float:
+        return SequenceMatcher(None, wanted, name.lower().split("-v")[0]).ratio()
 
-    ranked = sorted(every.values(), key=lambda p: -likeness(p.name))
-    return [p for p in ranked if likeness(p.name) > 0.5]
+    ranked = sorted(every.values(), key=lambda p: -similarity(p.name))
+    return [p for p in ranked if similarity(p.name) > 0.5]
 
 
 def summarize(preset: Preset) -> dict[str, Any]:
@@ -285,16 +285,18 @@ def split_target(target: str) -> tuple[str, str | None]:
     """Splits `ENV[:variant]` into (env, variant or None); ENV may be
     `[pettingzoo/]py:package.module:Class`. The variant may be a user-defined algorithm:
     `ENV:py:package.module:Class`."""
+    # `:py:` can only start an algorithm: an environment's own `py:` has no colon before it.
     name, separator, algorithm = target.partition(f":{CUSTOM_PREFIX}")
     if separator:
         return name, f"{CUSTOM_PREFIX}{algorithm}"
     head, separator, rest = target.partition(":")
-    if head in _CLASS and separator:
+    if head in _CLASS_PREFIXES and separator:
         module, _, tail = rest.partition(":")
         name, _, variant = tail.partition(":")
         # A PettingZoo module need not name its function: `env` is the convention.
-        own = name or not head.startswith("pettingzoo/")
-        return f"{head}:{module}:{name}" if own else f"{head}:{module}", variant or None
+        names_class = name or not head.startswith("pettingzoo/")
+        env = f"{head}:{module}:{name}" if names_class else f"{head}:{module}"
+        return env, variant or None
     name, _, variant = target.rpartition(":") if separator else (target, "", "")
     if not name:
         raise ConfigError(f"`{target}` names no environment (expected ENV or ENV:variant)")

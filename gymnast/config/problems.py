@@ -67,22 +67,23 @@ def dotted_key(path: Iterable[str | int]) -> str:
 def explain_errors(
     error: ValidationError, model: type[BaseModel], locate: Callable[[Key], str]
 ) -> list[Problem]:
-    """Returns every mistake that pydantic found, as a message for the user. `at` returns the `file:line` of a
-    key."""
-    found: list[Problem] = []
+    """Returns every mistake that pydantic found, as a message for the user. `locate` returns the `file:line`
+    of a key."""
+    problems: list[Problem] = []
     for mistake in error.errors(include_url=False):
         if mistake["type"] == "conflicts":
-            for key, text in mistake.get("ctx", {})["found"]:
-                found.append(Problem(locate(tuple(key.split("."))), key, text))
+            for key, text in mistake.get("ctx", {})["conflicts"]:
+                problems.append(Problem(locate(tuple(key.split("."))), key, text))
             continue
         path = tuple(mistake["loc"])
         text = _text(mistake, path, model)
-        found.append(Problem(locate(path), dotted_key(path), text))
-    return found
+        problems.append(Problem(locate(path), dotted_key(path), text))
+    return problems
 
 
 def _text(mistake: Any, path: Key, model: type[BaseModel]) -> str:
     kind, value = mistake["type"], mistake["input"]
+    # pydantic writes "Input should be greater than 0"; our messages end in "(expected more than 0)".
     expected = mistake["msg"].removeprefix("Input should be ")
     for phrase, word in _PHRASES.items():
         expected = expected.replace(phrase, word)
@@ -103,6 +104,7 @@ def _text(mistake: Any, path: Key, model: type[BaseModel]) -> str:
     return f"{quote_value(value)} is not accepted (expected {expected})"
 
 
+# Longer phrases first: "greater than" is a part of "greater than or equal to".
 _PHRASES = {
     "greater than or equal to": "at least",
     "less than or equal to": "at most",
@@ -128,7 +130,7 @@ def fields_at(model: type[BaseModel], path: Key) -> list[str]:
     """Returns the field names of the section at this path; empty if there is no section at this path."""
     section: Any = model
     for part in path:
-        if get_origin(section) is dict:
+        if get_origin(section) is dict:  # a mapping with user-chosen names: `part` is such a name
             section = get_args(section)[1]
         else:
             field = section.model_fields.get(str(part))

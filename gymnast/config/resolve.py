@@ -66,14 +66,14 @@ def resolve(
 ) -> ResolvedConfig:
     """Returns the config of a target; precedence: default < suggested < preset < variant < overrides.
 
-    Raises Refused with all problems at once. `suggested` are defaults chosen by the environment's spaces,
-    once these are known; see `gymnast.envs.build.defaults.resolve_for_spaces`.
+    Raises InvalidConfig with all problems at once. `suggested` are defaults chosen by the environment's
+    spaces, once these are known; see `gymnast.envs.build.defaults.resolve_for_spaces`.
     """
     name, variant = presets.split_target(target)
-    found = resolve_preset(
+    resolved = resolve_preset(
         presets.find_preset(name), variant, overrides, origin=origin, algo=algo, suggested=suggested
     )
-    return replace(found, requested_env=name)
+    return replace(resolved, requested_env=name)
 
 
 def resolve_preset(
@@ -87,29 +87,33 @@ def resolve_preset(
 ) -> ResolvedConfig:
     """Returns the config of a preset that was found already; see `resolve`."""
     if algo is not None:
-        config_type(algo)
+        config_type(algo)  # raises for an unknown algorithm, before anything else is reported
+    # 1. Which variant, and which algorithm it uses: the one at the root of its `extends` chain.
     problems = preset.problems()
     variant = variant or algo or preset.default_variant
     if problems and not preset.has_variant(variant):
         raise InvalidConfig(problems)
-    own = preset.extends_chain(variant)[0]
-    algorithm = algo or (own if is_algorithm(own) else next(iter(ALGORITHMS)))
+    root = preset.extends_chain(variant)[0]
+    algorithm = algo or (root if is_algorithm(root) else next(iter(ALGORITHMS)))
+    # 2. The layers, lowest first. With --algo, the variant's hyperparameters are dropped: those of another
+    # algorithm have other names, or the same name and another meaning.
     layers = [
         Layer.from_data(dict(suggested), SPACE_DEFAULT_ORIGIN),
         Layer.from_data({"env": {"id": preset.name}}, "name"),
         Layer.from_data(
-            {"algo": {"name": algorithm}}, f"variant {own}" if algorithm == own else "--algo"
+            {"algo": {"name": algorithm}}, f"variant {root}" if algorithm == root else "--algo"
         ),
-        *(_without_algo(x) if algorithm != own else x for x in preset.layers(variant)),
+        *(_without_algo(x) if algorithm != root else x for x in preset.layers(variant)),
     ]
-    given = Layer.from_data(_nested(overrides), origin)
-    problems = [*problems, *_set_nothing(overrides, config_type(algorithm), origin)]
-    config, provenance, leaves = _settle(algorithm, layers, given, problems)
-    itself = ("variants", variant)
-    set_here = [
+    override_layer = Layer.from_data(_nested(overrides), origin)
+    # 3. Validate the merged layers, and report all problems at once.
+    problems = [*problems, *_empty_overrides(overrides, config_type(algorithm), origin)]
+    config, provenance, leaves = _validated(algorithm, layers, override_layer, problems)
+    variant_path = ("variants", variant)
+    explicit = [
         dotted_key(path)
         for path, (_, layer) in leaves.items()
-        if layer is given or layer.base == itself
+        if layer is override_layer or layer.base == variant_path
     ]
     return ResolvedConfig(
         config,
@@ -118,7 +122,7 @@ def resolve_preset(
         has_preset=preset.path is not None,
         requested_env=preset.name,
         space_defaults=preset.space_defaults,
-        explicit_keys=tuple(set_here),
+        explicit_keys=tuple(explicit),
     )
 
 
@@ -130,12 +134,10 @@ def apply_overrides(
     origin: str = "--set",
 ) -> tuple[Config[Any], dict[str, str]]:
     """Returns a stored config with overrides applied by the same rules, and the origin of every value."""
-    stored, given = (
-        Layer.from_data(to_plain(config), "config.yaml"),
-        Layer.from_data(_nested(overrides), origin),
-    )
-    problems = _set_nothing(overrides, type(config), origin)
-    changed, origins, _ = _settle(config.algo.name, [stored], given, problems)
+    stored = Layer.from_data(to_plain(config), "config.yaml")
+    override_layer = Layer.from_data(_nested(overrides), origin)
+    problems = _empty_overrides(overrides, type(config), origin)
+    changed, origins, _ = _validated(config.algo.name, [stored], override_layer, problems)
     for key, source in origins.items():
         if source == "config.yaml":
             origins[key] = provenance.get(key, source)
@@ -157,46 +159,52 @@ def parse_assignment(text: str) -> tuple[str, Any]:
         return key, value.strip()  # plain text with characters that are special in YAML
 
 
-def _settle(
-    algorithm: str, layers: list[Layer], given: Layer, problems: list[Problem]
+def _validated(
+    algorithm: str, layers: list[Layer], overrides: Layer, problems: list[Problem]
 ) -> tuple[Config[Any], dict[str, str], Leaves]:
+    """Merges and validates the layers. Returns the config, the origin of every value and the merged leaves.
+    Raises InvalidConfig for these problems and all that validation finds."""
     model = config_type(algorithm)
-    leaves = merge([*layers, *_budget(layers, given), given], model)
+    leaves = merge([*layers, *_budget(layers, overrides), overrides], model)
 
-    def at(path: Key) -> str:
-        """Returns the place of a key, of the nearest key above it, or of the first key below it."""
+    def locate(path: Key) -> str:
+        """Returns the location of a key, of the nearest key above it, or of the first key below it."""
         above = (leaves[path[:n]][1] for n in range(len(path), 0, -1) if path[:n] in leaves)
         below = (layer for key, (_, layer) in leaves.items() if key[: len(path)] == path)
-        found = next(chain(above, below), None)
-        return found.location(path) if found else ""
+        layer = next(chain(above, below), None)
+        return layer.location(path) if layer else ""
 
     config = None
     try:
         config = model.model_validate(nest(leaves))
     except ValidationError as error:
-        problems = [*problems, *explain_errors(error, model, at)]
+        problems = [*problems, *explain_errors(error, model, locate)]
     if config is None or problems:
         raise InvalidConfig(problems)
     return config, _origins(config, leaves), leaves
 
 
-def _budget(layers: list[Layer], given: Layer) -> list[Layer]:
+def _budget(layers: list[Layer], overrides: Layer) -> list[Layer]:
     """Returns the layer that a budget in the overrides needs to switch off all other budgets, or the layer
     with the default budget if no layer sets one."""
-    if not any(_budgets(layer) for layer in (*layers, given)):
+    if not any(_budgets(layer) for layer in (*layers, overrides)):
         return [Layer.from_data({"stop": {"env_steps": DEFAULT_BUDGET}}, "default budget")]
-    if not _limits(given):
+    if not _limits(overrides):
         return []
-    replaced = {b: "off" for layer in layers for b in _limits(layer) if b not in _limits(given)}
-    return [Layer.from_data({"stop": replaced}, given.source.name)]
+    # `--minutes 5` on a preset with 100k env steps means 5 minutes, not whichever comes first.
+    requested = _limits(overrides)
+    replaced = {b: "off" for layer in layers for b in _limits(layer) if b not in requested}
+    return [Layer.from_data({"stop": replaced}, overrides.source.name)]
 
 
 def _budgets(layer: Layer) -> dict[str, Any]:
+    """Returns the budgets that a layer mentions, including the ones that it switches off."""
     stop = layer.data.get("stop")
     return {b: stop[b] for b in BUDGETS if b in stop} if isinstance(stop, Mapping) else {}
 
 
 def _limits(layer: Layer) -> list[str]:
+    """Returns the budgets that a layer sets to an amount."""
     return [budget for budget, amount in _budgets(layer).items() if amount != "off"]
 
 
@@ -214,7 +222,7 @@ def _nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
     return tree
 
 
-def _set_nothing(
+def _empty_overrides(
     overrides: Mapping[str, Any], model: type[Config[Any]], origin: str
 ) -> list[Problem]:
     """Returns a problem for each override whose value is `{}`, which a merge would silently ignore."""
@@ -236,5 +244,5 @@ def _graft(tree: dict[str, Any], branch: Mapping[str, Any], key: str) -> None:
 
 
 def _origins(config: Config[Any], leaves: Leaves) -> dict[str, str]:
-    written = {".".join(map(str, path)): layer.origin(path) for path, (_, layer) in leaves.items()}
-    return {key: written.get(key, "default") for key in flat_values(config)}
+    explicit = {dotted_key(path): layer.origin(path) for path, (_, layer) in leaves.items()}
+    return {key: explicit.get(key, "default") for key in flat_values(config)}

@@ -28,12 +28,12 @@ class Rule(ParsedValue):
     def parse(cls, value: Any) -> Rule:
         if isinstance(value, Rule):
             return value
-        found = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None
-        if found is None:
+        match = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None
+        if match is None:
             expected = "METRIC >= NUMBER [for ROWS], such as episode/return >= 200 for 3"
             raise ValueError(f"{quote_value(value)} is not a rule (expected {expected})")
-        rows = parse_count(found["rows"]) if found["rows"] else 1
-        return cls(found["key"], found["sign"], parse_number(found["bound"]), rows)
+        rows = parse_count(match["rows"]) if match["rows"] else 1
+        return cls(match["key"], match["sign"], parse_number(match["bound"]), rows)
 
     def holds(self, row: Mapping[str, float]) -> bool:
         """True if the comparison holds in this row, which must contain the metric."""

@@ -135,6 +135,8 @@ class Schedule(ParsedValue):
                 return replace(self, frames=((self.frames[0][0], value),))
             raise ValueError(f"`{self}` has 0 as its highest value, which cannot be scaled")
         scaled = self.scaled(value / self.highest)
+        # Set the peak itself: (highest * (value / highest)) may differ from value in the last digit, and a
+        # value just above its bound would be rejected.
         exact = tuple(
             (position, value if before == self.highest else after)
             for (position, after), (_, before) in zip(scaled.frames, self.frames, strict=True)
@@ -144,8 +146,8 @@ class Schedule(ParsedValue):
     def required_budget(self, main: str) -> str | None:
         """Returns the clock on which a budget must be set because positions are percentages, or None."""
         positions = [p for p, _ in self.frames] + [self.warmup or Position(0)]
-        moving = not self.is_constant and any(p.percent for p in positions)
-        return (self.clock or main) if moving else None
+        needs_budget = not self.is_constant and any(p.percent for p in positions)
+        return (self.clock or main) if needs_budget else None
 
     def __call__(self, clock: Clock) -> float:
         """Returns the value at the current reading of the clock."""
@@ -157,6 +159,7 @@ class Schedule(ParsedValue):
             raise ConfigError(f"`{self}` needs a budget on {name}", fix=f"set a limit on {name}")
         now = clock.read(name)
         value = self._between_frames(now, total or 0.0)
+        # The warm-up scales the curve instead of replacing it, so a decay continues underneath.
         ramp = self.warmup.reading(total or 0.0) if self.warmup else 0.0
         if now < ramp:
             value *= WARMUP_START + (1 - WARMUP_START) * now / ramp
@@ -175,6 +178,7 @@ class Schedule(ParsedValue):
     def __str__(self) -> str:
         """Returns the canonical text, which parses to the same schedule."""
         percent = any(p.percent for p, _ in self.frames)
+        # Position.parse stores 0% as the absolute 0; it is written back like the other positions.
         at = ["0%" if percent and not p.amount else str(p) for p, _ in self.frames]
         values = [format_number(v) for _, v in self.frames]
         if len(values) > 2:
@@ -231,11 +235,13 @@ def is_schedule_text(text: str) -> bool:
 def _mix(shape: str, a: float, b: float, t: float) -> float:
     """Interpolates from a (t = 0) to b (t = 1), clipped to the interval between them."""
     if shape == "cosine":
+        # SGDR (Loshchilov & Hutter 2017), eq. 5, without restarts
         value = b + (a - b) * (1 + math.cos(math.pi * t)) / 2
     elif shape == "exponential":
         value = a * (b / a) ** t
     else:
         value = a + (b - a) * t
+    # Rounding may leave the interval by one unit in the last place, e.g. below a learning rate of 0.
     return min(max(value, min(a, b)), max(a, b))
 
 
@@ -249,6 +255,7 @@ _EXAMPLE = "`3e-4`, `3e-4 -> 0 cosine` or `0.2 -> 0.05 @ 10%..80% warmup 5%`"
 
 
 def _from_text(text: str) -> Schedule:
+    """Parses the text notation: the curve, then its options in any order."""
     curve, *rest = _FIRST_OPTION.split(text, maxsplit=1)
     form: dict[str, Any] = {}
     if curve.lstrip().startswith("{"):
@@ -260,10 +267,11 @@ def _from_text(text: str) -> Schedule:
     options, at = "".join(rest).rstrip(), 0
     while at < len(options):
         match = _OPTION.match(options, at)
-        found = {k: v for k, v in match.groupdict().items() if v} if match else {}
-        if match is None or found.keys() & form.keys() or ("start" in found and "to" not in form):
+        option = {k: v for k, v in match.groupdict().items() if v} if match else {}
+        # Not an option, one that was given before, or a range `@ start..end` without an arrow.
+        if match is None or option.keys() & form.keys() or ("start" in option and "to" not in form):
             raise ValueError(f"`{options[at:].strip()}` is not understood (expected {_EXAMPLE})")
-        form |= found
+        form |= option
         at = match.end()
     return _from_form(form)
 
@@ -294,7 +302,7 @@ def _from_form(form: Mapping[str, Any]) -> Schedule:
         frames = _key_frames(dict(zip(positions, (form["from"], form["to"]), strict=True)))
     warmup = Position.parse(form["warmup"]) if "warmup" in form else None
     clock = str(form["clock"]) if "clock" in form else None
-    if clock in UNITS:
+    if clock in UNITS:  # `clock minutes`: positions are stored on the clock's own unit, seconds
         clock, factor = UNITS[clock]
         frames = tuple((position.scale(factor), value) for position, value in frames)
         warmup = warmup.scale(factor) if warmup else None
@@ -313,10 +321,10 @@ def _key_frames(points: Any) -> tuple[tuple[Position, float], ...]:
     return tuple((Position.parse(p), _value(v)) for p, v in points.items())
 
 
-def _value(written: Any) -> float:
-    if isinstance(written, str) and written.strip() == "off":
+def _value(value: Any) -> float:
+    if isinstance(value, str) and value.strip() == "off":
         raise ValueError(
             "`off` cannot be part of a schedule "
             "(write a number, or switch it off during training: gymnast set)"
         )
-    return parse_number(written)
+    return parse_number(value)

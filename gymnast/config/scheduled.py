@@ -39,11 +39,12 @@ def _validated(value: Any, single: Any) -> Any:
     if not is_schedule and not (isinstance(value, str) and is_schedule_text(value)):
         return single(value)
     schedule = Schedule.parse(value)
-    limits = [] if schedule.floor is None else [schedule.floor]
-    checked = [single(number) for number in (*(v for _, v in schedule.frames), *limits)]
+    # Interpolation never leaves the range of the key frames, so validating these (and the floor) is enough.
+    floor = [] if schedule.floor is None else [schedule.floor]
+    checked = [single(number) for number in (*(v for _, v in schedule.frames), *floor)]
     if schedule == Schedule.constant(schedule.frames[0][1]):
         return checked[0]
-    if all(isinstance(number, int) for number in checked):
+    if all(isinstance(number, int) for number in checked):  # `single` is a count, such as n_steps
         return IntSchedule(
             schedule.frames, schedule.shape, schedule.warmup, schedule.floor, schedule.clock
         )

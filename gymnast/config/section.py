@@ -43,16 +43,17 @@ class Section(BaseModel):
     @classmethod
     def field_docs(cls) -> dict[str, str]:
         """Returns field -> the docstring below it, parsed from the source file on demand."""
-        found: dict[str, str] = {}
-        for section in reversed(cls.__mro__):
+        docs: dict[str, str] = {}
+        for section in reversed(cls.__mro__):  # base classes first: a subclass may redefine a field
             if issubclass(section, Section):
-                found |= _docs(section)
-        return found
+                docs |= _docs(section)
+        return docs
 
 
 @cache
 def _docs(section: type[Section]) -> dict[str, str]:
     """Returns the docstrings of the fields that this class itself declares."""
+    # Python discards a string below an attribute, so it has to be read from the source.
     tree = ast.parse(Path(sys.modules[section.__module__].__file__ or "").read_text())
     declared = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == section.__name__)
     lines = (pair for declaration in declared for pair in pairwise(declaration.body))
@@ -109,6 +110,7 @@ class AlgoSection(Section):
 
     def values_at(self, clock: Clock) -> Self:
         """Returns the section with every schedule replaced by its current value."""
+        # model_copy does not validate: the values of a valid schedule are valid (see scheduled.py).
         return self.model_copy(update={n: s(clock) for n, s in self.active_schedules().items()})
 
     def rollout_length(self) -> RolloutLength:

@@ -30,11 +30,12 @@ def flat_values(config: Config[Any]) -> dict[str, Any]:
 
 
 def save(config: Config[Any]) -> str:
+    """Returns the config as YAML text, with the keys in the order of the schema."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Representer = _Representer
     yaml.default_flow_style = False
     yaml.sort_base_mapping_type_on_output = False  # pyright: ignore[reportAttributeAccessIssue]
-    yaml.width = 4096
+    yaml.width = 4096  # no line breaks inside of a value: one setting per line keeps diffs readable
     text = StringIO()
     yaml.dump(to_plain(config), text)
     return text.getvalue()

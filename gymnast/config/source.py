@@ -35,11 +35,11 @@ class Source:
             at = _place(name, mark.line + 1) if mark else name
             raise InvalidConfig([Problem(at, "", f"is not YAML: {error.problem}")]) from None
         except YAMLError as error:
-            what = str(error).strip().splitlines()[0]
-            raise InvalidConfig([Problem(name, "", f"is not YAML: {what}")]) from None
+            first_line = str(error).strip().splitlines()[0]
+            raise InvalidConfig([Problem(name, "", f"is not YAML: {first_line}")]) from None
         reader = _Reader(name)
         data = reader.data(root, ()) if root is not None else {}
-        return cls(name, data, reader.lines, tuple(reader.repeated))
+        return cls(name, data, reader.lines, tuple(reader.duplicates))
 
     def location(self, path: Key) -> str:
         """Returns `file:line` of the key, or of the nearest key above it."""
@@ -50,10 +50,12 @@ class Source:
 
 
 class _Reader:
+    """Converts composed YAML nodes to plain data, and notes the line of every key on the way."""
+
     def __init__(self, name: str) -> None:
         self.name = name
         self.lines: dict[Key, int] = {}
-        self.repeated: list[Problem] = []
+        self.duplicates: list[Problem] = []
 
     def data(self, node: Node, path: Key) -> Any:
         if isinstance(node, MappingNode):
@@ -65,19 +67,19 @@ class _Reader:
         return _scalar(node)
 
     def _mapping(self, node: MappingNode, path: Key) -> dict[Any, Any]:
-        found: dict[Any, Any] = {}
+        mapping: dict[Any, Any] = {}
         for key_node, value_node in node.value:
             key, line = _scalar(key_node), key_node.start_mark.line + 1
             inner = (*path, key)
-            if key in found:
+            if key in mapping:
                 first = self.lines[inner]
                 at = _place(self.name, line)
-                self.repeated.append(
+                self.duplicates.append(
                     Problem(at, dotted_key(inner), f"is given twice (line {first})")
                 )
             self.lines[inner] = line
-            found[key] = self.data(value_node, inner)
-        return found
+            mapping[key] = self.data(value_node, inner)
+        return mapping
 
 
 def _place(name: str, line: int) -> str:
@@ -94,6 +96,7 @@ def _scalar(node: Node) -> Any:
         return text.lower() == "true"
     if kind == "int":
         digits = text.replace("_", "")
+        # int(..., 0) reads 0x and 0o, but rejects leading zeros such as 007.
         return int(digits) if digits.lstrip("+-").isdigit() else int(digits, 0)
     if kind == "float":
         return float(text.replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))

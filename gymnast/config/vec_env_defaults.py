@@ -92,9 +92,11 @@ def vector_blockers(cfg: Config[Any]) -> list[str]:
     training episodes with images, which would have to store every image because a vector cannot replay one
     episode."""
     plain = type(cfg.env)(id=cfg.env.id)
-    found = [f"env.{name}" for name in _WRAPPED if getattr(cfg.env, name) != getattr(plain, name)]
-    found += ["algo.name"] if cfg.algo.rollout_length().episodes else []
-    found += ["metrics"] if cfg.metrics else []
-    found += ["shaping"] if step_info_keys(cfg.shaping) else []
-    found += ["traces.train"] if cfg.env.view == "image" and cfg.traces.train > 0 else []
-    return found
+    blockers = [
+        f"env.{name}" for name in _WRAPPED if getattr(cfg.env, name) != getattr(plain, name)
+    ]
+    blockers += ["algo.name"] if cfg.algo.rollout_length().episodes else []
+    blockers += ["metrics"] if cfg.metrics else []
+    blockers += ["shaping"] if step_info_keys(cfg.shaping) else []
+    blockers += ["traces.train"] if cfg.env.view == "image" and cfg.traces.train > 0 else []
+    return blockers

@@ -9,21 +9,23 @@ _VERSIONED = re.compile(r"(?P<name>.+)[-_]v(?P<version>\d+)")
 
 
 def without_version(name: str) -> str:
-    found = _VERSIONED.fullmatch(name)
-    return found["name"] if found else name
+    """Returns `CartPole` for `CartPole-v1`; a name without a version is returned as it is."""
+    match = _VERSIONED.fullmatch(name)
+    return match["name"] if match else name
 
 
 def version_of(name: str) -> int | None:
-    found = _VERSIONED.fullmatch(name)
-    return int(found["version"]) if found else None
+    """Returns 1 for `CartPole-v1`, and None for a name without a version."""
+    match = _VERSIONED.fullmatch(name)
+    return int(match["version"]) if match else None
 
 
 def highest_version(name: str, known: Iterable[str]) -> str | None:
     """Returns the known environment with the same name as `name` and the highest version, or None."""
     wanted = without_version(name)
-    found = {
+    versions = {
         int(match["version"]): match[0]
         for match in map(_VERSIONED.fullmatch, known)
         if match is not None and match["name"] == wanted
     }
-    return found[max(found)] if found else None
+    return versions[max(versions)] if versions else None

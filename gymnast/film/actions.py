@@ -38,27 +38,30 @@ class ActionLabels:
         parts = (self._label(i, len(flat)) for i in range(len(flat)))
         return ", ".join(f"{part} {_value_text(x)}" for part, x in zip(parts, flat, strict=True))
 
-    def bars(self, shot: EpisodeFrame) -> list[Bar]:
+    def bars(self, frame: EpisodeFrame) -> list[Bar]:
         """Returns a bar per discrete action or Box dimension; none at the end of an episode."""
         space = self.space
-        if shot.action is None:
+        if frame.action is None:
             return []
         if isinstance(space, gym.spaces.Discrete):
-            n, chosen = int(space.n), int(shot.action) - int(space.start)
-            action_probs = np.eye(n)[chosen] if shot.action_probs is None else shot.action_probs
+            n, chosen = int(space.n), int(frame.action) - int(space.start)
+            # Without probabilities (random or human player), the chosen action is a full bar.
+            action_probs = np.eye(n)[chosen] if frame.action_probs is None else frame.action_probs
             return [
                 Bar(self._label(i, n), 0.0, float(action_probs[i]), i == chosen) for i in range(n)
             ]
         if isinstance(space, gym.spaces.Box):
-            return self._box_bars(np.ravel(shot.action), space)
-        return [Bar(self.action_text(shot.action), 0.0, 0.0, True)]
+            return self._box_bars(np.ravel(frame.action), space)
+        return [Bar(self.action_text(frame.action), 0.0, 0.0, True)]
 
     def _box_bars(self, action: np.ndarray, space: gym.spaces.Box) -> list[Bar]:
         bars: list[Bar] = []
         limits = zip(np.ravel(space.low), np.ravel(space.high), strict=True)
         for i, (value, (low, high)) in enumerate(zip(action, limits, strict=True)):
             bounded = math.isfinite(low) and math.isfinite(high) and high > low
+            # An unbounded dimension has no scale: tanh maps it to (0, 1), with 0 in the middle.
             position = (value - low) / (high - low) if bounded else 0.5 + 0.5 * math.tanh(value)
+            # The bar grows from the position of 0, so that -1 and +1 look like opposites.
             zero = min(max(-low / (high - low), 0.0), 1.0) if bounded else 0.5
             label = f"{self._label(i, len(action))} {_value_text(value)}"
             bars.append(

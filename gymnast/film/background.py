@@ -35,9 +35,8 @@ def film_in_background(run: Path, cfg: Config[Any]) -> None:
                 start_new_session=True,  # not interrupted by Ctrl-C in the terminal
                 env=guard.detached_environ(),
             )
-        threading.Thread(
-            target=child.wait, daemon=True
-        ).start()  # reaps the process, so that it does not become a zombie
+        # Reaps the process when it ends, so that it does not become a zombie of a long session.
+        threading.Thread(target=child.wait, daemon=True).start()
     except (OSError, RuntimeError) as problem:
         logging.getLogger("gymnast").warning(
             "the process that makes videos could not be started: %s", problem

@@ -35,7 +35,7 @@ def choose_episode(
 
     `best` is the episode with the highest return of the best checkpoint. `last` is the first episode of
     the newest policy: an unbiased sample, since it was not selected by its return. A number is the index
-    of an episode of the best checkpoint. `at` names another checkpoint.
+    of an episode of the best checkpoint. `checkpoint` names another one.
     """
     files = trace_files(run, kind)
     version = select_version(run, kind, files, episode, checkpoint)
@@ -45,6 +45,7 @@ def choose_episode(
     elif episode == "last":
         index = 0
     else:
+        # An evaluation that was thinned to save disk space lists which of its episodes remain.
         kept = read_meta(files[version]).get(KEPT_INDICES)
         index = parse_index(episode, len(traces)) if kept is None else _kept_index(episode, kept)
     return ChosenEpisode(kind, version, episode, index, traces[index])
@@ -52,12 +53,12 @@ def choose_episode(
 
 def trace_files(run: Run, kind: Kind) -> dict[int, Path]:
     """Returns policy version (env steps) -> trace file, sorted; raises RunError if there is none."""
-    found = files_by_version(run.traces, kind)
-    if not found:
+    files = files_by_version(run.traces, kind)
+    if not files:
         stores = f"{storage_settings(kind)} control what is stored"
         fix = f"gymnast play {run.id} --record FILE plays new ones; {stores}"
         raise RunError(f"no {kind} episodes are stored", at=str(run.path), fix=fix)
-    return found
+    return files
 
 
 def files_by_version(folder: Path, kind: Kind) -> dict[int, Path]:
@@ -73,7 +74,7 @@ def storage_settings(kind: Kind) -> str:
 def select_version(
     run: Run, kind: Kind, files: dict[int, Path], episode: str, checkpoint: str | None
 ) -> int:
-    """Returns the newest version for `last`, else the one that `at` names, else the best."""
+    """Returns the newest version for `last`, else the one that `checkpoint` names, else the best."""
     if episode != "last":
         return _version(run, kind, files, checkpoint)
     if checkpoint is not None:
@@ -82,16 +83,17 @@ def select_version(
     return max(files)
 
 
-def _version(run: Run, kind: Kind, files: dict[int, Path], at: str | None) -> int:
+def _version(run: Run, kind: Kind, files: dict[int, Path], checkpoint: str | None) -> int:
     best = run.info["checkpoints"]["best"]
-    if at in (None, "best") and best in files:
+    if checkpoint in (None, "best") and best in files:
         return best
-    if at in (None, "latest") or (at == "best" and kind == "train"):
+    # Training episodes are filed under checkpoints, of which the best need not have any.
+    if checkpoint in (None, "latest") or (checkpoint == "best" and kind == "train"):
         return max(files)
     where = f"{kind} episodes of {run.id}"
     if any((folder / REMOVED_LIST).exists() for folder in (run.traces, run.matches)):
         where += ", some of which were removed to stay within traces.disk"
-    return select_step(list(files), best if at == "best" else at, at=where)
+    return select_step(list(files), best if checkpoint == "best" else checkpoint, at=where)
 
 
 def _kept_index(episode: str, kept: list[int]) -> int:

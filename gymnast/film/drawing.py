@@ -6,7 +6,9 @@ import os
 import re
 from pathlib import Path
 
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+os.environ.setdefault(
+    "PYGAME_HIDE_SUPPORT_PROMPT", "1"
+)  # before the import, which prints to stdout
 
 import numpy as np
 import pygame
@@ -28,7 +30,7 @@ class TextRenderer:
         self._drawn: dict[tuple[str, int, Color], pygame.Surface] = {}
 
     def width(self, text: str, size: int) -> int:
-        return -(-self._font(size).size(text)[0] // _SUPERSAMPLING)
+        return -(-self._font(size).size(text)[0] // _SUPERSAMPLING)  # rounded up
 
     def shorten(self, text: str, size: int, width: int) -> str:
         """Returns the text, shortened if it is wider than `width` pixels."""
@@ -45,7 +47,7 @@ class TextRenderer:
         if not text:
             return
         if key not in self._drawn:
-            if len(self._drawn) > 2000:
+            if len(self._drawn) > 2000:  # numbers change in every frame: bound the cache
                 self._drawn.clear()
             large = self._font(size).render(text, True, color)
             small = (
@@ -57,15 +59,15 @@ class TextRenderer:
 
     def _font(self, size: int) -> pygame.font.Font:
         if size not in self._fonts:
-            # None is the font bundled with pygame, which looks the same on every machine
+            # None is the font bundled with pygame, which looks the same on every machine.
             self._fonts[size] = pygame.font.Font(None, size * _SUPERSAMPLING)
         return self._fonts[size]
 
 
 def new_surface(width: int, height: int, color: Color) -> pygame.Surface:
-    made = pygame.Surface((width, height))
-    made.fill(color)
-    return made
+    surface = pygame.Surface((width, height))
+    surface.fill(color)
+    return surface
 
 
 def pixels(canvas: pygame.Surface) -> Array:
@@ -92,6 +94,7 @@ def text_picture(text: str, letters: TextRenderer) -> Array:
     columns = max(20, *(len(line) for line in lines))
     wide, high = _TEXT_SIZE * 2 // 3, _TEXT_SIZE
     canvas = new_surface((columns + 2) * wide, (len(lines) + 1) * high, (12, 13, 16))
+    # Letter by letter, because the font is proportional and a grid world needs aligned columns.
     for row, line in enumerate(lines):
         for column, letter in enumerate(line):
             if not letter.isspace():
@@ -102,4 +105,4 @@ def text_picture(text: str, letters: TextRenderer) -> Array:
 
 def save_png(picture: Array, path: Path) -> None:
     with path.open("wb") as file:
-        pygame.image.save(to_surface(picture), file, "x.png")
+        pygame.image.save(to_surface(picture), file, "x.png")  # the name only selects the format

@@ -58,7 +58,7 @@ class FilmWriter:
                     self._finish()
         finally:
             if self._file is not None:
-                with suppress(OSError):  # an error that was raised before is raised again
+                with suppress(OSError):  # after a full disk, closing raises the same error again
                     self._file.close()
             self._draft.unlink(missing_ok=True)
 
@@ -72,6 +72,7 @@ class FilmWriter:
             if size != self.size:
                 raise EnvError(f"the rendered frames change their size from {self.size} to {size}")
             picture = av.VideoFrame.from_ndarray(frame, format="rgb24")
+            # yuv420p is the only pixel format of H.264 that every browser plays.
             picture = picture.reformat(format="yuv420p", dst_colorspace="ITU709")
             picture.pts = self.frames
             self._file.mux(self._stream.encode(picture))
@@ -96,11 +97,14 @@ class FilmWriter:
         self._stream = stream
 
     def _finish(self) -> None:
-        self._file.mux(self._stream.encode(None))
+        self._file.mux(
+            self._stream.encode(None)
+        )  # None flushes the frames that the encoder holds back
         self._file.close()
         self._file = None
-        with self._draft.open("rb") as written:
-            os.fsync(written.fileno())
+        # Sync before the rename: after a power loss, the film is complete or absent, never truncated.
+        with self._draft.open("rb") as draft:
+            os.fsync(draft.fileno())
         self._draft.rename(self.path)
         durable.sync_directory(self.path.parent)
 

@@ -26,12 +26,13 @@ def grid(source: FilmSource[Any], out: Path) -> str:
         raise UsageError(
             f"{out} cannot be written: the file name must end in .png", fix=f"{out.stem}.png"
         )
+    # An episode of fewer steps than tiles has duplicates here, and thus fewer tiles.
     moments = np.linspace(0, source.length, COLUMNS * ROWS).round()
 
     def draw(note: str) -> list[Array]:
         band = source.band(TILE, note)
-        all_shots = source.raw_frames(not note)
-        return [_tile(shot, band) for shot in all_shots if shot.step in moments]
+        frames = source.raw_frames(not note)
+        return [_tile(frame, band) for frame in frames if frame.step in moments]
 
     tiles, note = retry_with_note(draw)
     with durable.explain_os_errors(out):
@@ -42,10 +43,10 @@ def grid(source: FilmSource[Any], out: Path) -> str:
     return note
 
 
-def _tile(shot: FrameLike, band: BandLike[Any]) -> Array:
-    height, width = shot.picture.shape[:2]
-    small = scaled(shot.picture, TILE, round(TILE * height / width))
-    return np.concatenate([small, band.draw(shot)])
+def _tile(frame: FrameLike, band: BandLike[Any]) -> Array:
+    height, width = frame.picture.shape[:2]
+    small = scaled(frame.picture, TILE, round(TILE * height / width))
+    return np.concatenate([small, band.draw(frame)])
 
 
 def _joined(tiles: list[Array]) -> Array:

@@ -30,7 +30,7 @@ WIDTH, HEIGHT, TITLE = 1920, 1080, 100
 MAX_CLIPS = 6
 """Number of evaluations shown, evenly spaced from the first to the last."""
 CLIP_SECONDS = 15.0
-"""Maximum duration of one episode; a longer one is played speedup, which its title shows."""
+"""Maximum duration of one episode; a longer one is sped up, which its title shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +44,15 @@ class Clip:
 
 def film_learning(run: Run, cfg: Config[Any], options: FilmOptions) -> dict[str, Any]:
     """Makes the film and returns its description."""
-    parts = choose_clips(run)
-    draws = image_observations(parts[0].trace) is None
-    with closing(EnvRenderer(cfg, render=draws)) as stage:
-        writer, note = retry_with_note(lambda note: _film(cfg, stage, parts, options, note))
+    clips = choose_clips(run)
+    needs_renderer = image_observations(clips[0].trace) is None
+    with closing(EnvRenderer(cfg, render=needs_renderer)) as renderer:
+        writer, note = retry_with_note(lambda note: _film(cfg, renderer, clips, options, note))
     about = {
         "kind": "learning",
-        "versions": [part.version for part in parts],
-        "seeds": [part.trace.seed for part in parts],
-        "returns": [part.trace.raw_return for part in parts],
+        "versions": [clip.version for clip in clips],
+        "seeds": [clip.trace.seed for clip in clips],
+        "returns": [clip.trace.raw_return for clip in clips],
     }
     return describe_film(options, about, writer, note)
 
@@ -61,19 +61,22 @@ def choose_clips(run: Run) -> list[Clip]:
     """Returns an episode per evaluation, all with the seed that has the median return in the last one."""
     files = trace_files(run, "eval")
     versions = list(files)
-    places = np.linspace(0, len(versions) - 1, min(MAX_CLIPS, len(versions))).round().astype(int)
-    evaluations = {versions[i]: read_traces(files[versions[i]]) for i in dict.fromkeys(places)}
+    # 1. Up to MAX_CLIPS evaluations, evenly spaced.
+    indices = np.linspace(0, len(versions) - 1, min(MAX_CLIPS, len(versions))).round().astype(int)
+    evaluations = {versions[i]: read_traces(files[versions[i]]) for i in dict.fromkeys(indices)}
+    # 2. One seed for all of them: a typical episode of the final policy, neither its best nor its worst.
     common = set.intersection(*({t.seed for t in traces} for traces in evaluations.values()))
     *_, last = evaluations.values()
     seed = _median([t for t in last if t.seed in common] or last).seed
-    parts: list[Clip] = []
+    # 3. That episode of each evaluation; its median episode if thinning removed it.
+    clips: list[Clip] = []
     for version, traces in evaluations.items():
         same = [trace for trace in traces if trace.seed == seed]
         meta = read_meta(files[version])
         mean = meta.get("mean", fmean(trace.raw_return for trace in traces))
         count = meta.get("episodes", len(traces))  # if only some of them are still stored
-        parts.append(Clip(version, (same or [_median(traces)])[0], mean, count))
-    return parts
+        clips.append(Clip(version, (same or [_median(traces)])[0], mean, count))
+    return clips
 
 
 def _median(traces: list[Trace]) -> Trace:
@@ -81,47 +84,48 @@ def _median(traces: list[Trace]) -> Trace:
 
 
 def _film(
-    cfg: Config[Any], stage: EnvRenderer, parts: list[Clip], order: FilmOptions, note: str
+    cfg: Config[Any], renderer: EnvRenderer, clips: list[Clip], options: FilmOptions, note: str
 ) -> FilmWriter:
-    actions = ActionLabels(stage.env.action_space, cfg.facts.actions)
-    total, done = sum(len(part.trace) for part in parts), 0
-    with FilmWriter(order.out, order.fps or stage.fps, threads=order.threads) as writer:
-        for i, part in enumerate(parts):
-            length, frame = len(part.trace), None
+    actions = ActionLabels(renderer.env.action_space, cfg.facts.actions)
+    total, done = sum(len(clip.trace) for clip in clips), 0
+    with FilmWriter(options.out, options.fps or renderer.fps, threads=options.threads) as writer:
+        for i, clip in enumerate(clips):
+            length, picture = len(clip.trace), None
             speedup = max(1, math.ceil(length / (CLIP_SECONDS * writer.fps)))
-            title_frame = _title_frame(cfg.env.id, part, f"{i + 1} / {len(parts)}", speedup)
+            title_frame = _title_frame(cfg.env.id, clip, f"{i + 1} / {len(clips)}", speedup)
             band = Band(WIDTH, actions, length=length, note=note)
-            for shot in episode_frames(stage, part.trace, strict=not note):
-                if shot.step % speedup == 0 or shot.ending:
-                    frame = _composed(title_frame, shot, band)
-                    writer.add(frame)
-                if order.on_progress is not None:
-                    order.on_progress(done + shot.step, total)
+            for frame in episode_frames(renderer, clip.trace, strict=not note):
+                if frame.step % speedup == 0 or frame.ending:
+                    picture = _composed(title_frame, frame, band)
+                    writer.add(picture)
+                if options.on_progress is not None:
+                    options.on_progress(done + frame.step, total)
             done += length
-            hold_last_frame(writer, frame)
+            hold_last_frame(writer, picture)
     return writer
 
 
-def _title_frame(env: str, part: Clip, position: str, speedup: int) -> Array:
+def _title_frame(env: str, clip: Clip, position: str, speedup: int) -> Array:
     """Returns a frame that has only its title."""
     letters, canvas = TextRenderer(), new_surface(WIDTH, HEIGHT, BACKGROUND)
-    returned = number(part.trace.raw_return)
-    text = f"after {part.version:,} env steps: return {returned}"
+    episode_return = number(clip.trace.raw_return)
+    text = f"after {clip.version:,} env steps: return {episode_return}"
     letters.write(canvas, text, (36, 18), 62, BRIGHT)
-    below = f"{env}, mean of {count_noun(part.episodes, 'episode')} {number(part.mean)}"
+    below = f"{env}, mean of {count_noun(clip.episodes, 'episode')} {number(clip.mean)}"
     letters.write(canvas, below, (36, 66), 34, MUTED)
     corner = f"{position}, {speedup}x speed" if speedup > 1 else position
     letters.write(canvas, corner, (WIDTH - 36 - letters.width(corner, 44), 30), 44, HIGHLIGHT)
     return pixels(canvas)
 
 
-def _composed(title_frame: Array, shot: EpisodeFrame, band: Band) -> Array:
+def _composed(title_frame: Array, frame: EpisodeFrame, band: Band) -> Array:
+    """Returns title, picture and band as one image; the picture is centered and as large as possible."""
     room = HEIGHT - TITLE - band.height
-    height, width = shot.picture.shape[:2]
+    height, width = frame.picture.shape[:2]
     factor = min(WIDTH / width, room / height)
     wide, high = round(width * factor), round(height * factor)
-    frame = title_frame.copy()
+    composed = title_frame.copy()
     top, left = TITLE + (room - high) // 2, (WIDTH - wide) // 2
-    frame[top : top + high, left : left + wide] = scaled(shot.picture, wide, high)
-    frame[HEIGHT - band.height :] = band.draw(shot)
-    return frame
+    composed[top : top + high, left : left + wide] = scaled(frame.picture, wide, high)
+    composed[HEIGHT - band.height :] = band.draw(frame)
+    return composed

@@ -43,8 +43,8 @@ class FilmOptions:
 
 def film_episode(cfg: Config[Any], chosen: ChosenEpisode, options: FilmOptions) -> dict[str, Any]:
     """Makes the film and returns its description."""
-    with episode_source(cfg, chosen) as scene:
-        writer, note = write_film(scene, options)
+    with episode_source(cfg, chosen) as source:
+        writer, note = write_film(source, options)
     about = {
         "kind": chosen.kind,
         "version": chosen.version,
@@ -57,15 +57,17 @@ def film_episode(cfg: Config[Any], chosen: ChosenEpisode, options: FilmOptions) 
 
 @contextmanager
 def episode_source(cfg: Config[Any], chosen: ChosenEpisode) -> Iterator[FilmSource[EpisodeFrame]]:
-    """Opens the environment of an episode as a scene, without a renderer if the observations are images."""
+    """Opens the environment of an episode as a source of frames. If the observations are images, they are the
+    frames, and nothing is rendered."""
     trace = chosen.trace
-    draws = image_observations(trace) is None
-    with closing(EnvRenderer(cfg, render=draws, training=chosen.kind == "train")) as stage:
-        actions = ActionLabels(stage.env.action_space, cfg.facts.actions)
+    needs_renderer = image_observations(trace) is None
+    training = chosen.kind == "train"
+    with closing(EnvRenderer(cfg, render=needs_renderer, training=training)) as renderer:
+        actions = ActionLabels(renderer.env.action_space, cfg.facts.actions)
         yield FilmSource(
-            fps=stage.fps,
+            fps=renderer.fps,
             length=len(trace),
-            raw_frames=lambda strict: episode_frames(stage, trace, strict=strict),
+            raw_frames=lambda strict: episode_frames(renderer, trace, strict=strict),
             band=lambda width, note: Band(width, actions, length=len(trace), note=note),
         )
 
@@ -78,7 +80,8 @@ def write_film(source: FilmSource[Any], options: FilmOptions) -> tuple[FilmWrite
 def describe_film(
     options: FilmOptions, about: dict[str, Any], writer: FilmWriter, note: str
 ) -> dict[str, Any]:
-    """Returns the description of a film, and writes it next to the film if `order.write_description`."""
+    """Returns the description of a film, and writes it next to the film if
+    `options.write_description`."""
     about = about | {
         "exact": not note,
         "note": note,
@@ -105,19 +108,19 @@ def episode_identity(chosen: ChosenEpisode) -> dict[str, Any]:
     return {"seed": trace.seed, "return": trace.raw_return, "length": len(trace)}
 
 
-def _film(scene: FilmSource[Any], order: FilmOptions, note: str) -> FilmWriter:
+def _film(source: FilmSource[Any], options: FilmOptions, note: str) -> FilmWriter:
     frame = None
-    with FilmWriter(order.out, order.fps or scene.fps, threads=order.threads) as writer:
-        for step, frame in scene.frames_with_band(note):
+    with FilmWriter(options.out, options.fps or source.fps, threads=options.threads) as writer:
+        for step, frame in source.frames_with_band(note):
             writer.add(frame)
-            if order.on_progress is not None:
-                order.on_progress(step, scene.length)
+            if options.on_progress is not None:
+                options.on_progress(step, source.length)
         hold_last_frame(writer, frame)
     return writer
 
 
 def hold_last_frame(writer: FilmWriter, frame: np.ndarray | None) -> None:
-    """Repeats the last frame for HOLD seconds."""
+    """Repeats the last frame for HOLD_SECONDS."""
     if frame is not None:
         for _ in range(round(HOLD_SECONDS * writer.fps)):
             writer.add(frame)

@@ -24,49 +24,51 @@ class Band:
     ):
         """`length` is the length of the episode, if known; `note` is a warning shown on every frame."""
         self.actions, self.length = actions, length
-        self.sheet = BandCanvas(width, 84, note)
-        self.height = self.sheet.height
+        self.canvas = BandCanvas(width, 84, note)
+        self.height = self.canvas.height
 
-    def attach_below(self, shot: EpisodeFrame) -> Array:
+    def attach_below(self, frame: EpisodeFrame) -> Array:
         """Returns the picture with the band below it."""
-        return np.concatenate([shot.picture, self.draw(shot)])
+        return np.concatenate([frame.picture, self.draw(frame)])
 
-    def draw(self, shot: EpisodeFrame) -> Array:
+    def draw(self, frame: EpisodeFrame) -> Array:
         """Returns the band alone, [height, width, 3]."""
-        top = self.sheet.clear()
-        self._numbers(shot, top)
-        self._action(shot, top + self.sheet.px(42))
-        return self.sheet.pixels()
+        top = self.canvas.clear()
+        self._numbers(frame, top)
+        self._action(frame, top + self.canvas.px(42))
+        return self.canvas.pixels()
 
-    def _numbers(self, shot: EpisodeFrame, top: int) -> None:
+    def _numbers(self, frame: EpisodeFrame, top: int) -> None:
         length = "" if self.length is None else f" / {self.length}"
         numbers = {
-            "step": f"{shot.step}{length}",
-            "return": number(shot.total),
-            "reward": "" if shot.reward is None else f"{shot.reward:+.2f}",
-            "value": "" if shot.value is None else number(shot.value),
+            "step": f"{frame.step}{length}",
+            "return": number(frame.total),
+            "reward": "" if frame.reward is None else f"{frame.reward:+.2f}",
+            "value": "" if frame.value is None else number(frame.value),
         }
         for i, (label, text) in enumerate(numbers.items()):
-            self.sheet.write_number(label, text, self.sheet.column_bounds(i, len(numbers))[0], top)
+            left, _ = self.canvas.column_bounds(i, len(numbers))
+            self.canvas.write_number(label, text, left, top)
 
-    def _action(self, shot: EpisodeFrame, top: int) -> None:
-        sheet = self.sheet
-        if shot.ending:
-            sheet.write(shot.ending, sheet.column_bounds(0, 1)[0], top, 22, HIGHLIGHT)
+    def _action(self, frame: EpisodeFrame, top: int) -> None:
+        canvas = self.canvas
+        if frame.ending:
+            canvas.write(frame.ending, canvas.column_bounds(0, 1)[0], top, 22, HIGHLIGHT)
             return
-        bars = self.actions.bars(shot)
-        if len(bars) > MAX_LABELED_BARS:
-            sheet.write_line(self.actions.action_text(shot.action), top, 16, HIGHLIGHT)
+        bars = self.actions.bars(frame)
+        if len(bars) > MAX_LABELED_BARS:  # too narrow for labels: one line for all bars
+            canvas.write_line(self.actions.action_text(frame.action), top, 16, HIGHLIGHT)
         for i, bar in enumerate(bars):
-            begin, width = sheet.column_bounds(i, len(bars))
-            self._bar(bar, begin, top, max(1, width - sheet.px(6 if width > 20 else 1)))
+            left, width = canvas.column_bounds(i, len(bars))
+            self._bar(bar, left, top, max(1, width - canvas.px(6 if width > 20 else 1)))
             if len(bars) <= MAX_LABELED_BARS:
-                text = sheet.text_renderer.shorten(bar.label, sheet.px(16), width - sheet.px(4))
-                sheet.write(text, begin, top, 16, HIGHLIGHT if bar.chosen else MUTED)
+                text = canvas.text_renderer.shorten(bar.label, canvas.px(16), width - canvas.px(4))
+                canvas.write(text, left, top, 16, HIGHLIGHT if bar.chosen else MUTED)
 
     def _bar(self, bar: Bar, left: int, top: int, width: int) -> None:
-        top, height = top + self.sheet.px(15), self.sheet.px(9)
-        self.sheet.fill(SLOT, (left, top, width, height))
+        top, height = top + self.canvas.px(15), self.canvas.px(9)
+        self.canvas.fill(SLOT, (left, top, width, height))
         begin, end = round(bar.low * width), round(bar.high * width)
         color = HIGHLIGHT if bar.chosen else OTHER
-        self.sheet.fill(color, (left + begin, top, max(end - begin, 1), height))
+        # At least one pixel wide, so that an improbable action is still visible as chosen.
+        self.canvas.fill(color, (left + begin, top, max(end - begin, 1), height))

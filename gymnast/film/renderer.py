@@ -29,6 +29,7 @@ DEFAULT_FPS = 30.0
 @contextmanager
 def headless_rendering() -> Iterator[None]:
     """Makes pygame and MuJoCo render without a display."""
+    # Both libraries read these variables when they are first used, which is inside of the block.
     before = dict(os.environ)
     os.environ["SDL_VIDEODRIVER"] = os.environ["SDL_AUDIODRIVER"] = "dummy"
     if sys.platform == "linux":
@@ -56,6 +57,7 @@ class EnvRenderer:
         self.env: gym.Env[Any, Any] = make_env(env, limit=limit)
         self.fps = float(cfg.facts.fps or self.env.metadata.get("render_fps") or DEFAULT_FPS)
         if render:
+            # The render mode is a constructor argument, and which modes exist is only known from an instance.
             mode = self._mode()
             self.env.close()
             with_renderer = {"kwargs": {**cfg.env.kwargs, "render_mode": mode}}
@@ -65,9 +67,9 @@ class EnvRenderer:
         """Returns the rendered picture of the current state, [H, W, 3] uint8."""
         try:
             rendered: Any = self.env.render()
-        except Exception as cause:
-            what = f"{self.name} cannot be rendered: {type(cause).__name__}: {cause}"
-            raise EnvError(what, fix="check what its render() requires") from cause
+        except Exception as cause:  # user code: render() may raise anything
+            message = f"{self.name} cannot be rendered: {type(cause).__name__}: {cause}"
+            raise EnvError(message, fix="check what its render() requires") from cause
         if isinstance(rendered, str):
             rendered = text_picture(rendered, self.text_renderer)
         if not is_picture(rendered):
@@ -86,8 +88,8 @@ class EnvRenderer:
         try:
             obs, reward, terminated, truncated, self.info = self.env.step(action)
         except Exception as cause:
-            what = f"{self.name}: step({action}) raised {type(cause).__name__}: {cause}"
-            raise EnvError(what) from cause
+            message = f"{self.name}: step({action}) raised {type(cause).__name__}: {cause}"
+            raise EnvError(message) from cause
         return obs, float(reward), bool(terminated), bool(truncated)
 
     def to_env_action(self, action: Array) -> Any:
@@ -102,10 +104,10 @@ class EnvRenderer:
         for mode in RENDER_MODES:
             if mode in offered:
                 return mode
-        kinds = f"only {', '.join(map(str, offered))}" if offered else "none"
+        modes = f"only {', '.join(map(str, offered))}" if offered else "none"
         self.env.close()
         raise EnvError(
-            f"{self.name} has no render mode that gives pictures (render_modes: {kinds})",
+            f"{self.name} has no render mode that gives pictures (render_modes: {modes})",
             fix='support "rgb_array" in render(), and list it in metadata["render_modes"]',
         )
 
@@ -119,6 +121,7 @@ def is_picture(rendered: Any) -> bool:
 
 
 def enlarged(picture: Array) -> Array:
+    """Returns the picture with each pixel repeated, so that it is at least MIN_WIDTH wide."""
     height, width, _ = picture.shape
     factor = math.ceil(MIN_WIDTH / width)
     return scaled(picture, width * factor, height * factor) if factor > 1 else picture

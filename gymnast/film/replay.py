@@ -36,7 +36,7 @@ class ReplayMismatch(Exception):
 def episode_frames(renderer: EnvRenderer, trace: Trace, *, strict: bool) -> Iterator[EpisodeFrame]:
     """Yields every frame of the episode with its numbers.
 
-    If `strict`, raises Differs at the first step that is not as stored; otherwise continues until the
+    If `strict`, raises ReplayMismatch at the first step that is not as stored; otherwise continues until the
     stored actions or the replay end."""
     stored_frames = image_observations(trace)
     if stored_frames is not None:
@@ -46,10 +46,11 @@ def episode_frames(renderer: EnvRenderer, trace: Trace, *, strict: bool) -> Iter
     total, reward, last = 0.0, None, len(trace) - 1
     ends = trace.terminated or trace.truncated
     for t in range(len(trace)):
-        yield _shot(renderer, trace, t, renderer.render(), total, reward)
+        yield _frame(renderer, trace, t, renderer.render(), total, reward)
         _, reward, terminated, truncated = renderer.step(renderer.to_env_action(trace.action[t]))
         total += reward
         over = terminated or truncated
+        # Exact comparison: a replay of a deterministic environment repeats every bit.
         if strict and (
             reward != trace.reward[t]
             or over != (ends and t == last)
@@ -69,14 +70,14 @@ def retry_with_note(make: Callable[[str], T]) -> tuple[T, str]:
     """
     try:
         return make(""), ""
-    except ReplayMismatch as differs:
-        logging.getLogger("gymnast").warning("%s", differs)
-        return make(str(differs)), str(differs)
+    except ReplayMismatch as mismatch:
+        logging.getLogger("gymnast").warning("%s", mismatch)
+        return make(str(mismatch)), str(mismatch)
 
 
 def image_observations(trace: Trace) -> Array | None:
     """Returns the stored observations [T + 1, H, W, 3] if they are RGB or gray images, else None."""
-    obs = trace.obs
+    obs = trace.obs  # [T + 1, ...]: the observation of every step and the final one
     if obs is None or isinstance(obs, Images) or obs.dtype != np.uint8 or obs.ndim != 4:
         return None
     if obs.shape[-1] not in (1, 3) and obs.shape[1] in (1, 3):
@@ -86,22 +87,26 @@ def image_observations(trace: Trace) -> Array | None:
     return obs if obs.shape[-1] == 3 else None
 
 
-def _from_observations(stage: EnvRenderer, trace: Trace, frames: Array) -> Iterator[EpisodeFrame]:
+def _from_observations(
+    renderer: EnvRenderer, trace: Trace, pictures: Array
+) -> Iterator[EpisodeFrame]:
+    """Yields the frames of an episode whose observations are its pictures [T + 1, H, W, 3]."""
     total, reward = 0.0, None
     for t in range(len(trace)):
-        yield _shot(stage, trace, t, enlarged(frames[t]), total, reward)
+        yield _frame(renderer, trace, t, enlarged(pictures[t]), total, reward)
         reward = float(trace.reward[t])
         total += reward
     ending = ending_text(trace.terminated, trace.truncated)
-    yield EpisodeFrame(enlarged(frames[-1]), len(trace), total, reward, ending=ending)
+    yield EpisodeFrame(enlarged(pictures[-1]), len(trace), total, reward, ending=ending)
 
 
-def _shot(
-    stage: EnvRenderer, trace: Trace, t: int, picture: Array, total: float, reward: float | None
+def _frame(
+    renderer: EnvRenderer, trace: Trace, t: int, picture: Array, total: float, reward: float | None
 ) -> EpisodeFrame:
+    """Returns the frame before step t, with the stored decision of the policy in that state."""
     action_probs = None
-    space = stage.env.action_space
+    space = renderer.env.action_space
     if isinstance(space, gym.spaces.Discrete) and trace.dist.shape[1:] == (int(space.n),):
-        action_probs = np.exp(log_softmax(trace.dist[t]))
-    action = stage.to_env_action(trace.action[t])
+        action_probs = np.exp(log_softmax(trace.dist[t]))  # dist: the logits, [T, n]
+    action = renderer.to_env_action(trace.action[t])
     return EpisodeFrame(picture, t, total, reward, action, float(trace.value[t]), action_probs)

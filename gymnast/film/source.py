@@ -24,11 +24,11 @@ class FrameLike(Protocol):
 
 
 S = TypeVar("S", bound=FrameLike)
-ShotT = TypeVar("ShotT", contravariant=True)
+FrameT = TypeVar("FrameT", contravariant=True)
 
 
-class BandLike(Protocol[ShotT]):
-    def draw(self, shot: ShotT, /) -> Array:
+class BandLike(Protocol[FrameT]):
+    def draw(self, frame: FrameT, /) -> Array:
         """Returns the band alone, [height, width, 3]."""
         ...
 
@@ -40,13 +40,15 @@ class FilmSource(Generic[S]):
     length: int
     """Total number of steps."""
     raw_frames: Callable[[bool], Iterator[S]]
-    """`shots(strict)` yields every frame; if strict, raises Differs where the replay is not as stored."""
+    """`raw_frames(strict)` yields every frame; if strict, raises ReplayMismatch where the replay differs from
+    the stored episode."""
     band: Callable[[int, str], BandLike[S]]
     """`band(width, note)` returns the band for frames of this width, with a note on each."""
 
     def frames_with_band(self, note: str) -> Iterator[tuple[int, Array]]:
         """Yields the step and the frame with its band; strict if there is no note."""
         band = None
-        for shot in self.raw_frames(not note):
-            band = band or self.band(shot.picture.shape[1], note)
-            yield shot.step, np.concatenate([shot.picture, band.draw(shot)])
+        for frame in self.raw_frames(not note):
+            # The band needs the width of the frames, which is known from the first one.
+            band = band or self.band(frame.picture.shape[1], note)
+            yield frame.step, np.concatenate([frame.picture, band.draw(frame)])

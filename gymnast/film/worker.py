@@ -20,8 +20,7 @@ from gymnast.errors import GymnastError
 from gymnast.film.choose import ChosenEpisode, choose_episode
 from gymnast.film.make import FilmOptions, already_filmed, episode_identity, film_episode
 from gymnast.film.matches.choose import choose_matches
-from gymnast.film.matches.films import film_match
-from gymnast.film.matches.films import match_identity as match_identity
+from gymnast.film.matches.films import film_match, match_identity
 from gymnast.film.matches.replay import MatchRenderer
 from gymnast.film.renderer import headless_rendering
 from gymnast.runs import films, lock
@@ -30,7 +29,7 @@ from gymnast.text.formatting import count_noun
 
 
 def main() -> None:
-    os.nice(10)
+    os.nice(10)  # the next training must not wait for films of the last one
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     run = Run(Path(sys.argv[1]))
     try:
@@ -51,13 +50,13 @@ def film_run(run: Run) -> None:
         with _errors_printed(run, "matches"):
             _film_matches(run, cfg)
         return
-    done: list[ChosenEpisode] = []
+    filmed: list[ChosenEpisode] = []
     for which in ("best", "last"):
         with _errors_printed(run, which):
             chosen = choose_episode(run, which)
-            if any((c.version, c.index) == (chosen.version, chosen.index) for c in done):
-                continue
-            done.append(chosen)
+            if any((c.version, c.index) == (chosen.version, chosen.index) for c in filmed):
+                continue  # the best episode may be the last one as well
+            filmed.append(chosen)
             out = films.film_path(run.path, chosen.kind, chosen.version, which)
             if not already_filmed(episode_identity(chosen), out):
                 about = film_episode(cfg, chosen, FilmOptions(out, threads=1))
@@ -66,11 +65,11 @@ def film_run(run: Run) -> None:
 
 
 def _film_matches(run: Run, cfg: Config[Any]) -> None:
-    with closing(MatchRenderer(cfg)) as stage:
-        for chosen in choose_matches(run, stage.matches.outcomes):
+    with closing(MatchRenderer(cfg)) as renderer:
+        for chosen in choose_matches(run, renderer.matches.outcomes):
             out = films.film_path(run.path, chosen.kind, chosen.version, chosen.selection)
             if not already_filmed(match_identity(chosen), out):
-                about = film_match(stage, chosen, FilmOptions(out, threads=1))
+                about = film_match(renderer, chosen, FilmOptions(out, threads=1))
                 print(f"{out.name}: {count_noun(about['frames'], 'frame')}", flush=True)
 
 

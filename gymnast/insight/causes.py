@@ -36,6 +36,8 @@ TOO_LARGE_STEPS = "the learning rate is too large"
 TOO_SMALL_STEPS = "the learning rate is too small"
 SHORT_HORIZON = "gamma is too small"
 
+# Weights rank causes against each other. From top to bottom: the environment or the reward is wrong, the
+# network cannot learn, a scale is wrong, a hyperparameter is wrong, and last what usually follows from these.
 CAUSES = (
     Cause(
         "the next observation hardly depends on the action", 100, ("rollout/action_effect:none",)
@@ -95,4 +97,4 @@ SYMPTOMS = (
 
 def is_symptom(alert: str) -> bool:
     """True if an alert id, with or without the scope of a role, is that of a symptom."""
-    return alert.endswith(SYMPTOMS)
+    return alert.endswith(SYMPTOMS)  # not `in`: with several roles, ids start with the role's scope

@@ -48,13 +48,13 @@ def charts(
         for event in events
         if event["kind"] in EVENTS
     ]
-    drawn: list[dict[str, Any]] = []
+    charts_with_data: list[dict[str, Any]] = []
     for chart in CHARTS:
         series, left_out = _series(chart, rows, keys, x)
         if chart.family == "actions":
-            series = [line | {"label": _named(line["label"], actions)} for line in series]
+            series = [line | {"label": _action_name(line["label"], actions)} for line in series]
         if series:
-            drawn.append(
+            charts_with_data.append(
                 {
                     **_chart(chart, series, limits, x),
                     "left_out": left_out,
@@ -63,8 +63,8 @@ def charts(
                     "events": marks,
                 }
             )
-    _mark_alerts(drawn, info.get("alerts", ()), axis)
-    return drawn
+    _mark_alerts(charts_with_data, info.get("alerts", ()), axis)
+    return charts_with_data
 
 
 def empty_chart(name: str, family: str, title: str, x: str) -> dict[str, Any]:
@@ -109,42 +109,46 @@ def _series(
     chart: Chart, rows: Sequence[Row], keys: Sequence[str], x: str
 ) -> tuple[list[dict[str, Any]], int]:
     """Returns the series of a chart, and how many were omitted because there are too many."""
-    found = _matching(chart.keys, keys) or _matching(chart.fallback_keys, keys)
+    matching = _matching(chart.keys, keys) or _matching(chart.fallback_keys, keys)
     if chart.kind == "stacked":
-        return _stacked(found, rows, x), 0
-    made = [_evaluated(rows, key, x) if _is_eval(key) else _line(rows, key, x) for key in found]
-    made = [line for line in made if any(y is not None for y in line["y"])]
-    labels = [line["label"] for line in made]
-    if len(set(labels)) < len(labels):
-        made = [line | {"label": line["key"]} for line in made]
+        return _stacked(matching, rows, x), 0
+    series = [
+        _evaluated(rows, key, x) if _is_eval(key) else _line(rows, key, x) for key in matching
+    ]
+    series = [line for line in series if any(y is not None for y in line["y"])]
+    labels = [line["label"] for line in series]
+    if len(set(labels)) < len(labels):  # short labels are ambiguous: use the full keys
+        series = [line | {"label": line["key"]} for line in series]
     if chart.scale_each:
-        moved = [line for line in made if len(set(line["y"])) > 1]
-        made = moved or made[:1]
-    return made[:MAX_SERIES], max(len(made) - MAX_SERIES, 0)
+        # Scaled to its maximum, every constant is the same line at 1; one is kept if all are constant.
+        varying = [line for line in series if len(set(line["y"])) > 1]
+        series = varying or series[:1]
+    return series[:MAX_SERIES], max(len(series) - MAX_SERIES, 0)
 
 
 def _matching(patterns: Sequence[str], keys: Sequence[str]) -> list[str]:
     """Returns the keys that match, in the order of the patterns, then unscoped keys and low indices first."""
-    found: list[str] = []
+    matching: list[str] = []
     for pattern in patterns:
-        scope, _, wanted = pattern.rpartition(":")
-        head = wanted.removesuffix("*")
-        fits = [
+        scope, _, name = pattern.rpartition(":")
+        prefix = name.removesuffix("*")
+        matches = [
             key
             for key in keys
             if _is_eval(key) == (scope == "eval")
             and (
-                split_key(key)[1] == wanted
-                or (head != wanted and split_key(key)[1].startswith(head))
+                split_key(key)[1] == name
+                or (prefix != name and split_key(key)[1].startswith(prefix))
             )
         ]
-        found += sorted(sort_keys(fits), key=_place)
-    return found
+        matching += sorted(sort_keys(matches), key=_scopes_and_index)
+    return matching
 
 
-def _place(key: str) -> tuple[int, int]:
-    last = key.rpartition(".")[2]
-    return len(split_key(key)[0]), int(last) if last.isdigit() else 0
+def _scopes_and_index(key: str) -> tuple[int, int]:
+    """Returns the sort key of a metric: its number of scopes, then its index (as a number: .10 after .9)."""
+    index = key.rpartition(".")[2]
+    return len(split_key(key)[0]), int(index) if index.isdigit() else 0
 
 
 def _is_eval(key: str) -> bool:
@@ -152,8 +156,8 @@ def _is_eval(key: str) -> bool:
 
 
 def _line(rows: Sequence[Row], key: str, x: str) -> dict[str, Any]:
-    having = [row for row in rows if key in row]
-    xs, ys = [row[f"clock/{x}"] for row in having], [_finite(row[key]) for row in having]
+    with_key = [row for row in rows if key in row]
+    xs, ys = [row[f"clock/{x}"] for row in with_key], [_finite(row[key]) for row in with_key]
     line = {"key": key, "label": _label(key), "x": xs, "y": ys, "low": None, "high": None}
     return line if len(xs) <= POINTS else line | _pooled(xs, ys)
 
@@ -166,7 +170,7 @@ def _evaluated(rows: Sequence[Row], key: str, x: str) -> dict[str, Any]:
     if key.endswith("episode/return"):
         for end in bands:
             at, values = curve_of(rows, x, f"{scope}:episode/{end}")
-            if at == xs:
+            if at == xs:  # an interval is drawn only if every point of the curve has one
                 bands[end] = [_finite(value) for value in values]
     return {"key": key, "label": _label(key), "x": xs, "y": [_finite(y) for y in ys], **bands}
 
@@ -174,6 +178,7 @@ def _evaluated(rows: Sequence[Row], key: str, x: str) -> dict[str, Any]:
 def _stacked(keys: Sequence[str], rows: Sequence[Row], x: str) -> list[dict[str, Any]]:
     """Returns each key as its share of their sum, in the rows that have all keys; keys that are always 0 are
     omitted."""
+    # A share is only defined in a row that has every part, and a sum above 0.
     complete = [row for row in rows if all(key in row for key in keys)]
     complete = [row for row in complete if 0 < sum(row[key] for key in keys) < math.inf]
     keys = [key for key in keys if any(row[key] for row in complete)]
@@ -189,6 +194,7 @@ def _stacked(keys: Sequence[str], rows: Sequence[Row], x: str) -> list[dict[str,
 
 
 def _pooled(xs: Sequence[float], ys: Sequence[float | None]) -> dict[str, list[Any]]:
+    """Averages a long series over POINTS bins of equal numbers of rows; low and high are their extremes."""
     edges = [i * len(xs) // POINTS for i in range(POINTS + 1)]
     pooled: dict[str, list[Any]] = {"x": [], "y": [], "low": [], "high": []}
     for a, b in pairwise(edges):
@@ -215,14 +221,14 @@ def _ticks(chart: Chart, rows: Sequence[Row], x: str) -> dict[str, Any] | None:
 
 
 def _mark_alerts(
-    drawn: list[dict[str, Any]], alerts: Sequence[Mapping[str, Any]], axis: ClockAxis
+    charts: list[dict[str, Any]], alerts: Sequence[Mapping[str, Any]], axis: ClockAxis
 ) -> None:
     """Adds each alert to the chart that draws its metric, or else to the first chart of its family."""
     for alert in alerts:
         key = alert["id"].rpartition(":")[0]
-        of_family = [chart for chart in drawn if chart["family"] == chart_family(key)]
-        showing = [c for c in of_family if any(line["key"] == key for line in c["series"])]
-        for chart in (showing or of_family)[:1]:
+        family = [chart for chart in charts if chart["family"] == chart_family(key)]
+        with_metric = [c for c in family if any(line["key"] == key for line in c["series"])]
+        for chart in (with_metric or family)[:1]:
             fields = {name: alert[name] for name in ("id", "level", "message", "count")}
             span = {"x": axis(alert["first"]), "until": axis(alert["last"])}
             chart["alerts"].append(fields | span)
@@ -231,7 +237,7 @@ def _mark_alerts(
 def _max_entropy(rows: Sequence[Row], keys: Sequence[str]) -> float | None:
     """Returns the maximum entropy of the policy, derived from the rows; None if they do not determine it."""
     for row in rows:
-        if row.get("policy/entropy_share", 0.0) > 0:
+        if row.get("policy/entropy_share", 0.0) > 0:  # share = entropy / maximum
             return row["policy/entropy"] / row["policy/entropy_share"]
     n_actions = len(_matching(("rollout/action_share.*",), keys))
     return math.log(n_actions) if n_actions > 1 else None
@@ -249,19 +255,19 @@ def _finite(value: float) -> float | None:
 def _label(key: str) -> str:
     """Returns `evaluation` for `eval:episode/return`; else the scopes and the name without its section."""
     scopes, name = split_key(key)
-    own = [scope for scope in scopes if scope != "eval"]
+    others = [scope for scope in scopes if scope != "eval"]
     if name.startswith("episode/"):
-        words = ["evaluation" if _is_eval(key) else "training", *own]
+        words = ["evaluation" if _is_eval(key) else "training", *others]
     else:
-        words = [*own, name.partition("/")[2]]
+        words = [*others, name.partition("/")[2]]
     return " ".join(words)
 
 
-def _named(label: str, actions: Sequence[str]) -> str:
+def _action_name(label: str, actions: Sequence[str]) -> str:
     """Replaces the index by the name of the action: `action_share.1` -> `right`."""
-    place = label.rpartition(".")[2]
-    known = place.isdigit() and int(place) < len(actions)
-    return actions[int(place)] if known else place
+    index = label.rpartition(".")[2]
+    has_name = index.isdigit() and int(index) < len(actions)
+    return actions[int(index)] if has_name else index
 
 
 def _event_text(event: Mapping[str, Any]) -> str:

@@ -202,8 +202,11 @@ def chart_family(key: str) -> str:
     scopes, name = split_key(key)
     if scopes[:1] == ("eval",):
         return METRIC_FAMILIES["eval"]
-    plain = name.partition(".")[0]
-    return METRIC_FAMILIES.get(plain) or METRIC_FAMILIES.get(name.partition("/")[0]) or "score"
+    # The most specific entry counts: the metric without its index, then its section.
+    without_index = name.partition(".")[0]
+    return (
+        METRIC_FAMILIES.get(without_index) or METRIC_FAMILIES.get(name.partition("/")[0]) or "score"
+    )
 
 
 def docs_section(key: str) -> str:

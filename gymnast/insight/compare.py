@@ -25,20 +25,20 @@ def compare(runs: Sequence[Run], x: str = AXES[0]) -> dict[str, Any]:
         )
     records = [read_rows(run) for run in runs]
     span = shared_range([curve_of(rows, x)[0] for rows in records])
-    differing, problem = config_differences(runs)
+    differences, problem = config_differences(runs)
     return {
         "x": x,
         "range": span,
         "runs": [_summary(run, rows, x, span) for run, rows in zip(runs, records, strict=True)],
-        "config": differing,
+        "config": differences,
         "config_problem": problem,
     }
 
 
 def comparison_chart(comparison: dict[str, Any], *, width: int = 72, height: int = 16) -> str:
     """Draws the evaluation curves of a comparison in one chart, as text."""
-    sides = {group["name"]: group["curve"] for group in comparison.get("groups", ())}
-    curves = sides or {run_label(run): run["curve"] for run in comparison["runs"]}
+    groups = {group["name"]: group["curve"] for group in comparison.get("groups", ())}
+    curves = groups or {run_label(run): run["curve"] for run in comparison["runs"]}
     series = {name: (curve["x"], curve["y"]) for name, curve in curves.items()}
     return line_chart(series, width=width, height=height, x_label=comparison["x"])
 
@@ -51,6 +51,7 @@ def shared_range(axes: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """Returns the x range that all curves cover; None if there is none."""
     if not axes or any(len(xs) < 2 for xs in axes):
         return None
+    # A longer run must not win by its later, better evaluations alone.
     low, high = max(xs[0] for xs in axes), min(xs[-1] for xs in axes)
     return (low, high) if low < high else None
 
@@ -65,6 +66,7 @@ def config_differences(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], str |
         configs = [settings_in_use(run)[0] for run in runs]
     except GymnastError as error:
         return [], str(error)
+    # Compared with the first run; a key that differs in any of the others gets a column of all values.
     first, *others = configs
     columns: dict[str, list[Any]] = {}
     for index, other in enumerate(others, start=1):
@@ -80,11 +82,12 @@ def _summary(
     xs, ys = curve = curve_of(rows, x)
     goal = info["threshold"]
     lows = lower_bounds(rows)
+    # The lower bound, not the mean: the same criterion as for a solved run.
     reached = (x for x, low in zip(xs, lows, strict=True) if goal is not None and low >= goal)
     clocks = {name: info["clocks"].get(name) for name in AXES}
-    kept = ("id", "name", "preset", "seed", "solved", "score", "threshold")
+    shown = ("id", "name", "preset", "seed", "solved", "score", "threshold")
     return {
-        **{key: info[key] for key in kept},
+        **{key: info[key] for key in shown},
         "status": derived_status(run.path, info),
         **clocks,
         "area": area(curve, *span) if span else None,

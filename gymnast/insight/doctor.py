@@ -62,6 +62,7 @@ class Diagnosis:
 
 
 def diagnose(run: Run) -> Diagnosis:
+    """Diagnoses a stored run from its files."""
     info = run.info | {"status": run.status}
     preset = info["preset"]
     return diagnose_rows(
@@ -80,28 +81,35 @@ def diagnose_rows(
     healthy_envelope: Mapping[str, Any] | None,
     reference: Reference | None = None,
 ) -> Diagnosis:
-    """Diagnoses a run. `info`: run.json; `rows`: its metrics; `healthy`: the envelope of its preset, if
-    any."""
+    """Diagnoses a run. `info`: run.json; `rows`: its metrics; `healthy_envelope`: the envelope of its preset,
+    if any."""
     reference = reference or Reference()
+    # 1. How did it end, and which metrics differ from those of healthy runs?
     outcome = run_outcome(info, rows)
-    differs = envelope.find_violations(healthy_envelope, rows) if healthy_envelope and rows else []
-    found = _from_alerts(info["alerts"], len(rows), differs, settings)
-    found += _without_cause(info["alerts"])
-    found = [_treated(finding, settings, reference) for finding in found]
+    violations = (
+        envelope.find_violations(healthy_envelope, rows) if healthy_envelope and rows else []
+    )
+    # 2. Which causes explain the alerts, and (only if it failed) which settings are suspect without one?
+    findings = _from_alerts(info["alerts"], len(rows), violations, settings)
+    findings += _without_cause(info["alerts"])
+    findings = [_with_advice(finding, settings, reference) for finding in findings]
     if outcome.kind == "failed":
-        treated = {key for finding in found for key in finding.changes}
-        suspected = find_suspects(settings, rows, reference, treated)
-        found += [_treated(finding, settings, reference) for finding in suspected]
-    findings = _merged(found)
+        already_changed = {key for finding in findings for key in finding.changes}
+        suspects = find_suspects(settings, rows, reference, already_changed)
+        findings += [_with_advice(finding, settings, reference) for finding in suspects]
+    # 3. Rank them, and decide whether they count against the run.
+    findings = _merged(findings)
     decisive = _decisive(findings, outcome)
-    below = outcome.kind in ("failed", "unconfirmed")
+    not_good_enough = outcome.kind in ("failed", "unconfirmed")
     return Diagnosis(
         run=info["id"],
         preset=info["preset"],
         outcome=outcome,
         healthy=_healthy(outcome, decisive),
         findings=findings,
-        unusual=unusual_facts(settings, rows, reference, differs, info["alerts"]) if below else [],
+        unusual=unusual_facts(settings, rows, reference, violations, info["alerts"])
+        if not_good_enough
+        else [],
         notes=_timing(rows, settings),
         changes=decisive[0].changes if decisive else {},
     )
@@ -121,7 +129,7 @@ def _healthy(outcome: RunOutcome, decisive: Sequence[Finding]) -> bool | None:
     return True if outcome.kind in ("solved", "learned") else None
 
 
-def _treated(finding: Finding, settings: Mapping[str, Any], reference: Reference) -> Finding:
+def _with_advice(finding: Finding, settings: Mapping[str, Any], reference: Reference) -> Finding:
     """Returns the finding with only the changes that advice may contain.
 
     If stored runs of the preset solve the task, the changes are replaced by the values of the preset; a
@@ -130,16 +138,18 @@ def _treated(finding: Finding, settings: Mapping[str, Any], reference: Reference
     changes = advisable_changes(finding.changes, settings)
     if not (changes and reference.has_solved_runs):
         return replace(finding, changes=changes)
-    usual = {key: reference.settings.get(key, value) for key, value in changes.items()}
-    back = advisable_changes(usual, settings)
-    weight = finding.weight if back or finding.weight >= ERROR else CONSEQUENCE * finding.weight
-    return replace(finding, changes=back, weight=weight)
+    preset_values = {key: reference.settings.get(key, value) for key, value in changes.items()}
+    restored = advisable_changes(preset_values, settings)  # empty if all are at the preset's values
+    is_cause = bool(restored) or finding.weight >= ERROR
+    weight = finding.weight if is_cause else CONSEQUENCE * finding.weight
+    return replace(finding, changes=restored, weight=weight)
 
 
-def _merged(found: Sequence[Finding]) -> list[Finding]:
+def _merged(findings: Sequence[Finding]) -> list[Finding]:
     """Merges findings of the same cause and sorts them, the likeliest first."""
     merged: dict[str, Finding] = {}
-    for finding in sorted(found, key=lambda one: -one.weight):
+    for finding in sorted(findings, key=lambda one: -one.weight):
+        # The heavier finding keeps its changes; the lighter one only adds its evidence.
         first = merged.get(finding.cause)
         if first is not None:
             finding = replace(first, evidence=[*first.evidence, *finding.evidence])
@@ -150,33 +160,38 @@ def _merged(found: Sequence[Finding]) -> list[Finding]:
 def _from_alerts(
     alerts: Sequence[Mapping[str, Any]],
     rows: int,
-    differs: Sequence[EnvelopeViolation],
+    violations: Sequence[EnvelopeViolation],
     settings: Mapping[str, Any],
 ) -> list[Finding]:
-    raised = {alert["id"]: alert for alert in alerts}
-    found: list[Finding] = []
+    """Returns a finding for each cause that has an active or past alert. `rows`: the number of rows."""
+    by_id = {alert["id"]: alert for alert in alerts}
+    findings: list[Finding] = []
     for cause in CAUSES:
-        mine = [raised[id] for id in cause.alerts if id in raised]
-        if not mine:
+        raised = [by_id[id] for id in cause.alerts if id in by_id]
+        if not raised:
             continue
-        lasting = min(1.0, max(a["count"] for a in mine) / max(rows * LASTING, 1.0))
+        # A brief alert has half of the weight, one that lasted for 30 % of the rows all of it.
+        lasting = min(1.0, max(a["count"] for a in raised) / max(rows * LASTING, 1.0))
         changes: dict[str, Any] = {}
-        for alert in mine:
-            changes = {**alert.get("changes", {}), **changes}
+        for alert in raised:
+            changes = {
+                **alert.get("changes", {}),
+                **changes,
+            }  # the first alert that names a key wins
         if cause.name in (TOO_LARGE_STEPS, TOO_SMALL_STEPS):
-            changes = _learning_rate(differs, settings) or changes
-        evidence = [f"{a['message']} ({_when(a)})" for a in mine]
-        found.append(
+            changes = _learning_rate(violations, settings) or changes
+        evidence = [f"{a['message']} ({_when(a)})" for a in raised]
+        findings.append(
             Finding(
                 cause.name,
                 cause.weight * (0.5 + 0.5 * lasting),
                 evidence,
                 changes,
-                [a["id"] for a in mine],
+                [a["id"] for a in raised],
                 lasting >= 1.0,
             )
         )
-    return found
+    return findings
 
 
 def _without_cause(alerts: Sequence[Mapping[str, Any]]) -> list[Finding]:
@@ -200,15 +215,16 @@ def _when(alert: Mapping[str, Any]) -> str:
 
 
 def _learning_rate(
-    differs: Sequence[EnvelopeViolation], settings: Mapping[str, Any]
+    violations: Sequence[EnvelopeViolation], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Returns a learning rate that makes updates as large as those of healthy runs, since the steps of Adam
     are proportional to it; empty if they are similar."""
-    moved = next((d for d in differs if d.key == "optim/update_norm" and d.factor > 0), None)
-    if moved is None or 0.3 < moved.factor < 3:
+    # factor is NaN if it is unknown, for which `> 0` is False
+    norm = next((v for v in violations if v.key == "optim/update_norm" and v.factor > 0), None)
+    if norm is None or 0.3 < norm.factor < 3:
         return {}
     schedule = Schedule.parse(settings["algo.lr"])
-    return {"algo.lr": round_schedule(schedule.scaled(1 / moved.factor)).to_plain()}
+    return {"algo.lr": round_schedule(schedule.scaled(1 / norm.factor)).to_plain()}
 
 
 def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) -> list[str]:
@@ -219,8 +235,8 @@ def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) ->
     largest = max(sums, key=lambda part: sums[part])
     if total <= 0 or sums[largest] < 0.5 * total:
         return []
-    repeated = next((k for k in ("algo.epochs", "algo.gradient_steps") if k in settings), None)
-    fewer = f"fewer {repeated}, or " if repeated else ""
+    repeats = next((k for k in ("algo.epochs", "algo.gradient_steps") if k in settings), None)
+    fewer = f"fewer {repeats}, or " if repeats else ""
     labels = {
         "env": "environment steps",
         "inference": "policy inference",

@@ -57,9 +57,10 @@ def build_envelope(preset: str, records: Sequence[Rows]) -> dict[str, Any]:
     steps = min(rows[-1]["clock/env_steps"] for rows in records)
     bands: dict[str, Any] = {}
     for key in KEYS:
-        every = [binned_means(rows, key, steps) for rows in records]
-        columns = [[v for v in part if v is not None] for part in zip(*every, strict=True)]
-        if all(any(v is not None for v in parts) for parts in every) and all(columns):
+        by_seed = [binned_means(rows, key, steps) for rows in records]  # [seeds][PARTS]
+        columns = [[v for v in part if v is not None] for part in zip(*by_seed, strict=True)]
+        # Every seed must have recorded the metric, and every part must have a value of some seed.
+        if all(any(v is not None for v in parts) for parts in by_seed) and all(columns):
             bands[key] = {"low": [*map(min, columns)], "high": [*map(max, columns)]}
     return {"version": VERSION, "preset": preset, "env_steps": steps, "bands": bands}
 
@@ -81,7 +82,7 @@ def find_violations(envelope: Mapping[str, Any], rows: Rows) -> list[EnvelopeVio
 
     The envelope is widened on both sides by its own width and by a quarter of its values.
     """
-    found: list[EnvelopeViolation] = []
+    violations: list[EnvelopeViolation] = []
     for key, band in envelope["bands"].items():
         parts = binned_means(rows, key, envelope["env_steps"])
         known = [
@@ -89,15 +90,15 @@ def find_violations(envelope: Mapping[str, Any], rows: Rows) -> list[EnvelopeVio
             for value, low, high in zip(parts, band["low"], band["high"], strict=True)
             if value is not None
         ]
-        if len(known) < 2:
+        if len(known) < 2:  # too short a run to compare
             continue
         above = sum(value > high + _slack(low, high) for value, low, high in known)
         below = sum(value < low - _slack(low, high) for value, low, high in known)
         side = "high" if above >= below else "low"
         share = max(above, below) / len(known)
         if share >= 0.5:
-            found.append(EnvelopeViolation(key, side, share, _factor(known)))
-    return found
+            violations.append(EnvelopeViolation(key, side, share, _factor(known)))
+    return violations
 
 
 def binned_means(rows: Rows, key: str, steps: float) -> list[float | None]:
@@ -105,6 +106,7 @@ def binned_means(rows: Rows, key: str, steps: float) -> list[float | None]:
     sums, counts = [0.0] * PARTS, [0] * PARTS
     for row in rows:
         value = row.get(key)
+        # Beyond the shortest seed there are fewer seeds, and the range would not be comparable.
         if value is None or not math.isfinite(value) or row["clock/env_steps"] > steps:
             continue
         part = min(int(PARTS * row["clock/env_steps"] / steps), PARTS - 1)
@@ -114,13 +116,15 @@ def binned_means(rows: Rows, key: str, steps: float) -> list[float | None]:
 
 
 def _slack(low: float, high: float) -> float:
+    # The envelope covers only a few seeds, so a healthy run may well be somewhat outside.
     return (high - low) + 0.25 * max(abs(low), abs(high))
 
 
 def _factor(known: Sequence[tuple[float, float, float]]) -> float:
-    mine = sorted(value for value, _, _ in known)[len(known) // 2]
-    theirs = sorted((low + high) / 2 for _, low, high in known)[len(known) // 2]
-    return mine / theirs if mine > 0 and theirs > 0 else math.nan
+    """Returns the median of the run divided by the median of the band's centers; NaN unless both are > 0."""
+    run = sorted(value for value, _, _ in known)[len(known) // 2]
+    healthy = sorted((low + high) / 2 for _, low, high in known)[len(known) // 2]
+    return run / healthy if run > 0 and healthy > 0 else math.nan
 
 
 def _file(preset: str) -> Path:

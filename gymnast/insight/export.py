@@ -36,6 +36,7 @@ def export(run: Run, export_format: str, out: Path | None = None) -> dict[str, A
         hint = did_you_mean(export_format, FORMATS)
         raise UsageError(f"{export_format} is not an export format ({', '.join(FORMATS)}){hint}")
     require_packages({"csv": (), "parquet": ("pyarrow",)}.get(export_format, (export_format,)))
+    # Never replace a file that this command did not write, such as `--out notes.md`.
     if (
         export_format in FILES
         and out is not None
@@ -54,9 +55,10 @@ def export(run: Run, export_format: str, out: Path | None = None) -> dict[str, A
             path = out or _own_folder(run) / f"rows.{export_format}"
             durable.replace(path, FILES[export_format](store, metrics))
         else:
-            path = _empty(out) if out else _emptied(_own_folder(run) / export_format)
+            # A folder that the user names must be empty; our own one may be replaced.
+            path = _require_empty(out) if out else _emptied(_own_folder(run) / export_format)
             _replay(run, cfg, metrics, rows, export_format, path)
-    return {"run": run.id, "form": export_format, "path": str(path), "rows": len(rows)}
+    return {"run": run.id, "format": export_format, "path": str(path), "rows": len(rows)}
 
 
 def _replay(
@@ -64,7 +66,7 @@ def _replay(
     cfg: Config[Any],
     metrics: Mapping[str, Metric],
     rows: Sequence[Row],
-    form: str,
+    tracker_name: str,
     path: Path,
 ) -> None:
     """Replays the rows to a tracker. Alerts are recomputed, with the bounds that the config alone
@@ -74,15 +76,15 @@ def _replay(
         info, cfg, metrics, path, partial(films.films_with_steps, run.path)
     )
     try:
-        tracker, summary = open_tracker(form, tracked), None
+        tracker, summary = open_tracker(tracker_name, tracked), None
         try:
             for row in rows:
                 tracker.write(row, alerts.check_row(row))
             summary = _summary(info, run.status)
-        finally:
+        finally:  # without a summary the tracker marks the run as failed
             tracker.close(summary)
     except Exception as problem:
-        raise GymnastError(f"export to {form} failed: {problem}", at=str(path)) from problem
+        raise GymnastError(f"export to {tracker_name} failed: {problem}", at=str(path)) from problem
 
 
 def _declarations(cfg: Config[Any], rows: Sequence[Row]) -> dict[str, Metric]:
@@ -122,7 +124,7 @@ def _emptied(folder: Path) -> Path:
     return folder
 
 
-def _empty(folder: Path) -> Path:
+def _require_empty(folder: Path) -> Path:
     with durable.explain_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):

@@ -37,22 +37,22 @@ class ComparisonSide:
 
 def resolve_side(ref: str, directory: Path) -> ComparisonSide:
     """Returns the group of seeds that `ref` names, or else the run."""
-    found = group_runs(directory, ref)
-    if found:
-        return ComparisonSide(ref, tuple(Run(Path(run["path"])) for run in found), is_group=True)
+    group = group_runs(directory, ref)
+    if group:
+        return ComparisonSide(ref, tuple(Run(Path(run["path"])) for run in group), is_group=True)
     run, _ = store.resolve(ref, directory)
     return ComparisonSide(run.id, (run,), is_group=False)
 
 
 def compare_groups(sides: Sequence[ComparisonSide], x: str) -> dict[str, Any]:
     """Returns the result of `compare` for all runs, and a summary over the seeds of each side."""
-    found = compare([run for side in sides for run in side.runs], x)
-    summaries = iter(found["runs"])
+    comparison = compare([run for side in sides for run in side.runs], x)
+    summaries = iter(comparison["runs"])  # flat, in the order of the sides; split again below
     parts = [[next(summaries) for _ in side.runs] for side in sides]
     config, problem = _config_differences(sides)
     groups = [_summary(side, runs) for side, runs in zip(sides, parts, strict=True)]
     return {
-        **found,
+        **comparison,
         "groups": groups,
         "difference": _difference(parts) if len(sides) == 2 else None,
         "config": config,
@@ -77,7 +77,7 @@ def _summary(side: ComparisonSide, runs: Sequence[Mapping[str, Any]]) -> dict[st
 def _over_seeds(values: Sequence[float]) -> dict[str, float | None] | None:
     if not values:
         return None
-    low, high = bootstrap_interval(values) or (None, None)
+    low, high = bootstrap_interval(values) or (None, None)  # none for a single seed
     return {"mean": fmean(values), "low": low, "high": high}
 
 
@@ -95,6 +95,7 @@ def _mean_curve(curves: Sequence[Mapping[str, list[float]]]) -> dict[str, list[f
     span = shared_range([curve["x"] for curve in curves])
     if len(curves) == 1 or span is None:
         return dict(curves[0]) if len(curves) == 1 else {"x": [], "y": []}
+    # Seeds may be evaluated at different steps, so every curve is interpolated to the steps of all.
     xs = sorted({x for curve in curves for x in curve["x"] if span[0] <= x <= span[1]})
     ys = [fmean(interpolate(x, curve["x"], curve["y"]) for curve in curves) for x in xs]
     return {"x": xs, "y": ys}
@@ -103,12 +104,12 @@ def _mean_curve(curves: Sequence[Mapping[str, list[float]]]) -> dict[str, list[f
 def _config_differences(sides: Sequence[ComparisonSide]) -> tuple[list[dict[str, Any]], str | None]:
     """Returns the settings that differ between the sides or within a side, except for the seed."""
     runs = [run for side in sides for run in side.runs]
-    differing, problem = config_differences(runs)
-    found: list[dict[str, Any]] = []
-    for entry in differing:
+    by_run, problem = config_differences(runs)
+    by_side: list[dict[str, Any]] = []
+    for entry in by_run:
         values = iter(entry["values"])
-        own = [[next(values) for _ in side.runs] for side in sides]
-        shared = [part[0] if all(v == part[0] for v in part) else VARIES for part in own]
+        parts = [[next(values) for _ in side.runs] for side in sides]
+        shared = [part[0] if all(v == part[0] for v in part) else VARIES for part in parts]
         if entry["key"] != "seed":
-            found.append({"key": entry["key"], "values": shared})
-    return found, problem
+            by_side.append({"key": entry["key"], "values": shared})
+    return by_side, problem

@@ -41,6 +41,7 @@ class Baseline:
 
     def is_beaten_by(self, score: Mapping[str, Any]) -> bool:
         """True if the score is significantly higher (95 %)."""
+        # Standard error of the difference of two independent means: sqrt(se1^2 + se2^2).
         error = math.hypot((score["high"] - score["low"]) / (2 * Z), self.error)
         return score["mean"] > self.mean + Z * error
 
@@ -51,12 +52,13 @@ def run_outcome(info: Mapping[str, Any], rows: Rows) -> RunOutcome:
     if info["status"] == "failed":
         return RunOutcome("failed", f"training failed: {info['reason']}")
     if info["status"] != "finished":
-        return RunOutcome("early", _how_far(info, rows))
+        return RunOutcome("early", _progress_text(info, rows))
     score, threshold = info["score"], info["threshold"]
     if info["solved"] is True:
         return RunOutcome("solved", f"{_scored(score)}, threshold {formatting.number(threshold)}")
     if score is None:
         return RunOutcome("unknown", "it was never evaluated")
+    # In self-play, the first return depends on an equally untrained opponent and is no baseline.
     untrained = None if is_multi_agent(info["env"]) else baseline(info, rows)
     learned = untrained is None or untrained.is_beaten_by(score)
     compared = _compared(untrained, learned)
@@ -71,12 +73,12 @@ def run_outcome(info: Mapping[str, Any], rows: Rows) -> RunOutcome:
 
 def baseline(info: Mapping[str, Any], rows: Rows) -> Baseline | None:
     """Returns the mean return of the untrained policy; None if the rows do not contain it."""
-    at = next((i for i, row in enumerate(rows) if "episode/return" in row), None)
-    if info.get("parent") or at is None:
+    index = next((i for i, row in enumerate(rows) if "episode/return" in row), None)
+    if info.get("parent") or index is None:  # a branch or a fine-tuned run did not start untrained
         return None
-    if at >= max(UNTRAINED_ROLLOUTS, UNTRAINED_SHARE * len(rows)):
+    if index >= max(UNTRAINED_ROLLOUTS, UNTRAINED_SHARE * len(rows)):
         return None
-    first = rows[at]
+    first = rows[index]
     spread = first.get("episode/return_std", 0.0)
     return Baseline(first["episode/return"], spread / math.sqrt(first.get("episode/count", 1.0)))
 
@@ -105,7 +107,7 @@ def _scored(score: Mapping[str, Any]) -> str:
     return f"scored {formatting.score(score)}"
 
 
-def _how_far(info: Mapping[str, Any], rows: Rows) -> str:
+def _progress_text(info: Mapping[str, Any], rows: Rows) -> str:
     steps = rows[-1]["clock/env_steps"] if rows else 0
     share = rows[-1].get("progress/share") if rows else None
     of_budget = f", {share:.0%} of the budget" if share is not None else ""

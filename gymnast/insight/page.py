@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gymnast.clock import CLOCKS
 from gymnast.config.families import is_multi_agent
 from gymnast.runs.curve import stored_learning
 from gymnast.text import formatting
 from gymnast.text.chart import short_number, sparkline
+from gymnast.text.events import event_detail
 
 EVENTS = 12
 """Number of the latest events on the page of a run."""
@@ -45,23 +45,13 @@ def run_page(run: dict[str, Any]) -> str:
     }
     filled = {title: list(lines) for title, lines in sections.items()}
     parts = ["\n".join([title, *lines]) for title, lines in filled.items() if lines]
-    return "\n\n".join(["\n".join(_standing(run)), *parts])
+    return "\n\n".join(["\n".join(_status(run)), *parts])
 
 
 def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
-    if "problem" in run:
-        return (
-            run["id"],
-            "",
-            "",
-            run["status"],
-            "-",
-            "",
-            "-",
-            "-",
-            "-",
-            formatting.age(now - run["created"]),
-        )
+    age = formatting.age(now - run["created"])
+    if "problem" in run:  # run.json cannot be read: the problem is printed below the table
+        return (run["id"], "", "", run["status"], "-", "", "-", "-", "-", age)
     clocks = run["clocks"]
     return (
         run["id"],
@@ -73,7 +63,7 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
         formatting.area((stored_learning(run) or {}).get("area")),
         short_number(clocks.get("env_steps", 0)),
         formatting.duration(clocks.get("seconds")),
-        formatting.age(now - run["created"]),
+        age,
     )
 
 
@@ -81,7 +71,7 @@ _SOLVED = {"": "", "solved": "yes", "not solved": "no", "not confirmed": "unconf
 """Verdict -> the text in the list of runs."""
 
 
-def _standing(run: dict[str, Any]) -> Iterator[str]:
+def _status(run: dict[str, Any]) -> Iterator[str]:
     name = f"  {run['name']}" if run["name"] else ""
     yield f"run {run['id']}{name}  {run['preset']}  seed {run['seed']}"
     for title, text in status_lines(run):
@@ -117,7 +107,7 @@ def status_lines(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, ", ".join(run[key]) if key == "tags" else str(run[key])
     if run.get("live"):
         yield "live", ", ".join(f"{key} {value}" for key, value in run["live"].items())
-    yield "where", f"{run['path']} ({formatting.size(run['bytes'])})"
+    yield "path", f"{run['path']} ({formatting.size(run['bytes'])})"
 
 
 def learning_text(summary: Mapping[str, Any]) -> str:
@@ -125,6 +115,7 @@ def learning_text(summary: Mapping[str, Any]) -> str:
     unused; lower bound reached the threshold after 34,816 env steps, 1.3 s`."""
     parts = [f"mean return {formatting.number(summary['mean_return'])}"]
     if summary["area"] is not None:
+        # A run that stops early is rated as if its last evaluation lasted to the end of the budget.
         unused = summary.get("unused", 0.0)  # missing in runs of older versions
         rest = f", with {unused:.0%} of the budget unused" if unused >= 0.005 else ""
         parts.append(f"area under the curve {formatting.area(summary['area'])}{rest}")
@@ -137,8 +128,9 @@ def learning_text(summary: Mapping[str, Any]) -> str:
 
 def changed_settings(run: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Returns key, value and origin of the settings that differ from the defaults."""
-    chosen = {k: o for k, o in run["provenance"].items() if o != "default"}
-    return [(k, _value(run["config"], k), o) for k, o in chosen.items() if not _is_fact(k)]
+    origins = {k: o for k, o in run["provenance"].items() if o != "default"}
+    # Facts describe the environment; nobody chose them for this run.
+    return [(k, _value(run["config"], k), o) for k, o in origins.items() if not _is_fact(k)]
 
 
 def _settings(run: dict[str, Any]) -> list[str]:
@@ -157,7 +149,7 @@ def _value(config: Any, key: str) -> str:
     `rules.NAME.change`."""
     if not isinstance(config, dict):
         return ""
-    if key in config:
+    if key in config:  # first, because a key such as `algo.lr` may be one name here
         return str(config[key])
     first, _, rest = key.partition(".")
     return _value(config.get(first), rest)
@@ -165,12 +157,12 @@ def _value(config: Any, key: str) -> str:
 
 def _checkpoints(run: dict[str, Any]) -> Iterator[str]:
     for word in ("best", "latest"):
-        found = run["checkpoints"][word]
-        if found:
-            yield f"  {word:<7} {found['step']:>11,}  {found['path']}"
-    others = run["checkpoints"]["steps"]
-    if others:
-        yield "  all     " + ", ".join(map(str, others))
+        checkpoint = run["checkpoints"][word]
+        if checkpoint:
+            yield f"  {word:<7} {checkpoint['step']:>11,}  {checkpoint['path']}"
+    steps = run["checkpoints"]["steps"]
+    if steps:
+        yield "  all     " + ", ".join(f"{step:,}" for step in steps)
     for problem in run["checkpoints"]["damaged"]:
         yield f"  DAMAGED {problem}"
 
@@ -179,7 +171,7 @@ def _videos(run: dict[str, Any]) -> Iterator[str]:
     for film in run["videos"]:
         mark = "best" if film["is_best"] else ""
         text = f"  return {formatting.number(film['return'])}" if "return" in film else ""
-        if "cast" in film:
+        if "cast" in film:  # a match: one return per role
             returns = (f"{role} {formatting.number(r)}" for role, r in film["returns"].items())
             text = f"  return {', '.join(returns)}"
         yield f"  {mark:<7} {film['path']}{text}"
@@ -209,27 +201,9 @@ def _events(run: dict[str, Any]) -> Iterator[str]:
 
 def event_cells(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
     """Returns env steps, kind and details of each event; a `message` replaces all other details."""
-    omitted = ("kind", "time", "traceback", "id", *CLOCKS)
-    details = [{k: v for k, v in event.items() if k not in omitted} for event in events]
     return [
-        (
-            f"{event.get('env_steps', 0):,}",
-            event["kind"],
-            detail.get("message")
-            or ", ".join(f"{key} {_brief(value)}" for key, value in detail.items()),
-        )
-        for event, detail in zip(events, details, strict=True)
+        (f"{event.get('env_steps', 0):,}", event["kind"], event_detail(event)) for event in events
     ]
-
-
-def _brief(value: Any) -> str:
-    if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
-        return "; ".join(map(_brief, value))
-    if isinstance(value, dict) and {"key", "from", "to"} == value.keys():
-        return formatting.change(value)
-    if isinstance(value, dict) and {"mean", "low", "high"} <= value.keys():
-        return formatting.score(value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _next(run: dict[str, Any]) -> Iterator[str]:
@@ -243,8 +217,8 @@ def next_steps(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"gymnast resume {id}", "continue exactly where it stopped"
     if run["alerts"]:
         yield f"gymnast doctor {id}", "rank the likely causes and suggest changes"
-    if advised := _advised(run):
-        yield advised, "train again with the changes that the first alert advises"
+    if command := _advised_command(run):
+        yield command, "train again with the changes that the first alert advises"
         yield f"gymnast compare {id} @last", "compare the two runs"
     if run["checkpoints"]["best"]:
         yield f"gymnast eval {id}:best --episodes 100", "evaluate the best checkpoint again"
@@ -255,11 +229,12 @@ def next_steps(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield f"gymnast rows {id} --csv", "export all rows"
 
 
-def _advised(run: dict[str, Any]) -> str:
+def _advised_command(run: dict[str, Any]) -> str:
     """Returns the command that repeats this run with the changes that its earliest alert advises."""
     changing = [alert for alert in run["alerts"] if alert.get("changes")]
     if not changing:
         return ""
+    # The earliest alert is closest to the cause; later ones often follow from it.
     changes = min(changing, key=lambda alert: alert["first"])["changes"]
     overrides = {k: value for k, value, origin in changed_settings(run) if origin == "--set"}
     words = [f"{key}={value}" for key, value in (overrides | changes).items()]

@@ -46,13 +46,13 @@ class Reference:
         compared = [
             key for key in settings if key.partition(".")[0] in COMPARED and key not in IGNORED
         ]
-        found = [
+        differences = [
             Difference(key, settings[key], self.settings.get(key, "unset"), self.name)
             for key in compared
             if settings[key] != self.settings.get(key, "unset")
         ]
-        found = [one for one in found if one.distance >= min_distance]
-        return sorted(found, key=lambda one: -one.distance)
+        differences = [one for one in differences if one.distance >= min_distance]
+        return sorted(differences, key=lambda one: -one.distance)
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ class Difference:
     @property
     def distance(self) -> float:
         """Distance in powers of ten if both are numbers or schedules above 0, else UNRELATED."""
-        ours, theirs = _size(self.value), _size(self.reference_value)
-        if ours is None or theirs is None or ours <= 0 or theirs <= 0:
+        value, reference = _peak(self.value), _peak(self.reference_value)
+        if value is None or reference is None or value <= 0 or reference <= 0:
             return UNRELATED
-        return abs(math.log10(_steps_ahead(self.key, ours) / _steps_ahead(self.key, theirs)))
+        return abs(math.log10(_horizon(self.key, value) / _horizon(self.key, reference)))
 
     def __str__(self) -> str:
         return f"{self.key} is {self.value} ({self.name}: {self.reference_value})"
@@ -102,14 +102,17 @@ def _solved_after(preset: str) -> list[int]:
     return [seed["env_steps"] for seed in stored["seeds"] if seed["solved"]]
 
 
-def _size(value: Any) -> float | None:
+def _peak(value: Any) -> float | None:
+    """Returns the highest value of a number or schedule; None for anything else."""
     try:
         return Schedule.parse(value).highest
     except (ValueError, TypeError):
         return None
 
 
-def _steps_ahead(key: str, value: float) -> float:
-    """Converts a discount factor to its horizon in steps, so that values near 1 compare well."""
+def _horizon(key: str, value: float) -> float:
+    """Converts a discount factor to its horizon in steps, so that values near 1 compare well. Other values
+    are returned as they are."""
+    # 0.99 and 0.999 differ by 1 %, but their horizons (100 and 1,000 steps) by a factor of 10.
     discounts = ("algo.gamma", "algo.gae_lambda")
     return 1 / max(1 - value, 1e-4) if key in discounts and value <= 1 else value

@@ -51,9 +51,9 @@ def build_result(
     """
     revisions = sorted({run["revision"] for run in runs})
     if len(revisions) > 1 or not is_clean(revisions[0]):
-        named = ", ".join(recorded or "unknown" for recorded in revisions)
+        listed = ", ".join(revision or "unknown" for revision in revisions)
         raise RunError(
-            f"the seeds did not run at one committed revision ({named})",
+            f"the seeds did not run at one committed revision ({listed})",
             fix="train them again in a clone that nobody edits meanwhile",
         )
     group = group_result(runs)
@@ -92,9 +92,9 @@ def learning_curves(run: Path) -> dict[str, dict[str, list[float]]]:
 
 def _curve(rows: Sequence[Mapping[str, float]], prefix: str) -> dict[str, list[float]]:
     """Returns at most POINTS evenly spaced points, including the first and the last."""
-    having = [row for row in rows if f"{prefix}episode/return" in row]
-    last, kept = len(having) - 1, min(len(having), POINTS)
-    chosen = [having[round(i * last / max(kept - 1, 1))] for i in range(kept)]
+    with_return = [row for row in rows if f"{prefix}episode/return" in row]
+    last, kept = len(with_return) - 1, min(len(with_return), POINTS)
+    chosen = [with_return[round(i * last / max(kept - 1, 1))] for i in range(kept)]
     return {
         "env_steps": [int(row[f"{prefix}clock/env_steps"]) for row in chosen],
         "return": [row[f"{prefix}episode/return"] for row in chosen],
@@ -105,8 +105,9 @@ def save_result(result: Mapping[str, Any]) -> Path:
     path = _file(result["preset"])
     path.parent.mkdir(parents=True, exist_ok=True)
     text = document.dumps(dict(result), indent=1) + "\n"
-    numbers = r"\[\s+(-?\d[^\[\]]*?)\s+\]"  # puts a list of numbers on one line
-    text = re.sub(numbers, lambda found: f"[{' '.join(found[1].split())}]", text)
+    # Put each list of numbers on one line: a curve would otherwise take 100 lines of the repository.
+    numbers = r"\[\s+(-?\d[^\[\]]*?)\s+\]"
+    text = re.sub(numbers, lambda match: f"[{' '.join(match[1].split())}]", text)
     durable.replace(path, text.encode())
     return path
 
@@ -131,7 +132,7 @@ def all_results() -> list[dict[str, Any]]:
 
 def variant_summaries(name: str) -> dict[str, dict[str, Any]]:
     """Returns variant -> summary of its stored result, for one preset."""
-    found = {result["preset"].removeprefix(f"{name}:"): result for result in all_results()}
+    results = {result["preset"].removeprefix(f"{name}:"): result for result in all_results()}
     return {
         variant: {
             **{key: result[key] for key in ("mean", "low", "high", "solved", "date")},
@@ -139,8 +140,8 @@ def variant_summaries(name: str) -> dict[str, dict[str, Any]]:
             "env_steps": _median([entry["env_steps"] for entry in result["seeds"]]),
             "seconds": _median([entry["seconds"] for entry in result["seeds"]]),
         }
-        for variant, result in found.items()
-        if result["preset"] == f"{name}:{variant}"
+        for variant, result in results.items()
+        if result["preset"] == f"{name}:{variant}"  # drops the results of other presets
     }
 
 
@@ -153,15 +154,16 @@ def verdict(stored_result: Mapping[str, Any], runs: Sequence[Mapping[str, Any]])
     now = group_result(runs)
     by_seed = {entry["seed"]: entry for entry in stored_result["seeds"]}
     same = [by_seed[run["seed"]] for run in runs if run["seed"] in by_seed]
+    # The interval over seeds does not exist for one seed; the lower of all bounds is the fairest floor.
     floor = min(
         [e["score"]["low"] for e in same] + [x for x in (stored_result["low"],) if x is not None]
     )
-    lost = [
+    no_longer_solved = [
         run["seed"]
         for run in runs
         if by_seed.get(run["seed"], {}).get("solved") and run.get("solved") is not True
     ]
-    holds = now["mean"] is not None and now["mean"] >= floor and not lost
+    holds = now["mean"] is not None and now["mean"] >= floor and not no_longer_solved
     identical = bool(same) and [e["score"] for e in same] == [run["score"] for run in runs]
     return {
         "preset": stored_result["preset"],
@@ -172,7 +174,7 @@ def verdict(stored_result: Mapping[str, Any], runs: Sequence[Mapping[str, Any]])
         "stored": {key: stored_result[key] for key in ("mean", "low", "high", "iqm", "solved")},
         "now": {key: now[key] for key in ("mean", "low", "high", "iqm", "solved")},
         "floor": floor,
-        "seeds_no_longer_solved": lost,
+        "seeds_no_longer_solved": no_longer_solved,
     }
 
 

@@ -23,6 +23,7 @@ def settings_in_use(run: Run) -> tuple[Config[Any], dict[str, str]]:
     if not live:
         return config, origins
     for event in run.events():
+        # Later events overwrite earlier ones, so the last change of each key remains.
         source = CHANGED if event["kind"] == CHANGED else f"rule {event.get('rule', '')}".rstrip()
         for change in event.get("changes", ()) if event["kind"] in (CHANGED, "rule") else ():
             if change["key"] in live:
@@ -40,15 +41,20 @@ def settings_of_environment(
     resolved, note = resolve(name, overrides), ""
     if resolved.space_defaults:
         try:
-            with separate_env_output():
+            with (
+                separate_env_output()
+            ):  # environments print while they are loaded; --json must stay clean
+                # By name: this module must not import gymnasium unless it is needed.
                 resolve_by_spaces = import_object("gymnast.envs.build.defaults:resolve_for_spaces")
                 resolved = resolve_by_spaces(name, overrides)
         except NotInstalled as problem:
             note = f"\nwithout the defaults for its spaces: {problem.message} ({problem.fix})"
         except EnvError as problem:
             if not resolved.has_preset:
-                what = f"{name} is neither a run nor a preset nor an environment: {problem.message}"
-                raise UsageError(what, fix=problem.fix) from None
+                message = (
+                    f"{name} is neither a run nor a preset nor an environment: {problem.message}"
+                )
+                raise UsageError(message, fix=problem.fix) from None
             note = f"\nwithout the defaults for its spaces: {problem.message}"
     if not resolved.has_preset:
         note = f" (no preset: defaults for its spaces){note}"

@@ -44,8 +44,8 @@ class Evidence:
 
     def has_preset_value(self, key: str) -> bool:
         """True if this setting equals that of the preset, and stored runs of the preset solve the task."""
-        usual = self.reference.settings.get(key)
-        return self.reference.has_solved_runs and usual == self.settings.get(key)
+        preset_value = self.reference.settings.get(key)
+        return self.reference.has_solved_runs and preset_value == self.settings.get(key)
 
 
 def find_suspects(
@@ -54,28 +54,28 @@ def find_suspects(
     """Returns the findings for a run that failed. `already_changed`: settings that other findings already
     change."""
     evidence = Evidence(settings, rows, reference)
-    examined = [examine(evidence) for examine in _EXAMINATIONS] if rows else []
-    found = [finding for finding in examined if finding is not None]
-    explained = {*already_changed, *(key for finding in found for key in finding.changes)}
-    return [*found, *_unlike_the_preset(evidence, explained)]
+    results = [examine(evidence) for examine in _EXAMINATIONS] if rows else []
+    findings = [finding for finding in results if finding is not None]
+    explained = {*already_changed, *(key for finding in findings for key in finding.changes)}
+    return [*findings, *_unlike_the_preset(evidence, explained)]
 
 
 def _small_budget(evidence: Evidence) -> Finding | None:
     steps, needed = evidence.rows[-1]["clock/env_steps"], evidence.reference.solved_env_steps
     if not needed or steps >= ENOUGH * min(needed):
         return None
-    theirs = f"{min(needed):,} to {max(needed):,}"
-    text = f"it trained for {steps:,.0f} env steps; stored runs that solved the task took {theirs}"
+    taken = f"{min(needed):,} to {max(needed):,}"
+    text = f"it trained for {steps:,.0f} env steps; stored runs that solved the task took {taken}"
     return Finding("the budget is too small", 90.0, [text])
 
 
 def _lr_ends_early(evidence: Evidence) -> Finding | None:
-    rated = [row for row in evidence.rows if "hyper/lr" in row]
-    peak = max((row["hyper/lr"] for row in rated), default=0.0)
-    alive = [row for row in rated if row["hyper/lr"] > NEARLY_ZERO * peak]
-    if not alive or alive[-1] is rated[-1]:
+    with_lr = [row for row in evidence.rows if "hyper/lr" in row]
+    peak = max((row["hyper/lr"] for row in with_lr), default=0.0)
+    learning = [row for row in with_lr if row["hyper/lr"] > NEARLY_ZERO * peak]
+    if not learning or learning[-1] is with_lr[-1]:
         return None
-    share = alive[-1]["clock/env_steps"] / rated[-1]["clock/env_steps"]
+    share = learning[-1]["clock/env_steps"] / with_lr[-1]["clock/env_steps"]
     if share > EARLY_END:
         return None
     text = f"algo.lr is nearly 0 after {share:.0%} of training: {evidence.settings['algo.lr']}"
@@ -91,12 +91,13 @@ def _weights_decay(evidence: Evidence) -> Finding | None:
     rates, updates = evidence.column("hyper/lr"), evidence.column("clock/updates")
     if not (decay and rates and updates) or evidence.has_preset_value("algo.weight_decay"):
         return None
-    shrinking = decay * fmean(rates) * updates[-1]
-    if shrinking < DECAYED:
+    # AdamW multiplies the weights by (1 - lr * decay) in each step, about exp(-sum of lr * decay) in total.
+    shrinkage = decay * fmean(rates) * updates[-1]
+    if shrinkage < DECAYED:
         return None
     text = (
         f"algo.weight_decay={format_number(decay)} alone shrinks the weights by a factor of "
-        f"{math.exp(min(shrinking, 50.0)):.3g} over {updates[-1]:,.0f} gradient steps"
+        f"{math.exp(min(shrinkage, 50.0)):.3g} over {updates[-1]:,.0f} gradient steps"
     )
     return Finding("weight decay is too large", 85.0, [text], {"algo.weight_decay": 0.0})
 
@@ -107,7 +108,7 @@ def _short_horizon(evidence: Evidence) -> Finding | None:
     if not lengths or gamma == 0 or evidence.has_preset_value("algo.gamma"):
         return None
     horizon, length, gap = discount_horizon(gamma), _late(lengths), _late(gaps) if gaps else 1.0
-    # with a gap longer than an episode there is no later reward that gamma could discount
+    # With a gap longer than an episode there is no later reward that gamma could discount.
     rare = horizon < gap <= length
     if horizon * HORIZONS >= length and not rare:
         return None
@@ -122,13 +123,14 @@ def _short_horizon(evidence: Evidence) -> Finding | None:
 
 def _initial_noise(evidence: Evidence) -> Finding | None:
     start = float(evidence.settings.get("policy.log_std", 0.0))
+    # The metric exists only for Box actions.
     if not evidence.column("policy/log_std") or NARROW <= start <= WIDE:
         return None
     if evidence.has_preset_value("policy.log_std"):
         return None
-    what = "too little" if start < NARROW else "too much"
+    amount = "too little" if start < NARROW else "too much"
     text = f"policy.log_std={start:g}: the untrained policy's standard deviation is {math.exp(start):.2g}"
-    name = f"the untrained policy explores {what}"
+    name = f"the untrained policy explores {amount}"
     return Finding(name, 81.0, [text], {"policy.log_std": 0.0})
 
 
@@ -140,9 +142,9 @@ def _unlike_the_preset(evidence: Evidence, explained: Collection[str]) -> Iterat
         if d.concerns_learning and d.key not in explained
     ]
     if evidence.reference.has_solved_runs and differ:
-        back = {d.key: d.reference_value for d in differ}
+        preset_values = {d.key: d.reference_value for d in differ}
         name = "settings differ from the preset, whose stored runs solve the task"
-        yield Finding(name, 30.0, [str(d) for d in differ], back)
+        yield Finding(name, 30.0, [str(d) for d in differ], preset_values)
 
 
 _EXAMINATIONS: tuple[Callable[[Evidence], Finding | None], ...] = (

@@ -31,21 +31,22 @@ def unusual_facts(
     alerts: Sequence[Mapping[str, Any]],
 ) -> list[str]:
     """Returns the remarks about a run. `alerts`: its alerts, of which symptoms are included."""
+    # All on one scale: the log10 of how many times too large or small a value is; 0.8 is about a factor of 6.
     symptoms = [alert["message"] for alert in alerts if is_symptom(alert["id"])]
     remarks = [
         *((0.8, message) for message in symptoms),
         *((max(one.distance, 0.3), str(one)) for one in reference.differences(settings)),
-        *((_departs(one), str(one)) for one in violations),
-        *(_course(rows) if rows else ()),
+        *((_violation_size(one), str(one)) for one in violations),
+        *(_curve_remarks(rows) if rows else ()),
     ]
     return [text for _, text in sorted(remarks, key=lambda remark: -remark[0])][:LIMIT]
 
 
-def _departs(one: EnvelopeViolation) -> float:
+def _violation_size(one: EnvelopeViolation) -> float:
     return one.share * (abs(math.log10(one.factor)) if math.isfinite(one.factor) else 0.5)
 
 
-def _course(rows: Rows) -> Iterator[Remark]:
+def _curve_remarks(rows: Rows) -> Iterator[Remark]:
     """Yields remarks about the learning curves."""
     with_return = [row for row in rows if "episode/return" in row]
     if len(with_return) >= 5:
@@ -70,6 +71,7 @@ def _returns(rows: Rows) -> Iterator[Remark]:
         for part_rows in (rows[:part], rows[-2 * part : -part], rows[-part:])
     )
     spread, count = rows[-1].get("episode/return_std", 0.0), rows[-1].get("episode/count", 1.0)
+    # Three standard errors of the mean: smaller differences may be chance.
     chance = 3 * spread / math.sqrt(max(count, 1.0))
     ends = f"{formatting.number(first)} at first, {formatting.number(last)} at the end"
     if spread == 0:

@@ -53,11 +53,12 @@ def network_report(
     runs_dir: Path | None = None,
 ) -> dict[str, Any]:
     """Returns the layers, parameters and initial action distribution of each role's policy, untrained or
-    from a checkpoint. `runs` is the directory of runs whose policies play roles that do not learn."""
+    from a checkpoint. `runs_dir` is the directory of runs whose policies play roles that do not learn."""
+    # 1. Learners as training builds them, with the state of the checkpoint if there is one.
     settings = Settings(cfg)
     learners = {
-        role: Learner(role, *found, settings.for_role(role), len(collector.columns(role)))
-        for role, found in collector.spaces.items()
+        role: Learner(role, *role_spaces, settings.for_role(role), len(collector.columns(role)))
+        for role, role_spaces in collector.spaces.items()
     }
     networks = [x.policy.network for x in learners.values()]
     set_num_threads(
@@ -72,24 +73,26 @@ def network_report(
             learner.policy.load(arrays_of_role(role, checkpoint.tensors(POLICY)))
             arrays = arrays_of_role(role, checkpoint.tensors(LEARNER))
             learner.load(arrays, state["learners"][role], optimizer=True)
-    controls = {role: settings.schedules_for(role) for role in learners}
-    values: dict[str, Any] = {role: control.values(clock) for role, control in controls.items()}
-    firsts = first_observations(collector)
-    lineup = {role: learner.policy for role, learner in learners.items()}
-    span = _short(settings.schedules.values(clock).rollout_length(), cfg.env.n_envs)
-    with _cast(cfg, collector, checkpoint, runs_dir):
+    # 2. A real batch: a short rollout. First observations are taken before it, from fresh resets.
+    schedules = {role: settings.schedules_for(role) for role in learners}
+    values: dict[str, Any] = {role: each.values(clock) for role, each in schedules.items()}
+    first_obs = first_observations(collector)
+    policies = {role: learner.policy for role, learner in learners.items()}
+    length = _batch_length(settings.schedules.values(clock).rollout_length(), cfg.env.n_envs)
+    with _opponents(cfg, collector, checkpoint, runs_dir):
         collector.start_episodes()
-        collected = collector.collect(lineup, span, clock)
+        collected = collector.collect(policies, length, clock)
     rollouts = collected.rollouts
+    # 3. The gradient is that of the training reward, so shaping is added first.
     shaped = {
-        role: learner.shaping(rollouts[role], controls[role].weights(clock), values[role].gamma)[0]
+        role: learner.shaping(rollouts[role], schedules[role].weights(clock), values[role].gamma)[0]
         for role, learner in learners.items()
     }
     return {
         "batch": {"env_steps": collected.steps, "n_envs": cfg.env.n_envs},
         "roles": {
             role: {
-                "start": uniformity_report(learner.policy, firsts[role]),
+                "start": uniformity_report(learner.policy, first_obs[role]),
                 **layer_report(learner.policy, rollouts[role]),
                 **_with_gradients(learner, shaped[role], values[role]),
             }
@@ -110,10 +113,11 @@ def layer_report(policy: Policy, rollout: Rollout) -> dict[str, Any]:
         entry = {"name": "module", "kind": policy.network.module.path}
         entry |= {"input": _shape(features), "output": _shape(output)}
         layers.append(entry | _size(shapes.values()) | _activations("", output))
-    trunk = features
+    trunk = features  # input of actor and critic: the features, or the output of shared layers
     for part, stack in policy.network.stacks():
         x = trunk
         for i, layer in enumerate(stack):
+            # Recomputed from the features for each layer: quadratic, but independent of the engine.
             before, x = x, policy.inference.layer_output(part, i, _copy(features))
             own = [shape for name, shape in shapes.items() if name.startswith(f"{part}.{i}.")]
             kind = getattr(layer, "kind", "")
@@ -132,7 +136,7 @@ def uniformity_report(policy: Policy, obs: Array) -> dict[str, Any]:
     if not isinstance(policy.action_space, BoxAction):
         entropy = float(head.entropy(dist).mean())
         maximum = float(head.entropy(np.zeros_like(dist)).mean())  # equal logits
-        lowest = float(head.entropy(dist).min())
+        lowest = float(head.entropy(dist).min())  # the worst observation decides, not the mean
         return {"entropy": entropy, "of": maximum, "uniform": lowest >= UNIFORM * maximum}
     mean = head.for_env(head.mode(dist)).reshape(len(obs), -1).astype(np.float64)
     low, high = np.array(policy.action_space.low), np.array(policy.action_space.high)
@@ -144,33 +148,33 @@ def uniformity_report(policy: Policy, obs: Array) -> dict[str, Any]:
 
 def first_observations(collector: Collector, count: int = RESETS) -> dict[str, Array]:
     """Returns each role's first observations in `count` new episodes, [B, ...]."""
-    found: dict[str, list[Array]] = {role: [] for role in collector.spaces}
+    observed: dict[str, list[Array]] = {role: [] for role in collector.spaces}
     if isinstance(collector, MatchCollector):
-        envs, many = collector.matches, collector.matches.n_matches
+        envs, n_copies = collector.matches, collector.matches.n_matches
     else:
         assert isinstance(collector, VectorCollector)
-        envs, many = collector.envs, collector.envs.n_envs
-    for first in range(0, count, many):
-        copies = range(min(many, count - first))
+        envs, n_copies = collector.envs, collector.envs.n_envs
+    for first in range(0, count, n_copies):
+        copies = range(min(n_copies, count - first))
         seeds = [episode_seed(0, "first observation", first + i) for i in copies]
         raise_fault(envs.name, envs.reset(copies, seeds))
-        for role, rows in found.items():
+        for role, rows in observed.items():
             rows.append(_current_obs(collector, role)[collector.columns(role, copies)])
-    return {role: np.concatenate(rows) for role, rows in found.items()}
+    return {role: np.concatenate(rows) for role, rows in observed.items()}
 
 
 def _current_obs(collector: Collector, role: str) -> Array:
     """Returns the current observation of every column of the role's rollouts."""
     if isinstance(collector, MatchCollector):
-        obs = collector.matches.obs[role]
+        obs = collector.matches.obs[role]  # [matches, seats, ...]
         return obs.reshape(-1, *obs.shape[2:])
     assert isinstance(collector, VectorCollector)
     return collector.envs.obs
 
 
 @contextmanager
-def _cast(
-    cfg: Config[Any], collector: Collector, saved: Checkpoint | None, runs: Path | None
+def _opponents(
+    cfg: Config[Any], collector: Collector, checkpoint: Checkpoint | None, runs_dir: Path | None
 ) -> Iterator[None]:
     """Lets the policies that the config names play the roles that do not learn, in environments with
     several agents."""
@@ -178,35 +182,38 @@ def _cast(
         yield
         return
     with TemporaryDirectory(prefix="gymnast-net-") as folder:
-        home = Path(folder) if saved is None else saved.path.parent.parent
-        collector.matchmaker = League(cfg, collector.matches, collector.learners, home, runs)
+        # A league keeps its snapshots in the run directory; a fresh network has no run yet.
+        run_dir = Path(folder) if checkpoint is None else checkpoint.path.parent.parent
+        collector.matchmaker = League(cfg, collector.matches, collector.learners, run_dir, runs_dir)
         yield
 
 
 def batch_gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array] | None:
     """Returns parameter -> gradient of the algorithm's own loss on the whole batch; None if the algorithm
     takes no gradient step. The learner is left unchanged."""
-    # one unclipped step on the whole batch, which changes nothing; each algorithm has some of these keys
+    # One unclipped step on the whole batch with learning rate 0, so that the engine is left with exactly the
+    # gradient. Each algorithm has some of these settings.
     one_step = {"lr": 0.0, "epochs": 1, "batch_size": rollout.steps, "max_grad_norm": None}
     one_step |= {"warmup": 1, "gradient_steps": 1}
     known = {key: value for key, value in one_step.items() if key in type(values).model_fields}
     before = learner.snapshot()
     metrics = learner.update(rollout, values.model_copy(update=known), stream(0, "gradient"))
     gradient_step = getattr(learner.algorithm, "gradient_step", None)
-    found = None
+    gradients = None
     if metrics.get("optim/steps") and gradient_step is not None:
         views = learner.policy.parameters.views_of(gradient_step.engine.gradient)
-        found = {name: view.copy() for name, view in views.items()}
-    learner.roll_back(before)
-    return found
+        gradients = {name: view.copy() for name, view in views.items()}
+    learner.roll_back(before)  # Adam's moments and running statistics did change
+    return gradients
 
 
-def _short(span: RolloutLength, n_envs: int) -> RolloutLength:
-    """Returns the algorithm's own span clipped to `BATCH`; one episode per copy if it is of episodes."""
-    if span.episodes is not None or span.steps is None:
-        return replace(span, episodes=1)
+def _batch_length(length: RolloutLength, n_envs: int) -> RolloutLength:
+    """Returns the algorithm's own rollout length clipped to `BATCH`; one episode per copy if it collects
+    whole episodes."""
+    if length.episodes is not None or length.steps is None:
+        return replace(length, episodes=1)
     minimum, maximum = (-(-steps // n_envs) for steps in BATCH)  # rounded up
-    return replace(span, steps=max(minimum, min(maximum, span.steps)))
+    return replace(length, steps=max(minimum, min(maximum, length.steps)))
 
 
 def _with_gradients(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Any]:
@@ -246,7 +253,7 @@ def _activations(kind: str, x: Any) -> dict[str, float | None]:
 
 def _size(shapes: Any) -> dict[str, int]:
     count = sum(int(np.prod(shape)) for shape in shapes)
-    return {"parameters": count, "bytes": 4 * count}
+    return {"parameters": count, "bytes": 4 * count}  # weights are float32
 
 
 def _shape(x: Any) -> list[list[int]]:

@@ -22,7 +22,7 @@ class WindowPlayer:
     def decide(self, obs: Any, mask: Any = None) -> Decision:
         while (action := self._pressed_action()) is None:
             self.window.tick()
-        if self.step_by_step:
+        if self.step_by_step:  # a held key must not take several steps
             self.window.held_keys.clear()
         return Decision(action)
 
@@ -49,6 +49,7 @@ class TerminalPlayer:
             if set(typed) & set(QUIT_KEYS):
                 raise WindowClosed
             unknown = [key for key in typed if key not in self.keys.key_actions]
+            # Several keys in one line are pressed together. After a typo, ask again.
             action = None if unknown else self.keys.action(typed)
             if action is not None:
                 return Decision(action)

@@ -20,10 +20,10 @@ class KeyBindings:
         self.space, self.idle = space, facts.idle
         self.key_actions: dict[str, Any] = dict(facts.keys) or _digits(space)
         self.actions = ActionLabels(space, facts.actions)
-        refused = [key for key in self.key_actions if not space.contains(self.action([key]))]
-        if refused:
-            what = f"facts.keys: {', '.join(refused)} do not map to an action of {space}"
-            raise UsageError(what, fix="map each key to an action of the action space")
+        invalid = [key for key in self.key_actions if not space.contains(self.action([key]))]
+        if invalid:
+            problem = f"facts.keys: {', '.join(invalid)} do not map to an action of {space}"
+            raise UsageError(problem, fix="map each key to an action of the action space")
 
     def action(self, pressed: Sequence[str]) -> Any:
         """Returns the action of the held keys: their sum for a Box, else the last one; None to wait."""
@@ -34,18 +34,19 @@ class KeyBindings:
             return None
         if not isinstance(self.space, gym.spaces.Box):
             return actions[-1]
-        total = np.sum([np.reshape(m, self.space.shape) for m in actions], axis=0)
+        # Two keys at once, e.g. gas and left, act together, but within the bounds of the space.
+        total = np.sum([np.reshape(action, self.space.shape) for action in actions], axis=0)
         return np.clip(total, self.space.low, self.space.high).astype(self.space.dtype)
 
     def legend(self) -> str:
         """Returns e.g. `left: push left, right: push right`, to be shown before the first episode."""
-        named = {key: self.actions.action_text(self.action([key])) for key in self.key_actions}
-        return ", ".join(f"{key}: {name}" if key != name else key for key, name in named.items())
+        names = {key: self.actions.action_text(self.action([key])) for key in self.key_actions}
+        return ", ".join(f"{key}: {name}" if key != name else key for key, name in names.items())
 
 
 def _digits(space: gym.Space[Any]) -> dict[str, Any]:
+    """Returns the keys 0 to 9 for up to ten discrete actions; raises UsageError for other spaces."""
     if isinstance(space, gym.spaces.Discrete) and space.n <= 10:
         return {str(i): i + int(space.start) for i in range(int(space.n))}
-    what = f"no keys are defined for {space}"
     fix = "define them in your own preset (facts.keys: {left: [-1.0], ...})"
-    raise UsageError(what, fix=fix)
+    raise UsageError(f"no keys are defined for {space}", fix=fix)

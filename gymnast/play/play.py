@@ -29,7 +29,7 @@ class EpisodeOutcome:
     """Raw return."""
     length: int
     ending: str
-    """`terminated`, `truncated`, or `left` if it was interrupted."""
+    """`terminated`, `truncated`, or `interrupted` if the user ended it."""
 
 
 @dataclass
@@ -52,21 +52,22 @@ class Viewer:
     def needs_frames(self) -> bool:
         return self.window is not None or self.film is not None
 
-    def show_state(self, shot: EpisodeFrame, obs: Any) -> None:
+    def show_state(self, frame: EpisodeFrame, obs: Any) -> None:
         """Shows the state before the next decision."""
         if self.step_by_step:
-            self.echo(step_text.observation_text(shot.step, obs, self.facts))
+            self.echo(step_text.observation_text(frame.step, obs, self.facts))
         if self.window is not None and self.is_human:
-            self.window.show(self._frame(shot))
+            self.window.show(self._picture_with_band(frame))
 
-    def show_action(self, shot: EpisodeFrame) -> None:
-        frame = self._frame(shot) if self.needs_frames else _NO_FRAME
+    def show_action(self, frame: EpisodeFrame) -> None:
+        """Shows the decision; the frame has the action, and for a policy its probabilities and the value."""
+        picture = self._picture_with_band(frame) if self.needs_frames else _NO_PICTURE
         if self.film is not None:
-            self.film.add(frame)
+            self.film.add(picture)
         if self.step_by_step:
-            self.echo(step_text.action_text(shot, self.actions))
-        if self.window is not None and not self.is_human:
-            self.window.show(frame)
+            self.echo(step_text.action_text(frame, self.actions))
+        if self.window is not None and not self.is_human:  # a human has seen this frame already
+            self.window.show(picture)
         if self.step_by_step and not self.is_human:
             self._wait()
 
@@ -74,15 +75,15 @@ class Viewer:
         if self.step_by_step:
             self.echo(step_text.reward_text(reward, total))
 
-    def show_end(self, shot: EpisodeFrame) -> None:
-        """Shows the last frame for HOLD seconds."""
-        frame = self._frame(shot) if self.needs_frames else _NO_FRAME
+    def show_end(self, frame: EpisodeFrame) -> None:
+        """Shows the last frame for HOLD_SECONDS."""
+        picture = self._picture_with_band(frame) if self.needs_frames else _NO_PICTURE
         if self.film is not None:
-            self.film.add(frame)
-            hold_last_frame(self.film, frame)
+            self.film.add(picture)
+            hold_last_frame(self.film, picture)
         if self.window is not None:
             for _ in range(1 + round(HOLD_SECONDS * self.window.fps)):
-                self.window.show(frame)
+                self.window.show(picture)
 
     def _wait(self) -> None:
         if self.window is not None:
@@ -93,10 +94,10 @@ class Viewer:
         except EOFError:
             raise WindowClosed from None
 
-    def _frame(self, shot: EpisodeFrame) -> Array:
-        if self._band is None:
-            self._band = Band(shot.picture.shape[1], self.actions)
-        return self._band.attach_below(shot)
+    def _picture_with_band(self, frame: EpisodeFrame) -> Array:
+        if self._band is None:  # its width is that of the first picture
+            self._band = Band(frame.picture.shape[1], self.actions)
+        return self._band.attach_below(frame)
 
 
 def play_episode(
@@ -108,17 +109,18 @@ def play_episode(
         obs, renderer.info = renderer.env.reset(seed=seed)
         player.start_episode(seed)
         while not ending:
-            shot = EpisodeFrame(_picture(renderer, viewer), step, total, reward)
-            viewer.show_state(shot, obs)
+            frame = EpisodeFrame(_picture(renderer, viewer), step, total, reward)
+            viewer.show_state(frame, obs)
             decision = player.decide(obs, renderer.action_mask)
             viewer.show_action(
                 replace(
-                    shot,
+                    frame,
                     action=decision.action,
                     value=decision.value,
                     action_probs=decision.action_probs,
                 )
             )
+            # The frame shows the decision before its effect; the next one has the reward.
             obs, reward, terminated, truncated = renderer.step(decision.action)
             total, step = total + reward, step + 1
             viewer.show_reward(reward, total)
@@ -126,13 +128,13 @@ def play_episode(
         viewer.show_end(
             EpisodeFrame(_picture(renderer, viewer), step, total, reward, ending=ending)
         )
-    except (WindowClosed, KeyboardInterrupt):
-        ending = ending or "left"
+    except (WindowClosed, KeyboardInterrupt):  # not an error: the episode so far is reported
+        ending = ending or "interrupted"
     return EpisodeOutcome(seed, total, step, ending)
 
 
-def _picture(stage: EnvRenderer, viewer: Viewer) -> Array:
-    return stage.render() if viewer.needs_frames else _NO_FRAME
+def _picture(renderer: EnvRenderer, viewer: Viewer) -> Array:
+    return renderer.render() if viewer.needs_frames else _NO_PICTURE
 
 
-_NO_FRAME = np.zeros((1, 1, 3), np.uint8)
+_NO_PICTURE = np.zeros((1, 1, 3), np.uint8)

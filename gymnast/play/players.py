@@ -44,9 +44,9 @@ class RandomPlayer:
         self.space.seed(seed)
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
-        return Decision(self.space.sample() if mask is None else self._allowed(mask))
+        return Decision(self.space.sample() if mask is None else self._sample_allowed(mask))
 
-    def _allowed(self, mask: Any) -> Any:
+    def _sample_allowed(self, mask: Any) -> Any:
         space = spaces.convert_action_space(self.space)
         rng = self.space.np_random
         action = random_actions(space, (1,), rng, as_masks(space, [mask]))[0]
@@ -58,18 +58,19 @@ class TrainedPlayer:
 
     def __init__(self, policy: Policy, *, sampled: bool) -> None:
         self.policy, self.sampled = policy, sampled
-        self._noise: np.random.Generator | None = None
+        self._rng: np.random.Generator | None = None
 
     def start_episode(self, seed: int) -> None:
-        self._noise = stream(seed, "play") if self.sampled else None
+        self._rng = stream(seed, "play") if self.sampled else None
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
         policy, head = self.policy, self.policy.head
         rows = as_rows(policy.obs_space, [obs])
-        noise = None if self._noise is None else head.noise(self._noise, (1,))
+        # The policy takes batches: one row here. Without noise it returns the most likely action.
+        noise = None if self._rng is None else head.noise(self._rng, (1,))
         allowed = None if mask is None else as_masks(policy.action_space, [mask])
-        drawn, dist = policy.act(rows, noise, allowed)
-        action = head.for_env(drawn)[0]
+        raw_action, dist = policy.act(rows, noise, allowed)
+        action = head.for_env(raw_action)[0]  # clipped or squashed to the action space
         value = float(policy.value(rows)[0])
         if not isinstance(policy.action_space, DiscreteAction):
             return Decision(action, value)

@@ -51,33 +51,36 @@ def play(
     on_episode_end: Callable[[EpisodeOutcome], None],
 ) -> None:
     """Plays the episodes and calls `on_episode_end` after each. Ctrl-C stops and keeps the film so far."""
-    opens_window, by_hand = has_display(), options.player == "human"
-    if not opens_window and not options.step_by_step and (by_hand or options.record is None):
-        raise no_display_error(is_human=by_hand)
+    opens_window, is_human = has_display(), options.player == "human"
+    if not opens_window and not options.step_by_step and (is_human or options.record is None):
+        raise no_display_error(is_human=is_human)
     with ExitStack() as stack:
         stack.enter_context(nullcontext() if opens_window else headless_rendering())
-        draws = opens_window or options.record is not None
-        stage = stack.enter_context(closing(EnvRenderer(cfg, render=draws)))
-        fps = options.fps or stage.fps
+        # In this order: the exit stack first completes the film, then closes window and environment.
+        needs_frames = opens_window or options.record is not None
+        renderer = stack.enter_context(closing(EnvRenderer(cfg, render=needs_frames)))
+        fps = options.fps or renderer.fps
         window = stack.enter_context(closing(Window(cfg.env.id, fps))) if opens_window else None
         film = FilmWriter(options.record, fps) if options.record else None
         viewer = Viewer(
-            ActionLabels(stage.env.action_space, cfg.facts.actions),
-            _declared_facts(cfg, stage) if options.step_by_step else cfg.facts,
+            ActionLabels(renderer.env.action_space, cfg.facts.actions),
+            _declared_facts(cfg, renderer) if options.step_by_step else cfg.facts,
             window,
             stack.enter_context(film or nullcontext()),
             step_by_step=options.step_by_step,
-            is_human=by_hand,
+            is_human=is_human,
             echo=echo,
             ask=ask,
         )
-        player = _player(cfg, policy, options, stage, viewer)
-        first = secrets.randbelow(2**31) if options.seed is None else options.seed
-        with suppress(KeyboardInterrupt):
+        player = _player(cfg, policy, options, renderer, viewer)
+        first_seed = secrets.randbelow(2**31) if options.seed is None else options.seed
+        with suppress(
+            KeyboardInterrupt
+        ):  # between two episodes; within one, play_episode handles it
             for i in range(options.episodes):
-                outcome = play_episode(stage, player, first + i, viewer)
+                outcome = play_episode(renderer, player, first_seed + i, viewer)
                 on_episode_end(outcome)
-                if outcome.ending == "left":
+                if outcome.ending == "interrupted":
                     break
 
 
@@ -85,10 +88,10 @@ def _player(
     cfg: Config[Any],
     policy: Policy | None,
     options: PlayOptions,
-    stage: EnvRenderer,
+    renderer: EnvRenderer,
     viewer: Viewer,
 ) -> Player:
-    space = stage.env.action_space
+    space = renderer.env.action_space
     if options.player == "random":
         return RandomPlayer(space)
     if options.player == "policy":
@@ -101,7 +104,8 @@ def _player(
     return WindowPlayer(keys, viewer.window, step_by_step=options.step_by_step)
 
 
-def _declared_facts(cfg: Config[Any], stage: EnvRenderer) -> Facts:
+def _declared_facts(cfg: Config[Any], renderer: EnvRenderer) -> Facts:
+    """Returns the facts with names for the observation after our wrappers, such as stacked frames."""
     return facts_for_policy_obs(
-        cfg.facts, cfg.env, spaces.convert_obs_space(stage.env.observation_space)
+        cfg.facts, cfg.env, spaces.convert_obs_space(renderer.env.observation_space)
     )

@@ -24,20 +24,20 @@ def observation_text(step: int, obs: Any, facts: Facts) -> str:
         return f"step {step}\n  an observation of shape {list(np.shape(obs))}"
     names = [part.name for part in facts.observations]
     units = [f" {part.unit}" if part.unit else "" for part in facts.observations]
-    if len(names) != flat.size:
+    if len(names) != flat.size:  # no facts, or a wrapper changed the observation
         names, units = [f"obs[{i}]" for i in range(flat.size)], [""] * flat.size
     parts = (f"{n} {x:.4g}{u}" for n, x, u in zip(names, flat.tolist(), units, strict=True))
     return f"step {step}\n  {', '.join(parts)}"
 
 
-def action_text(shot: EpisodeFrame, actions: ActionLabels) -> str:
+def action_text(frame: EpisodeFrame, actions: ActionLabels) -> str:
     """Returns the action with its probability and the value estimate as text."""
-    value = "" if shot.value is None else f", value {number(shot.value)}"
-    chance = ""
-    if shot.action_probs is not None:
-        share = max(bar.high for bar in actions.bars(shot) if bar.chosen)
-        chance = f" ({share:.0%})"
-    return f"  {actions.action_text(shot.action)}{chance}{value}"
+    value = "" if frame.value is None else f", value {number(frame.value)}"
+    probability = ""
+    if frame.action_probs is not None:
+        share = max(bar.high for bar in actions.bars(frame) if bar.chosen)
+        probability = f" ({share:.0%})"
+    return f"  {actions.action_text(frame.action)}{probability}{value}"
 
 
 def reward_text(reward: float, total: float) -> str:

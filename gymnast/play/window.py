@@ -39,6 +39,7 @@ class Window:
         self.held_keys: list[str] = []
         """Names of the keys that are held, the latest last."""
         self._tapped: list[str] = []
+        """Keys pressed since the previous frame, also if they were released before it."""
         self._screen: pygame.Surface | None = None
         self._clock = pygame.time.Clock()
 
@@ -49,7 +50,7 @@ class Window:
             try:
                 pygame.display.init()
                 self._screen = pygame.display.set_mode(size)
-            except pygame.error as problem:
+            except pygame.error as problem:  # DISPLAY may be set without a server behind it
                 raise no_display_error(is_human=False, why=str(problem)) from None
             pygame.display.set_caption(self.title)
         self._screen.blit(to_surface(frame), (0, 0))
@@ -59,6 +60,7 @@ class Window:
     def tick(self) -> None:
         """Waits until the next frame is due and processes the keys pressed meanwhile."""
         self._clock.tick(self.fps)
+        # Polling also keeps the window responsive: without it the system calls it frozen.
         self._tapped = []
         for event in pygame.event.get():
             if event.type == pygame.QUIT:

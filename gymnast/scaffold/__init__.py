@@ -14,7 +14,9 @@ from gymnast.runs import durable
 
 TEMPLATE = Path(__file__).parent / "template"
 _NAME, _CLASS = "my_env", "MyEnv"
+"""Names in the template, replaced by the user's."""
 _RESERVED = ("presets", "runs", "tests")
+"""Directories that a project or its user has anyway."""
 
 
 def write_project(name: str, directory: Path) -> list[Path]:
@@ -22,6 +24,7 @@ def write_project(name: str, directory: Path) -> list[Path]:
     _check(name)
     sources = [path for path in sorted(TEMPLATE.rglob("*")) if _is_source(path)]
     targets = [directory / str(path.relative_to(TEMPLATE)).replace(_NAME, name) for path in sources]
+    # All checks come before the first file, so that a failure leaves nothing behind.
     for target in (directory / name, *targets):
         if target.exists():
             raise UsageError("already exists", at=str(target), fix="choose another name or --dir")

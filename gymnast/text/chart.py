@@ -14,7 +14,7 @@ MARKS = "●○◆◇▲△■□"
 """Symbols of the series of a chart, in order; they repeat after eight series."""
 
 Series = tuple[Sequence[float], Sequence[float]]
-"""x values and y values of equal length; all_points series has its own x values."""
+"""x values and y values of equal length; each series has its own x values."""
 
 
 def sparkline(values: Sequence[float], width: int = 20) -> str:
@@ -46,10 +46,12 @@ def line_chart(
     grid = [[" "] * width for _ in range(height)]
     for mark, line in zip(_marks(len(points)), points.values(), strict=True):
         cells = [
-            (_place(x, x_low, x_high, width), _place(y, y_low, y_high, height)) for x, y in line
+            (_cell_index(x, x_low, x_high, width), _cell_index(y, y_low, y_high, height))
+            for x, y in line
         ]
         for column, row in _joined(cells):
             grid[height - 1 - row][column] = mark
+    # Row 0 of the grid is the top of the chart. The y axis is added first: its width sets the margin.
     lines = _framed(grid, y_low, y_high)
     left = len(lines[0]) - width
     lines.append(" " * (left - 1) + "└" + "─" * width)
@@ -61,7 +63,7 @@ def line_chart(
 def short_number(value: float) -> str:
     """Formats a number for an axis: 3 significant digits, with k, M and G."""
     for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= unit * 0.9995:
+        if abs(value) >= unit * 0.9995:  # 999.6 would be printed as 1e+03
             return f"{value / unit:.3g}{letter}"
     return f"{value:.3g}"
 
@@ -90,20 +92,20 @@ def _points(xs: Sequence[float], ys: Sequence[float]) -> list[tuple[float, float
     return sorted((x, y) for x, y in pairs if math.isfinite(x) and math.isfinite(y))
 
 
-def _place(value: float, low: float, high: float, cells: int) -> int:
+def _cell_index(value: float, low: float, high: float, cells: int) -> int:
     span = high / 2 - low / 2  # halves: the span may overflow
     return round((value / 2 - low / 2) / span * (cells - 1)) if span > 0 else 0
 
 
 def _joined(cells: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Returns the cells and those on the straight lines between consecutive cells."""
-    drawn = list(cells[:1])
+    joined = list(cells[:1])
     for (x0, y0), (x1, y1) in pairwise(cells):
         n = max(abs(x1 - x0), abs(y1 - y0), 1)
-        drawn += [
+        joined += [
             (round(x0 + (x1 - x0) * i / n), round(y0 + (y1 - y0) * i / n)) for i in range(1, n + 1)
         ]
-    return drawn
+    return joined
 
 
 def _marks(n: int) -> list[str]:

@@ -94,11 +94,11 @@ def change(value: Mapping[str, Any]) -> str:
 
 def table(head: Sequence[str], lines: Sequence[Sequence[str]], right: str = "") -> str:
     """Formats a table, columns two spaces apart; the columns named in `right` (words) are right-aligned."""
-    ends = set(right.split())
+    right_aligned = set(right.split())
     widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if name in ends else cell.ljust(width)
+            cell.rjust(width) if name in right_aligned else cell.ljust(width)
             for name, cell, width in zip(head, line, widths, strict=True)
         ).rstrip()
         for line in (head, *lines)

@@ -11,5 +11,6 @@ def did_you_mean(word: str, known: Iterable[str], n: int = 3) -> str:
     names = {name.lower(): name for name in known}
     word = word.lower()
     matches = get_close_matches(word, names, n=n, cutoff=0.6)
+    # A part of a name is not similar to it by edit distance: `lander` and `LunarLander-v3`.
     matches = matches or [name for name in names if word and word in name][:n]
     return f"; did you mean {' or '.join(names[name] for name in matches)}?" if matches else ""

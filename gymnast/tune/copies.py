@@ -31,7 +31,7 @@ COPIES = (4, 8, 16, 32)
 SECONDS = 2.0
 """Maximum duration of the measurement of one backend with one number of copies."""
 BACKENDS = tuple(name for name in get_args(Backend) if name != "auto")
-_CLOSE = 0.93
+_EQUALLY_FAST = 0.93
 """Fraction of the best speed that counts as equally fast, given the precision of a measurement."""
 _PROBE_COPIES, _PROBE_STEPS, _PROBE_SECONDS = 8, 4_096, 3.0
 """Copies, and maximum env steps and seconds, with which rewards and observations are probed."""
@@ -95,8 +95,9 @@ def tune_copies(
             if one.refused:  # the reason does not depend on the number of copies
                 refused[backend] = one
         on_progress(cells.index((backend, n)) + 1, len(cells))
-    dividing = [one for one in samples if amount_per_copy(cfg, one.n_envs) is not None]
-    signal, best = probe_env(cfg), best_sample(dividing, (cfg.env.backend, cfg.env.n_envs))
+    # Only numbers of copies that divide the rollout can keep the learning problem as it is.
+    comparable = [one for one in samples if amount_per_copy(cfg, one.n_envs) is not None]
+    signal, best = probe_env(cfg), best_sample(comparable, (cfg.env.backend, cfg.env.n_envs))
     patch = _patch(cfg, best)
     advice = [
         *_speed_advice(cfg, samples, best),
@@ -111,14 +112,14 @@ def tune_copies(
 def best_sample(
     samples: Sequence[SpeedSample], configured: tuple[str, int] = ("", 0)
 ) -> SpeedSample | None:
-    """Returns the sample that is `used` now (backend, copies) if none is clearly faster; else, of the
+    """Returns the `configured` sample (backend, copies) if none is clearly faster; else, of the
     fastest, the one with the fewest copies and the least CPU time. A sample that cannot restore unfinished
     episodes is returned only if there is no other."""
     usable = [one for one in samples if not one.refused]
     usable = [one for one in usable if one.restores] or usable
     if not usable:
         return None
-    fast_enough = _CLOSE * max(one.per_second for one in usable)
+    fast_enough = _EQUALLY_FAST * max(one.per_second for one in usable)
     close = [one for one in usable if one.per_second >= fast_enough]
     return min(
         close,
@@ -130,18 +131,19 @@ def probe_env(cfg: Config[Any]) -> ProbeResult:
     """Probes rewards and observations with random actions, in this process."""
     few = cfg.env.model_copy(update={"backend": "inprocess", "n_envs": _PROBE_COPIES})
     rng, seeds = stream(0, "tune"), (episode_seed(0, "tune", number) for number in count())
-    every = list(range(_PROBE_COPIES))
+    copies = list(range(_PROBE_COPIES))
     reward: list[Array] = []
     terminated: list[Array] = []
     observed: list[Array] = []
     started = perf_counter()
     with closing(open_envs(few, limit=cfg.training_limit(), on_output=lambda _: None)) as envs:
-        raise_fault(envs.name, envs.reset(every, [next(seeds) for _ in every]))
+        raise_fault(envs.name, envs.reset(copies, [next(seeds) for _ in copies]))
         while len(reward) * _PROBE_COPIES < _PROBE_STEPS and (
             perf_counter() - started < _PROBE_SECONDS
         ):
             step = envs.step(random_actions(envs.action_space, (_PROBE_COPIES,), rng, envs.mask))
             raise_fault(envs.name, step.faults)
+            # Copies: the backend reuses its buffers in the next step.
             reward.append(step.reward.copy())
             terminated.append(step.terminated.copy())
             if step.obs.nbytes * len(observed) < _PROBE_BYTES:
@@ -156,6 +158,7 @@ def steps_between_rewards(reward: Array, terminated: Array) -> float | None:
     """Returns the mean number of steps between informative rewards, for arrays [T, N]; None if there are
     none. A reward is informative if it differs from the most common one or if the episode terminates: a
     constant cost per step says nothing about an action."""
+    # Rounded, because a constant reward may differ in its last bits.
     values, counts = np.unique(np.round(reward, 9), return_counts=True)
     informative = (np.round(reward, 9) != values[counts.argmax()]) | terminated
     return float(reward.size / informative.sum()) if informative.any() else None
@@ -164,8 +167,8 @@ def steps_between_rewards(reward: Array, terminated: Array) -> float | None:
 def amount_per_copy(cfg: Config[Any], n_envs: int) -> tuple[str, int] | None:
     """Returns the setting for the amount that each copy collects per update (`n_steps` or `episodes`), and
     its value with `n_envs` copies that keeps the total; None if the total is not divisible."""
-    span = cfg.initial_algo().rollout_length()
-    name, amount = ("episodes", span.episodes) if span.episodes else ("n_steps", span.steps)
+    length = cfg.initial_algo().rollout_length()
+    name, amount = ("episodes", length.episodes) if length.episodes else ("n_steps", length.steps)
     total = cfg.env.n_envs * (amount or 0)
     return (name, total // n_envs) if total and total % n_envs == 0 else None
 
@@ -174,9 +177,9 @@ def _patch(cfg: Config[Any], best: SpeedSample | None) -> dict[str, Any]:
     if best is None:
         return {}
     patch: dict[str, Any] = {"env": {"n_envs": best.n_envs, "backend": best.backend}}
-    share = amount_per_copy(cfg, best.n_envs)
-    if best.n_envs != cfg.env.n_envs and share is not None:
-        patch["algo"] = dict([share])
+    per_copy = amount_per_copy(cfg, best.n_envs)
+    if best.n_envs != cfg.env.n_envs and per_copy is not None:
+        patch["algo"] = dict([per_copy])
     return patch
 
 
@@ -185,8 +188,8 @@ def _speed_advice(
 ) -> Iterator[str]:
     if best is None:
         return
-    used = cfg.env.backend, cfg.env.n_envs
-    now = next((one for one in samples if (one.backend, one.n_envs) == used), None)
+    configured = cfg.env.backend, cfg.env.n_envs
+    now = next((one for one in samples if (one.backend, one.n_envs) == configured), None)
     if now == best:
         yield f"{best.backend} with {best.n_envs} copies, as configured, is as fast as any"
     elif now is not None and now.per_second:
@@ -194,7 +197,7 @@ def _speed_advice(
         yield f"{times:.2g} times as fast as {now.backend} with {now.n_envs} copies, as configured"
     fastest = max(samples, key=lambda one: one.per_second)
     times = fastest.per_second / best.per_second
-    if best.restores and not fastest.restores and times > 1 / _CLOSE:
+    if best.restores and not fastest.restores and times > 1 / _EQUALLY_FAST:
         name = f"{fastest.backend} with {fastest.n_envs} copies"
         drawback = "a resumed run restarts its unfinished episodes"
         yield f"{name} is {times:.2g} times as fast as that, but {drawback}"
@@ -213,18 +216,16 @@ def _rollout_advice(cfg: Config[Any], patch: dict[str, Any]) -> Iterator[str]:
 
 
 def _signal_text(signal: ProbeResult, steps: int | None) -> str:
-    """Says how often rewards are informative. This alone does not determine a good rollout length."""
-    how = f"random actions, {signal.env_steps:,} steps"
+    """Returns how often rewards are informative. This alone does not determine a good rollout length."""
+    measured = f"random actions, {signal.env_steps:,} steps"
     if signal.between is None:
-        return f"no reward differed from the most common one ({how}): they are rare, or need skill"
+        return f"no reward differed from the most common one ({measured}): they are rare, or need skill"
     if signal.between < 1.5:
-        return f"nearly every step has a reward of its own ({how})"
-    found = f"{signal.between:.3g} steps between informative rewards ({how})"
-    return (
-        f"{found}: a rollout of {steps} steps contains {steps / signal.between:.2g}"
-        if steps
-        else found
-    )
+        return f"nearly every step has a reward of its own ({measured})"
+    text = f"{signal.between:.3g} steps between informative rewards ({measured})"
+    if not steps:
+        return text
+    return f"{text}: a rollout of {steps} steps contains {steps / signal.between:.2g} of them"
 
 
 def _diversity_text(value: float) -> str:

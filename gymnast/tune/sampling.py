@@ -76,6 +76,7 @@ def measure_speed(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -
         collect = _slice_collector(cfg, collector)
         slices: list[_Slice] = []
         cpu = cpu_seconds()
+        # Slices give the spread of the speed, so that a quiet machine needs less time than a busy one.
         while sum(one.seconds for one in slices) < seconds and not _is_precise(slices):
             slices.append(collect())
         cpu = cpu_seconds() - cpu
@@ -96,8 +97,8 @@ def measure_speed(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -
 
 def cpu_seconds() -> float:
     """Returns the CPU time of this process and of its running descendants."""
-    here = psutil.Process()
-    times = [process.cpu_times() for process in (here, *here.children(recursive=True))]
+    this = psutil.Process()
+    times = [process.cpu_times() for process in (this, *this.children(recursive=True))]
     return float(sum(t.user + t.system for t in times))
 
 
@@ -113,11 +114,11 @@ def _slice_collector(cfg: Config[Any], collector: VectorCollector) -> Callable[[
 
     def collect(vec_steps: int) -> _Slice:
         started = perf_counter()
-        done = collector.collect({ROLE: policy}, RolloutLength(vec_steps), clock)
-        clock.rollouts += 1
-        if done.fatal_fault is not None:
-            raise_fault(collector.envs.name, [done.fatal_fault])
-        return _Slice(done.steps, perf_counter() - started, done.env_seconds)
+        collected = collector.collect({ROLE: policy}, RolloutLength(vec_steps), clock)
+        clock.rollouts += 1  # each rollout has its own random stream
+        if collected.fatal_fault is not None:
+            raise_fault(collector.envs.name, [collected.fatal_fault])
+        return _Slice(collected.steps, perf_counter() - started, collected.env_seconds)
 
     vec_steps = MIN_VEC_STEPS
     while collect(vec_steps).seconds < SLICE_SECONDS:
@@ -130,6 +131,7 @@ def _is_precise(slices: list[_Slice]) -> bool:
 
 
 def _error(slices: list[_Slice]) -> float:
+    """Returns the relative standard error of the mean speed; infinite for fewer than two slices."""
     rates = [one.env_steps / one.seconds for one in slices]
     if len(rates) < 2:
         return math.inf

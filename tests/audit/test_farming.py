@@ -13,8 +13,8 @@ import pytest
 from gymnast.audit.farming import (
     ALL_TERMS,
     FARMABLE_SHARE,
-    FEWEST,
     HONEST,
+    MIN_MATCHES,
     TermVerdict,
     Trial,
     audit_terms,
@@ -188,7 +188,7 @@ def test_a_player_that_wins_half_of_its_matches_is_not_farming():
 
 def test_without_enough_matches_the_verdict_is_unknown():
     farmer = trial("farmer", 0.0, term=(0.0, 5.0))
-    seldom = trial("honest", (FEWEST - 1) / 20, term=(0.0, 0.0))
+    seldom = trial("honest", (MIN_MATCHES - 1) / 20, term=(0.0, 0.0))
     assert verdict(farmer, seldom).verdict == "unknown"
     assert verdict(farmer).verdict == "unknown"
 

@@ -108,7 +108,7 @@ def close() -> None:
 def test_a_tap_within_one_frame_is_one_step(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Typed, "script", {0: lambda: (press("1"), release("1")), 1: close})
     (outcome,) = human(TYPED)
-    assert (outcome.length, outcome.ending) == (1, "left")
+    assert (outcome.length, outcome.ending) == (1, "interrupted")
 
 
 @pytest.mark.parametrize("how", ["escape", "q", "close"])
@@ -118,7 +118,7 @@ def test_escape_q_and_closing_the_window_end_the_game_and_keep_the_film_so_far(
     end = close if how == "close" else lambda: press(how)
     monkeypatch.setattr(Typed, "script", {0: lambda: press("1"), 3: end})
     (outcome,) = human(TYPED, record=tmp_path / "a.mp4", episodes=3)
-    assert (outcome.length, outcome.ending) == (3, "left")
+    assert (outcome.length, outcome.ending) == (3, "interrupted")
     frames, _ = decode_film(tmp_path / "a.mp4")
     assert len(frames) == 3
 
@@ -128,7 +128,7 @@ def test_leaving_before_the_first_step_leaves_no_film(
 ):
     monkeypatch.setattr(Typed, "script", {0: close})
     (outcome,) = human(TYPED, record=tmp_path / "a.mp4")
-    assert (outcome.length, outcome.ending) == (0, "left")
+    assert (outcome.length, outcome.ending) == (0, "interrupted")
     assert not list(tmp_path.iterdir())
 
 

@@ -89,7 +89,7 @@ def test_step_by_step_prints_observation_action_reward_and_value(cartpole: Run, 
     assert f"value {scored.value[0]:.2f}" in printed.splitlines()[2]
     assert "reward +1, return 1" in printed
     assert "step 2\n" in printed  # the third waits for a line that never comes
-    assert "return 2 in 2 steps, left" in printed
+    assert "return 2 in 2 steps, interrupted" in printed
 
 
 def test_a_human_without_a_display_types_the_keys():
@@ -99,7 +99,7 @@ def test_a_human_without_a_display_types_the_keys():
     assert "keys  left: push left, right: push right" in done.stdout
     actions = [line.split(": ")[-1].strip() for line in done.stdout.splitlines() if "push" in line]
     assert actions[1:] == ["push left", "push right", "push right"]
-    assert "return 3 in 3 steps, left (seed 1)" in done.stdout
+    assert "return 3 in 3 steps, interrupted (seed 1)" in done.stdout
 
 
 def test_sampled_actions_repeat_with_their_seed_and_differ_between_seeds(
@@ -167,7 +167,7 @@ def test_ctrl_c_ends_the_game_and_keeps_a_valid_film(tmp_path: Path):
     child.send_signal(signal.SIGINT)
     text, _ = child.communicate(timeout=60)
     assert child.returncode == 0
-    assert "left" in text
+    assert "interrupted" in text
     frames, _ = decode_film(film)
     assert len(frames) > 10
     assert os.listdir(tmp_path) == ["long.mp4"]

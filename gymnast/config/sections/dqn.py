@@ -71,12 +71,13 @@ class DQNConfig(GradientSection):
     """Double DQN: the online network chooses the next action, the target network evaluates it."""
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
-        found: list[tuple[str, str]] = []
+        conflicts: list[tuple[str, str]] = []
         if self.epsilon.highest > 1:
-            found.append(("epsilon", f"{self.epsilon} rises above 1 (expected a probability)"))
+            conflicts.append(("epsilon", f"{self.epsilon} rises above 1 (expected a probability)"))
+        # With a smaller buffer, the warm-up would never end, or a rollout would overwrite itself.
         if self.replay < max(highest(self.warmup), n_envs * highest(self.n_steps)):
             problem = "is less than algo.warmup or one rollout"
-            found.append(
+            conflicts.append(
                 ("replay", f"{self.replay} {problem} ({n_envs} envs x {self.n_steps} steps)")
             )
-        return found
+        return conflicts

@@ -26,6 +26,10 @@ VECTOR_BACKENDS = ("vector", "envpool")
 View = Literal["auto", "raw", "image", "objects", "ram"]
 
 
+# Resolvers of `auto`. pydantic validates fields in the order of declaration, so `known.data` holds only the
+# fields above: `id` must be declared first, and `view` before `stack`.
+
+
 def _view(value: str, known: ValidationInfo) -> str:
     if value != "auto":
         return value
@@ -157,6 +161,7 @@ class EnvConfig(Section):
 
     def for_evaluation(self) -> EnvConfig:
         """Returns the settings for evaluation episodes: a lost life does not end an Atari game."""
+        # Ending training episodes at a lost life is common (Mnih et al. 2015), but scores are of whole games.
         atari = self.atari.model_copy(update={"life_loss_ends": False})
         return self.model_copy(update={"atari": atari})
 

@@ -17,7 +17,7 @@ from gymnast.config.section import SECTION_DEFAULT, DottedKey, Section
 LEARNER = "learner"
 """The player of a role that is being trained."""
 ROLE_PREFIXES = ("algo.", "policy.", "shaping.", "normalize.", "transaction.")
-"""Prefixes of the settings that a role may override in `roles.NAME.set`, except OF_ALL_ROLES."""
+"""Prefixes of the settings that a role may override in `roles.NAME.set`, except SHARED_SETTINGS."""
 SHARED_SETTINGS = ("algo.name", "algo.n_steps")
 """Settings that are the same for all roles."""
 
@@ -28,12 +28,12 @@ def _role_name(name: str) -> str:
     return name
 
 
-def _several(value: Any) -> Any:
+def _as_tuple(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
 RoleName = Annotated[str, AfterValidator(_role_name)]
-Players = Annotated[tuple[str, ...], BeforeValidator(_several), Field(min_length=1)]
+Players = Annotated[tuple[str, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
 
 
 class RoleConfig(Section):
@@ -55,6 +55,7 @@ class RoleConfig(Section):
 WITH_REMEDIES = Applies(
     "with league.balance.remedies", lambda on: bool(on.config.league.balance.remedies)
 )
+# `remedy=remedy` binds the loop variable now; without it both lambdas would see the last remedy.
 WITH_HANDICAP, WITH_REWARD = (
     Applies(
         f"where {remedy} is among league.balance.remedies",

@@ -22,8 +22,8 @@ from gymnast.config.section import Section
 
 
 def _scale(value: Any) -> float | Share:
-    share = is_percent(value) or isinstance(value, Share)
-    scale = Share.parse(value) if share else parse_number(value)
+    is_share = is_percent(value) or isinstance(value, Share)
+    scale = Share.parse(value) if is_share else parse_number(value)
     if scale < 0:
         raise ValueError(
             f"{quote_value(value)} is too small (expected a standard deviation, 0 or more)"
@@ -37,16 +37,16 @@ def _scales(value: Any) -> float | Share | tuple[float | Share, ...]:
     return tuple(map(_scale, value)) if isinstance(value, list | tuple) else _scale(value)
 
 
-def _written(scales: Any) -> Any:
+def _plain_scales(scales: Any) -> Any:
     if isinstance(scales, tuple):
-        return [_written(scale) for scale in scales]
+        return [_plain_scales(scale) for scale in scales]
     return str(scales) if isinstance(scales, Share) else scales
 
 
 Scales = Annotated[
     float | Share | tuple[float | Share, ...],
     PlainValidator(_scales),
-    PlainSerializer(_written),
+    PlainSerializer(_plain_scales),
 ]
 """One scale for all components, or one per component: an absolute number, or a share of high - low."""
 

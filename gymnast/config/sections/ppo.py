@@ -46,18 +46,19 @@ class PPOConfig(GradientSection):
     at all."""
 
     def minibatch_size(self, rollout_size: int) -> int:
-        """Returns the minibatch size for a rollout of `rollout` transitions; for a schedule, its smallest
-        value."""
+        """Returns the minibatch size for a rollout of `rollout_size` transitions; for a schedule, its
+        smallest value."""
         if isinstance(self.batch_size, Share):
             return max(1, round(self.batch_size * rollout_size))
         return min(int(lowest(self.batch_size)), rollout_size)
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
-        shortest, rollout = (n_envs * int(of(self.n_steps)) for of in (lowest, highest))
-        if self.advantage_norm == "minibatch" and self.minibatch_size(shortest) < 2:
+        # A schedule of n_steps changes the rollout: check the extremes.
+        smallest, largest = (n_envs * int(of(self.n_steps)) for of in (lowest, highest))
+        if self.advantage_norm == "minibatch" and self.minibatch_size(smallest) < 2:
             problem = f"{self.batch_size} is one transition per minibatch, whose normalized advantage is 0"
             return [("batch_size", f"{problem} (expected 2 or more, or algo.advantage_norm=off)")]
-        if isinstance(self.batch_size, Share) or highest(self.batch_size) <= rollout:
+        if isinstance(self.batch_size, Share) or highest(self.batch_size) <= largest:
             return []
-        problem = f"is more than a rollout holds: {n_envs} envs x {self.n_steps} steps = {rollout}"
+        problem = f"is more than a rollout holds: {n_envs} envs x {self.n_steps} steps = {largest}"
         return [("batch_size", f"{self.batch_size} {problem} (or write a share: 25%)")]

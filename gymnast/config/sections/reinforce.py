@@ -46,6 +46,7 @@ class ReinforceConfig(GradientSection):
         return RolloutLength(steps, episodes)
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
+        # A baseline is unbiased for any target, but one that predicts another quantity may add variance.
         if self.returns == "episode" and self.baseline == "learned":
             problem = "the critic predicts the reward-to-go, not the return of the whole episode"
             return [("baseline", f"learned: {problem} (set algo.returns=to_go, or baseline=batch)")]

@@ -51,46 +51,48 @@ def rule_conflicts(
         **{f"algo.{field}": (algo, field) for field in type(algo).live_fields()},
         **{f"shaping.{name}.weight": (term, "weight") for name, term in terms.items()},
     }
-    found: list[tuple[str, str]] = []
+    conflicts: list[tuple[str, str]] = []
     for name, rule in rules.items():
         at = f"rules.{name}"
         if not rule.change:
-            found.append((f"{at}.change", "is empty (expected an entry such as {algo.lr: x0.5})"))
+            conflicts.append(
+                (f"{at}.change", "is empty (expected an entry such as {algo.lr: x0.5})")
+            )
         for key, change in rule.change.items():
             if key not in sections:
                 problem = f"{key} cannot be changed by a rule (expected one of "
                 problem += f"{', '.join(sections)}){did_you_mean(key, sections)}"
-                found.append((f"{at}.change", problem))
+                conflicts.append((f"{at}.change", problem))
             elif change.is_relative and key not in rule.within:
                 problem = f"{key} has no bounds (add for example within: {{{key}: 1e-5..1e-2}})"
-                found.append((f"{at}.change", problem))
-            elif refusal := _refusal(*sections[key], _reaches(change, rule.within.get(key))):
-                where = "within" if change.is_relative else "change"
-                found.append((f"{at}.{where}", f"{key}: {refusal}"))
+                conflicts.append((f"{at}.change", problem))
+            elif error := _validation_error(
+                *sections[key], _extremes(change, rule.within.get(key))
+            ):
+                field = "within" if change.is_relative else "change"
+                conflicts.append((f"{at}.{field}", f"{key}: {error}"))
         for key in rule.within:
             if key not in rule.change:
-                found.append((f"{at}.within", f"{key} is not changed by this rule (remove it)"))
+                conflicts.append((f"{at}.within", f"{key} is not changed by this rule (remove it)"))
             elif not rule.change[key].is_relative:
-                found.append(
-                    (
-                        f"{at}.within",
-                        f"{key} is set to a fixed value, which needs no bounds (remove it)",
-                    )
-                )
-    return found
+                problem = f"{key} is set to a fixed value, which needs no bounds (remove it)"
+                conflicts.append((f"{at}.within", problem))
+    return conflicts
 
 
-def _reaches(change: Change, within: Bounds | None) -> list[Any]:
+def _extremes(change: Change, within: Bounds | None) -> list[Any]:
+    """Returns the values that must be valid for every value the rule can produce to be valid."""
     return [change.value] if within is None else [within.low, within.high]
 
 
-def _refusal(section: Section, field: str, values: Iterable[Any]) -> str | None:
+def _validation_error(section: Section, field: str, values: Iterable[Any]) -> str | None:
     """Returns why the field cannot take one of these values, or None if it can take all of them."""
     current = section.model_dump(mode="json")
     for value in values:
         try:
             type(section).model_validate(current | {field: value})
         except ValidationError as error:
+            # The first problem is enough; the key is reported by the caller, so no location is needed.
             (problem, *_) = explain_errors(error, type(section), lambda _: "")
             return problem.text
     return None

@@ -140,21 +140,21 @@ def shaping_conflicts(
     terms: Mapping[str, TermConfig], observations: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Returns what is wrong with these terms, as (dotted key, message), for observations with these names."""
-    found: list[tuple[str, str]] = []
+    conflicts: list[tuple[str, str]] = []
     for name, cfg in terms.items():
         term = cfg.term or name
         if term.startswith(CUSTOM_PREFIX):
-            continue
+            continue  # user code: imported and checked when the run starts
         if term not in TERMS:
             known = f"{', '.join(TERMS)}, or py:package.module:name of your own"
             problem = f"unknown shaping term {term} (known: {known}){did_you_mean(term, TERMS)}"
-            found.append((f"shaping.{name}.term" if cfg.term else f"shaping.{name}", problem))
+            conflicts.append((f"shaping.{name}.term" if cfg.term else f"shaping.{name}", problem))
         elif term == INFO and not (isinstance(key := cfg.kwargs.get("key"), str) and key):
             problem = f"is {key!r} (expected a key of the environment's info)"
-            found.append((f"shaping.{name}.kwargs.key", problem))
+            conflicts.append((f"shaping.{name}.kwargs.key", problem))
         elif missing := [part for part in TERMS[term].required_obs if part not in observations]:
             declared = ", ".join(observations) or "nothing"
             problem = f"{term} needs the observation components {', '.join(missing)}"
             hint = f"facts.observations declares {declared}"
-            found.append((f"shaping.{name}", f"{problem}, which are not declared ({hint})"))
-    return found
+            conflicts.append((f"shaping.{name}", f"{problem}, which are not declared ({hint})"))
+    return conflicts

@@ -67,6 +67,7 @@ def limits_after(
         clock: amounts.get(f"stop.{field}", limits.get(clock, OFF))
         for field, clock in BUDGETS.items()
     }
+    # Budgets in `limits` are already in seconds; only a new value is still in minutes.
     if amounts.get("stop.minutes", OFF) != OFF:
         totals["seconds"] *= 60
     return {clock: total for clock, total in totals.items() if total != OFF}

@@ -29,17 +29,19 @@ class StageConfig(Section):
 
 def stage_conflicts(stages: Sequence[StageConfig], tasks: Collection[str]) -> list[tuple[str, str]]:
     """Returns what is wrong with a curriculum over these tasks, as (field, message)."""
-    found: list[tuple[str, str]] = []
+    conflicts: list[tuple[str, str]] = []
     for number, stage in enumerate(stages):
         at = f"curriculum.{number}"
         unknown = [name for name in stage.tasks if name not in tasks]
         if unknown or not stage.tasks:
             known = ", ".join(tasks) or "there are none"
-            found.append((f"{at}.tasks", f"{unknown or 'nothing'} is no task (env.tasks: {known})"))
+            conflicts.append(
+                (f"{at}.tasks", f"{unknown or 'nothing'} is no task (env.tasks: {known})")
+            )
         if stage.promote is None and number + 1 < len(stages):
-            found.append((f"{at}.promote", "is off, so the next stage is never reached"))
+            conflicts.append((f"{at}.promote", "is off, so the next stage is never reached"))
         if stage.promote is not None and number + 1 == len(stages):
-            found.append((f"{at}.promote", "there is no stage after the last one"))
+            conflicts.append((f"{at}.promote", "there is no stage after the last one"))
         if stage.demote is not None and number == 0:
-            found.append((f"{at}.demote", "there is no stage before the first one"))
-    return found
+            conflicts.append((f"{at}.demote", "there is no stage before the first one"))
+    return conflicts

@@ -14,12 +14,12 @@ from gymnast.config.section import Section
 Tracker = Literal["wandb", "tensorboard"]
 TRACKERS: tuple[Tracker, ...] = get_args(Tracker)
 """Supported trackers. Each has a module in `metrics/sinks/` and a pip extra of the same name."""
-_REFUSED = re.compile(r"[/\\#?%:\s]+")
+_INVALID = re.compile(r"[/\\#?%:\s]+")
 """Characters that W&B rejects in the name of a project."""
-_LONGEST = 128
+_MAX_LENGTH = 128
 
 
-def _several(value: Any) -> Any:
+def _as_tuple(value: Any) -> Any:
     """Accepts a single name instead of a list, and `off` as an empty list."""
     if value == "off":
         return ()
@@ -27,15 +27,15 @@ def _several(value: Any) -> Any:
 
 
 def _project(value: str) -> str:
-    if not value or _REFUSED.search(value) or len(value) > _LONGEST:
-        expected = f"at most {_LONGEST} characters without spaces and / \\ # ? % :"
+    if not value or _INVALID.search(value) or len(value) > _MAX_LENGTH:
+        expected = f"at most {_MAX_LENGTH} characters without spaces and / \\ # ? % :"
         raise ValueError(f"{quote_value(value)} cannot name a project (expected {expected})")
     return value
 
 
 def default_project(env_id: str) -> str:
     """Returns the default project name: the environment's id without characters that W&B rejects."""
-    return _REFUSED.sub("-", env_id)[:_LONGEST].strip("-")
+    return _INVALID.sub("-", env_id)[:_MAX_LENGTH].strip("-")
 
 
 TO_WANDB = Applies("to W&B (track.to=wandb)", lambda on: "wandb" in on.config.track.to)
@@ -44,7 +44,7 @@ TO_WANDB = Applies("to W&B (track.to=wandb)", lambda on: "wandb" in on.config.tr
 class TrackConfig(Section):
     to: Annotated[
         tuple[Tracker, ...],
-        BeforeValidator(_several),
+        BeforeValidator(_as_tuple),
         AfterValidator(lambda names: tuple(dict.fromkeys(names))),
     ] = ()
     """Trackers that receive every row of metrics. Empty: none."""

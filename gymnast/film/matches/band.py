@@ -26,28 +26,27 @@ class MatchBand:
     ) -> None:
         """`cast`: role -> text shown for its player. `colors`: role -> its color in the frame."""
         self.trace, self.cast, self.colors = trace, cast, colors
-        self.sheet = BandCanvas(width, 80, note)
+        self.canvas = BandCanvas(width, 80, note)
 
-    def draw(self, shot: MatchFrame) -> Array:
+    def draw(self, frame: MatchFrame) -> Array:
         """Returns the band alone, [height, width, 3]."""
-        sheet, trace = self.sheet, self.trace
-        top, columns = sheet.clear(), len(self.cast) + 1
-        sheet.write_number(
-            "step", f"{shot.step} / {len(trace)}", sheet.column_bounds(0, columns)[0], top
-        )
+        canvas, trace = self.canvas, self.trace
+        top, columns = canvas.clear(), len(self.cast) + 1  # one for the step, one per role
+        left, _ = canvas.column_bounds(0, columns)
+        canvas.write_number("step", f"{frame.step} / {len(trace)}", left, top)
         for i, (role, player) in enumerate(self.cast.items()):
-            left, room = sheet.column_bounds(i + 1, columns)
-            label = sheet.text_renderer.shorten(
-                f"{role}: {player}", sheet.px(16), room - sheet.px(4)
+            left, room = canvas.column_bounds(i + 1, columns)
+            label = canvas.text_renderer.shorten(
+                f"{role}: {player}", canvas.px(16), room - canvas.px(4)
             )
             color = self.colors.get(role, MUTED)
-            sheet.write_number(label, number(shot.returns[role]), left, top, color)
-        below = top + sheet.px(44)
-        if shot.ending:
-            sheet.write_line(shot.ending, below, 22, HIGHLIGHT)
+            canvas.write_number(label, number(frame.returns[role]), left, top, color)
+        below = top + canvas.px(44)
+        if frame.ending:
+            canvas.write_line(frame.ending, below, 22, HIGHLIGHT)
         else:
-            sheet.write_line(self._caption(), below, 16, MUTED)
-        return sheet.pixels()
+            canvas.write_line(self._caption(), below, 16, MUTED)
+        return canvas.pixels()
 
     def _caption(self) -> str:
         has_teams = any(rewards.shape[1] > 1 for rewards in self.trace.rewards.values())

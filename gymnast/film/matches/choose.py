@@ -46,7 +46,7 @@ def choose_matches(
 
     `best` and `last` return, for the best or the newest version, the first match of every pairing and
     result (won, lost, drawn). A number returns the match with this index (from 0) of the best version.
-    `at` names another version. `outcomes` maps each outcome to the role that wins by it."""
+    `checkpoint` names another version. `outcomes` maps each outcome to the role that wins by it."""
     files = files_by_version(run.matches, kind)
     if not files:
         fix = f"{storage_settings(kind)} control what is stored"
@@ -58,8 +58,8 @@ def choose_matches(
         return [ChosenMatch(kind, version, episode, index, traces[index])]
     first: dict[str, ChosenMatch] = {}
     for index, trace in enumerate(traces):
-        which = match_label(trace, outcomes)
-        first.setdefault(which, ChosenMatch(kind, version, which, index, trace))
+        label = match_label(trace, outcomes)
+        first.setdefault(label, ChosenMatch(kind, version, label, index, trace))
     return list(first.values())
 
 
@@ -69,7 +69,7 @@ def match_label(trace: MatchTrace, outcomes: Mapping[str, str]) -> str:
     others = [player for other, player in trace.cast.items() if other != role]
     together = all(player == LEARNER for player in others)
     rivals = "+".join(dict.fromkeys(map(_short, others)))
-    winner = outcomes.get(trace.outcome)
+    winner = outcomes.get(trace.outcome)  # None: unknown outcome; empty: nobody wins by it
     if not winner:
         result = "" if winner is None else "drawn"
     elif together:
@@ -77,6 +77,7 @@ def match_label(trace: MatchTrace, outcomes: Mapping[str, str]) -> str:
     else:
         result = "won" if winner == role else "lost"
     words = [TOGETHER] if together else [role, rivals]
+    # The label is part of a file name, and player names may contain slashes and colons.
     return re.sub(r"[^\w.+-]+", "_", "-".join(word for word in (*words, result) if word))
 
 

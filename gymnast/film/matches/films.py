@@ -16,7 +16,7 @@ from gymnast.film.source import FilmSource
 def film_match(
     renderer: MatchRenderer, chosen: ChosenMatch, options: FilmOptions
 ) -> dict[str, Any]:
-    """Make the film and its description; returns the latter."""
+    """Makes the film and returns its description."""
     writer, note = write_film(match_source(renderer, chosen), options)
     about = {
         "kind": chosen.kind,
@@ -31,8 +31,9 @@ def film_match(
 
 
 def match_source(renderer: MatchRenderer, chosen: ChosenMatch) -> FilmSource[MatchFrame]:
+    """Returns a stored match as a source of frames."""
     trace = chosen.trace
-    renderer.find_handicap(trace)
+    renderer.find_handicap(trace)  # first: it may reopen the environment
     cast = {role: trace.cast[role] for role in renderer.matches.roles}
     if renderer.slowed_role:
         cast[renderer.slowed_role] += f", {renderer.handicap:.0%} speed"
@@ -46,7 +47,7 @@ def match_source(renderer: MatchRenderer, chosen: ChosenMatch) -> FilmSource[Mat
 
 
 def match_identity(chosen: ChosenMatch) -> dict[str, Any]:
-    """What tells a match from any other."""
+    """Returns what identifies a match: seed, players, returns and length."""
     trace = chosen.trace
-    returns = {role: float(np.mean(got.sum(0))) for role, got in trace.rewards.items()}
+    returns = {role: float(np.mean(rewards.sum(0))) for role, rewards in trace.rewards.items()}
     return {"seed": trace.seed, "cast": trace.cast, "returns": returns, "length": len(trace)}

@@ -57,7 +57,7 @@ class MatchRenderer:
         """Finds the handicap with which the match replays exactly; it is not stored with the match."""
         if self.handicap is None:
             return
-        for role in ("", *self.matches.roles):
+        for role in ("", *self.matches.roles):  # most matches had none, so "" is tried first
             self._slow(role)
             try:
                 replay_match(self, trace)
@@ -67,12 +67,14 @@ class MatchRenderer:
         self._slow("")
 
     def _slow(self, role: str) -> None:
+        """Slows this role down, and no other; "" slows none. The environment is opened anew, so that no
+        earlier handicap remains."""
         if role != self.slowed_role:
             self.matches.close()
             self.matches = open_matches(self.cfg, 1)
             if role:
-                slow: Any = self.matches
-                slow.handicap(role, self.handicap)
+                matches: Any = self.matches  # not every Matches has `handicap`
+                matches.handicap(role, self.handicap)
             self.slowed_role = role
 
     def close(self) -> None:
@@ -84,7 +86,7 @@ def match_frames(
 ) -> Iterator[MatchFrame]:
     """Yields every frame of the match with its numbers.
 
-    If `strict`, raises Differs at the first step that is not as stored; otherwise continues until the
+    If `strict`, raises ReplayMismatch at the first step that is not as stored; otherwise continues until the
     stored actions or the replay end."""
     returns = dict.fromkeys(renderer.matches.roles, 0.0)
     for step, rewards, ending in _replayed(renderer, trace, strict=strict):
@@ -93,23 +95,25 @@ def match_frames(
 
 
 def replay_match(renderer: MatchRenderer, trace: MatchTrace) -> None:
-    """Replays a match without rendering; raises Differs at the first step that is not as stored."""
+    """Replays a match without rendering; raises ReplayMismatch at the first step that differs."""
     for _ in _replayed(renderer, trace, strict=True):
         pass
 
 
 def _replayed(
-    stage: MatchRenderer, trace: MatchTrace, *, strict: bool
+    renderer: MatchRenderer, trace: MatchTrace, *, strict: bool
 ) -> Iterator[tuple[int, dict[str, Array], str]]:
     """Yields steps taken, role -> rewards of the last step [seats], and how the match ended (or "")."""
-    matches = stage.matches
+    matches = renderer.matches
     raise_fault(matches.name, matches.reset([0], [trace.seed]))
     in_play = {name: np.ones(role.seats, dtype=bool) for name, role in matches.roles.items()}
     yield 0, {name: np.zeros(role.seats) for name, role in matches.roles.items()}, ""
     last = len(trace) - 1
     for t in range(len(trace)):
+        # Actions are stored [T, seats]; step expects [n_matches, seats], with one match here.
         step = matches.step({role: actions[t][None] for role, actions in trace.actions.items()})
         raise_fault(matches.name, step.faults)
+        # An agent that is out may still be stepped; what it gets then does not count.
         rewards = {role: np.where(in_play[role], step.reward[role][0], 0.0) for role in in_play}
         for role, playing in in_play.items():
             in_play[role] = playing & ~(step.terminated[role][0] | step.truncated[role][0])
@@ -120,7 +124,7 @@ def _replayed(
             or over != (t == last)
             or outcome != (trace.outcome if over else "")
         ):
-            why = "" if stage.handicap is None else "the match may have had another handicap"
+            why = "" if renderer.handicap is None else "the match may have had another handicap"
             raise ReplayMismatch(t + 1, "recorded match", why)
         if over or t == last:
             yield t + 1, rewards, _ending(matches, outcome) if over else "the recording ends"

@@ -94,7 +94,7 @@ def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
         for run in runs
     ]
     yield Table(("run", "score", "area", "steps to threshold", "env steps", "time"), lines)
-    if figure := _curves_of_both(parent):
+    if figure := _parent_chart(parent):
         yield Figure(figure)
     if parent["config_problem"]:
         yield Paragraph(f"The settings cannot be compared: {parent['config_problem']}")
@@ -105,7 +105,7 @@ def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
         yield Paragraph("The settings are the same.")
 
 
-def _curves_of_both(parent: Mapping[str, Any]) -> dict[str, Any] | None:
+def _parent_chart(parent: Mapping[str, Any]) -> dict[str, Any] | None:
     """Returns the evaluation curves of run and parent as one chart; None if there are none."""
     series = [
         {"key": run["id"], "label": run_label(run), "low": None, "high": None, **run["curve"]}
@@ -127,10 +127,11 @@ def _charts(charts: Charts) -> Iterator[Block]:
     )
     yield Paragraph(f"{legend} How to read the charts: {PAGE}.")
     for family, title in FAMILIES.items():
-        drawn = [c for c in charts if c["family"] == family and c["name"] != "score"]
-        if drawn:
+        # The score chart is already at the top of the report.
+        in_family = [c for c in charts if c["family"] == family and c["name"] != "score"]
+        if in_family:
             yield Heading(title, 3)
-        for chart in drawn:
+        for chart in in_family:
             yield Figure(chart)
             if chart["left_out"]:
                 yield Paragraph(f"{chart['left_out']} more series are omitted.")
@@ -160,13 +161,13 @@ def _metrics(rows: Sequence[Row]) -> Iterator[Block]:
 def _timing(rows: Sequence[Row]) -> Iterator[Block]:
     (timing,) = (chart for chart in CHARTS if chart.name == "timing")
     parts = [key for key in timing.keys if any(key in row for row in rows)]
-    spent = {part: sum(row.get(part, 0.0) for row in rows) for part in parts}
-    total = sum(spent.values())
+    seconds_spent = {part: sum(row.get(part, 0.0) for row in rows) for part in parts}
+    total = sum(seconds_spent.values())
     if total > 0:
         yield Heading("Wall time by activity")
         lines = [
             (part.removeprefix("time/"), formatting.duration(seconds), f"{seconds / total:.1%}")
-            for part, seconds in sorted(spent.items(), key=lambda item: -item[1])
+            for part, seconds in sorted(seconds_spent.items(), key=lambda item: -item[1])
         ]
         yield Table(("activity", "time", "share"), lines)
 

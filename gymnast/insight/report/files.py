@@ -26,19 +26,20 @@ def write_report(
 ) -> list[Path]:
     """Writes a report and returns the files written.
 
-    `out`: a directory, or a file whose suffix is the format; `home`: the default directory. Markdown alone
-    has no pictures if matplotlib is missing.
+    `out`: a directory, or a file whose suffix is the format; by default `default_dir`. Markdown alone has no
+    pictures if matplotlib is missing.
     """
-    folder, stem, formats = _place(formats, default_dir, out)
+    folder, stem, formats = _destination(formats, default_dir, out)
+    # HTML needs the pictures; Markdown takes them if they can be drawn.
     drawing = "html" in formats or pictures.has_matplotlib()
     if drawing:
         pictures.require_matplotlib()
-    drawn = {b.chart["name"]: b.chart for b in blocks if isinstance(b, Figure)} if drawing else {}
+    charts = {b.chart["name"]: b.chart for b in blocks if isinstance(b, Figure)} if drawing else {}
     files: dict[Path, bytes] = {}
 
-    @cache
+    @cache  # both formats show the same pictures, and drawing is what takes time
     def png(name: str) -> bytes:
-        return pictures.chart_png(drawn[name])
+        return pictures.chart_png(charts[name])
 
     def save_picture(chart: Mapping[str, Any]) -> str:
         file = f"{chart['name']}.png" if stem == "report" else f"{stem}-{chart['name']}.png"
@@ -47,11 +48,15 @@ def write_report(
 
     if "md" in formats:
         text = render_markdown(blocks, save_picture if drawing else None)
-        files = {folder / f"{stem}.md": text.encode(), **files}
+        files = {
+            folder / f"{stem}.md": text.encode(),
+            **files,
+        }  # render_markdown added the pictures
     if "html" in formats:
         page = render_html(title, blocks, lambda chart: png(chart["name"]))
         files[folder / f"{stem}.html"] = page.encode()
-    _refuse_overwriting(files, {folder / f"{stem}.{form}" for form in FORMATS})
+    # Everything is rendered before the first byte is written, so an error leaves no half of a report.
+    _refuse_overwriting(files, {folder / f"{stem}.{suffix}" for suffix in FORMATS})
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, data in files.items():
@@ -67,18 +72,22 @@ def _refuse_overwriting(files: Collection[Path], pages: Collection[Path]) -> Non
     would not be ours."""
     existing = [path for path in files if path not in pages and path.exists()]
     if existing and not any(page.exists() for page in pages):
-        what = f"{existing[0].name} already exists, and there is no report that it could belong to"
-        raise UsageError(what, at=str(existing[0].parent), fix="name another directory with --out")
+        problem = (
+            f"{existing[0].name} already exists, and there is no report that it could belong to"
+        )
+        raise UsageError(
+            problem, at=str(existing[0].parent), fix="name another directory with --out"
+        )
 
 
-def _place(
-    forms: Collection[str], home: Path, out: Path | None
+def _destination(
+    formats: Collection[str], default_dir: Path, out: Path | None
 ) -> tuple[Path, str, Collection[str]]:
     """Returns the directory, the file name without its suffix, and the formats to write."""
-    form = "" if out is None else out.suffix.removeprefix(".")
-    if out is None or form not in FORMATS:
-        return out or home, "report", forms or FORMATS
-    if forms and set(forms) != {form}:
-        asked = " and ".join(f"--{other}" for other in forms)
-        raise UsageError(f"{asked} cannot write to {out.name}", fix="give a directory as --out")
-    return out.parent, out.stem, (form,)
+    suffix = "" if out is None else out.suffix.removeprefix(".")
+    if out is None or suffix not in FORMATS:
+        return out or default_dir, "report", formats or FORMATS
+    if formats and set(formats) != {suffix}:
+        options = " and ".join(f"--{name}" for name in formats)
+        raise UsageError(f"{options} cannot write to {out.name}", fix="give a directory as --out")
+    return out.parent, out.stem, (suffix,)

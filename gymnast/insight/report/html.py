@@ -52,9 +52,9 @@ def _block(block: Block, picture: Callable[[Mapping[str, Any]], bytes]) -> str:
             return _table(block)
         case Figure(chart):
             source = f"data:image/png;base64,{b64encode(picture(chart)).decode()}"
-            drawn = f'<img alt="{escape(chart["title"])}" src="{source}">'
+            image = f'<img alt="{escape(chart["title"])}" src="{source}">'
             text = f"<pre>{escape(chart_text(chart))}</pre>"
-            return f"<figure>{drawn}<details><summary>as text</summary>{text}</details></figure>"
+            return f"<figure>{image}<details><summary>as text</summary>{text}</details></figure>"
 
 
 def _table(table: Table) -> str:

@@ -29,8 +29,8 @@ def _block(block: Block, picture: Callable[[Mapping[str, Any]], str] | None) -> 
             text = f"```text\n{chart_text(chart)}\n```"
             if picture is None:
                 return f"**{chart['title']}**\n\n{text}"
-            drawn = f"![{chart['title']}]({picture(chart)})"
-            return f"{drawn}\n\n<details><summary>as text</summary>\n\n{text}\n\n</details>"
+            image = f"![{chart['title']}]({picture(chart)})"
+            return f"{image}\n\n<details><summary>as text</summary>\n\n{text}\n\n</details>"
 
 
 def _table(table: Table) -> str:
@@ -41,5 +41,6 @@ def _table(table: Table) -> str:
 
 
 def _cell(text: str, code: bool) -> str:
+    # A line break or a bar would end the cell.
     text = " ".join(text.split()).replace("|", "\\|")
     return f"`{text}`" if code and text else text

@@ -24,7 +24,7 @@ HEALTHY, GREY = "#2e8b57", "#777777"
 def chart_png(*charts: Chart, titles: Sequence[str] = ()) -> bytes:
     """Returns one PNG; several charts are drawn side by side."""
     width = WIDTH * max(1, 0.75 * len(charts))
-    figure = figures.new_figure(width, HEIGHT, alternative=_OTHERWISE)
+    figure = figures.new_figure(width, HEIGHT, alternative=_ALTERNATIVE)
     for index, chart in enumerate(charts):
         axes = figure.add_subplot(1, len(charts), index + 1)
         _draw(axes, chart, titles[index] if titles else chart["title"])
@@ -37,10 +37,10 @@ def has_matplotlib() -> bool:
 
 def require_matplotlib() -> None:
     """Raises an error that names the extra to install, before anything is written."""
-    figures.new_figure(alternative=_OTHERWISE)
+    figures.new_figure(alternative=_ALTERNATIVE)
 
 
-_OTHERWISE = "or use `gymnast report --md`, whose charts are then text"
+_ALTERNATIVE = "or use `gymnast report --md`, whose charts are then text"
 
 
 def _draw(axes: Any, chart: Chart, title: str) -> None:
@@ -68,6 +68,7 @@ def _draw(axes: Any, chart: Chart, title: str) -> None:
         columnspacing=1.0,
         borderpad=0.2,
     )
+    # A legend above the axes must not shrink them: all charts of a report have the same plot area.
     legend.set_in_layout(many)
 
 
@@ -75,9 +76,9 @@ def _lines(axes: Any, chart: Chart) -> None:
     from matplotlib.ticker import NullFormatter
 
     for index, line in enumerate(chart["series"]):
-        color, size = COLORS[index % len(COLORS)], _size(chart, line)
-        ys = [_nan(y, size) for y in line["y"]]
-        largest = f" (largest {size:.3g})" if chart["each"] else ""
+        color, scale = COLORS[index % len(COLORS)], _scale(chart, line)
+        ys = [_scaled(y, scale) for y in line["y"]]
+        largest = f" (largest {scale:.3g})" if chart["each"] else ""
         few = len(ys) <= 40
         axes.plot(
             line["x"],
@@ -89,7 +90,7 @@ def _lines(axes: Any, chart: Chart) -> None:
             label=line["label"] + largest,
         )
         if line["low"] is not None and line["high"] is not None:
-            low, high = ([_nan(y, size) for y in line[end]] for end in ("low", "high"))
+            low, high = ([_scaled(y, scale) for y in line[end]] for end in ("low", "high"))
             axes.fill_between(line["x"], low, high, color=color, alpha=0.18, linewidth=0)
     if chart["log"]:
         axes.set_yscale("log")
@@ -135,6 +136,7 @@ def _stack(axes: Any, chart: Chart) -> None:
 
 def _heat(axes: Any, chart: Chart) -> None:
     xs, labels = chart["series"][0]["x"], [line["label"] for line in chart["series"]]
+    # pcolormesh takes the edges of its cells: the middle between neighboring rows.
     edges = [xs[0], *((a + b) / 2 for a, b in pairwise(xs)), xs[-1]]
     shares = [line["y"] for line in chart["series"]]
     mesh = axes.pcolormesh(edges, range(len(labels) + 1), shares, cmap="viridis", vmin=0)
@@ -146,7 +148,7 @@ def _heat(axes: Any, chart: Chart) -> None:
 
 def _mark(axes: Any, chart: Chart) -> None:
     """Draws ticks at the bottom, alerts as spans from their start, events as vertical lines."""
-    across = axes.get_xaxis_transform()
+    across = axes.get_xaxis_transform()  # x in data, y from 0 (bottom) to 1 (top) of the axes
     left, right = axes.get_xlim()
     if chart["ticks"]:
         at = chart["ticks"]["x"]
@@ -159,7 +161,7 @@ def _mark(axes: Any, chart: Chart) -> None:
         color = LEVELS[alert["level"]]
         axes.axvspan(alert["x"], max(alert["until"], alert["x"]), color=color, alpha=0.08, lw=0)
         axes.axvline(alert["x"], color=color, linewidth=1)
-        late = alert["x"] > (left + right) / 2
+        late = alert["x"] > (left + right) / 2  # then write to the left, where there is room
         label = axes.annotate(
             f"▲ {alert['id']}",
             (alert["x"], 0.97 - 0.09 * index),
@@ -173,7 +175,7 @@ def _mark(axes: Any, chart: Chart) -> None:
             bbox={"facecolor": "white", "alpha": 0.75, "pad": 0.6, "linewidth": 0},
         )
         label.set_in_layout(False)
-    axes.set_xlim(left, right)
+    axes.set_xlim(left, right)  # marks must not widen the view
 
 
 def _tick(value: float) -> str:
@@ -181,11 +183,11 @@ def _tick(value: float) -> str:
     return short_number(value) if abs(value) >= 1000 else f"{value:.6g}"
 
 
-def _size(chart: Chart, line: Mapping[str, Any]) -> float:
-    """Returns the divisor of the values of a series."""
-    sizes = [abs(y) for y in line["y"] if y is not None]
-    return (max(sizes, default=0.0) or 1.0) if chart["each"] else 1.0
+def _scale(chart: Chart, line: Mapping[str, Any]) -> float:
+    """Returns the divisor of the values of a series: its largest absolute value, or 1."""
+    magnitudes = [abs(y) for y in line["y"] if y is not None]
+    return (max(magnitudes, default=0.0) or 1.0) if chart["each"] else 1.0
 
 
-def _nan(y: float | None, size: float) -> float:
-    return float("nan") if y is None else y / size
+def _scaled(y: float | None, scale: float) -> float:
+    return float("nan") if y is None else y / scale  # matplotlib leaves a gap at NaN

@@ -14,8 +14,8 @@ WIDTH, HEIGHT = 64, 9
 
 def chart_text(chart: Mapping[str, Any]) -> str:
     """Returns a chart as text, with its marks listed below."""
-    rows = chart["kind"] != "line" or chart["each"]
-    return "\n".join([_rows(chart) if rows else _curves(chart), *_marks(chart)])
+    as_rows = chart["kind"] != "line" or chart["each"]
+    return "\n".join([_rows(chart) if as_rows else _curves(chart), *_marks(chart)])
 
 
 def _curves(chart: Mapping[str, Any]) -> str:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gymnast.clock import CLOCKS
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row
 from gymnast.metrics.specs import metric_for_key, sort_keys
-from gymnast.text.formatting import change, score
-
-_OMITTED = {"kind", "time", "id", "traceback", *CLOCKS}
-"""Fields of an event that are already in the line, or below it in the log."""
+from gymnast.text.events import event_detail
 
 
 def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()) -> str:
@@ -46,17 +42,5 @@ def event_line(event: Mapping[str, Any]) -> str:
     """Formats an event: `checkpoint at 40,960 env steps: reason best`. A `message` replaces all other
     details."""
     where = f" at {event['env_steps']:,} env steps" if "env_steps" in event else ""
-    fields = (f"{key} {_value(value)}" for key, value in event.items() if key not in _OMITTED)
-    detail = event["message"] if "message" in event else ", ".join(fields)
+    detail = event_detail(event)
     return f"{event.get('kind', 'event')}{where}{': ' if detail else ''}{detail}"
-
-
-def _value(value: Any) -> str:
-    """Formats a field of an event: a list of changes, a change, a score, or a plain value."""
-    if isinstance(value, list) and value and all(isinstance(v, Mapping) for v in value):
-        return "; ".join(map(_value, value))
-    if isinstance(value, Mapping) and {"key", "from", "to"} == set(value):
-        return change(value)
-    if isinstance(value, Mapping) and {"mean", "low", "high"} <= set(value):
-        return score(value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -43,8 +43,8 @@ def preflight_text(before: Preflight) -> str:
     """Returns the pre-flight text: spaces, network, budget, settings that are not defaults, warnings."""
     lines = [_title(before)]
     facts = {
-        "observes": before.get("observation", ""),
-        "acts": before.get("action", ""),
+        "obs": before.get("observation", ""),
+        "actions": before.get("action", ""),
         "network": _network(before),
         "engine": before.get("engine", ""),
         "limit": f"time limit {limit}" if (limit := before.get("time_limit")) else "",
@@ -56,7 +56,7 @@ def preflight_text(before: Preflight) -> str:
     settings = before.get("settings", ())
     if settings:
         table = formatting.table(("", "", ""), [tuple(map(str, row)) for row in settings])
-        lines += ["  settings that are not defaults"]
+        lines += ["  settings that differ from the defaults"]
         lines += [f"    {line}" for line in table.splitlines() if line.strip()]
     lines += [f"  warning: {warning}" for warning in before.get("warnings", ())]
     return "\n".join(lines)
@@ -69,7 +69,7 @@ def end_text(summary: Summary) -> str:
     if reason := summary.get("reason"):
         lines.append(f"  stopped   {reason}")
     if "path" in summary:
-        lines.append(f"  where     {summary['path']}")
+        lines.append(f"  path      {summary['path']}")
     if "id" in summary:
         commands = [f"gymnast show {summary['id']}"]
         if summary.get("best") is not None:

@@ -1,0 +1,36 @@
+"""The details of an event of a run as text, for `gymnast show`, reports, the console and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gymnast.clock import CLOCKS
+from gymnast.text.formatting import change, score
+
+_OMITTED = {"kind", "time", "id", "traceback", "reason_kind", *CLOCKS}
+"""Fields that are shown elsewhere, or repeat another field for programs."""
+
+
+def event_detail(event: Mapping[str, Any]) -> str:
+    """Returns the fields of an event as text: `version 20000, score 500.0 [500.0, 500.0]`. A `message`
+    replaces all other fields."""
+    if event.get("message"):
+        return event["message"]
+    parts: list[str] = []
+    for key, value in event.items():
+        # The reason for the end of training is a clause that needs no label.
+        label = "" if key == "reason" and "reason_kind" in event else f"{key} "
+        if key not in _OMITTED:
+            parts.append(f"{label}{_value_text(value)}")
+    return ", ".join(parts)
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(v, Mapping) for v in value):
+        return "; ".join(map(_value_text, value))
+    if isinstance(value, Mapping) and {"key", "from", "to"} == value.keys():
+        return change(value)
+    if isinstance(value, Mapping) and {"mean", "low", "high"} <= value.keys():
+        return score(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
