@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from gymnast.clock import Clock
 from gymnast.collect.tasks import TaskSampler
 from gymnast.config.section import RolloutLength
-from gymnast.envs.backends.backend import Fault
+from gymnast.envs.backends.backend import Backend, Fault
+from gymnast.envs.matches.matches import Matches
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 from gymnast.runs.match_trace import MatchTrace
@@ -50,42 +52,43 @@ class CollectResult:
     inference_seconds: float = 0.0
 
 
+@dataclass(frozen=True)
+class EnvDescription:
+    """Properties of a collector's environment that do not change during a run."""
+
+    space_texts: tuple[str, str]
+    """Human-readable descriptions of the observation and the action space."""
+    time_limit: int | None
+    """Maximum number of steps per episode, if one is declared or applied."""
+    has_default_limit: bool
+    """True if the environment declares no limit, so that `time_limit` is gymnast's default."""
+    resumes_exactly: bool
+    """Whether unfinished episodes can be restored from a checkpoint."""
+    outcomes: Mapping[str, str]
+    """Every possible outcome of a match and the role that wins with it; empty for a Gymnasium
+    environment."""
+
+    @classmethod
+    def of(
+        cls,
+        envs: Backend | Matches,
+        space_texts: tuple[str, str],
+        outcomes: Mapping[str, str] = MappingProxyType({}),
+    ) -> EnvDescription:
+        exact = envs.restore_mode != "none"
+        return cls(space_texts, envs.time_limit, envs.has_default_limit, exact, outcomes)
+
+
 class Collector(Protocol):
     """Steps environments with the current policies and returns rollouts."""
 
+    env: EnvDescription
+    spaces: dict[str, tuple[Any, Any]]
+    """Observation and action space of each learned role."""
     seeding_warnings: tuple[str, ...]
     """Human-readable warnings about environments that do not reproduce from a seed."""
     task_sampler: TaskSampler | None
     """Draws the task of each episode; None if there is only one task."""
-
-    @property
-    def spaces(self) -> dict[str, tuple[Any, Any]]:
-        """Observation and action space of each learned role."""
-        ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def time_limit(self) -> int | None: ...
-
-    @property
-    def has_default_limit(self) -> bool: ...
-
-    @property
-    def resumes_exactly(self) -> bool:
-        """Whether unfinished episodes can be restored from a checkpoint."""
-        ...
-
-    @property
-    def space_texts(self) -> tuple[str, str]:
-        """Human-readable descriptions of the observation and the action space."""
-        ...
-
-    @property
-    def outcomes(self) -> Mapping[str, str]:
-        """Every possible outcome of a match and the role that wins with it."""
-        ...
 
     def columns(self, role: str, copies: Sequence[int] | None = None) -> Array:
         """Returns the column indices in the role's rollouts that belong to these copies, or to all."""

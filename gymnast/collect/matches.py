@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast.clock import Clock
-from gymnast.collect.collector import CollectResult
+from gymnast.collect.collector import CollectResult, EnvDescription
 from gymnast.collect.faults import FaultCount
 from gymnast.collect.matchmaking import LEARNER, Cast, Matchmaker, SelfPlayMatchmaker
 from gymnast.collect.replay import NOT_DETERMINISTIC, REPLAY_DIFFERS
@@ -20,7 +20,7 @@ from gymnast.collect.seats import Seats
 from gymnast.collect.tasks import TaskSampler
 from gymnast.config.section import RolloutLength
 from gymnast.envs.backends.backend import raise_fault
-from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches, MatchStep
+from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches, MatchStep, Role
 from gymnast.policy.policy import Policy
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.role_arrays import arrays_of_role, strip_prefix
@@ -65,6 +65,10 @@ class MatchCollector:
         a trace; `seeding_warnings` are human-readable seeding warnings."""
         self.matches, self.seed, self.should_trace = matches, seed, should_trace
         self.learners, self.seeding_warnings = tuple(learners), tuple(seeding_warnings)
+        self.env = EnvDescription.of(matches, _space_texts(matches.roles), matches.outcomes)
+        self.spaces: dict[str, tuple[Any, Any]] = {
+            name: (matches.roles[name].obs, matches.roles[name].action) for name in learners
+        }
         self.task_sampler: TaskSampler | None = None
         self.matchmaker: Matchmaker = SelfPlayMatchmaker(matches.roles)
         self.seats = {name: Seats(name, r, matches.n_matches) for name, r in matches.roles.items()}
@@ -75,44 +79,9 @@ class MatchCollector:
         self._faults = FaultCount(matches.n_matches, max_faults if on_fault == "restart" else 1)
         self._outcome_names = list(matches.outcomes)
 
-    # ---- description -------------------------------------------------------------------------
-
-    @property
-    def spaces(self) -> dict[str, tuple[Any, Any]]:
-        roles = self.matches.roles
-        return {name: (roles[name].obs, roles[name].action) for name in self.learners}
-
-    @property
-    def name(self) -> str:
-        return self.matches.name
-
-    @property
-    def time_limit(self) -> int | None:
-        return self.matches.time_limit
-
-    @property
-    def has_default_limit(self) -> bool:
-        return self.matches.has_default_limit
-
-    @property
-    def resumes_exactly(self) -> bool:
-        return self.matches.restore_mode != "none"
-
-    @property
-    def outcomes(self) -> Mapping[str, str]:
-        return self.matches.outcomes
-
     def columns(self, role: str, copies: Sequence[int] | None = None) -> Array:
         return self.seats[role].seats_of(
             range(self.matches.n_matches) if copies is None else copies
-        )
-
-    @property
-    def space_texts(self) -> tuple[str, str]:
-        roles = self.matches.roles.items()
-        return (
-            ", ".join(f"{r.seats} {name} {space_text(r.obs)}" for name, r in roles),
-            ", ".join(f"{name} {space_text(r.action)}" for name, r in roles),
         )
 
     # ---- playing -----------------------------------------------------------------------------
@@ -275,7 +244,7 @@ class MatchCollector:
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Array]:
-        arrays = self.running.state(with_steps=self.resumes_exactly)
+        arrays = self.running.state(with_steps=self.env.resumes_exactly)
         for name, seats in self.seats.items():
             arrays |= {f"{name}/{key}": array for key, array in seats.state().items()}
             arrays[f"{name}/obs"] = self.matches.obs[name].copy()
@@ -326,3 +295,11 @@ class MatchCollector:
             np.array_equal(replayed[alive], stored[alive])
             for (replayed, stored), alive in zip(obs, playing, strict=True)
         )
+
+
+def _space_texts(roles: Mapping[str, Role]) -> tuple[str, str]:
+    """Returns readable descriptions of the observation and action spaces of all roles."""
+    return (
+        ", ".join(f"{r.seats} {name} {space_text(r.obs)}" for name, r in roles.items()),
+        ", ".join(f"{name} {space_text(r.action)}" for name, r in roles.items()),
+    )

@@ -13,7 +13,7 @@ import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect import replay
-from gymnast.collect.collector import ROLE, CollectResult
+from gymnast.collect.collector import ROLE, CollectResult, EnvDescription
 from gymnast.collect.faults import FaultCount
 from gymnast.collect.rollout_buffer import RolloutBuffer
 from gymnast.collect.running_episodes import RunningEpisodes
@@ -55,39 +55,13 @@ class VectorCollector:
         self.envs, self.seed, self.metric_keys = envs, seed, dict(metric_keys)
         self.should_trace, self.keep_obs = should_trace, keep_obs
         self.step_keys, self.seeding_warnings = tuple(step_keys), tuple(seeding_warnings)
+        self.env = EnvDescription.of(envs, envs.space_texts)
+        self.spaces: dict[str, tuple[Any, Any]] = {ROLE: (envs.obs_space, envs.action_space)}
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
         """Whether the current observation of each copy is the first of an episode, [N]."""
         self.task_sampler, self._seed_of = task_sampler, episode_seeds(seed, "episode", ROLE)
         self._faults = FaultCount(envs.n_envs, max_faults if on_fault == "restart" else 1)
-
-    @property
-    def spaces(self) -> dict[str, tuple[Any, Any]]:
-        return {ROLE: (self.envs.obs_space, self.envs.action_space)}
-
-    @property
-    def name(self) -> str:
-        return self.envs.name
-
-    @property
-    def time_limit(self) -> int | None:
-        return self.envs.time_limit
-
-    @property
-    def has_default_limit(self) -> bool:
-        return self.envs.has_default_limit
-
-    @property
-    def resumes_exactly(self) -> bool:
-        return self.envs.restore_mode != "none"
-
-    @property
-    def space_texts(self) -> tuple[str, str]:
-        return self.envs.space_texts
-
-    @property
-    def outcomes(self) -> dict[str, str]:
-        return {}
 
     def columns(self, role: str, copies: Sequence[int] | None = None) -> Array:
         return np.arange(self.envs.n_envs) if copies is None else np.array(copies, np.int64)

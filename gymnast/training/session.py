@@ -369,7 +369,7 @@ def _limits_of_role(obs: Any, action: Any, collector: Collector, cfg: Config[Any
         obs_high=max(box.high) if box else None,
         reward=facts.reward,
         returns=facts.returns,
-        episode_steps=collector.time_limit if own_limit else None,
+        episode_steps=collector.env.time_limit if own_limit else None,
         epochs=int(highest(getattr(cfg.algo, "epochs", 0))) or None,
         action_labels=_labels(facts.actions, action.n)
         if isinstance(action, DiscreteAction)
@@ -378,7 +378,7 @@ def _limits_of_role(obs: Any, action: Any, collector: Collector, cfg: Config[Any
         obs_dims=_dimensions([part.name for part in facts.observations], obs)
         if isinstance(obs, BoxObs)
         else (),
-        outcomes=tuple(collector.outcomes),
+        outcomes=tuple(collector.env.outcomes),
         win_rate_range=cfg.league.balance.band if len(collector.spaces) > 1 else None,
     )
 

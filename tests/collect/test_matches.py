@@ -366,7 +366,7 @@ def test_matches_that_cannot_be_restored_are_restarted():
     first.start_episodes()
     collect(first, make_policies(), [5])
     second = collector_of(Coop(N, "none"))
-    assert not second.resumes_exactly
+    assert not second.env.resumes_exactly
     assert list(second.load(first.state())) == list(range(N))
 
 

@@ -46,7 +46,7 @@ class PreparedRun:
     def preflight(self) -> Preflight:
         """Returns the content of the pre-flight text."""
         cfg, provenance = self.resolved.config, self.resolved.provenance
-        observation, action = self.collector.space_texts
+        observation, action = self.collector.env.space_texts
         settings = Settings(cfg)
         policies = {
             role: build_policy(obs, action_space, settings.for_role(role))
@@ -79,8 +79,8 @@ class PreparedRun:
     def time_limit_text(self) -> str:
         """Returns the time limit of training episodes and its origin; empty if it is the
         environment's own."""
-        cfg, steps = self.resolved.config, self.collector.time_limit
-        if steps is not None and self.collector.has_default_limit:
+        cfg, steps = self.resolved.config, self.collector.env.time_limit
+        if steps is not None and self.collector.env.has_default_limit:
             from_eval = cfg.training_limit().default != DEFAULT_EPISODE_STEPS
             source = "eval.max_episode_steps" if from_eval else "default"
             return f"{steps:,} steps ({source}: the environment declares none)"
@@ -110,11 +110,11 @@ class PreparedRun:
                 "no threshold is declared, so nothing counts as solved (facts.threshold)"
             )
         warnings += self.collector.seeding_warnings
-        if not self.collector.resumes_exactly and not self.collector.seeding_warnings:
+        if not self.collector.env.resumes_exactly and not self.collector.seeding_warnings:
             warnings.append(
                 "this environment does not replay exactly: resume restarts its episodes"
             )
-        if cfg.evaluation_limit() == ENV_LIMIT and self.collector.time_limit is None:
+        if cfg.evaluation_limit() == ENV_LIMIT and self.collector.env.time_limit is None:
             warnings.append(
                 f"{cfg.env.id} declares no time limit and eval.max_episode_steps is off: an evaluation "
                 "may last until eval.timeout"
