@@ -6,22 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.algos.critic import gae_credit, rescale_value, value_metrics
-from gymnast.algos.optimizer import GradientStep
-from gymnast.algos.policy_gradient import policy_gradient_update
-from gymnast.config.sections.a2c import A2CConfig
+from gymnast.algos.critic import rescale_value, value_metrics
+from gymnast.algos.policy_gradient import OnPolicyAlgorithm, policy_gradient_update
 from gymnast.engine.batch import MinibatchPlan
 from gymnast.engine.objective import Objective
-from gymnast.policy.policy import Policy
-from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 
 
-class A2C:
+class A2C(OnPolicyAlgorithm):
     """A2C on one policy: computes advantages, then takes one gradient step on the whole rollout."""
-
-    def __init__(self, policy: Policy, cfg: A2CConfig) -> None:
-        self.policy, self.gradient_step = policy, GradientStep(policy)
 
     def update(
         self,
@@ -50,22 +43,6 @@ class A2C:
             hparams,
             max_gradient_steps,
         )
-
-    def credit(self, rollout: Rollout, hparams: Any) -> Credit:
-        """Returns the advantage, return and value of each step, each array [T, N]."""
-        return gae_credit(rollout, hparams)
-
-    def state(self) -> dict[str, Any]:
-        """Returns the state of the optimizer, for a checkpoint. The policy is saved separately."""
-        return self.gradient_step.state()
-
-    def memory(self) -> dict[str, Any]:
-        """Returns an empty dict: A2C is on-policy and has no replay buffer."""
-        return {}
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Restores what `state` returned."""
-        self.gradient_step.load(state)
 
 
 def objective(hparams: Any) -> Objective:

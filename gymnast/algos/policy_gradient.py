@@ -1,4 +1,4 @@
-"""The gradient steps and update metrics that PPO, A2C and REINFORCE share."""
+"""The state, gradient steps and update metrics that PPO, A2C and REINFORCE share."""
 
 from __future__ import annotations
 
@@ -6,14 +6,41 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.algos.critic import standardize_advantage
+from gymnast.algos.critic import gae_credit, standardize_advantage
 from gymnast.algos.optimizer import GradientStep
 from gymnast.engine.batch import Batch, MinibatchPlan
 from gymnast.engine.engine import UpdateResult
 from gymnast.engine.objective import LOSSES, Objective
+from gymnast.policy.policy import Policy
+from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
+
+
+class OnPolicyAlgorithm:
+    """The part of PPO, A2C and REINFORCE outside `update`: a policy with its optimizer, and GAE."""
+
+    def __init__(self, policy: Policy, cfg: Any) -> None:
+        # `cfg` is not stored: schedules and live settings change hyperparameters during training, so each
+        # update receives its own in `hparams`.
+        self.policy, self.gradient_step = policy, GradientStep(policy)
+
+    def credit(self, rollout: Rollout, hparams: Any) -> Credit:
+        """Returns the advantages, returns and values of each step, shape [T, N]."""
+        return gae_credit(rollout, hparams)
+
+    def state(self) -> dict[str, Any]:
+        """Returns the training state for a checkpoint: the optimizer's. The policy is saved separately."""
+        return self.gradient_step.state()
+
+    def memory(self) -> dict[str, Any]:
+        """Returns an empty dict: an on-policy algorithm has no replay buffer."""
+        return {}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Restores what `state` returned."""
+        self.gradient_step.load(state)
 
 
 def policy_gradient_update(

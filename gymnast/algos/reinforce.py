@@ -14,20 +14,14 @@ import numpy as np
 
 from gymnast.algos.a2c import objective
 from gymnast.algos.critic import rescale_value, value_metrics
-from gymnast.algos.optimizer import GradientStep
-from gymnast.algos.policy_gradient import policy_gradient_update
-from gymnast.config.sections.reinforce import ReinforceConfig
+from gymnast.algos.policy_gradient import OnPolicyAlgorithm, policy_gradient_update
 from gymnast.engine.batch import MinibatchPlan
-from gymnast.policy.policy import Policy
 from gymnast.rl.returns import Credit, episode_return, reward_to_go
 from gymnast.rollout import Rollout
 
 
-class Reinforce:
+class Reinforce(OnPolicyAlgorithm):
     """REINFORCE on one policy: computes returns, then takes one gradient step on complete episodes."""
-
-    def __init__(self, policy: Policy, cfg: ReinforceConfig) -> None:
-        self.policy, self.gradient_step = policy, GradientStep(policy)
 
     def update(
         self,
@@ -67,18 +61,6 @@ class Reinforce:
         returns = compute_returns(rollout.reward, rollout.done, gamma=hparams.gamma)
         advantage = returns - self._baseline(rollout, returns, hparams.baseline)
         return Credit(advantage, returns, rollout.value if hparams.baseline == "learned" else None)
-
-    def state(self) -> dict[str, Any]:
-        """Returns the state of the optimizer, for a checkpoint. The policy is saved separately."""
-        return self.gradient_step.state()
-
-    def memory(self) -> dict[str, Any]:
-        """Returns an empty dict: REINFORCE is on-policy and has no replay buffer."""
-        return {}
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Restores what `state` returned."""
-        self.gradient_step.load(state)
 
     def _baseline(self, rollout: Rollout, returns: np.ndarray, kind: str) -> np.ndarray | float:
         """Returns the baseline that is subtracted from the returns [T, N] to reduce their variance.
