@@ -6,10 +6,7 @@ A job contains an immutable snapshot of the policy and its version; the result n
 from __future__ import annotations
 
 import signal
-import socket
-import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,14 +14,14 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import send_handle
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
 from gymnast.collect.collector import ROLE
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
-from gymnast.envs.backends import child
+from gymnast.envs.backends.child import Child
 from gymnast.errors import EnvError, GymnastError
 from gymnast.evaluation.episodes import EvaluationProgress
 from gymnast.evaluation.evaluate import Evaluation, Evaluator, SeedList
@@ -136,7 +133,7 @@ class ProcessEvaluation:
         self.cfg, self.log_line, self.report = cfg, log_line, report
         # An unnamed file that every child inherits: it outlives the children and needs no cleanup.
         self._journal = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this object)
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: Child | None = None
         self._connection: Connection | None = None
         self._job: EvaluationJob | None = None
         self._lost = 0
@@ -180,11 +177,8 @@ class ProcessEvaluation:
     def close(self) -> None:
         if self._child is not None and self._connection is not None:
             self._connection.close()
-            try:
-                self._child.wait(CLOSING_SECONDS)
-            except subprocess.TimeoutExpired:  # it still plays or hangs, and nobody waits for it
-                self._child.kill()
-                self._child.wait()
+            # After that it still plays or hangs, and nobody waits for it.
+            self._child.end(CLOSING_SECONDS)
 
     def _answer(self, should_stop: Callable[[], bool], report: ThrottledReport) -> Any:
         """Returns the child's answer, a result or an error; None if should_stop() becomes true first."""
@@ -210,8 +204,10 @@ class ProcessEvaluation:
 
     def _open(self) -> Connection:
         """Starts a child, and sends it the config and the file of the journal."""
-        self._connection = self._start()
-        assert self._child is not None
+        self._child = Child(
+            "gymnast.evaluation.worker", lambda line: self.log_line(f"evaluation: {line}")
+        )
+        self._connection = Connection(self._child.socket.detach())
         self._connection.send(self.cfg)
         send_handle(self._connection, self._journal.fileno(), self._child.pid)
         return self._connection
@@ -237,21 +233,9 @@ class ProcessEvaluation:
 
     def _died(self) -> str:
         """Returns how the child ended, as a predicate: "died with exit code -9 (SIGKILL)"."""
-        code = self._child.wait() if self._child else 0
+        code = (self._child.wait() if self._child else 0) or 0
         name = f" ({signal.Signals(-code).name})" if code < 0 else ""
         return f"died with exit code {code}{name}"
-
-    def _start(self) -> Connection:
-        ours, theirs = socket.socketpair()
-        self._child = child.start("gymnast.evaluation.worker", theirs)
-        threading.Thread(target=self._listen, args=[self._child.stdout], daemon=True).start()
-        theirs.close()  # the child holds the only other end, so its death closes the connection
-        return Connection(ours.detach())
-
-    def _listen(self, printed: IO[bytes]) -> None:
-        """Passes the child's output on, in a thread of its own: a full pipe would block the child."""
-        for line in printed:
-            self.log_line(f"evaluation: {line.decode(errors='replace').rstrip()}")
 
 
 class _Silence(Exception):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gymnast.envs.backends import child
+from gymnast.envs.backends.child import Child
 from gymnast.training.loop import Loop
 from tests.small_runs import train_small
 
@@ -20,11 +20,11 @@ import json, os, sys
 from gymnast.envs.build.fast_step.cartpole import FastCartPole
 from gymnast.cli import main
 from gymnast.config.source import Source
-from gymnast.envs.backends import child
+from gymnast.envs.backends.child import Child
 
 parsed, started, read = [], [], Source.parse.__func__
 Source.parse = classmethod(lambda cls, text, name="": parsed.append(name) or read(cls, text, name))
-child.start = lambda module, theirs: started.append(module)
+Child.__init__ = lambda child, module, on_output: started.append(module)
 
 def step(env, action):
     report = {"modules": sorted(sys.modules), "parsed": parsed, "started": started}
@@ -75,16 +75,16 @@ def test_the_evaluation_process_starts_early_if_it_is_certainly_needed(
     every: str, starts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """It starts after `starts` rollouts: the first one, or all six if it only has to confirm."""
-    start, started, loops = child.start, list[int](), list[Loop]()
+    start, started, loops = Child.__init__, list[int](), list[Loop]()
 
-    def noted(module: str, theirs: Any) -> Any:
+    def recorded_start(child: Child, module: str, on_output: Any) -> None:
         assert module == "gymnast.evaluation.worker"
         started.append(loops[0].session.clock.rollouts)
-        return start(module, theirs)
+        start(child, module, on_output)
 
     train = Loop.train
     monkeypatch.setattr(Loop, "train", lambda loop: loops.append(loop) or train(loop))
-    monkeypatch.setattr(child, "start", noted)
+    monkeypatch.setattr(Child, "__init__", recorded_start)
     settings = {"eval.mode": "process", "eval.every": every, "stop.rollouts": 6}
     train_small("CartPole-v1", settings | {"algo.n_steps": 8}, runs_dir=tmp_path)
     assert started == [starts]

@@ -21,7 +21,7 @@ PATIENCE = 30.0
 BACKENDS = """
 import json, sys, gymnasium
 from gymnasium.vector import SyncVectorEnv
-from gymnast.config.episode_limit import OWN_LIMIT
+from gymnast.config.episode_limit import ENV_LIMIT
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.open import open_envs
 from tests.scripted import Spawns
@@ -31,7 +31,7 @@ gymnasium.register("Spawns-v0", vector_entry_point=lambda num_envs, **kwargs: Sy
     [lambda: Spawns(**kwargs) for _ in range(num_envs)]))
 cfg = EnvConfig(id="Spawns-v0" if backend == "vector" else "py:tests.scripted:Spawns",
     kwargs=kwargs, backend=backend, n_envs=2, workers=1)
-envs = open_envs(cfg, limit=OWN_LIMIT, on_output=print)
+envs = open_envs(cfg, limit=ENV_LIMIT, on_output=print)
 envs.reset(range(2), range(2))
 if backend == "process":
     print(envs.workers[0].pid, flush=True)
@@ -125,7 +125,7 @@ def test_57_no_process_of_an_environment_outlives_a_command(verb: str, tmp_path:
 def test_57_processes_meant_to_outlive_a_trainer_do():
     script = (
         "import subprocess, sys\n"
-        "from gymnast import guard\n"
+        "from gymnast.processes import guard\n"
         "guard.start()\n"
         "sleep = [sys.executable, '-S', '-c', 'import time; time.sleep(3600)']\n"
         "engine = subprocess.Popen(sleep)\n"

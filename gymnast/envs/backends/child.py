@@ -1,4 +1,5 @@
-"""Child processes that run environments for the trainer, connected by a socket.
+"""Child processes that run environments for the trainer, connected by a socket: the workers of the
+backend `process`, and the evaluation process.
 
 A child never outlives the process that started it.
 """
@@ -11,25 +12,79 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import IO
 
 from gymnast.processes import guard
 
 PR_SET_PDEATHSIG = 1
+EXIT_SECONDS = 1.0
+"""Seconds that a child may take to die and to print its stack."""
+MAX_OUTPUT_LINES = 40
+"""Number of printed lines to keep for the error message."""
 
 
-def start(module: str, child_socket: socket.socket) -> subprocess.Popen[bytes]:
-    """Starts `python -m MODULE FD PID`, limited to one compute thread, and returns the process. Its output
-    can be read from its `stdout`. It ends together with the calling thread (see `setup`)."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", module, str(child_socket.fileno()), str(os.getpid())],
-        pass_fds=[child_socket.fileno()],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-    )
-    guard.register_child(child.pid)
-    return child
+class Child:
+    """A process `python -m MODULE FD PID`, limited to one compute thread, and our end of its socket.
+
+    It ends together with the calling thread (see `setup`)."""
+
+    def __init__(self, module: str, on_output: Callable[[str], None]) -> None:
+        """Starts the process; `on_output` is called with each line that it prints. Raises OSError."""
+        self.socket, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", module, str(theirs.fileno()), str(os.getpid())],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+                )
+            except OSError:
+                self.socket.close()
+                raise
+        self.pid = self._process.pid
+        guard.register_child(self.pid)
+        self._on_output = on_output
+        self._printed: deque[str] = deque(maxlen=MAX_OUTPUT_LINES)
+        self._listener = threading.Thread(
+            target=self._listen, args=[self._process.stdout], daemon=True
+        )
+        self._listener.start()
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Waits for the process to end. Returns its exit code, or None after `timeout` seconds."""
+        try:
+            return self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def abort(self) -> None:
+        """Ends the process with SIGABRT, on which Python's faulthandler prints the current stack."""
+        self._process.send_signal(signal.SIGABRT)
+
+    def end(self, timeout: float = 0.0) -> None:
+        """Waits up to `timeout` seconds for the process to end on its own, then kills it."""
+        if self.wait(timeout) is None:
+            self._process.kill()
+            self._process.wait()
+        self.socket.close()
+
+    def last_output(self) -> str:
+        """Returns the last lines that the process printed before it ended."""
+        self._listener.join(EXIT_SECONDS)
+        return "\n".join(self._printed)
+
+    def _listen(self, printed: IO[bytes]) -> None:
+        with printed:
+            for line in printed:
+                text = line.decode(errors="replace").rstrip()
+                self._printed.append(text)
+                self._on_output(text)
 
 
 def setup() -> int:

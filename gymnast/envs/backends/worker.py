@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import signal
 import socket
-import subprocess
-import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import IO, Any
+from typing import Any
 
-from gymnast.envs.backends import child, messages
+from gymnast.envs.backends import messages
+from gymnast.envs.backends.child import EXIT_SECONDS, Child
 from gymnast.errors import EnvError
 
 START_SECONDS = 120.0
 """Seconds that a worker may take to import its modules and create its copies."""
-EXIT_SECONDS = 1.0
-"""Seconds that a worker may take to die and to print its stack."""
 LATE_SECONDS = 0.01
 """Seconds left for a reply once another worker has used up the timeout, which runs for all alike."""
-MAX_OUTPUT_LINES = 40
-"""Number of printed lines to keep for the error message."""
 
 
 class WorkerLost(Exception):
@@ -43,30 +37,22 @@ class Worker:
         self.running = False
         self._timeout_now = START_SECONDS
         self._not_running = "is not running"
-        self._printed: deque[str] = deque(maxlen=MAX_OUTPUT_LINES)
 
     def start(self) -> None:
         """Starts the worker without waiting for it. A failure to start is raised by the next `answer`."""
-        self._link, theirs = socket.socketpair()
-        with theirs:
-            try:
-                self._process = child.start("gymnast.envs.backends.process_worker", theirs)
-            except OSError as problem:
-                self._link.close()
-                self._not_running = f"cannot be started: {problem}"
-                return
-        self.running = True
-        self._printed.clear()
-        printed = self._process.stdout
-        self._listener = threading.Thread(target=self._listen, args=[printed], daemon=True)
-        self._listener.start()
+        try:
+            self._child = Child("gymnast.envs.backends.process_worker", self.on_output)
+        except OSError as problem:
+            self._not_running = f"cannot be started: {problem}"
+            return
+        self._link, self.running = self._child.socket, True
         self._set_timeout(START_SECONDS)
         with suppress(OSError):  # if it has died already, `answer` says how
             messages.send(self._link, self.spec)
 
     @property
     def pid(self) -> int:
-        return self._process.pid
+        return self._child.pid
 
     def receive_env_info(self) -> dict[str, Any]:
         """Returns the spaces and limits of its copies. Raises EnvError if they cannot be created, and
@@ -132,20 +118,18 @@ class Worker:
             self._link.settimeout(max(0.001, deadline - time.monotonic()))
             while self._link.recv(4096):
                 pass
-        self._process.kill()
-        self._process.wait()
-        self._link.close()
+        self._child.end()
 
     def _hung(self) -> WorkerLost:
-        self._process.send_signal(signal.SIGABRT)  # faulthandler prints where it hangs
-        self._wait()
+        self._child.abort()  # prints where it hangs
+        self._child.wait(EXIT_SECONDS)
         self.kill()
         limit = "env.timeout" if self._timeout_now == self.timeout else "the limit for starting"
         what = f"took longer than {limit} ({self._timeout_now:g} s) and was killed"
-        return WorkerLost(what, self._last_words(), hung=True)
+        return WorkerLost(what, self._child.last_output(), hung=True)
 
     def _died(self) -> WorkerLost:
-        code = self._wait()
+        code = self._child.wait(EXIT_SECONDS)
         self.kill()
         if code is None:
             what = "closed its connection and was killed"
@@ -155,26 +139,8 @@ class Worker:
             what = f"was killed by {signal.Signals(-code).name}"
             if -code == signal.SIGKILL:
                 what += " (signal 9: by a user, or by the kernel when memory ran out)"
-        return WorkerLost(what, self._last_words())
+        return WorkerLost(what, self._child.last_output())
 
     def _set_timeout(self, seconds: float) -> None:
         self._timeout_now = seconds
         self._link.settimeout(seconds)
-
-    def _wait(self) -> int | None:
-        """Returns the exit code if the worker ends within DYING seconds, else None."""
-        try:
-            return self._process.wait(EXIT_SECONDS)
-        except subprocess.TimeoutExpired:
-            return None
-
-    def _last_words(self) -> str:
-        self._listener.join(EXIT_SECONDS)
-        return "\n".join(self._printed)
-
-    def _listen(self, printed: IO[bytes]) -> None:
-        with printed:
-            for line in printed:
-                text = line.decode(errors="replace").rstrip()
-                self._printed.append(text)
-                self.on_output(text)
