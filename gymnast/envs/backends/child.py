@@ -34,7 +34,7 @@ class Child:
     def __init__(self, module: str, on_output: Callable[[str], None]) -> None:
         """Starts the process; `on_output` is called with each line that it prints. Raises OSError."""
         self.socket, theirs = socket.socketpair()
-        with theirs:
+        with theirs:  # closed here, so that the death of the child closes the connection
             try:
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", module, str(theirs.fileno()), str(os.getpid())],
@@ -42,6 +42,7 @@ class Child:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
+                    # One thread each: there are as many children as cores, and more threads would compete.
                     env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
                 )
             except OSError:
@@ -51,6 +52,7 @@ class Child:
         guard.register_child(self.pid)
         self._on_output = on_output
         self._printed: deque[str] = deque(maxlen=MAX_OUTPUT_LINES)
+        # Its output is read in a thread: a full pipe would block the child.
         self._listener = threading.Thread(
             target=self._listen, args=[self._process.stdout], daemon=True
         )
