@@ -136,7 +136,7 @@ def _train_and_replay(target: str, cfg: Config[Any], directory: Path) -> None:
     score = run.info["score"]
     if score is None or run.info["checkpoints"]["best"] is None:
         raise PresetFailure("training ended without an evaluation")
-    used = _config(run)
+    used = run.config()
     repeats = used.facts.deterministic == "yes"
     several = is_multi_agent(used.env.id)
     again = _evaluate_again(run, used) if several else evaluate(run, runs_dir=directory)["mean"]
@@ -232,10 +232,6 @@ def _replay_matches(run: Run, cfg: Config[Any]) -> None:
                 raise PresetFailure(str(differs)) from None
         raise_fault(renderer.matches.name, renderer.matches.reset([0], [traces[0].seed]))
         renderer.render()
-
-
-def _config(run: Run) -> Config[Any]:
-    return run.config()
 
 
 def _named(name: str) -> tuple[Preset, str | None]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gymnast.errors import EnvError
+
 
 @dataclass(frozen=True)
 class Family:
@@ -53,6 +55,12 @@ YOURS, OTHERS = "yours", "others"
 def is_multi_agent(env_id: str) -> bool:
     """True if this is a multi-agent environment."""
     return env_id == "tag" or env_id.startswith("pettingzoo/")
+
+
+def require_single_agent(env_id: str, fix: str) -> None:
+    """Raises EnvError, which suggests `fix`, if this is a multi-agent environment."""
+    if is_multi_agent(env_id):
+        raise EnvError(f"{env_id} has several roles, but this needs a single agent", fix=fix)
 
 
 def family_of(env_id: str) -> Family | None:

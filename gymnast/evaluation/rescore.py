@@ -39,9 +39,8 @@ def rescore(
     progress."""
     run, saved = find_checkpoint(ref, runs_dir)
     cfg = run.config()
-    if families.is_multi_agent(cfg.env.id):
-        what = f"{cfg.env.id} has several roles, and one agent is asked for"
-        raise EnvError(what, fix=f"gymnast eval {run.id}, or --roles for a cast of your own")
+    fix = f"gymnast eval {run.id}, or --roles for a cast of your own"
+    families.require_single_agent(cfg.env.id, fix)
     changes: dict[str, Any] = {}
     if sampled:
         changes["eval.deterministic"] = False

@@ -12,6 +12,7 @@ sent to a running training in live/commands.py. Sinks, alerts and readers only l
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -104,8 +105,7 @@ class Loop:
             self.update_run_info()
             reason = reason or self.commands.apply_pending(self)  # blocks while the run is paused
         self.log_stop_reason(reason)
-        for fault in self.fault_reports.remaining():
-            self.event("fault", env=s.cfg.env.id, **fault)
+        self.report_faults(self.fault_reports.remaining())
         if reason.is_final:
             evaluation_points.finish_evaluations(self, reason)
         self.save("exit")
@@ -158,8 +158,7 @@ class Loop:
         clock.episodes += collected.episodes
         s.traces += collected.traces
         s.match_traces += collected.match_traces
-        for fault in self.fault_reports.add(collected.faults, collected.fatal_fault):
-            self.event("fault", env=s.cfg.env.id, **fault)
+        self.report_faults(self.fault_reports.add(collected.faults, collected.fatal_fault))
         self.row["rollout/faults"] = len(collected.faults)
         if s.curriculum is not None:
             self.row["progress/stage"] = s.curriculum.stage + 1
@@ -199,6 +198,10 @@ class Loop:
             dropped=incident.dropped,
             bundle=str(bundle),
         )
+
+    def report_faults(self, reports: Iterable[dict[str, Any]]) -> None:
+        for report in reports:
+            self.event("fault", env=self.session.cfg.env.id, **report)
 
     def raise_if_env_failed(self) -> None:
         """Raises EnvError if a copy of the environment broke more often than `env.max_faults` allows,

@@ -10,7 +10,7 @@ import gymnasium as gym
 from gymnasium import error
 
 from gymnast.config.episode_limit import ENV_LIMIT, EpisodeLimit
-from gymnast.config.families import install_hint, is_multi_agent
+from gymnast.config.families import install_hint, require_single_agent
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.image import is_atari
 from gymnast.envs.build.env_ids import register, successor_error
@@ -30,9 +30,7 @@ def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = ENV_LIMIT) -> gym.Env[Any,
 
     `limit`: time limit to use instead of, or in the absence of, the environment's own.
     """
-    if is_multi_agent(cfg.id):
-        fix = "use train, eval, video, net or league, which support roles"
-        raise EnvError(f"{cfg.id} has several roles, but this needs a single agent", fix=fix)
+    require_single_agent(cfg.id, "use train, eval, video, net or league, which support roles")
     with guard.watch():
         return apply_wrappers(_make_unwrapped(cfg, limit), cfg)
 
