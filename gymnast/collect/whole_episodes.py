@@ -15,8 +15,6 @@ from gymnast.images import Images, ObsArray, concatenate
 from gymnast.rollout import Rollout
 from gymnast.runs.trace import Trace
 
-Array = np.ndarray
-
 
 def whole_episode(ends: EpisodeEnds, k: int, columns: Columns, running: RunningEpisodes) -> Columns:
     """Returns the columns of the k-th ended episode, [length, ...]; `columns` are those of the rollout in

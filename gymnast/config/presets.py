@@ -233,10 +233,6 @@ def find_preset(name: str) -> Preset:
     return Preset(name)
 
 
-def variant_names(name: str) -> list[str]:
-    return find_preset(name).variants
-
-
 def search_presets(text: str = "") -> list[Preset]:
     """Returns presets whose name or variants contain the text; if there are none, presets with similar
     names."""

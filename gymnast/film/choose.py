@@ -13,7 +13,6 @@ from gymnast.runs.trace import KEPT_INDICES, Trace, read_meta, read_traces
 from gymnast.runs.trace_budget import REMOVED_LIST
 
 Kind = Literal["eval", "confirm", "train"]
-KINDS: tuple[Kind, ...] = ("eval", "confirm", "train")
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gymnast.errors import GymnastError
-from gymnast.league.logistic import posterior_mode, sigmoid
+from gymnast.league.logistic import posterior_mode
 from gymnast.league.results import Entrant, Results, natural_key
 from gymnast.rl.statistics import Z95, Interval
 
@@ -75,13 +75,6 @@ class Ratings:
         variance = float(weight @ self.covariance @ weight)
         value = self.entrants[better].value - self.entrants[worse].value
         return _interval(value, math.sqrt(max(variance, 0.0)))
-
-    def win_probability(self, row: Entrant, column: Entrant) -> float:
-        """Returns the probability that the row beats the column, according to their ratings."""
-        ahead = self.entrants[row].value - self.entrants[column].value
-        if self.advantage is not None:
-            ahead += self.advantage.value
-        return float(sigmoid(np.array(ahead / SCALE)))
 
     def to_json(self) -> dict[str, Any]:
         rated = [

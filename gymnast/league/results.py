@@ -152,19 +152,6 @@ class Results:
     def total(self) -> Tally:
         return sum(self.pairs.values(), Tally())
 
-    def entrant_tally(self, entrant: Entrant) -> Tally:
-        """Returns the results of all matches of one entrant."""
-        if entrant.role not in (self.row_role, self.column_role):
-            raise GymnastError(
-                f"there is no role {entrant.role}",
-                at=str(entrant),
-                fix=f"use {self.row_role} or {self.column_role}",
-            )
-        # the position of the entrant's name in the keys of `pairs`
-        axis = (self.row_role, self.column_role).index(entrant.role)
-        played = (tally for pair, tally in self.pairs.items() if pair[axis] == entrant.name)
-        return sum(played, Tally())
-
     def to_json(self) -> dict[str, Any]:
         """Returns the table as JSON data; it does not depend on the order in which matches were added."""
         pairs = [

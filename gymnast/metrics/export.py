@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-import math
 from collections.abc import Mapping
 
 from gymnast.metrics.metric import Metric
@@ -25,13 +23,6 @@ def to_csv(store: MetricStore) -> str:
         # repr of a float is its shortest text that reads back to the same bits
         writer.writerow([repr(row[name]) if name in row else "" for name in names])
     return text.getvalue()
-
-
-def to_json(store: MetricStore) -> str:
-    """Returns a JSON list of rows, each with its own keys. NaN becomes the text "nan", since JSON has
-    none."""
-    rows = [{key: _jsonable(value) for key, value in row.items()} for row in store.rows()]
-    return json.dumps(rows, allow_nan=False)
 
 
 def to_parquet(store: MetricStore, metrics: Mapping[str, Metric]) -> bytes:
@@ -54,7 +45,3 @@ def to_parquet(store: MetricStore, metrics: Mapping[str, Metric]) -> bytes:
 
 def _column_metadata(metric: Metric) -> dict[str, str]:
     return {"unit": metric.unit, "description": metric.description}
-
-
-def _jsonable(value: float) -> float | str:
-    return value if math.isfinite(value) else repr(value)

@@ -26,11 +26,6 @@ Row = dict[str, float]
 Curve = tuple[list[float], list[float]]
 
 
-def evaluation_curve(run: Run, x: str) -> Curve:
-    """Returns (x, mean raw return) of every evaluation, x being the clock `x` of the policy it scored."""
-    return curve_of(read_rows(run), x)
-
-
 def curve_of(rows: Sequence[Row], x: str, key: str = RETURN_KEY) -> Curve:
     """Returns (x, value) of the metric `key` for every evaluation, ordered by env steps."""
     found = {

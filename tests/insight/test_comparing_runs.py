@@ -9,10 +9,14 @@ import pytest
 from gymnast.errors import UsageError
 from gymnast.insight.compare import AXES, compare, comparison_chart, shared_range
 from gymnast.metrics.store import MetricStore
-from gymnast.runs.curve import area, evaluation_curve
+from gymnast.runs.curve import Curve, area, curve_of, read_rows
 from gymnast.runs.run import Run
 
 Record = Callable[..., Run]
+
+
+def evaluation_curve(run: Run, x: str) -> Curve:
+    return curve_of(read_rows(run), x)
 
 
 def test_an_evaluation_is_at_the_version_it_scored_on_every_clock(record: Record):

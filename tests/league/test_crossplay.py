@@ -46,28 +46,16 @@ def test_each_cell_is_the_win_rate_of_its_row_and_empty_without_known_outcomes()
                 assert (cell["rate"], cell["low"], cell["high"]) == (None, 0, 1)
 
 
-def test_the_matrix_as_text():
-    assert matrix().to_text().splitlines() == [
-        r"seeker \ hider               0  7       scripted:easy",
-        "200             0% [0, 35] / 7  -   40% [17, 69] / 10",
-        "1000                         -  -  90% [83, 94] / 100",
-        "win rate of the seeker [95 % interval] / matches with a known outcome;"
-        " 7 unknown, not counted",
-    ]
-
-
 def test_rows_and_columns_can_be_chosen():
     found = CrossPlayMatrix.from_results(
         Results("seeker", "hider", dict(PAIRS)), ["1000", "new"], ["scripted:easy"]
     )
     assert found.rows == ("1000", "new")
     assert found.cells == ((Tally(90, 10),), (Tally(),))
-    assert "unknown" not in found.legend
 
 
-def test_an_empty_matrix_says_that_there_are_no_matches():
+def test_an_empty_matrix_has_no_cells():
     empty = CrossPlayMatrix.from_results(Results("seeker", "hider"))
-    assert empty.to_text() == "(no matches yet)"
     assert empty.to_json()["cells"] == []
 
 

@@ -261,7 +261,6 @@ def test_two_anchors_distinguish_a_favored_role_from_better_players():
     assert found.advantage is not None
     assert found.advantage.value == pytest.approx(120, abs=1)
     assert found.entrants[S["a"]].value == pytest.approx(1080, abs=1)
-    assert found.win_probability(S["a"], H["x"]) == pytest.approx(1 / (1 + 10 ** (-0.5)), abs=1e-3)
     unanchored = fit_ratings(results, advantage=True).advantage
     assert unanchored is not None
     assert unanchored.std_error > 200, "matches between roles alone cannot distinguish them"

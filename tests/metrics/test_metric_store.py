@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
 import signal
@@ -21,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast.errors import RunError
-from gymnast.metrics.export import to_csv, to_json
+from gymnast.metrics.export import to_csv
 from gymnast.metrics.store import MetricStore
 
 AWKWARD = [math.nan, math.inf, -math.inf, 5e-324, 1.7976931348623157e308, -0.0, 0.0, 0.1, 5e-4]
@@ -42,19 +41,18 @@ def views(store: MetricStore) -> dict[str, list[dict[str, bytes]]]:
         "csv": [
             {k: bits(float(v)) for k, v in zip(head, line, strict=True) if v} for line in lines
         ],
-        "json": [{k: bits(float(v)) for k, v in row.items()} for row in json.loads(to_json(store))],
         "columns": [{k: columns[k][i].tobytes() for k in row} for i, row in enumerate(rows)],
     }
 
 
-def test_store_csv_and_json_agree_bit_for_bit(tmp_path, row):
+def test_store_and_csv_agree_bit_for_bit(tmp_path, row):
     with MetricStore(tmp_path / "metrics.db", "w") as store:
         for i, value in enumerate(AWKWARD):
             store.append(row(i, policy__loss=value, value__mean=-value))
     with MetricStore(tmp_path / "metrics.db") as store:
         formats = views(store)
     assert [r["policy/loss"] for r in formats["rows"]] == [bits(v) for v in AWKWARD]
-    assert formats["rows"] == formats["csv"] == formats["json"] == formats["columns"]
+    assert formats["rows"] == formats["csv"] == formats["columns"]
 
 
 @settings(deadline=None, max_examples=40)
@@ -66,7 +64,7 @@ def test_any_float_survives_every_view(tmp_path_factory, values):
             store.append({"clock/rollouts": float(i), "policy/loss": value})
         formats = views(store)
     assert [r["policy/loss"] for r in formats["csv"]] == [bits(v) for v in values]
-    assert formats["rows"] == formats["csv"] == formats["json"] == formats["columns"]
+    assert formats["rows"] == formats["csv"] == formats["columns"]
 
 
 def test_stored_values_are_not_rounded_to_the_displayed_digits(tmp_path):
@@ -202,7 +200,6 @@ def test_a_run_without_rows_has_an_empty_store(tmp_path):
         assert store.read() == {}
         assert store.read(["policy/loss"])["policy/loss"].tolist() == []
         assert list(store.rows()) == []
-        assert to_json(store) == "[]"
 
 
 def test_an_unknown_format_version_is_rejected_with_the_reason(tmp_path):
