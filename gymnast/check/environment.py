@@ -55,15 +55,20 @@ def check_environment(
     try:
         copy = CheckedEnv(make)
     except EnvError as problem:
-        if problem.__cause__ is None:
-            raise
-        text = env_traceback(problem.__cause__)
-        return Report(target, 0, 0, (Finding("made", "wrong", problem.message, "", text),))
+        return creation_failure(target, problem)
     with closing(copy), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Gymnasium's, about what is reported here in full
         check = _EnvironmentCheck(cfg, copy, make, seed)
         findings = [*check.findings(steps, on_progress)]
         return Report(target, copy.steps, copy.resets, sort_findings(findings))
+
+
+def creation_failure(target: str, problem: EnvError) -> Report:
+    """Returns the report for an environment whose constructor raised. Raises other problems again."""
+    if problem.__cause__ is None:
+        raise problem
+    text = env_traceback(problem.__cause__)
+    return Report(target, 0, 0, (Finding("made", "wrong", problem.message, "", text),))
 
 
 class _EnvironmentCheck:

@@ -21,6 +21,13 @@ track_option = click.option(
     metavar="wandb|tensorboard",
     help="Also log every row to this tracker (track.to). Repeatable.",
 )
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Seeds trained at the same time.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 

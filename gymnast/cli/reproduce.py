@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gymnast.cli.options import echo_json, json_option, runs_option, track_option
+from gymnast.cli.options import echo_json, jobs_option, json_option, runs_option, track_option
 from gymnast.errors import UsageError
 
 
@@ -18,13 +18,7 @@ from gymnast.errors import UsageError
     type=click.IntRange(min=1),
     help="Number of seeds. Default: all of the stored result.",
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Seeds trained at the same time.",
-)
+@jobs_option
 @click.option(
     "--store",
     "store_it",

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gymnast.cli.confirmation import DECLINED
-from gymnast.cli.options import echo_json, json_option, runs_option, track_option
+from gymnast.cli.options import echo_json, jobs_option, json_option, runs_option, track_option
 from gymnast.errors import UsageError
 
 
@@ -78,13 +78,7 @@ def _training() -> Any:
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Root seed of all randomness.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Train N seeds as a group.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Seeds trained at the same time.",
-)
+@jobs_option
 @click.option(
     "--from", "source", metavar="RUN[:CHECKPOINT]", help="Start from another run's weights."
 )

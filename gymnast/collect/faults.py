@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gymnast.envs.backends.backend import Fault
+from gymnast.envs.backends.backend import Fault, raise_fault
 
 
 class FaultCount:
@@ -25,6 +25,11 @@ class FaultCount:
     def begin_rollout(self) -> None:
         """Forgets the faults of the previous rollout, but not how many each copy had in a row."""
         self.rollout_faults = []
+
+    def raise_if_fatal(self, env: str) -> None:
+        """Raises EnvError, with the name of the environment, if the run cannot continue."""
+        if self.fatal_fault is not None:
+            raise_fault(env, [self.fatal_fault])
 
     def episode_finished(self, copies: int | np.ndarray) -> None:
         """Sets the fault count of these copies back to 0."""

@@ -19,7 +19,6 @@ from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.collect.seats import Seats
 from gymnast.collect.tasks import TaskSampler
 from gymnast.config.section import RolloutLength
-from gymnast.envs.backends.backend import raise_fault
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches, MatchStep, Role
 from gymnast.policy.policy import Policy
 from gymnast.runs.match_trace import MatchTrace
@@ -90,7 +89,7 @@ class MatchCollector:
         """Starts the first match in every slot."""
         self._reset(np.arange(self.matches.n_matches))
         self._assign_seats()
-        self._raise_if_failed()
+        self._faults.raise_if_fatal(self.matches.name)
 
     def collect(
         self,
@@ -199,10 +198,6 @@ class MatchCollector:
         for name, seats in self.seats.items():
             seats.assign_players([cast[name] for cast in self.casts], self.matchmaker.player)
 
-    def _raise_if_failed(self) -> None:
-        if self._faults.fatal_fault is not None:
-            raise_fault(self.matches.name, [self._faults.fatal_fault])
-
     # ---- traces ------------------------------------------------------------------------------
 
     def _columns(self) -> dict[str, Array]:
@@ -269,7 +264,7 @@ class MatchCollector:
             failed = {match: reason for match in every if not self._replay(match, arrays)}
         self._reset(np.array(list(failed), dtype=np.int64))
         self._assign_seats()
-        self._raise_if_failed()
+        self._faults.raise_if_fatal(self.matches.name)
         return failed
 
     def close(self) -> None:

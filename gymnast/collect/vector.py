@@ -20,7 +20,7 @@ from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.collect.tasks import TaskSampler
 from gymnast.collect.whole_episodes import keep_whole_episodes, make_trace, whole_episode
 from gymnast.config.section import RolloutLength
-from gymnast.envs.backends.backend import Backend, Step, any_true, info_metrics, raise_fault
+from gymnast.envs.backends.backend import Backend, Step, any_true, info_metrics
 from gymnast.policy.policy import Policy
 from gymnast.runs.role_arrays import strip_prefix
 from gymnast.seeds import episode_seeds, stream
@@ -69,8 +69,7 @@ class VectorCollector:
     def start_episodes(self) -> None:
         """Resets every copy for its first episode."""
         self._reset(np.arange(self.envs.n_envs))
-        if self._faults.fatal_fault is not None:
-            raise_fault(self.envs.name, [self._faults.fatal_fault])
+        self._faults.raise_if_fatal(self.envs.name)
 
     def collect(
         self,
@@ -138,8 +137,7 @@ class VectorCollector:
         failed = replay.restore(self.envs, self.running, arrays["obs"], history)
         self.start[list(failed)] = True
         self._reset(np.array(list(failed), dtype=np.int64))
-        if self._faults.fatal_fault is not None:
-            raise_fault(self.envs.name, [self._faults.fatal_fault])
+        self._faults.raise_if_fatal(self.envs.name)
         return failed
 
     def close(self) -> None:

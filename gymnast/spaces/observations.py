@@ -53,8 +53,18 @@ class BoxObs:
         return f"index {np.argwhere(~np.isfinite(np.atleast_1d(row)))[0].tolist()}"
 
 
+class _IntegerObs:
+    """Observations of integers, which are always finite."""
+
+    def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
+        return None
+
+    def where_not_finite(self, row: np.ndarray) -> str:
+        return ""
+
+
 @dataclass(frozen=True)
-class DiscreteObs:
+class DiscreteObs(_IntegerObs):
     """A Discrete observation: one of n categories, embedded by the network."""
 
     n: int
@@ -68,15 +78,9 @@ class DiscreteObs:
         rows[i] = obs
         return None
 
-    def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
-        return None
-
-    def where_not_finite(self, row: np.ndarray) -> str:
-        return ""
-
 
 @dataclass(frozen=True)
-class MultiDiscreteObs:
+class MultiDiscreteObs(_IntegerObs):
     """A MultiDiscrete observation: one of n[i] categories for element i, each embedded by the network."""
 
     shape: tuple[int, ...]
@@ -95,12 +99,6 @@ class MultiDiscreteObs:
         rows[i] = obs
         return None
 
-    def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
-        return None
-
-    def where_not_finite(self, row: np.ndarray) -> str:
-        return ""
-
     def embedding_rows(self, rows: np.ndarray) -> np.ndarray:
         """Returns the rows [B, k] of one embedding table of all elements, for observations [B, ...]."""
         # Element i owns the n[i] rows of the table after those of all elements before it.
@@ -117,7 +115,7 @@ def planes_of(shape: tuple[int, ...], channels: str) -> tuple[int, int, int]:
 
 
 @dataclass(frozen=True)
-class ImageObs:
+class ImageObs(_IntegerObs):
     """A Box of uint8 with two or three axes. It stays uint8; the network divides by `top`."""
 
     shape: tuple[int, ...]
@@ -148,12 +146,6 @@ class ImageObs:
             return f"the observation is of {obs.dtype}, its space says uint8"
         rows[i] = obs
         return None
-
-    def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
-        return None
-
-    def where_not_finite(self, row: np.ndarray) -> str:
-        return ""
 
 
 @dataclass(frozen=True)

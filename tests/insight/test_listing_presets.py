@@ -6,19 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from gymnast import api
-from gymnast.cli import cli
 from gymnast.config.families import FAMILIES
 from gymnast.config.presets import find_preset
 from gymnast.insight import results
+from tests.cli_output import cli_output
 
 
 def listed(*words: str) -> str:
-    done = CliRunner().invoke(cli, ["presets", *words])
-    assert done.exit_code == 0, done.output
-    return done.output
+    return cli_output("presets", *words)
 
 
 def test_every_preset_is_listed_under_its_family_in_the_order_of_families():

@@ -23,6 +23,7 @@ from gymnast.metrics.export import to_csv
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
+from tests.cli_output import cli_output
 
 Record = Callable[..., Run]
 SCORE = {"mean": 1 / 3, "low": 0.1 + 0.2, "high": 0.5, "episodes": 100}
@@ -30,14 +31,7 @@ SCORE = {"mean": 1 / 3, "low": 0.1 + 0.2, "high": 0.5, "episodes": 100}
 
 @pytest.fixture
 def ask(runs_dir: Path) -> Callable[..., str]:
-    def call(*words: str) -> str:
-        done = CliRunner().invoke(cli, [*words, "--runs", str(runs_dir)])
-        if done.exception and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
-    return call
+    return lambda *words: cli_output(*words, "--runs", str(runs_dir))
 
 
 @pytest.fixture

@@ -13,15 +13,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from PIL import Image
 
 from gymnast import api
-from gymnast.cli import cli
 from gymnast.errors import GymnastError, RunError, UsageError
 from gymnast.insight.report import pictures
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
+from tests.cli_output import cli_output
 
 ALERT = {
     "id": "policy/kl:high",
@@ -172,10 +171,7 @@ def test_the_command_prints_the_files_and_rejects_a_wrong_suffix(
     run: Run, runs_dir: Path, tmp_path: Path
 ):
     def ask(*words: str) -> str:
-        done = CliRunner().invoke(cli, ["report", run.id, "--runs", str(runs_dir), *words])
-        if done.exception and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return done.stdout
+        return cli_output("report", run.id, "--runs", str(runs_dir), *words)
 
     printed = ask("--md", "--out", str(tmp_path / "a.md"), "--x", "env_steps")
     assert printed.splitlines() == [str(tmp_path / "a.md"), "and 3 pictures"]

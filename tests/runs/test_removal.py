@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from gymnast.cli import cli
 from gymnast.errors import GymnastError, RunError, UsageError
 from gymnast.runs import removal, store
 from gymnast.runs.run import Run
 from gymnast.text import formatting
+from tests.cli_output import cli_output
 
 Maker = Callable[..., Run]
 Ask = Callable[..., str]
@@ -38,11 +37,7 @@ def score(low: float) -> dict[str, float]:
 @pytest.fixture
 def ask(runs_dir: Path) -> Ask:
     def call(*words: str, answer: str | None = None) -> str:
-        done = CliRunner().invoke(cli, ["runs", *words, "--runs", str(runs_dir)], input=answer)
-        if done.exception and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        assert done.exit_code == 0, done.output
-        return done.stdout
+        return cli_output("runs", *words, "--runs", str(runs_dir), answer=answer)
 
     return call
 

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from gymnast.cli import cli
 from gymnast.clock import Clock
 from gymnast.config.resolve import resolve
 from gymnast.config.sections import ALGORITHMS
@@ -21,6 +19,7 @@ from gymnast.seeds import stream
 from gymnast.training.learner import Learner
 from gymnast.training.live.settings import Schedules
 from gymnast.training.session import open_collector
+from tests.cli_output import cli_output
 from tests.small_runs import checkpoint_arrays, train_small
 
 SMALL: dict[str, Any] = {"env.n_envs": 8, "policy.hidden": [6, 5]}
@@ -47,10 +46,7 @@ def layers_of(learner: Learner, rollout: Rollout) -> dict[str, Any]:
 
 
 def ask(*words: str) -> str:
-    done = CliRunner().invoke(cli, ["net", *words])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.stdout
+    return cli_output("net", *words)
 
 
 @pytest.mark.parametrize("shared", ["on", "off"])

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.check.checked_env import env_traceback
-from gymnast.check.environment import STEPS, ProgressCallback
+from gymnast.check.environment import STEPS, ProgressCallback, creation_failure
 from gymnast.check.episode_ends import NO_LIMIT
 from gymnast.check.finding import Finding, Report, sort_findings
 from gymnast.check.matches.determinism import (
@@ -55,10 +54,7 @@ def check_matches(
     try:
         matches = make(N_PARALLEL)
     except EnvError as problem:
-        if problem.__cause__ is None:
-            raise
-        text = env_traceback(problem.__cause__)
-        return Report(target, 0, 0, (Finding("made", "wrong", problem.message, "", text),))
+        return creation_failure(target, problem)
     with closing(matches):
         check = _MatchCheck(cfg, matches, seed)
         check.play(steps, on_progress)
