@@ -1,13 +1,6 @@
-"""Every file uses the field's words and full sentences: the rules of `tests/wording.py`.
-
-Files that are still to be rewritten are listed in `tests/wording_todo.txt`, one path per line. A file that no
-longer needs to be listed must be removed from the list.
-"""
+"""Every file uses the field's words and full sentences: the rules of `tests/wording.py`."""
 
 from __future__ import annotations
-
-import inspect
-from pathlib import Path
 
 import click
 import pytest
@@ -17,42 +10,17 @@ from tests.config.test_help_texts import COMMANDS
 from tests.wording import banned_words, british_spellings, is_fragment
 
 
-@pytest.fixture(scope="module")
-def found() -> dict[str, list[wording.Violation]]:
-    return wording.all_violations(wording.checked_files())
-
-
-def test_every_file_that_is_not_listed_follows_the_rules(found: dict[str, list[wording.Violation]]):
-    listed = set(wording.still_to_rewrite())
+def test_every_file_follows_the_rules():
+    found = wording.all_violations(wording.checked_files())
     wrong = [
         f"{name}:{violation.line}: {violation.text}"
         for name, violations in found.items()
-        if name not in listed
         for violation in violations
     ]
     assert wrong == []
 
 
-def test_a_file_that_follows_the_rules_is_not_listed(found: dict[str, list[wording.Violation]]):
-    superfluous = [name for name in wording.still_to_rewrite() if name not in found]
-    assert superfluous == [], "remove these from tests/wording_todo.txt"
-
-
-def test_no_file_is_listed_twice():
-    listed = wording.still_to_rewrite()
-    assert len(set(listed)) == len(listed)
-
-
-def _file_of(command: click.Command) -> str:
-    callback = inspect.unwrap(command.callback) if command.callback else None
-    file = inspect.getsourcefile(callback) if callback else None
-    return Path(file).relative_to(wording.ROOT).as_posix() if file else ""
-
-
-REWRITTEN = [n for n, c in COMMANDS.items() if _file_of(c) not in wording.still_to_rewrite()]
-
-
-@pytest.mark.parametrize("name", REWRITTEN)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_follows_the_rules(name: str):
     """Help can be composed from other files than the command's own, so the rendered text is checked."""
     command = COMMANDS[name]

@@ -2,7 +2,6 @@
 
 python -m tests.wording                 # every violation, as path:line: what is wrong
 python -m tests.wording gymnast/algos   # only below these paths
-python -m tests.wording --update        # rewrite the list of files that are still to be rewritten
 """
 
 from __future__ import annotations
@@ -15,14 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TODO = Path(__file__).with_name("wording_todo.txt")
 FOLDERS = ("gymnast", "docs", "tests", "benchmarks", "native")
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile")
 SUFFIXES = (".py", ".pyi", ".md", ".yaml", ".cpp", ".h", ".hpp", ".cc", ".txt")
 RULES = (
     "tests/wording.py",
     "tests/test_wording.py",
-    "tests/wording_todo.txt",
     "tests/benchmarks/test_codebase.py",
 )
 """Files that quote what they forbid."""
@@ -199,12 +196,6 @@ def all_violations(files: list[Path]) -> dict[str, list[Violation]]:
     return {name: wrong for name, wrong in found.items() if wrong}
 
 
-def still_to_rewrite() -> list[str]:
-    """Returns the files that are excused until they are rewritten, one path per line of the list."""
-    lines = TODO.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
-
-
 def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
     for found in pattern.finditer(text):
         yield text.count("\n", 0, found.start()) + 1, " ".join(found[0].split())
@@ -217,12 +208,6 @@ def _is_property(node: ast.AST) -> bool:
 
 def main(arguments: list[str]) -> None:
     found = all_violations(checked_files())
-    if arguments == ["--update"]:
-        for name in set(found) - set(still_to_rewrite()):
-            print(f"added, which only a file that was moved should be: {name}")
-        head = "# Files that are still to be rewritten; the list may only become shorter.\n"
-        TODO.write_text(head + "".join(f"{name}\n" for name in found), encoding="utf-8")
-        return
     for name, wrong in found.items():
         if not arguments or name.startswith(tuple(arguments)):
             for violation in wrong:
