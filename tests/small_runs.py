@@ -17,12 +17,12 @@ from gymnast.runs import checkpoint, inbox, store
 from gymnast.runs.match_trace import MatchTrace, read_matches
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
+from gymnast.training.collectors import open_collector
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.lifecycle.resume import resume
 from gymnast.training.lifecycle.start import start_run
 from gymnast.training.python_api import train
-from gymnast.training.session import open_collector
 
 Row = dict[str, float]
 

@@ -85,8 +85,8 @@ def prune(
     """Delete the runs that match every condition, after confirmation.
 
     FILTER is as in `gymnast runs`. By default these are kept (see --include): tagged runs, the runs
-    that @best and @best:ENV refer to, parents of runs that are kept, and runs whose directory has files that
-    gymnast did not write (foreign). Active runs are always kept.
+    that @best and @best:ENV refer to, parents of runs that are kept, and "foreign" runs: those whose directory has
+    files that gymnast did not write. Active runs are always kept.
 
     \b
     gymnast runs prune --status failed,lost --dry-run

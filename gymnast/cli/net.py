@@ -45,8 +45,8 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
     from gymnast.evaluation.rescore import find_checkpoint
     from gymnast.inspect.network import network_report
     from gymnast.runs import store
+    from gymnast.training.collectors import open_collector
     from gymnast.training.lifecycle.prepare import prepare
-    from gymnast.training.session import open_collector
 
     run = api.find_run(target, store.runs_dir(runs_dir))
     if run is None:

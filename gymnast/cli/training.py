@@ -24,13 +24,13 @@ from gymnast.processes.env_output import separate_env_output
 from gymnast.processes.parent import exit_with_parent
 from gymnast.runs import store
 from gymnast.runs.run import Run
+from gymnast.training.collectors import open_collector
 from gymnast.training.lifecycle.debug import detect_anomalies
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.prepare import PreparedRun, prepare
 from gymnast.training.lifecycle.resume import resume
 from gymnast.training.lifecycle.start import start_run
 from gymnast.training.lifecycle.summary import end_text, preflight_text
-from gymnast.training.session import open_collector
 
 Show = Literal["everything", "ending", "nothing"]
 """Output of a training: the live table and the result, the result only, or nothing."""

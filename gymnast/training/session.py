@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
-from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import Clock
 from gymnast.collect.collector import Collector
-from gymnast.collect.tasks import TaskSampler
-from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import PeriodicTrigger
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
-from gymnast.config.schedule import highest
-from gymnast.config.sections.env import VECTOR_BACKENDS
-from gymnast.config.sections.shaping import step_info_keys
-from gymnast.config.serialize import flat_values
-from gymnast.envs.backends.backend import OTHER_BACKEND_FIX
-from gymnast.envs.build.open import open_envs
-from gymnast.envs.build.seeding import check_seeding
-from gymnast.errors import ConfigError
 from gymnast.evaluation.scores import Scores
+from gymnast.measure.limits import metric_limits
 from gymnast.measure.recent import RecentEpisodes
 from gymnast.metrics.alerts import Alerts
-from gymnast.metrics.metric import Dimension, Limits
 from gymnast.metrics.specs import run_metrics
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Episode, Episodes, Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.role_arrays import POLICY, add_role_prefix, arrays_of_role
-from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
-from gymnast.seeds import is_in_subset
-from gymnast.spaces.actions import BoxAction, DiscreteAction, action_bounds, max_entropy
-from gymnast.spaces.observations import BoxObs, as_box
-from gymnast.spaces.policy_facts import facts_for_policy_obs
-from gymnast.spaces.spaces import with_declared_ranges
 from gymnast.training.learner import Learner
 from gymnast.training.lifecycle.stop import StopReason
 from gymnast.training.live.curriculum import Curriculum
@@ -49,7 +31,6 @@ from gymnast.training.live.settings import Schedules, Settings
 from gymnast.training.transaction import Transaction
 
 if TYPE_CHECKING:
-    from gymnast.collect.matches import MatchCollector
     from gymnast.selfplay.league import League
 
 LEARNER, COLLECTOR = "learner", "collector"
@@ -252,11 +233,6 @@ class Session:
         return {role: learner.policy.spec() for role, learner in self.learners.items()}
 
 
-def open_collector(cfg: Config[Any]) -> Collector:
-    """Returns a collector with the training environments opened."""
-    return _open_matches(cfg) if is_multi_agent(cfg.env.id) else open_vector_collector(cfg)
-
-
 def _league(cfg: Config[Any], collector: Collector, run_dir: Path) -> League | None:
     """Returns the league of an environment with several agents, else None."""
     if not is_multi_agent(cfg.env.id):
@@ -269,125 +245,3 @@ def _league(cfg: Config[Any], collector: Collector, run_dir: Path) -> League | N
     league = League(cfg, collector.matches, list(collector.spaces), run_dir)
     collector.matchmaker = league
     return league
-
-
-def _open_matches(cfg: Config[Any]) -> MatchCollector:
-    from gymnast.collect.matches import MatchCollector
-    from gymnast.envs.matches.open import open_matches
-    from gymnast.selfplay.evaluation import learning_roles
-
-    if cfg.initial_algo().rollout_length().episodes or cfg.algo.action_selection != "sample":
-        what = f"{cfg.algo.name} cannot learn roles of several agents"
-        raise ConfigError(what, fix="use ppo or a2c")
-    matches = open_matches(cfg, cfg.env.n_envs)
-    learners = learning_roles(cfg, list(matches.roles))
-    if not learners:
-        known = ", ".join(matches.roles)
-        raise ConfigError(
-            f"no role learns in {cfg.env.id}", fix=f"set roles.ROLE.plays=learner ({known})"
-        )
-    return MatchCollector(
-        matches,
-        seed=cfg.seed,
-        learners=learners,
-        should_trace=partial(is_in_subset, cfg.traces.train),
-        on_fault=cfg.env.on_fault,
-        max_faults=cfg.env.max_faults,
-    )
-
-
-def open_vector_collector(cfg: Config[Any]) -> VectorCollector:
-    """Returns a collector for an environment with one agent. Whether seeds make its episodes
-    reproducible is declared in the facts, or tried out."""
-    env = cfg.env
-    if env.backend in VECTOR_BACKENDS and cfg.initial_algo().rollout_length().episodes:
-        what = (
-            f"{cfg.algo.name} collects whole episodes, but env.backend={env.backend} cannot step "
-            "single copies"
-        )
-        raise ConfigError(what, fix=OTHER_BACKEND_FIX)
-    metric_keys, step_keys = cfg.info_keys(), step_info_keys(cfg.shaping)
-    envs = open_envs(
-        env,
-        limit=cfg.training_limit(),
-        info_keys=sorted(set(metric_keys.values())),
-        step_keys=step_keys,
-        on_output=logging.getLogger("gymnast.envs").warning,
-    )
-    try:
-        seeding = check_seeding(envs, cfg.facts.deterministic)
-    except BaseException:  # Ctrl-C too: worker processes must not stay behind
-        envs.close()
-        raise
-    if not seeding.is_replayable and (
-        env.backend not in VECTOR_BACKENDS or cfg.facts.deterministic == "no"
-    ):
-        # a vector backend without a declaration finds out when it first restores an episode
-        envs.restore_mode = "none"
-    return VectorCollector(
-        envs,
-        seed=cfg.seed,
-        metric_keys=metric_keys,
-        step_keys=step_keys,
-        should_trace=partial(is_in_subset, cfg.traces.train),
-        keep_obs=not seeding.is_replayable and cfg.traces.train > 0,
-        on_fault=env.on_fault,
-        max_faults=env.max_faults,
-        task_sampler=TaskSampler.from_config(env),
-        seeding_warnings=seeding.warnings,
-    )
-
-
-def alert_settings(cfg: Config[Any], run: Run) -> dict[str, Any]:
-    """Returns the values that alerts and their advice depend on: every setting by dotted key, and the
-    parent run."""
-    return {**flat_values(cfg), "run.parent": run.info["parent"]}
-
-
-def metric_limits(collector: Collector, cfg: Config[Any]) -> Limits:
-    """Returns the bounds of this task's metrics; with several roles, bounds that hold for all."""
-    limits = [
-        _limits_of_role(obs, action, collector, cfg) for obs, action in collector.spaces.values()
-    ]
-    return reduce(Limits.joined, limits)
-
-
-def _limits_of_role(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) -> Limits:
-    facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)
-    # Ranges are declared for the unmodified environment: noise or another task may leave them.
-    unmodified = not (cfg.env.tasks or cfg.env.adds_randomness)
-    obs = with_declared_ranges(obs, facts.observations) if unmodified else obs
-    box, (low, high) = as_box(obs), action_bounds(action)
-    # Rows of training and evaluation share these bounds, so a limit holds only if it holds for both.
-    own_limit = cfg.training_limit().steps is None and cfg.evaluation_limit().steps is None
-    return Limits(
-        n_actions=action.n if isinstance(action, DiscreteAction) else None,
-        entropy=max_entropy(action),
-        action_low=low,
-        action_high=high,
-        obs_low=min(box.low) if box else None,
-        obs_high=max(box.high) if box else None,
-        reward=facts.reward,
-        returns=facts.returns,
-        episode_steps=collector.env.time_limit if own_limit else None,
-        epochs=int(highest(getattr(cfg.algo, "epochs", 0))) or None,
-        action_labels=_labels(facts.actions, action.n)
-        if isinstance(action, DiscreteAction)
-        else (),
-        action_dims=_dimensions(facts.actions, action) if isinstance(action, BoxAction) else (),
-        obs_dims=_dimensions([part.name for part in facts.observations], obs)
-        if isinstance(obs, BoxObs)
-        else (),
-        outcomes=tuple(collector.env.outcomes),
-        win_rate_range=cfg.league.balance.band if len(collector.spaces) > 1 else None,
-    )
-
-
-def _labels(names: Sequence[str], count: int) -> tuple[str, ...]:
-    """Returns the declared names if there is one for each of `count` components, else empty names."""
-    return tuple(names) if len(names) == count else ("",) * count
-
-
-def _dimensions(names: Sequence[str], space: BoxAction | BoxObs) -> tuple[Dimension, ...]:
-    """Returns the components of a flat space with their names and bounds."""
-    return tuple(map(Dimension, _labels(names, space.size), space.low, space.high))

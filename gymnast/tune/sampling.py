@@ -21,8 +21,8 @@ from gymnast.engine.choice import splits_batch_over_threads
 from gymnast.engine.threads import set_num_threads
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import GymnastError
+from gymnast.training.collectors import open_vector_collector
 from gymnast.training.learner import build_policy
-from gymnast.training.session import open_vector_collector
 
 SLICE_SECONDS = 0.1
 """Minimum duration of one timed slice."""

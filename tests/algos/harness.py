@@ -13,9 +13,9 @@ from gymnast.config.config import Config
 from gymnast.config.resolve import resolve
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
+from gymnast.training.collectors import open_collector
 from gymnast.training.learner import Learner
 from gymnast.training.live.settings import Schedules
-from gymnast.training.session import open_collector
 
 IDENTITY = "tests.identity:Identity"
 ACTION_SPACES: dict[str, dict[str, Any]] = {

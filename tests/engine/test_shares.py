@@ -19,9 +19,9 @@ from gymnast.engine.threads import set_num_threads
 from gymnast.engine.torch import shares
 from gymnast.engine.torch.inference import MAX_IMAGES
 from gymnast.policy.policy import Policy
+from gymnast.training.collectors import open_collector
 from gymnast.training.learner import build_policy
 from gymnast.training.python_api import train
-from gymnast.training.session import open_collector
 from tests.engine.native.problems import Problem
 from tests.engine.native.reference import gradient_of
 from tests.small_runs import SMALL, checkpoint_arrays

@@ -16,7 +16,7 @@ from gymnast.config.vec_env_defaults import FALLBACK, MEASURED, vec_env_defaults
 from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.backends.process import ProcessBackend
 from gymnast.envs.backends.vector import VectorBackend
-from gymnast.training.session import open_vector_collector
+from gymnast.training.collectors import open_vector_collector
 
 BACKENDS = {"inprocess": InProcessBackend, "process": ProcessBackend}
 

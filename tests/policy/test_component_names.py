@@ -13,14 +13,15 @@ import pytest
 from gymnast.check.environment import check_environment
 from gymnast.config.resolve import resolve
 from gymnast.envs.build.make import make_env
+from gymnast.measure.limits import metric_limits
 from gymnast.play.session import PlayOptions, play
 from gymnast.runs import checkpoint
 from gymnast.shaping.cartpole import EDGE
 from gymnast.spaces.observations import BoxObs
 from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import convert_obs_space
+from gymnast.training.collectors import open_collector
 from gymnast.training.learner import build_policy
-from gymnast.training.session import metric_limits, open_collector
 from tests.play.test_playing import hide_display
 from tests.small_runs import rows, train_small
 

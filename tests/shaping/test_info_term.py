@@ -17,8 +17,8 @@ from gymnast.errors import EnvError
 from gymnast.runs import checkpoint
 from gymnast.shaping.info import PATIENCE
 from gymnast.step_table import step_table
+from gymnast.training.collectors import open_vector_collector
 from gymnast.training.python_api import train
-from gymnast.training.session import open_vector_collector
 from tests.algos.harness import LearnerHarness
 from tests.shaping.informative import LENGTH, Informative, energy_of
 from tests.small_runs import SMALL as QUICK

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from gymnast.metrics.sinks.console import Console
+from gymnast.training.collectors import open_collector
 from gymnast.training.lifecycle.resume import resume
 from gymnast.training.python_api import train
-from gymnast.training.session import open_collector
 
 SETTINGS = {
     "stop.env_steps": 4096,

@@ -9,12 +9,13 @@ import pytest
 
 from gymnast.config.resolve import resolve
 from gymnast.measure.components import action_components, action_options, has_components
+from gymnast.measure.limits import metric_limits
 from gymnast.metrics.families.components import MAX_COMPONENTS
 from gymnast.metrics.metric import Dimension, Limits
 from gymnast.metrics.specs import METRICS, metric_for_key, run_metrics, sort_keys
 from gymnast.rl.rollout_stats import rollout_stats
 from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction
-from gymnast.training.session import metric_limits, open_collector
+from gymnast.training.collectors import open_collector
 from tests.algos.harness import BOTH_ENGINES, ENGINES
 from tests.small_runs import exact_metrics, rows, train_small
 

@@ -16,9 +16,9 @@ from gymnast.errors import UsageError
 from gymnast.inspect import network as report
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
+from gymnast.training.collectors import open_collector
 from gymnast.training.learner import Learner
 from gymnast.training.live.settings import Schedules
-from gymnast.training.session import open_collector
 from tests.cli_output import cli_output
 from tests.small_runs import checkpoint_arrays, train_small
 

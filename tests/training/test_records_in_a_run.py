@@ -13,6 +13,7 @@ import pytest
 import gymnast
 from gymnast.envs.build.defaults import default_settings
 from gymnast.errors import EnvError
+from gymnast.measure.limits import metric_limits
 from gymnast.play.players import RandomPlayer, TrainedPlayer
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
@@ -20,7 +21,6 @@ from gymnast.spaces import spaces
 from gymnast.spaces.spaces import DiscreteAction
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.python_api import train
-from gymnast.training.session import metric_limits
 from tests.identity import OBSERVATIONS, Identity
 from tests.small_runs import (
     SMALL,

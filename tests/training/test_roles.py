@@ -25,8 +25,9 @@ from gymnast.runs import checkpoint
 from gymnast.selfplay.evaluation import MatchEvaluation, MatchEvaluator, Pairing
 from gymnast.selfplay.league import League
 from gymnast.selfplay.rows import match_row
+from gymnast.training.collectors import open_collector
 from gymnast.training.learner import build_policy
-from gymnast.training.session import Session, open_collector
+from gymnast.training.session import Session
 from gymnast.training.update import update_roles
 from tests.small_runs import (
     assert_same_run,

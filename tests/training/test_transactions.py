@@ -11,9 +11,9 @@ from gymnast.config.section import RolloutLength
 from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.runs import checkpoint
 from gymnast.seeds import stream
+from gymnast.training.collectors import open_collector
 from gymnast.training.learner import Learner
 from gymnast.training.live.settings import Schedules
-from gymnast.training.session import open_collector
 from gymnast.training.transaction import Transaction
 from tests.small_runs import resume_run, train_small
 

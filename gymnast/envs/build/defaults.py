@@ -96,7 +96,7 @@ def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, A
     if not isinstance(obs, DiscreteObs):
         settings["normalize"] = {"obs": "running"} if as_box(obs) else {}
         # A replay buffer mixes rewards of different ages, whose running scale would differ: so not for
-        # algorithms such as DQN, which do not sample their actions.
+        # off-policy algorithms, which do not sample their actions.
         if ALGORITHMS[algo][0].action_selection == "sample":
             settings["normalize"]["reward"] = "running"
     if algo == "ppo":

@@ -26,13 +26,13 @@ from gymnast.policy.layers import (
     Stack,
     iter_layers,
 )
+from gymnast.training.collectors import open_collector
 from gymnast.training.learner import build_policy
 from gymnast.training.lifecycle.debug import single_process_config
 from gymnast.training.lifecycle.stop import stop_conditions
 from gymnast.training.lifecycle.summary import Preflight
 from gymnast.training.lifecycle.unused_settings import unused_settings
 from gymnast.training.live.settings import Settings
-from gymnast.training.session import open_collector
 
 _SHOWN_ELSEWHERE = ("facts.", "env.id", "algo.name", "stop.", "seed")
 """Settings that other lines of the pre-flight text contain."""

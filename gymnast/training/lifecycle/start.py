@@ -25,6 +25,7 @@ from gymnast.evaluation.jobs import open_evaluation_runner
 from gymnast.evaluation.progress import progress_text
 from gymnast.evaluation.scores import Scores
 from gymnast.film.background import film_in_background
+from gymnast.measure.limits import metric_limits
 from gymnast.metrics.recorder import Recorder, Sink, Summary
 from gymnast.metrics.sinks.log import LogFile
 from gymnast.metrics.specs import Metric, run_metrics
@@ -47,11 +48,11 @@ from gymnast.training.live.commands import Commands
 from gymnast.training.live.interrupts import CLEANUP_SECONDS, Interrupts
 from gymnast.training.live.keys import KeyListener
 from gymnast.training.live.rules import validate_rules
-from gymnast.training.live.settings import Settings
+from gymnast.training.live.settings import Settings, alert_settings
 from gymnast.training.live.watchdog import StallReport, Watchdog
 from gymnast.training.loop import Loop
 from gymnast.training.memory_check import check_memory_fits
-from gymnast.training.session import POLICY, Session, alert_settings, metric_limits
+from gymnast.training.session import POLICY, Session
 
 ConsoleFactory = Callable[[Mapping[str, Metric], Config[Any]], Sink]
 """Returns the console sink of a run, for its metrics and config."""

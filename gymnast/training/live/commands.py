@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gymnast.clock import Clock
 from gymnast.config.sections.stop import limits_after
 from gymnast.errors import ConfigError
+from gymnast.measure.limits import metric_limits
 from gymnast.metrics.specs import run_metrics
 from gymnast.runs import inbox
 from gymnast.runs.events import CHANGED, EVALUATED, is_reapplied
@@ -23,7 +24,7 @@ from gymnast.runs.run import Run
 from gymnast.training.evaluation_points import evaluate_now
 from gymnast.training.lifecycle.stop import StopReason
 from gymnast.training.lifecycle.unused_settings import record_unused_settings
-from gymnast.training.session import alert_settings, metric_limits
+from gymnast.training.live.settings import alert_settings
 
 if TYPE_CHECKING:
     from gymnast.training.loop import Loop

@@ -12,7 +12,8 @@ from gymnast.config.live import apply_assignments, with_live_changes
 from gymnast.config.resolve import apply_overrides
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections.shaping import TermConfig
-from gymnast.config.serialize import diff
+from gymnast.config.serialize import diff, flat_values
+from gymnast.runs.run import Run
 
 
 class Schedules:
@@ -90,3 +91,9 @@ class Settings:
 
     def change(self, changes: Collection[Mapping[str, Any]]) -> None:
         self.load(self.live_after(changes))
+
+
+def alert_settings(cfg: Config[Any], run: Run) -> dict[str, Any]:
+    """Returns the values that alerts and their advice depend on: every setting by dotted key, and the
+    parent run."""
+    return {**flat_values(cfg), "run.parent": run.info["parent"]}

@@ -1,0 +1,65 @@
+"""The bounds that an environment and a config put on the metrics of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from gymnast.collect.collector import Collector
+from gymnast.config.config import Config
+from gymnast.config.schedule import highest
+from gymnast.metrics.metric import Dimension, Limits
+from gymnast.spaces.actions import BoxAction, DiscreteAction, action_bounds, max_entropy
+from gymnast.spaces.observations import BoxObs, as_box
+from gymnast.spaces.policy_facts import facts_for_policy_obs
+from gymnast.spaces.spaces import with_declared_ranges
+
+
+def metric_limits(collector: Collector, cfg: Config[Any]) -> Limits:
+    """Returns the bounds of this task's metrics; with several roles, bounds that hold for all."""
+    limits = [
+        _limits_of_role(obs, action, collector, cfg) for obs, action in collector.spaces.values()
+    ]
+    return reduce(Limits.joined, limits)
+
+
+def _limits_of_role(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) -> Limits:
+    facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)
+    # Ranges are declared for the unmodified environment: noise or another task may leave them.
+    unmodified = not (cfg.env.tasks or cfg.env.adds_randomness)
+    obs = with_declared_ranges(obs, facts.observations) if unmodified else obs
+    box, (low, high) = as_box(obs), action_bounds(action)
+    # Rows of training and evaluation share these bounds, so a limit holds only if it holds for both.
+    own_limit = cfg.training_limit().steps is None and cfg.evaluation_limit().steps is None
+    return Limits(
+        n_actions=action.n if isinstance(action, DiscreteAction) else None,
+        entropy=max_entropy(action),
+        action_low=low,
+        action_high=high,
+        obs_low=min(box.low) if box else None,
+        obs_high=max(box.high) if box else None,
+        reward=facts.reward,
+        returns=facts.returns,
+        episode_steps=collector.env.time_limit if own_limit else None,
+        epochs=int(highest(getattr(cfg.algo, "epochs", 0))) or None,
+        action_labels=_labels(facts.actions, action.n)
+        if isinstance(action, DiscreteAction)
+        else (),
+        action_dims=_dimensions(facts.actions, action) if isinstance(action, BoxAction) else (),
+        obs_dims=_dimensions([part.name for part in facts.observations], obs)
+        if isinstance(obs, BoxObs)
+        else (),
+        outcomes=tuple(collector.env.outcomes),
+        win_rate_range=cfg.league.balance.band if len(collector.spaces) > 1 else None,
+    )
+
+
+def _labels(names: Sequence[str], count: int) -> tuple[str, ...]:
+    """Returns the declared names if there is one for each of `count` components, else empty names."""
+    return tuple(names) if len(names) == count else ("",) * count
+
+
+def _dimensions(names: Sequence[str], space: BoxAction | BoxObs) -> tuple[Dimension, ...]:
+    """Returns the components of a flat space with their names and bounds."""
+    return tuple(map(Dimension, _labels(names, space.size), space.low, space.high))
