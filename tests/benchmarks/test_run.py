@@ -17,6 +17,8 @@ from benchmarks.libraries import Peer
 from benchmarks.sample import CommandFailed
 from benchmarks.tasks import TASKS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -107,6 +107,7 @@ def _checked(message: str) -> str:
 KEYS_OF_CONFIGS = [*OF_ALL, *OF_ALGORITHMS]
 
 
+@pytest.mark.slow
 def test_every_key_rejects_or_reports_some_values_of_every_kind():
     for number, (algo, key) in enumerate(KEYS_OF_CONFIGS):
         for written in VALUES[number % 19 :: 19]:  # different values for every key
@@ -155,6 +156,7 @@ def conditional_keys(section: type[Section], path: str = "", *, inside: bool = F
     return found
 
 
+@pytest.mark.slow
 def test_a_value_without_effect_is_a_warning_whatever_the_key():
     """Tries the first accepted value other than the default."""
     default = flat_values(resolve("CartPole-v1", QUICK).config)

@@ -75,6 +75,7 @@ def test_training_from_another_run_copies_its_weights_and_records_the_parent(tra
     assert not taken["fresh"]
 
 
+@pytest.mark.slow
 def test_a_group_of_seeds_has_a_result_with_a_confidence_interval(trained: Path):
     words = ["train", "CartPole-v1", "--seeds", "2", "--jobs", "2", "--env-steps", "512"]
     words += ["--name", "pair", *small_settings()]
@@ -142,6 +143,7 @@ def test_invalid_arguments_raise_a_clear_error_and_leave_no_files(
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_seed_zero_is_used_and_reproducible_to_the_last_bit(trained: Path):
     hashes = set()
     for name in ("zero-a", "zero-b"):

@@ -19,6 +19,8 @@ from tests.e2e.commands import run_gymnast, small_settings
 from tests.scripted import Script
 from tests.small_runs import checkpoint_arrays, exact_metrics, rows, same_arrays
 
+pytestmark = pytest.mark.slow
+
 BUDGET = ("--env-steps", "1024", "--quiet")
 
 

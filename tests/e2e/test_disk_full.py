@@ -38,6 +38,7 @@ def commands(disk: Path) -> str:
     """
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_training_with_a_checkpoint_and_it_resumes_with_more_space(
     tmp_path: Path,
 ):

@@ -12,6 +12,8 @@ import pytest
 
 from tests.e2e.commands import small_settings
 
+pytestmark = pytest.mark.slow
+
 POISON = """
 import os, traceback
 with open(os.environ["TORCH_IMPORTED"], "a") as log:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.commands import run_gymnast, small_settings
+
+pytestmark = pytest.mark.slow
 
 ENV = "py:tests.scripted:Prints"
 WAYS = ("by Python", "by a system call", "by C")

@@ -133,6 +133,7 @@ def test_a_module_learns():
     assert practice.greedy_reward() > 0.999
 
 
+@pytest.mark.slow
 def test_a_run_with_a_module_is_evaluated_saved_and_resumed_bit_for_bit():
     settings = {
         "policy.module": "tests.engine.own_nets:Right",
@@ -156,6 +157,7 @@ def test_a_run_with_a_module_is_evaluated_saved_and_resumed_bit_for_bit():
     assert traces(run, "eval")
 
 
+@pytest.mark.slow
 def test_the_documented_example_runs_as_written(tmp_path: Path):
     page = (ROOT / "docs" / "spaces.md").read_text()
     (code,) = re.findall(r"```python\n# my_net.py\n(.*?)```", page, re.S)

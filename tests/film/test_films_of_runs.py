@@ -23,6 +23,8 @@ from tests.e2e.commands import run_checked, run_gymnast, run_json, small_setting
 from tests.film.film_envs import decode_film
 from tests.small_runs import traces, train_small
 
+pytestmark = pytest.mark.slow
+
 
 def until(true: Callable[[], object], what: str) -> None:
     deadline = time.monotonic() + 90

@@ -22,6 +22,8 @@ from gymnast.play.session import PlayOptions, play
 from gymnast.play.window import Window
 from tests.film.film_envs import Swatch, decode_film
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def dummy_display(monkeypatch: pytest.MonkeyPatch):

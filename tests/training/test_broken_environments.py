@@ -56,6 +56,7 @@ WORKER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "what"), WORKER.items(), ids=WORKER)
 def test_a_worker_that_dies_or_hangs_costs_the_episodes_it_was_in(how: str, what: str):
     """A copy breaks after a number of episodes that a new copy does not reach in so short a run."""

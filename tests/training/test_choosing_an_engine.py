@@ -152,6 +152,7 @@ def test_resuming_with_the_same_engine_is_exact_and_records_no_engine_change(who
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["off", "on"])
 def test_a_run_on_images_resumes_exactly(overlap: str):
     more = {"engine": "native", "env.backend": "inprocess", "env.max_episode_steps": 20}

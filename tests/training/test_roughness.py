@@ -116,6 +116,7 @@ def test_with_on_fault_stop_a_dead_evaluation_process_is_an_error():
             scores.wait_for_result(lambda: False)
 
 
+@pytest.mark.slow
 def test_an_evaluation_that_hangs_is_restarted_and_given_up_in_the_end():
     settings = {"env.kwargs": {"how": "hangs"}, "env.timeout": 0.5, "env.max_faults": 2}
     settings["facts.deterministic"] = "yes"  # or it would be tried in this process

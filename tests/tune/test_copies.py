@@ -23,6 +23,8 @@ from gymnast.tune.copies import (
 )
 from gymnast.tune.sampling import SpeedSample
 
+pytestmark = pytest.mark.slow
+
 
 def invoke(*words: str) -> Any:
     return CliRunner().invoke(tune, ["envs", *words], standalone_mode=False)
