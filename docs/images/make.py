@@ -22,7 +22,7 @@ from gymnast.metrics.sinks.history import History
 from gymnast.metrics.specs import run_metrics, split_key
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import store
-from gymnast.training.lifecycle.start import alert_settings
+from gymnast.training.live.settings import alert_settings
 from gymnast.training.lifecycle.summary import end_text
 
 name, ref = sys.argv[1:]
