@@ -29,7 +29,9 @@ RunsDir = str | Path | None
 def runs(
     filter: str = "", *, sizes: bool = False, runs_dir: RunsDir = None
 ) -> list[dict[str, Any]]:
-    """Returns every run that matches all words of the filter, newest first; `sizes` adds `bytes`."""
+    """Returns every run that matches the filter, newest first: run.json with `path` and status.
+    `filter`: words or FIELD=VALUE as in `gymnast runs`, all of which must match; empty means all
+    runs. `sizes` adds `bytes`, the disk space of a run."""
     matching = store.list_runs(store.runs_dir(runs_dir), filter)
     if sizes:  # has to look at every file of every run
         from gymnast.runs.removal import run_size
@@ -39,7 +41,8 @@ def runs(
 
 
 def show(ref: str = "@last", *, runs_dir: RunsDir = None) -> dict[str, Any]:
-    """Returns everything known about one run; `checkpoint` is the one that `ref` names, if any."""
+    """Returns everything known about one run: run.json, its clocks, config, events, evaluations,
+    checkpoints and videos. `checkpoint` is the one that `ref` names, or None."""
     from gymnast.runs.removal import run_size
 
     run, checkpoint_name = store.resolve(ref, store.runs_dir(runs_dir))
@@ -97,7 +100,9 @@ def rows(
     last: int | None = None,
     runs_dir: RunsDir = None,
 ) -> list[dict[str, float]]:
-    """Returns the metric rows, each with the keys it has; with `names`, only those and the clocks."""
+    """Returns the metric rows, each with the keys it has; with `names`, only these metrics and the
+    clocks. `last`: the number of latest rows; None means all. Raises UsageError for a name that
+    none of these rows has."""
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     with run.metrics() as metric_store:
@@ -115,7 +120,8 @@ def rows_csv(
     last: int | None = None,
     runs_dir: RunsDir = None,
 ) -> str:
-    """Returns `rows` as CSV: a column per key, an empty cell where a row lacks it."""
+    """Returns `rows` as CSV: a column per key, an empty cell where a row lacks it. Takes the same
+    arguments."""
     from gymnast.metrics.export import to_csv
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
@@ -133,7 +139,8 @@ def rows_csv(
 def export(
     ref: str, export_format: str, out: str | Path | None = None, *, runs_dir: RunsDir = None
 ) -> dict[str, Any]:
-    """Writes the metrics as csv, parquet, tensorboard or wandb; returns the `path`, by default in the run."""
+    """Writes the metrics as csv, parquet, tensorboard or wandb (`export_format`) to `out`, by
+    default in the run. Returns `run`, `format`, `path` and the number of `rows`."""
     from gymnast.insight.export import export as write_export
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
@@ -176,7 +183,10 @@ def report(
     *,
     runs_dir: RunsDir = None,
 ) -> dict[str, Any]:
-    """Writes a report (`md`, `html`, or both) to `out`, by default into the run; returns its `files`."""
+    """Writes a report into the run, or to `out` (a directory, or a file that ends in .md or .html).
+
+    `formats`: `md` and `html`; by default the suffix of `out`, else both. `x`: the clock of the
+    charts. Returns the id of the `run` and all `files`, pictures included."""
     from gymnast.insight.report.content import report_blocks
     from gymnast.insight.report.files import write_report
     from gymnast.runs.curve import read_rows
@@ -228,7 +238,8 @@ def metrics(name: str = "") -> list[dict[str, Any]]:
 def config_show(
     name: str, overrides: Mapping[str, Any] | None = None, *, runs_dir: RunsDir = None
 ) -> dict[str, Any]:
-    """Returns the settings of a run, a preset or an environment, and where each value came from."""
+    """Returns the settings of a run, a preset or an environment, and where each value came from.
+    `overrides`: dotted key -> value, applied to these settings."""
     from gymnast.config.serialize import flat_values, to_plain
 
     title, config, provenance = _settings(name, overrides or {}, store.runs_dir(runs_dir))
@@ -254,7 +265,8 @@ def config_check(targets: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def config_fmt(text: str, at: str = "") -> str:
-    """Returns the text of a config file with its keys in canonical order and its comments kept."""
+    """Returns the text of a config file with its keys in canonical order and its comments kept.
+    `at`: the name of the file, for error messages."""
     from gymnast.config.fmt import format_config
 
     return format_config(text, at)
@@ -285,7 +297,9 @@ def _settings(
 
 
 def find_run(name: str, directory: Path) -> Run | None:
-    """Returns the run named `name`; None if it names a preset, or no run and so perhaps an environment."""
+    """Returns the run named `name`; None if it names a preset, or no run and so perhaps an
+    environment. Raises RunError if `@...` or `NAME:CHECKPOINT` does not exist: these can only be
+    runs."""
     from gymnast.config import presets as files
 
     # `@last` and `NAME:120k` can only be runs. Else a preset comes first: a run named like an environment
@@ -305,7 +319,9 @@ def find_run(name: str, directory: Path) -> Run | None:
 
 
 def _parent(run: Run, x: str, directory: Path) -> dict[str, Any] | str | None:
-    """Returns the comparison of a run with its parent, None without one, or why the parent is unreadable."""
+    """Returns the comparison of a run with its parent, None without one, or why the parent is
+    unreadable. `x`: the clock of the curves; replaced by the default if comparisons do not support
+    it."""
     from gymnast.insight.compare import AXES
     from gymnast.insight.compare import compare as compare_runs
 
@@ -320,7 +336,9 @@ def _parent(run: Run, x: str, directory: Path) -> dict[str, Any] | str | None:
 
 
 def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str]:
-    """Returns the clocks and `names` as columns; raises UsageError for a name that no row has."""
+    """Returns the clocks and `names` as columns; raises UsageError for a name that is not in
+    `known`, the keys of the rows. If `known` is empty, because there are no rows, so is the
+    result."""
     from gymnast.text.suggestions import did_you_mean
 
     for name in names:
@@ -331,7 +349,8 @@ def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str
 
 
 def _curve(run: Run) -> dict[str, Any]:
-    """Returns the evaluation curve and the summary of it (`learning`)."""
+    """Returns the evaluation curve (`evaluations`) and its summary (`learning`, None without
+    evaluations)."""
     from gymnast.runs.curve import curve_of, learning_so_far, read_rows
 
     try:

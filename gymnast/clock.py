@@ -20,6 +20,12 @@ UNIT_NAMES = (*CLOCKS, "minutes", "hours")
 """The units that error messages list."""
 
 
+def clock_label(clock: str) -> str:
+    """Returns the words for a clock in output: `env steps` for env_steps, `gradient steps` for updates,
+    since what algorithms call an update has many of them."""
+    return "gradient steps" if clock == "updates" else clock.replace("_", " ")
+
+
 @dataclass
 class Clock:
     """The counters of a run. Schedules, intervals and the budget are functions of them."""

@@ -14,10 +14,10 @@ PALETTE = 64
 
 
 def new_figure(width: float = 1.0, height: float = 1.0, *, alternative: str = "") -> Any:
-    """Returns an empty figure with a size in inches.
+    """Returns an empty figure; `width` and `height` are in inches.
 
-    Raises GymnastError without matplotlib; `alternative` is an alternative to installing it.
-    """
+    Raises GymnastError without matplotlib. `alternative` is added to its suggestion to install
+    matplotlib, such as "or use ..."."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

@@ -63,6 +63,9 @@ class Images:
         return replace(self, index=self.index[key])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Returns the observations as an array of its own, [..., channels, height, width] or [...,
+        height, width, channels]; NumPy calls this in `np.asarray`. Raises ValueError for
+        `copy=False`."""
         if copy is False:
             raise ValueError("images with shared planes must be copied to become an array")
         rows = self.plane[self.index]  # [..., channels, height, width]
@@ -86,7 +89,8 @@ class Images:
         return _joined([self, others])
 
     def with_rows(self, at: Any, rows: Array) -> Images:
-        """Returns a copy with the observations at `at` replaced by `rows` [K, ...]."""
+        """Returns a copy in which the observations at `at`, an index of the axes before those of an
+        image, are replaced by `rows` [K, ...]."""
         if not len(rows):
             return self
         added, index = Images.from_array(rows, self.channels), self.index.copy()

@@ -8,7 +8,8 @@ from gymnast.errors import ConfigError
 
 
 def check_memory(n_bytes: float, what: str, fix: str) -> None:
-    """Raises ConfigError if `n_bytes` exceed the main memory of the machine; `what` needs them."""
+    """Raises ConfigError if `n_bytes` exceed the main memory of the machine. For the message:
+    `what` needs the memory, and `fix` says what to change."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     # The total, not what is free now: other programs may end, but no machine grows.
     if n_bytes > total:

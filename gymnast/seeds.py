@@ -38,10 +38,9 @@ def episode_seeds(root: int, *path: Name) -> Callable[[int, int], int]:
 
 
 def encode_task(seed: int, task: int, n_tasks: int) -> int:
-    """Returns the seed next to this one that encodes the task: seed % n_tasks == task.
+    """Returns a seed close to `seed` that encodes the task: the result % n_tasks == task.
 
-    So the task of an episode is known from its seed alone (`decode_task`).
-    """
+    So the task of an episode is known from its seed alone (`decode_task`)."""
     encoded = seed - seed % n_tasks + task
     # Above the largest seed, the previous multiple of n_tasks encodes the same task.
     return encoded if encoded < 2**31 else encoded - n_tasks
@@ -53,7 +52,7 @@ def decode_task(seed: int, n_tasks: int) -> int:
 
 
 def uniform_from_seed(seed: int, purpose: str) -> float:
-    """Returns a number in 0..1, a function of the seed and the purpose."""
+    """Returns a number x with 0 <= x < 1, a function of the seed and the purpose."""
     return int.from_bytes(_digest(seed, (purpose,), 4)) / 2**32
 
 

@@ -164,7 +164,8 @@ def _actions(rollout: Rollout, head: AnyHead, labels: Sequence[str]) -> dict[str
 
 
 def _cumulative_reward(reward: Array, start: Array) -> Array:
-    """Returns the running sum of rewards, [T, N], which restarts with every episode."""
+    """Returns the running sum of rewards, [T, N], which restarts with every episode. `start` [T, N]
+    is True at the first step of an episode."""
     total = np.empty_like(reward)
     carry = np.zeros_like(reward[0])
     for t in range(len(reward)):

@@ -36,7 +36,12 @@ def audit(
     runs_dir: str | Path | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> dict[str, Any]:
-    """Returns the audit of a run as JSON data; `progress` is called with (parts done, parts in total)."""
+    """Returns the audit of a run as JSON data. `episodes`: matches per cast; `progress` is called
+    with (parts done, parts in total).
+
+    `shaping`, `flagged` and `unknown` (lists of terms) always exist. For environments with several
+    roles there are also `checkpoint`, `learned`, `deterministic` and `casts`, and `farming` if the
+    environment has players that try to farm its reward."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     settings = _settings(run)
     result: dict[str, Any] = {"run": run.id, "env": run.info["env"]}
@@ -72,6 +77,8 @@ def _settings(run: Run) -> Settings:
 
 
 def _shaping(run: Run, settings: Settings, roles: list[str]) -> list[dict[str, Any]]:
+    """Returns the totals of the shaping terms of these roles, from the metrics of the run, each
+    with `share` and `verdict`. `roles` is [""] if there is only one agent."""
     rows, totals = read_rows(run), list[dict[str, Any]]()
     for role in roles:
         terms = settings.for_role(role).shaping
@@ -141,6 +148,8 @@ def _casts(tournament: Tournament, learned: list[str]) -> list[Mapping[str, str]
 
 
 def _cast(tournament: Tournament, cast: Mapping[str, str], plan: Any) -> dict[str, Any]:
+    """Plays the matches of one cast (role -> player) as in `plan`; returns the number of matches,
+    how many each role won, and the term totals of the roles that the run's own policy played."""
     played = tournament.play(cast, plan)
     winners = [match.end.winner for match in played]
     return {

@@ -106,6 +106,8 @@ class TermVerdict:
         return "farmable" if self.evidence.share_low >= FARMABLE_SHARE else "sound"
 
     def to_json(self) -> dict[str, Any]:
+        """Returns role, term and verdict and, if there were enough matches, the players, the gain
+        and the goal with their intervals, the `share`, and its lower bound `low`."""
         summary: dict[str, Any] = {"role": self.role, "term": self.term, "verdict": self.verdict}
         if self.evidence is None:
             return summary
@@ -196,7 +198,9 @@ def judge_trials(
 def _best_farmer(
     total: Callable[[Trial], Array], goal: str, farmers: Sequence[Trial], honest: Sequence[Trial]
 ) -> FarmingEvidence | None:
-    """Returns the farmer with the highest lower bound, each compared with its least favorable winner."""
+    """Returns the farmer with the highest lower bound, each compared with its least favorable
+    winner; None if no farmer has enough matches, or no honest player enough wins. `total`: trial ->
+    the total of the judged term in each match, [matches]."""
     evidence: list[FarmingEvidence] = []
     for farmer in farmers:
         # Only matches that it did not win count: a term collected on the way to a win is no farming.

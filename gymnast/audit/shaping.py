@@ -70,7 +70,8 @@ class ShapingTotal:
 def shaping_totals(
     rows: Sequence[Row], terms: Mapping[str, TermConfig], role: str = ""
 ) -> list[ShapingTotal]:
-    """Returns the totals of the terms that occur in the rows."""
+    """Returns the totals of the terms that occur in the rows. `rows`: the metrics of a run;
+    `terms`: name -> config of the term; `role`: empty if there is only one agent."""
     scope = f"{role}:" if role else ""
     length, low, high = (f"{scope}episode/{key}" for key in ("length", "return_min", "return_max"))
     with_episodes = [row for row in rows if length in row]

@@ -52,7 +52,9 @@ def term_totals(played: Sequence[PlayedMatch], role: str) -> list[TermTotal]:
 
 
 def rewards_by_term(played: Sequence[PlayedMatch], role: str) -> Mapping[str, list[Array]]:
-    """Returns for each term the rewards of each match, averaged over the role's agents, [T] each."""
+    """Returns for each term the rewards of each match, averaged over the role's agents, [T] each.
+    If the environment does not report its terms, there is one, REWARD_TERM, with the whole
+    reward."""
     if not all(role in match.term_rewards for match in played):
         return {REWARD_TERM: [match.trace.rewards[role].mean(1) for match in played]}
     return {

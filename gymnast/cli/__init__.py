@@ -110,6 +110,9 @@ def cli() -> None:
 
 
 def main() -> None:
+    """Runs the command line and ends the process with its exit code: the number that the command
+    returned, else 0; that of a GymnastError or a usage error; 130 after Ctrl-C. Errors that a user
+    can fix are printed without a traceback."""
     # OpenBLAS starts a thread per core, which takes time at startup; the config key `threads` adds them
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:

@@ -53,6 +53,8 @@ def audit(run: str, episodes: int, runs_dir: str | None, as_json: bool) -> int:
 
 
 def _page(result: dict[str, Any]) -> Iterator[str]:
+    """Yields the lines of the page for the result of `audit.audit`: totals per cast, verdicts on
+    farming, shaping terms, conclusion."""
     at = f", checkpoint {result['checkpoint']:,}" if "checkpoint" in result else ""
     yield f"{result['run']}{at} of {result['env']}"
     for cast in result.get("casts", ()):
@@ -74,6 +76,8 @@ def _page(result: dict[str, Any]) -> Iterator[str]:
 
 
 def _totals(cast: dict[str, Any]) -> Iterator[str]:
+    """Yields a title and a table for one entry of `casts`: the total of each reward term per match
+    and agent, for each role that the run's own policy played."""
     sides = " against ".join(f"{role} {name}" for role, name in cast["cast"].items())
     won = ", ".join(f"{role} won {count}" for role, count in cast["won"].items())
     yield f"{sides}: {cast['matches']} matches, {won}; totals per match"
@@ -88,6 +92,8 @@ def _totals(cast: dict[str, Any]) -> Iterator[str]:
 
 
 def _farming(farming: dict[str, Any]) -> Iterator[str]:
+    """Yields an explanation and a table with the verdict on each term. `farming`: the entry
+    `farming` of the audit, with `threshold` and `terms`."""
     yield (
         "share: reward gained without winning, as a fraction of what winning is worth; a term is "
         f"farmable if its lower bound is at least {farming['threshold']:g}"
@@ -100,6 +106,8 @@ def _farming(farming: dict[str, Any]) -> Iterator[str]:
 
 
 def _best_farmer(term: dict[str, Any]) -> tuple[str, str, str]:
+    """Returns three cells of the table: the share, its lower bound, and the player that farmed the
+    term best, or `-`, `-` and the reason if there were too few matches."""
     if "share" not in term:
         return "-", "-", "unknown: too few matches won by honest play, or lost by farming players"
     # + 0.0 turns -0.00 into 0.00
@@ -108,6 +116,8 @@ def _best_farmer(term: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _shaping(terms: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yields an explanation and a table of the shaping terms (`shaping` of the audit), and an
+    explanation of the verdicts `unknown` and `potential` if they occur."""
     yield "shaping: recorded totals per episode; share: relative to the range or size of raw returns"
     head = ("", "role", "term", "first", "median", "last", "max", "raw", "share")
     lines = [
@@ -138,6 +148,8 @@ _WORD = {
 def _conclusion(
     flagged: Sequence[dict[str, Any]], unknown: Sequence[dict[str, Any]]
 ) -> Iterator[str]:
+    """Yields the terms that were not judged (`unknown`), and for each of the terms in `flagged`
+    what to change; if there is none, that no term was found."""
     if unknown:
         yield f"not judged: {', '.join(map(_term_name, unknown))}"
     if not flagged:

@@ -86,6 +86,11 @@ def _environment(
     *,
     as_json: bool,
 ) -> int:
+    """Checks one environment with random steps, prints the report and returns the exit code: 1 if
+    something is wrong, else 0.
+
+    `steps`: None means the default. `assignments`: KEY=VALUE overrides of the config. `allow`:
+    names of checks that are reported as notes instead of errors."""
     from gymnast.check.environment import STEPS, check_environment
     from gymnast.check.matches.matches import check_matches
     from gymnast.config.families import is_multi_agent
@@ -107,6 +112,7 @@ def _environment(
 
 
 def _page(report: Report) -> Iterator[str]:
+    """Yields the text of a report: a line per check, the details of each error, and the verdict."""
     episodes = formatting.count_noun(report.episodes, "episode")
     yield f"{report.target}: {report.steps:,} random steps, {episodes}\n"
     lines = [
@@ -129,6 +135,8 @@ _WORD = {"ok": "ok", "wrong": "WRONG", "warning": "WARN", "note": "note"}
 
 
 def _details(finding: Finding) -> Iterator[str]:
+    """Yields the lines about one error: what is wrong, where, what it means for training, and the
+    traceback if the environment raised an exception."""
     yield f"WRONG {finding.check}: {finding.what}"
     if finding.where:
         yield f"  where: {finding.where}"
@@ -146,6 +154,11 @@ def _presets(
     strict: bool,
     as_json: bool,
 ) -> int:
+    """Tests presets, prints an outcome per preset and returns the exit code: 1 if one failed,
+    SKIPPED if some were only skipped (1 if `strict`), else 0.
+
+    `targets`: presets `ENV[:VARIANT]`; empty means all built-in ones. `steps`: random steps per
+    preset; None means the default."""
     from gymnast.check.presets import STEPS, check_presets, preset_targets
 
     names = preset_targets(targets)

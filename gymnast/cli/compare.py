@@ -55,6 +55,8 @@ def comparison_page(comparison: dict[str, Any]) -> str:
 
 
 def _scores(comparison: dict[str, Any]) -> str:
+    """Returns the table of runs in the result of `api.compare`, with a note about the range of the
+    areas and an explanation of the columns."""
     from gymnast.text import formatting
 
     clocks = tuple(dict.fromkeys(("env_steps", comparison["x"])))
@@ -83,6 +85,8 @@ def _scores(comparison: dict[str, Any]) -> str:
 
 
 def _group_scores(comparison: dict[str, Any]) -> str:
+    """Returns the table of the groups of seeds in the result of `api.compare` and, for two groups,
+    the difference of their scores."""
     from gymnast.text import formatting
 
     def over_seeds(value: dict[str, Any] | None) -> str:
@@ -124,6 +128,8 @@ _OF_GOAL = (
 
 
 def _goal(learning: dict[str, Any] | None) -> tuple[str, str, str]:
+    """Returns three cells of a run's line: area relative to the goal, env steps and time until the
+    threshold was reached. `learning` is None if there was no evaluation."""
     from gymnast.text import formatting
 
     summary = learning or dict.fromkeys(("area", "steps_to_threshold", "seconds_to_threshold"))
@@ -132,6 +138,8 @@ def _goal(learning: dict[str, Any] | None) -> tuple[str, str, str]:
 
 
 def _configs(comparison: dict[str, Any]) -> str:
+    """Returns the table of settings that differ, with a column per run or group; a sentence if
+    there are none, or if the configs cannot be read."""
     from gymnast.text import formatting
 
     if comparison["config_problem"]:

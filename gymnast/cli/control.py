@@ -114,7 +114,9 @@ def send(
     timeout: float,
     assignments: dict[str, Any] | None = None,
 ) -> None:
-    """Sends a command to a run and prints its answer, in words (`describe`) or as JSON."""
+    """Sends a command to a run and prints its answer, in words (`describe`) or as JSON. If there is
+    no answer within `timeout` seconds, it says when the command takes effect. `assignments`: key ->
+    value for the command `set`."""
     result = api.send_command(ref, kind, assignments, seconds=timeout, runs_dir=runs_dir)
     if as_json:
         echo_json(result)

@@ -49,6 +49,8 @@ def doctor(refs: tuple[str, ...], apply_it: bool, runs_dir: str | None, as_json:
 
 
 def _page(diagnosis: dict[str, Any]) -> str:
+    """Returns the text of a diagnosis (an element of the result of `api.doctor`): outcome,
+    findings, unusual metrics, notes, and the patch if there is one."""
     lines = [f"run {diagnosis['run']}  {diagnosis['preset']}", f"  {_verdict(diagnosis)}"]
     if diagnosis["healthy"]:
         lines += [f"  note: a temporary problem: {f['cause']}" for f in diagnosis["findings"]]
@@ -67,6 +69,8 @@ def _page(diagnosis: dict[str, Any]) -> str:
 
 
 def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yields the first MAX_FINDINGS findings, numbered, each with its evidence and the settings to
+    try; then how many more there are."""
     for rank, finding in enumerate(findings[:MAX_FINDINGS], start=1):
         yield f"  {rank}. {finding['cause']}"
         yield from (f"     - {line}" for line in finding["evidence"])
@@ -95,6 +99,11 @@ def _settings(changes: dict[str, Any]) -> str:
 def _apply(
     ref: str, diagnosis: dict[str, Any], runs_dir: str | None, *, quiet: bool
 ) -> dict[str, Any]:
+    """Trains the run again with its seed, budget and settings, changed by the patch of the
+    diagnosis, and compares the two runs.
+
+    Returns `ok`, the id of the new `run` (None if training failed), and if it did not fail the
+    learning summaries `before` and `after`. `quiet` prints nothing but errors."""
     from gymnast.insight.doctor import differing_settings
     from gymnast.jobs.groups import train_group
     from gymnast.runs import store
@@ -124,6 +133,8 @@ def _apply(
 
 
 def _arguments(settings: dict[str, Any], treats: str) -> Sequence[str]:
+    """Returns the options of `gymnast train` for these settings (dotted key -> value), and a tag
+    that names `treats`, the id of the run that is trained again."""
     import json
 
     texts = [

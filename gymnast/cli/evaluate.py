@@ -102,6 +102,7 @@ def eval_(
 
 
 def _refuse_with_live(**options: Any) -> None:
+    """Raises UsageError if one of these options (name -> value) was given together with --live."""
     given = [f"--{name}" for name, value in options.items() if value]
     if given:
         fix = "leave out --live to choose how a checkpoint is evaluated"
@@ -134,6 +135,11 @@ def _eval_roles(
     *,
     as_json: bool,
 ) -> None:
+    """Plays matches with the policies of a run and prints win rates and mean returns per role.
+
+    `roles`: the players as given to --roles; None plays each learned role against the scripted
+    opponents. `episodes`: matches per pairing; None means as in the final evaluation of training.
+    `seed`: root seed of the episodes; None means `eval.seed`."""
     from gymnast.selfplay.crossplay import open_tournament, parse_cast, play_cast, play_opponents
 
     options = {"seed": seed, "sampled": sampled, "runs_dir": runs_dir, "report": _report}

@@ -85,8 +85,8 @@ def prune(
     """Delete the runs that match every condition, after confirmation.
 
     FILTER is as in `gymnast runs`. By default these are kept (see --include): tagged runs, the runs
-    that @best and @best:ENV refer to, parents of runs that are kept, and "foreign" runs: those whose directory has
-    files that gymnast did not write. Active runs are always kept.
+    that @best and @best:ENV refer to, parents of runs that are kept, and "foreign" runs, whose
+    directory has files that gymnast did not write. Active runs are always kept.
 
     \b
     gymnast runs prune --status failed,lost --dry-run
@@ -159,6 +159,7 @@ def note(ref: str, text: str | None, runs_dir: str | None, as_json: bool) -> Non
 
 
 def _resolve_run(ref: str, directory: Path) -> Run:
+    """Returns the run that `ref` names; raises UsageError if it names a checkpoint of the run."""
     run, checkpoint = store.resolve(ref, directory)
     if checkpoint is not None:
         raise UsageError(
@@ -168,6 +169,9 @@ def _resolve_run(ref: str, directory: Path) -> Run:
 
 
 def _statuses(text: str | None) -> tuple[str, ...]:
+    """Returns the statuses in the value of --status, separated by commas or spaces; empty without
+    the option. Raises UsageError for an unknown status and for that of an active run, which cannot
+    be pruned."""
     from gymnast.runs.run import ACTIVE, STATUSES
 
     known = ("lost", "unreadable", *(status for status in STATUSES if status not in ACTIVE))
@@ -194,7 +198,8 @@ def _remove(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Lists the runs, asks for confirmation, deletes them and prints the result."""
+    """Lists the runs, asks for confirmation (unless `yes`), deletes them and prints the result;
+    `dry_run` deletes nothing. `kept`: id -> reason, for runs that match but are not deleted."""
     from gymnast.runs import removal
     from gymnast.text import formatting
 
@@ -218,6 +223,8 @@ def _remove(
 def _echo_plan(
     to_delete: Sequence[dict[str, Any]], kept: Mapping[str, str], directory: Path
 ) -> None:
+    """Prints the runs to be deleted, with warnings about runs that branched off them and about
+    files that gymnast did not write, and the runs that are `kept` (id -> reason)."""
     from gymnast.insight.page import runs_table
     from gymnast.runs import layout, removal
 
@@ -242,6 +249,8 @@ def _echo_plan(
 
 
 def _agreed(question: str) -> bool:
+    """Asks the user and returns whether the answer is yes. Raises UsageError if stdin ends without
+    an answer and is not a terminal."""
     try:
         return click.confirm(question, err=True)
     except click.Abort:  # Ctrl-C, or the end of stdin: a script without --yes

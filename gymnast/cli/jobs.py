@@ -86,9 +86,13 @@ def wait(runs: tuple[str, ...], runs_dir: str | None, as_json: bool) -> int:
 
 
 def run_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
-    """Runs a background job: waits for its turn without having imported torch, then trains."""
+    """Runs a background job: waits for its turn without having imported torch, then trains. Returns
+    the exit code. `options` are those of `gymnast train`, including the hidden `job` and
+    `place`."""
 
     def train(path: Path) -> tuple[int, str]:
+        """Trains the run in the directory `path`; returns the exit code and the reason why training
+        ended."""
         import importlib
 
         # Imports torch: hundreds of MB that a queued job must not hold while it waits.
@@ -101,6 +105,7 @@ def run_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
 
 
 def _line(job: dict[str, Any], now: float) -> tuple[str, ...]:
+    """Returns the cells of a job's line in the table. `now`: the current time, for its age."""
     seed = f" #{job['seed']}" if job.get("seed") is not None else ""
     code = job.get("exit_code")
     return (

@@ -40,6 +40,8 @@ class LaunchPlan:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any], first_seed: int) -> LaunchPlan:
+        """Returns the plan for the options of `gymnast train`: with --seeds N, a group of the seeds
+        `first_seed` to `first_seed + N - 1`, else one run without a group."""
         count, name = options["seeds"], options["name"]
         seeds = range(first_seed, first_seed + (count or 1))
         if count is None:
@@ -49,7 +51,8 @@ class LaunchPlan:
         return cls(seeds, names, name or f"g{secrets.token_hex(4)}")
 
     def check_names_free(self, name: str, directory: Path) -> None:
-        """Raises an error if a run or a live job has one of these names already."""
+        """Raises an error if a run or a live job already has the name of the group (`name`, may be
+        empty) or of one of its runs."""
         for new_name in dict.fromkeys(n for n in (name, *self.names) if n):
             check_name(new_name)
             store.ensure_name_free(new_name, directory)
@@ -63,7 +66,8 @@ class LaunchPlan:
 
 
 def detach(target: str, options: dict[str, Any], runs_dir: str | None, *, as_json: bool) -> int:
-    """Starts one background job, or one per seed; every config error is raised before the first starts."""
+    """Starts one background job, or one per seed; every config error is raised before the first
+    starts. Returns the exit code."""
     directory, limit = store.runs_dir(runs_dir), queue.max_jobs(options["max_jobs"])
     plan = _agreed_plan(target, options, runs_dir, jobs=limit, as_json=as_json, quiet=True)
     if isinstance(plan, int):
@@ -155,6 +159,8 @@ def _agreed_plan(
 
 
 def _plan_text(plan: LaunchPlan, jobs: int) -> str:
+    """Returns a line with the seeds and names of a group, and how many of its runs train at the
+    same time (`jobs` at most); "" for a single run."""
     count = len(plan.seeds)
     if plan.group is None:
         return ""
@@ -166,8 +172,9 @@ def _plan_text(plan: LaunchPlan, jobs: int) -> str:
 
 
 def _arguments(options: Mapping[str, Any]) -> list[str]:
-    """Returns the command-line options that are passed on to every child."""
-    # Children get the command line rather than the resolved config, and record `--set` as the origin.
+    """Returns the options of `gymnast train` that every child process (one per seed) gets."""
+    # Children get the command line, not the resolved config, so that they record `--set` as the origin
+    # of a value.
     arguments = [word for text in options["assignments"] for word in ("--set", text)]
     for name in (*BUDGETS, "algo", "source"):
         if options[name] is not None:
@@ -179,6 +186,8 @@ def _arguments(options: Mapping[str, Any]) -> list[str]:
 
 
 def _group_text(target: str, result: Mapping[str, Any]) -> str:
+    """Returns the result of a group as text: a line per seed, the mean over seeds, and the command
+    that lists its runs. `result`: that of `group_result`, with the id of the `group`."""
     lines = [f"{target}: {result['solved']} of {count_noun(result['runs'], 'seed')} solved"]
     for entry in result["scores"]:
         score = entry["score"]

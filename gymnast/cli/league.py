@@ -92,6 +92,7 @@ def _matrix(run: str, episodes: int, max_snapshots: int, runs_dir: str | None) -
 
 
 def _table(ratings: dict[str, Any]) -> str:
+    """Returns the ratings as a table with a line per player and role."""
     from gymnast.text import formatting
 
     lines = [

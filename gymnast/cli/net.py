@@ -41,6 +41,11 @@ def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json
 
 
 def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> dict[str, Any]:
+    """Returns the report of a network and its title (`target`); `fresh` is True if the network is
+    newly initialized, i.e. if the target is an environment.
+
+    `assignments`: KEY=VALUE overrides; raises UsageError if there are any and the target is a
+    run."""
     from gymnast.config.resolve import parse_assignment
     from gymnast.evaluation.rescore import find_checkpoint
     from gymnast.inspect.network import network_report
@@ -68,6 +73,8 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
 
 
 def _page(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the lines of the page: size, initial policy, table of layers and table of parameters,
+    for each role."""
     steps, n_envs = (report["batch"][key] for key in ("env_steps", "n_envs"))
     envs = formatting.count_noun(n_envs, "environment")
     yield f"{report['target']}, on a batch of {steps:,} steps in {envs}"
@@ -85,6 +92,8 @@ def _page(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _start(start: Mapping[str, Any], *, fresh: bool) -> str:
+    """Returns a line about how uniform the policy is on the first observations of episodes
+    (`start`: the result of `uniformity_report`). Only an untrained (`fresh`) policy is judged."""
     verdict = {True: "uniform", False: "NOT uniform", None: "no range to compare with"}
     end = f" ({verdict[start['uniform']]})" if fresh else ""
     title = "initial policy" if fresh else "policy on first observations"
@@ -98,6 +107,9 @@ def _start(start: Mapping[str, Any], *, fresh: bool) -> str:
 
 
 def _layers(layers: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the table of layers: shapes, size, and statistics of the activations. An empty cell
+    means that the layer has no parameters, or that `dead` or `saturated` is not defined for its
+    kind."""
     head = ("layer", "kind", "in", "out", "parameters", "size", "mean", "std", "dead", "saturated")
     lines = [
         (
@@ -117,6 +129,8 @@ def _layers(layers: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the table of parameters with the norm of each, and the norm and the largest absolute
+    element of its gradient (empty without a gradient)."""
     head = ("parameter", "shape", "norm", "gradient", "largest")
     lines = [
         (

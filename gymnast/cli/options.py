@@ -37,6 +37,8 @@ def echo_json(value: Any) -> None:
 
 
 def _strict(value: Any) -> Any:
+    """Returns the value with every float that JSON cannot represent replaced by a string, in dicts,
+    lists and tuples too."""
     # Python's json writes NaN and Infinity, which are not JSON and which other parsers reject.
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)

@@ -118,6 +118,8 @@ def _refuse_roles(cfg: Any, fix: str) -> None:
 
 
 def _player_kind(options: dict[str, Any], *, trained: bool) -> PlayerKind:
+    """Returns who plays: by default the policy if the target is a run (`trained`), else random
+    actions. Raises UsageError for options that contradict each other."""
     if options["random_actions"] and options["human"]:
         raise UsageError("--random and --human exclude each other", fix="use one of them")
     if options["human"] or options["random_actions"] or not trained:

@@ -61,6 +61,8 @@ def _listing(presets: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _cells(preset: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the cells of a preset's line in the table, in the order of _HEAD. The variants of the
+    user's own presets are followed by the path of the file."""
     others = [v for v in preset["variants"] if v != preset["default"]]
     variants = f"{preset['default']} (default){''.join(f', {v}' for v in others)}"
     own = "" if preset["shipped"] else f"  {preset['path']}"

@@ -28,7 +28,7 @@ def training_options(command: Any) -> Any:
             click.option(
                 "--vec-steps", metavar="N", help="Budget in steps of the vectorized environment."
             ),
-            click.option("--updates", metavar="N", help="Budget in gradient updates."),
+            click.option("--updates", metavar="N", help="Budget in gradient steps."),
             click.option("--rollouts", metavar="N", help="Budget in rollouts."),
             click.option("--minutes", metavar="N", help="Budget in wall time."),
             click.option(

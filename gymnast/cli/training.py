@@ -90,7 +90,12 @@ def train_one(
     claimed: Path | None = None,
     rerun_resumes: bool = False,
 ) -> dict[str, Any] | None:
-    """Returns the summary of the run, the plan after a dry run, or None if the answer to `ask` is no."""
+    """Trains one run. Returns its summary, the plan after a dry run, or None if the answer to `ask`
+    is no.
+
+    `settings`: overrides, dotted key -> value. `source`: the run or checkpoint whose weights it
+    starts from. `label`: name, group and tags of the run. `pinned`: metrics that are always shown.
+    `claimed`: the run directory, if it was reserved before. `rerun_resumes`: see `start_run`."""
     exit_with_parent()  # a seed of a group must not outlive the command that started it
     if ask:
         require_terminal()
@@ -148,7 +153,11 @@ def resume_one(
     show: Show,
     pinned: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Resumes a run, or branches off one of its checkpoints; returns the summary of the run."""
+    """Resumes a run, or branches off one of its checkpoints; returns the summary of the trained
+    run, and for a branch also `parent` and `parent_step`.
+
+    `settings`: overrides, dotted key -> value. `at`: best, latest, or env steps of the checkpoint.
+    `optimizer`: False discards the state of the optimizer. `label`: name and tags of a branch."""
     run, checkpoint = store.resolve(ref, store.runs_dir(runs_dir))
     if checkpoint is not None and at != "latest" and checkpoint != at:
         raise UsageError(
@@ -215,7 +224,11 @@ def _output(*, debug: bool) -> AbstractContextManager[TextIO]:
 
 
 def _console(title: str, show: Show, pinned: Sequence[str], out: TextIO, *, live: bool) -> Any:
+    """Returns a function that makes the console of a run once its metrics and config are known.
+    `live=False` prints lines instead of a table that is redrawn."""
+
     def make(metrics: Any, cfg: Any) -> Console:
+        """Returns the console for a run with these declared metrics and this config."""
         return Console(
             metrics,
             title=title,

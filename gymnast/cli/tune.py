@@ -108,6 +108,8 @@ def envs(
 
 
 def _counts(text: str) -> list[int]:
+    """Returns the numbers in the value of --copies, such as `4,16`; raises UsageError unless all
+    are from 1 to 65,536."""
     words = text.split(",")
     if not all(word.isdecimal() and 0 < int(word) <= 65_536 for word in words):
         raise UsageError(
@@ -117,6 +119,8 @@ def _counts(text: str) -> list[int]:
 
 
 def _page(result: TuningResult) -> Iterator[str]:
+    """Yields the lines of the page: the measurements, the backends that cannot be used, advice, and
+    the patch as YAML and as options of `gymnast train`."""
     yield f"{result.target} on {formatting.count_noun(result.cores, 'core')}: collecting without learning\n"
     head = ("backend", "copies", "steps/s", "steps/CPU-s", "env", "resumes exactly", "")
     lines = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +89,8 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
 
 
 def _echo_films(films: list[dict[str, Any]], answer: dict[str, Any], *, as_json: bool) -> None:
+    """Prints the path of each film and warnings, or `answer` as JSON. `films`: the descriptions
+    that `describe_film` or `_grid` returned."""
     if as_json:
         echo_json(answer)
         return
@@ -101,6 +103,8 @@ def _echo_films(films: list[dict[str, Any]], answer: dict[str, Any], *, as_json:
 
 
 def _episode(run: Run, cfg: Any, checkpoint: str | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Makes a film, or a picture with --grid, of the stored episode that the options select;
+    returns its description. `checkpoint`: that in the reference to the run, if any."""
     from gymnast.film.choose import choose_episode
     from gymnast.film.make import episode_source, film_episode
 
@@ -115,6 +119,9 @@ def _episode(run: Run, cfg: Any, checkpoint: str | None, options: dict[str, Any]
 def _matches(
     run: Run, cfg: Any, checkpoint: str | None, options: dict[str, Any]
 ) -> list[dict[str, Any]]:
+    """Makes films, or one picture with --grid, of the stored matches that the options select;
+    returns their descriptions. Raises UsageError for --learning, and if several matches would be
+    written to one file."""
     from gymnast.film.matches.choose import choose_matches
     from gymnast.film.matches.films import film_match, match_source
     from gymnast.film.matches.replay import MatchRenderer
@@ -142,6 +149,7 @@ def _matches(
 
 
 def _grid(source: FilmSource[Any], chosen: ChosenEpisode | ChosenMatch, out: str) -> dict[str, Any]:
+    """Writes a picture with frames of the episode or match to `out` and returns its description."""
     from gymnast.film.grid import grid
 
     note = grid(source, Path(out))
@@ -156,20 +164,21 @@ def _learning(run: Run, cfg: Any, options: dict[str, Any]) -> dict[str, Any]:
         return film_learning(run, cfg, film_options)
 
 
-@contextmanager
 def _options_for(
     run: Run, chosen: ChosenEpisode | ChosenMatch, options: dict[str, Any]
-) -> Iterator[FilmOptions]:
+) -> AbstractContextManager[FilmOptions]:
+    """Returns the context of `_film_options` for this episode or match, whose film is stored in the
+    run unless --out names a file."""
     from gymnast.runs import films
 
     default_path = films.film_path(run.path, chosen.kind, chosen.version, chosen.selection)
-    with _film_options(default_path, options) as film_options:
-        yield film_options
+    return _film_options(default_path, options)
 
 
 @contextmanager
 def _film_options(default_path: Path, options: dict[str, Any]) -> Iterator[FilmOptions]:
-    """Yields the options of a film, and shows a progress bar while it is made."""
+    """Yields the options of a film, and shows a progress bar while it is made. `default_path`: the file
+    if --out is not given."""
     from gymnast.film.make import FilmOptions
 
     with progress("filming") as bar:

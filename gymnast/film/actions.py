@@ -20,6 +20,7 @@ class Bar:
     high: float
     """The filled part of the bar is [low, high], within [0, 1]."""
     chosen: bool
+    """Whether it is drawn as part of the chosen action."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class ActionLabels:
         return ", ".join(f"{part} {_value_text(x)}" for part, x in zip(parts, flat, strict=True))
 
     def bars(self, frame: EpisodeFrame) -> list[Bar]:
-        """Returns a bar per discrete action or Box dimension; none at the end of an episode."""
+        """Returns a bar per discrete action or Box dimension, and for other spaces one empty bar
+        labeled with the action; none at the end of an episode."""
         space = self.space
         if frame.action is None:
             return []
@@ -48,13 +50,16 @@ class ActionLabels:
             # Without probabilities (random or human player), the chosen action is a full bar.
             action_probs = np.eye(n)[chosen] if frame.action_probs is None else frame.action_probs
             return [
-                Bar(self._label(i, n), 0.0, float(action_probs[i]), i == chosen) for i in range(n)
+                Bar(self._label(i, n), low=0.0, high=float(action_probs[i]), chosen=i == chosen)
+                for i in range(n)
             ]
         if isinstance(space, gym.spaces.Box):
             return self._box_bars(np.ravel(frame.action), space)
-        return [Bar(self.action_text(frame.action), 0.0, 0.0, True)]
+        return [Bar(self.action_text(frame.action), low=0.0, high=0.0, chosen=True)]
 
     def _box_bars(self, action: np.ndarray, space: gym.spaces.Box) -> list[Bar]:
+        """Returns a bar per dimension of a Box action [n], from the position of 0 to that of the
+        value, labeled with its name and value."""
         bars: list[Bar] = []
         limits = zip(np.ravel(space.low), np.ravel(space.high), strict=True)
         for i, (value, (low, high)) in enumerate(zip(action, limits, strict=True)):

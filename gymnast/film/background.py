@@ -19,7 +19,9 @@ VARIABLE = "GYMNAST_FILM"
 
 
 def film_in_background(run: Path, cfg: Config[Any]) -> None:
-    """Starts a process that films the evaluations; training neither waits for it nor fails with it."""
+    """Starts a process that films the evaluations of the run in directory `run`; training neither
+    waits for it nor fails with it. Does nothing if evaluations are not stored, `traces.film` is
+    off, or GYMNAST_FILM=off."""
     stored = cfg.traces.eval and cfg.eval.every is not None
     if not stored or not cfg.traces.film or os.environ.get(VARIABLE) == "off":
         return

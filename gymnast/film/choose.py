@@ -51,11 +51,12 @@ def choose_episode(
 
 
 def trace_files(run: Run, kind: Kind) -> dict[int, Path]:
-    """Returns policy version (env steps) -> trace file, sorted; raises RunError if there is none."""
+    """Returns version -> trace file, sorted; raises RunError if there is none. The version is the
+    env steps of the policy or, for training episodes, of the checkpoint."""
     files = files_by_version(run.traces, kind)
     if not files:
-        stores = f"{storage_settings(kind)} control what is stored"
-        fix = f"gymnast play {run.id} --record FILE plays new ones; {stores}"
+        settings = f"{storage_settings(kind)} control what is stored"
+        fix = f"gymnast play {run.id} --record FILE plays and films a new episode; {settings}"
         raise RunError(f"no {kind} episodes are stored", at=str(run.path), fix=fix)
     return files
 
@@ -73,7 +74,9 @@ def storage_settings(kind: Kind) -> str:
 def select_version(
     run: Run, kind: Kind, files: dict[int, Path], episode: str, checkpoint: str | None
 ) -> int:
-    """Returns the newest version for `last`, else the one that `checkpoint` names, else the best."""
+    """Returns the newest version for `last`, else the one that `checkpoint` names (None: the best).
+    `files`: version -> trace file. Raises UsageError for `last` together with a checkpoint,
+    CheckpointError if nothing is stored for the checkpoint."""
     if episode != "last":
         return _version(run, kind, files, checkpoint)
     if checkpoint is not None:
@@ -83,6 +86,9 @@ def select_version(
 
 
 def _version(run: Run, kind: Kind, files: dict[int, Path], checkpoint: str | None) -> int:
+    """Returns the version that `checkpoint` names: `best`, `latest` or env steps. None means the
+    best one or, if no episodes of it are stored, the newest; so does `best` for training
+    episodes."""
     best = run.info["checkpoints"]["best"]
     if checkpoint in (None, "best") and best in files:
         return best
@@ -96,7 +102,9 @@ def _version(run: Run, kind: Kind, files: dict[int, Path], checkpoint: str | Non
 
 
 def _kept_index(episode: str, kept: list[int]) -> int:
-    """Returns the index in its file of an episode of a thinned evaluation."""
+    """Returns the index, in its file, of an episode of a thinned evaluation. `episode`: its number
+    in the whole evaluation; `kept`: the numbers of the episodes that are still stored. Raises
+    UsageError for any other."""
     if not episode.isdigit() or int(episode) not in kept:
         problem = (
             f"episode {episode} is no longer stored: it was removed to stay within traces.disk"

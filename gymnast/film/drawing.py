@@ -43,6 +43,8 @@ class TextRenderer:
     def write(
         self, canvas: pygame.Surface, text: str, position: tuple[int, int], size: int, color: Color
     ) -> None:
+        """Draws a line of text on the canvas. `position`: left and top of the text, `size`: size of
+        the font, both in pixels."""
         key = (text, size, color)
         if not text:
             return

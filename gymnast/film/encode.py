@@ -52,6 +52,8 @@ class FilmWriter:
     def __exit__(
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
+        """Completes the film, unless there was an exception or no frame; then only the draft is
+        deleted."""
         try:
             if kind is None and self.frames:
                 with durable.explain_os_errors(self.path):
@@ -79,6 +81,8 @@ class FilmWriter:
         self.frames += 1
 
     def _open(self, size: tuple[int, int]) -> None:
+        """Opens the draft and the encoder for frames of this size (width, height), which must be
+        even."""
         options = {"movflags": "+faststart"}  # index at the start of the file: plays while it loads
         self._file = av.open(str(self._draft), "w", format="mp4", options=options)
         self.codec = next(name for name in CODECS if name in av.codecs_available)
@@ -97,6 +101,7 @@ class FilmWriter:
         self._stream = stream
 
     def _finish(self) -> None:
+        """Writes the remaining frames, and renames the draft to the final path."""
         self._file.mux(
             self._stream.encode(None)
         )  # None flushes the frames that the encoder holds back

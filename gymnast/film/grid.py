@@ -50,6 +50,8 @@ def _tile(frame: FrameLike, band: BandLike[Any]) -> Array:
 
 
 def _joined(tiles: list[Array]) -> Array:
+    """Returns the tiles, [H, W, 3] each, as one picture with a white gap between them, row by
+    row."""
     height, width = tiles[0].shape[:2]
     rows = -(-len(tiles) // COLUMNS)
     size = (rows * (height + GAP) - GAP, COLUMNS * (width + GAP) - GAP, 3)

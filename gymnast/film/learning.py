@@ -43,7 +43,8 @@ class Clip:
 
 
 def film_learning(run: Run, cfg: Config[Any], options: FilmOptions) -> dict[str, Any]:
-    """Makes the film and returns its description."""
+    """Makes the film and returns its description: versions, seeds and returns of its clips, and the
+    fields of `describe_film`."""
     clips = choose_clips(run)
     needs_renderer = image_observations(clips[0].trace) is None
     with closing(EnvRenderer(cfg, render=needs_renderer)) as renderer:
@@ -86,6 +87,8 @@ def _median(traces: list[Trace]) -> Trace:
 def _film(
     cfg: Config[Any], renderer: EnvRenderer, clips: list[Clip], options: FilmOptions, note: str
 ) -> FilmWriter:
+    """Writes the film, one clip after the other. `note`: the warning shown on every frame; empty
+    for an exact replay, which raises ReplayMismatch where it differs from the stored episode."""
     actions = ActionLabels(renderer.env.action_space, cfg.facts.actions)
     total, done = sum(len(clip.trace) for clip in clips), 0
     with FilmWriter(options.out, options.fps or renderer.fps, threads=options.threads) as writer:
@@ -106,7 +109,8 @@ def _film(
 
 
 def _title_frame(env: str, clip: Clip, position: str, speedup: int) -> Array:
-    """Returns a frame that has only its title."""
+    """Returns a frame [HEIGHT, WIDTH, 3] that has only its title. `position`: the number of the
+    clip, such as `2 / 6`; `speedup`: every how many steps a frame is shown."""
     letters, canvas = TextRenderer(), new_surface(WIDTH, HEIGHT, BACKGROUND)
     episode_return = number(clip.trace.raw_return)
     text = f"after {clip.version:,} env steps: return {episode_return}"

@@ -80,7 +80,8 @@ def write_film(source: FilmSource[Any], options: FilmOptions) -> tuple[FilmWrite
 def describe_film(
     options: FilmOptions, about: dict[str, Any], writer: FilmWriter, note: str
 ) -> dict[str, Any]:
-    """Returns the description of a film, and writes it next to the film if
+    """Returns the description of a film: `about`, whether it is an exact replay (no `note`),
+    properties of the video, and its `path`. Writes it next to the film if
     `options.write_description`."""
     about = about | {
         "exact": not note,
@@ -97,7 +98,8 @@ def describe_film(
 
 
 def already_filmed(identity: Mapping[str, Any], out: Path) -> bool:
-    """True if the film exists and shows exactly this episode or match."""
+    """True if the film `out` exists and shows exactly this episode or match, whose `identity`
+    (`episode_identity` or `match_identity`) is compared with its description."""
     about = films.read_description(out) if out.exists() else {}
     return all(about.get(key) == value for key, value in identity.items())
 
@@ -109,6 +111,8 @@ def episode_identity(chosen: ChosenEpisode) -> dict[str, Any]:
 
 
 def _film(source: FilmSource[Any], options: FilmOptions, note: str) -> FilmWriter:
+    """Writes the film and returns its writer. `note`: the warning shown on every frame; empty for
+    an exact replay, which raises ReplayMismatch where it differs from the stored episode."""
     frame = None
     with FilmWriter(options.out, options.fps or source.fps, threads=options.threads) as writer:
         for step, frame in source.frames_with_band(note):

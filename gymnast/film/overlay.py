@@ -39,6 +39,8 @@ class Band:
         return self.canvas.pixels()
 
     def _numbers(self, frame: EpisodeFrame, top: int) -> None:
+        """Writes step, return, reward and value in four columns, from `top` on; values that the
+        frame lacks are left empty."""
         length = "" if self.length is None else f" / {self.length}"
         numbers = {
             "step": f"{frame.step}{length}",
@@ -51,6 +53,8 @@ class Band:
             self.canvas.write_number(label, text, left, top)
 
     def _action(self, frame: EpisodeFrame, top: int) -> None:
+        """Draws the bars of the next action, from `top` on; at the end of the episode, writes how
+        it ended instead."""
         canvas = self.canvas
         if frame.ending:
             canvas.write(frame.ending, canvas.column_bounds(0, 1)[0], top, 22, HIGHLIGHT)
@@ -66,6 +70,7 @@ class Band:
                 canvas.write(text, left, top, 16, HIGHLIGHT if bar.chosen else MUTED)
 
     def _bar(self, bar: Bar, left: int, top: int, width: int) -> None:
+        """Draws one bar of this width, below the line of its label, which begins at `top`."""
         top, height = top + self.canvas.px(15), self.canvas.px(9)
         self.canvas.fill(SLOT, (left, top, width, height))
         begin, end = round(bar.low * width), round(bar.high * width)

@@ -100,14 +100,17 @@ class EnvRenderer:
         self.env.close()
 
     def _mode(self) -> str:
+        """Returns the preferred one of RENDER_MODES that the environment offers. If it offers none,
+        closes the environment and raises EnvError."""
         offered = self.env.metadata.get("render_modes") or ()
         for mode in RENDER_MODES:
             if mode in offered:
                 return mode
-        modes = f"only {', '.join(map(str, offered))}" if offered else "none"
+        modes = ", ".join(map(str, offered)) or "none"
         self.env.close()
         raise EnvError(
-            f"{self.name} has no render mode that gives pictures (render_modes: {modes})",
+            f"{self.name} has no render mode that can be filmed ({' or '.join(RENDER_MODES)}); "
+            f"its render_modes: {modes}",
             fix='support "rgb_array" in render(), and list it in metadata["render_modes"]',
         )
 

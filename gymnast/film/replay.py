@@ -64,10 +64,10 @@ def episode_frames(renderer: EnvRenderer, trace: Trace, *, strict: bool) -> Iter
 
 
 def retry_with_note(make: Callable[[str], T]) -> tuple[T, str]:
-    """Returns `make("")` and no note or, if its replay differs, `make(note)` and the note.
+    """Returns `make("")` and no note or, if it raises ReplayMismatch, `make(note)` and the note.
 
-    The film is made again from the start, so that every frame shows that it is not an exact replay.
-    """
+    The film is made again from the start, so that every frame shows that it is not an exact
+    replay."""
     try:
         return make(""), ""
     except ReplayMismatch as mismatch:
@@ -103,7 +103,8 @@ def _from_observations(
 def _frame(
     renderer: EnvRenderer, trace: Trace, t: int, picture: Array, total: float, reward: float | None
 ) -> EpisodeFrame:
-    """Returns the frame before step t, with the stored decision of the policy in that state."""
+    """Returns the frame before step t, with the stored decision of the policy in that state.
+    `total`: the return before this step; `reward`: that of the step before, None at t = 0."""
     action_probs = None
     space = renderer.env.action_space
     if isinstance(space, gym.spaces.Discrete) and trace.dist.shape[1:] == (int(space.n),):

@@ -29,6 +29,8 @@ from gymnast.text.formatting import count_noun
 
 
 def main() -> None:
+    """Makes the films of the run whose directory is the first argument, waiting for other such
+    processes of the same runs directory. Exits with 1 after an unexpected error."""
     os.nice(10)  # the next training must not wait for films of the last one
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     run = Run(Path(sys.argv[1]))
@@ -65,6 +67,8 @@ def film_run(run: Run) -> None:
 
 
 def _film_matches(run: Run, cfg: Config[Any]) -> None:
+    """Films the matches that `choose_matches` returns for the best checkpoint, except those whose
+    film exists, and prints a line for each film."""
     with closing(MatchRenderer(cfg)) as renderer:
         for chosen in choose_matches(run, renderer.matches.outcomes):
             out = films.film_path(run.path, chosen.kind, chosen.version, chosen.selection)

@@ -37,8 +37,9 @@ def charts(
 ) -> list[dict[str, Any]]:
     """Returns every chart that has data in these rows, over the clock `x`.
 
-    `info`: content of run.json; `actions`: a name per discrete action, or per dimension of a Box action.
-    """
+    `info`: content of run.json; `events`: those of the run, of which some are marked in every
+    chart; `actions`: a name per discrete action, or per dimension of a Box action. Raises
+    UsageError if `x` is not a clock."""
     if x not in CLOCKS:
         raise UsageError(f"{x!r} cannot be the x axis of a chart", fix=f"use {', '.join(CLOCKS)}")
     keys, axis = list(dict.fromkeys(key for row in rows for key in row)), ClockAxis(rows, x)
@@ -91,6 +92,9 @@ def empty_chart(name: str, family: str, title: str, x: str) -> dict[str, Any]:
 
 
 def _chart(chart: Chart, series: list[dict[str, Any]], limits: Limits, x: str) -> dict[str, Any]:
+    """Returns a chart with its series, unit and healthy range, but without its marks. Shares with
+    more than MAX_SERIES series become a heat map. `limits`: what the bounds of metrics depend
+    on."""
     metric = METRICS.get(split_key(series[0]["key"])[1])
     shares = chart.kind == "stacked"
     positive = all(y is None or y > 0 for line in series for y in line["y"])
@@ -156,6 +160,8 @@ def _is_eval(key: str) -> bool:
 
 
 def _line(rows: Sequence[Row], key: str, x: str) -> dict[str, Any]:
+    """Returns the series of a metric of training: a point for each row that has it, averaged if
+    there are more than POINTS."""
     with_key = [row for row in rows if key in row]
     xs, ys = [row[f"clock/{x}"] for row in with_key], [_finite(row[key]) for row in with_key]
     line = {"key": key, "label": _label(key), "x": xs, "y": ys, "low": None, "high": None}
@@ -176,8 +182,8 @@ def _evaluated(rows: Sequence[Row], key: str, x: str) -> dict[str, Any]:
 
 
 def _stacked(keys: Sequence[str], rows: Sequence[Row], x: str) -> list[dict[str, Any]]:
-    """Returns each key as its share of their sum, in the rows that have all keys; keys that are always 0 are
-    omitted."""
+    """Returns each key as its share of the sum of all keys, in the rows that have all of them; keys
+    that are always 0 are omitted."""
     # A share is only defined in a row that has every part, and a sum above 0.
     complete = [row for row in rows if all(key in row for key in keys)]
     complete = [row for row in complete if 0 < sum(row[key] for key in keys) < math.inf]
@@ -207,6 +213,8 @@ def _pooled(xs: Sequence[float], ys: Sequence[float | None]) -> dict[str, list[A
 
 
 def _lines(chart: Chart, limits: Limits, info: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields the horizontal lines of a chart: the threshold of the run in the score chart, the
+    maximum in the entropy chart, each if it is known."""
     if chart.name == "score" and info.get("threshold") is not None:
         goal = info["threshold"]
         yield {"y": goal, "label": f"threshold {number(goal)}"}
@@ -216,6 +224,8 @@ def _lines(chart: Chart, limits: Limits, info: Mapping[str, Any]) -> Iterator[di
 
 
 def _ticks(chart: Chart, rows: Sequence[Row], x: str) -> dict[str, Any] | None:
+    """Returns the label and the x values of the rows to be marked with a tick; None if there are
+    none."""
     at = [row[f"clock/{x}"] for row in rows if chart.tick_metric and row.get(chart.tick_metric)]
     return {"label": chart.tick_label, "x": at} if at else None
 

@@ -18,7 +18,8 @@ AXES = ("vec_steps", "env_steps", "updates", "seconds")
 
 
 def compare(runs: Sequence[Run], x: str = AXES[0]) -> dict[str, Any]:
-    """Returns the summaries, curves and config differences of runs, over the clock `x`, as plain values."""
+    """Returns the summaries, curves and config differences of runs, over the clock `x`, as plain
+    values. Raises UsageError unless `x` is one of AXES."""
     if x not in AXES:
         raise UsageError(
             f"{x!r} cannot be the x axis of a comparison", fix=f"use {', '.join(AXES)}"
@@ -36,7 +37,8 @@ def compare(runs: Sequence[Run], x: str = AXES[0]) -> dict[str, Any]:
 
 
 def comparison_chart(comparison: dict[str, Any], *, width: int = 72, height: int = 16) -> str:
-    """Draws the evaluation curves of a comparison in one chart, as text."""
+    """Draws the evaluation curves of a comparison in one chart, as text; `width` and `height` are
+    in characters. Groups of seeds have one mean curve each."""
     groups = {group["name"]: group["curve"] for group in comparison.get("groups", ())}
     curves = groups or {run_label(run): run["curve"] for run in comparison["runs"]}
     series = {name: (curve["x"], curve["y"]) for name, curve in curves.items()}
@@ -78,6 +80,9 @@ def config_differences(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], str |
 def _summary(
     run: Run, rows: Sequence[Row], x: str, span: tuple[float, float] | None
 ) -> dict[str, Any]:
+    """Returns the summary of one run: fields of run.json, its curve over the clock `x`, the `area`
+    under it within `span` (None without one), and `threshold_at`, the x at which the lower bound of
+    an evaluation first reached the threshold, or None."""
     info = run.info
     xs, ys = curve = curve_of(rows, x)
     goal = info["threshold"]

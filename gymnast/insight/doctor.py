@@ -81,8 +81,9 @@ def diagnose_rows(
     healthy_envelope: Mapping[str, Any] | None,
     reference: Reference | None = None,
 ) -> Diagnosis:
-    """Diagnoses a run. `info`: run.json; `rows`: its metrics; `healthy_envelope`: the envelope of its preset,
-    if any."""
+    """Diagnoses a run. `info`: run.json with the derived status; `rows`: its metrics; `settings`:
+    dotted config key -> plain value; `healthy_envelope`: the envelope of its preset, if any;
+    `reference`: the settings and stored results of its preset."""
     reference = reference or Reference()
     # 1. How did it end, and which metrics differ from those of healthy runs?
     outcome = run_outcome(info, rows)
@@ -124,17 +125,19 @@ def _decisive(findings: Sequence[Finding], outcome: RunOutcome) -> list[Finding]
 
 
 def _healthy(outcome: RunOutcome, decisive: Sequence[Finding]) -> bool | None:
+    """Returns whether a run is healthy; None if it is too early to say or nothing was measured.
+    `decisive`: the findings that count against it."""
     if outcome.kind in ("failed", "unconfirmed") or decisive:
         return False
     return True if outcome.kind in ("solved", "learned") else None
 
 
 def _with_advice(finding: Finding, settings: Mapping[str, Any], reference: Reference) -> Finding:
-    """Returns the finding with only the changes that advice may contain.
+    """Returns the finding with only the changes that advice may contain. `settings`: those of the
+    run.
 
-    If stored runs of the preset solve the task, the changes are replaced by the values of the preset; a
-    setting that already has that value is not to blame, and the finding loses weight.
-    """
+    If stored runs of the preset solve the task, the changes are replaced by the values of the
+    preset; a setting that already has that value is not to blame, and the finding loses weight."""
     changes = advisable_changes(finding.changes, settings)
     if not (changes and reference.has_solved_runs):
         return replace(finding, changes=changes)

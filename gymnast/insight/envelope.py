@@ -53,7 +53,8 @@ class EnvelopeViolation:
 
 
 def build_envelope(preset: str, records: Sequence[Rows]) -> dict[str, Any]:
-    """Returns the envelope of these runs, in its stored form."""
+    """Returns the envelope of these runs, in its stored form. `records`: the rows of each run; a
+    metric that one of the runs lacks is left out."""
     steps = min(rows[-1]["clock/env_steps"] for rows in records)
     bands: dict[str, Any] = {}
     for key in KEYS:

@@ -30,8 +30,11 @@ FORMATS = (*FILES, *TRACKERS)
 
 
 def export(run: Run, export_format: str, out: Path | None = None) -> dict[str, Any]:
-    """Exports a run. `out`: a file, or for trackers an empty or missing folder; by default in the run's
-    folder."""
+    """Exports a run and returns its id, the format, the `path` and the number of `rows`.
+
+    `out`: a file, or for trackers an empty or missing folder; by default in the run's folder.
+    Raises UsageError for an unknown format, and if `out` is another file or a folder with
+    content."""
     if export_format not in FORMATS:
         hint = did_you_mean(export_format, FORMATS)
         raise UsageError(f"{export_format} is not an export format ({', '.join(FORMATS)}){hint}")
@@ -125,6 +128,7 @@ def _emptied(folder: Path) -> Path:
 
 
 def _require_empty(folder: Path) -> Path:
+    """Creates the folder if it is missing and returns it; raises UsageError if it has content."""
     with durable.explain_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):

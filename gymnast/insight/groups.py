@@ -45,7 +45,8 @@ def resolve_side(ref: str, directory: Path) -> ComparisonSide:
 
 
 def compare_groups(sides: Sequence[ComparisonSide], x: str) -> dict[str, Any]:
-    """Returns the result of `compare` for all runs, and a summary over the seeds of each side."""
+    """Returns the result of `compare` for all runs, a summary over the seeds of each side
+    (`groups`), and for two sides the `difference` of their mean scores."""
     comparison = compare([run for side in sides for run in side.runs], x)
     summaries = iter(comparison["runs"])  # flat, in the order of the sides; split again below
     parts = [[next(summaries) for _ in side.runs] for side in sides]
@@ -61,6 +62,9 @@ def compare_groups(sides: Sequence[ComparisonSide], x: str) -> dict[str, Any]:
 
 
 def _summary(side: ComparisonSide, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns the summary of one side: `group_result`, means over seeds of the area and of the env
+    steps until the threshold (over the `reached` seeds that reached it), and the mean curve.
+    `runs`: the summaries of its runs."""
     reached = [(run["learning"] or {}).get("steps_to_threshold") for run in runs]
     known = [steps for steps in reached if steps is not None]
     return {
@@ -82,7 +86,8 @@ def _over_seeds(values: Sequence[float]) -> dict[str, float | None] | None:
 
 
 def _difference(parts: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, float | None] | None:
-    """Returns the mean score of the first side minus that of the second, with its interval."""
+    """Returns the mean score of the first side minus that of the second, with its interval (None
+    for a single seed); None if a side has no score. `parts`: the run summaries of both sides."""
     first, second = ([run["score"]["mean"] for run in scored_runs(runs)] for runs in parts)
     if not first or not second:
         return None

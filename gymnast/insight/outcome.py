@@ -84,6 +84,9 @@ def baseline(info: Mapping[str, Any], rows: Rows) -> Baseline | None:
 
 
 def _without_threshold(text: str, untrained: Baseline | None, learned: bool) -> RunOutcome:
+    """Returns the outcome of a finished run whose preset has no threshold: unknown without a
+    baseline, failed if it is not beaten, else learned. `text`: the score, compared with the
+    baseline."""
     if untrained is None:
         return RunOutcome(
             "unknown", f"{text}; there is neither a threshold nor a baseline to compare with"

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from gymnast.clock import clock_label
 from gymnast.config.families import is_multi_agent
 from gymnast.runs.curve import stored_learning
 from gymnast.text import formatting
@@ -49,6 +50,8 @@ def run_page(run: dict[str, Any]) -> str:
 
 
 def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
+    """Returns the cells of a run's line in the list of runs. `now`: the current time, for its
+    age."""
     age = formatting.age(now - run["created"])
     if "problem" in run:  # run.json cannot be read: the problem is printed below the table
         return (run["id"], "", "", run["status"], "-", "", "-", "-", "-", age)
@@ -96,7 +99,7 @@ def status_lines(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if run["learning"]:
         yield "learning", learning_text(run["learning"])
     clocks = ("env_steps", "vec_steps", "updates", "rollouts", "episodes")
-    yield "clocks", ", ".join(f"{formatting.count(run[c])} {c.replace('_', ' ')}" for c in clocks)
+    yield "clocks", ", ".join(f"{formatting.count(run[c])} {clock_label(c)}" for c in clocks)
     created = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["created"]))
     yield "time", f"{formatting.duration(run['seconds'])}, created {created} on {run['host']}"
     if run.get("parent"):
@@ -111,14 +114,16 @@ def status_lines(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def learning_text(summary: Mapping[str, Any]) -> str:
-    """Formats the learning summary: `mean return 341.2; area under the curve 0.71, with 65% of the budget
-    unused; lower bound reached the threshold after 34,816 env steps, 1.3 s`."""
-    parts = [f"mean return {formatting.number(summary['mean_return'])}"]
+    """Formats the learning summary: `mean return of the evaluation curve 341.2; area under it 0.71 of 1
+    (1: at the threshold from the start), with 65% of the budget unused; lower bound reached the threshold
+    after 34,816 env steps, 1.3 s`. Parts that are None in the summary are left out."""
+    parts = [f"mean return of the evaluation curve {formatting.number(summary['mean_return'])}"]
     if summary["area"] is not None:
         # A run that stops early is rated as if its last evaluation lasted to the end of the budget.
         unused = summary.get("unused", 0.0)  # missing in runs of older versions
         rest = f", with {unused:.0%} of the budget unused" if unused >= 0.005 else ""
-        parts.append(f"area under the curve {formatting.area(summary['area'])}{rest}")
+        scale = "of 1 (1: at the threshold from the start)"
+        parts.append(f"area under it {formatting.area(summary['area'])} {scale}{rest}")
     if summary["steps_to_threshold"] is not None:
         steps = summary["steps_to_threshold"]
         seconds = formatting.duration(summary["seconds_to_threshold"])
@@ -145,8 +150,8 @@ def _is_fact(key: str) -> bool:
 
 
 def _value(config: Any, key: str) -> str:
-    """Returns the value of a dotted key. Config keys may themselves contain dots, as in
-    `rules.NAME.change`."""
+    """Returns the value of a dotted key as text; "" if the config lacks it. Config keys may
+    themselves contain dots, as in `rules.NAME.change`."""
     if not isinstance(config, dict):
         return ""
     if key in config:  # first, because a key such as `algo.lr` may be one name here
@@ -156,18 +161,22 @@ def _value(config: Any, key: str) -> str:
 
 
 def _checkpoints(run: dict[str, Any]) -> Iterator[str]:
+    """Yields a line for the best and for the latest checkpoint, the steps of all that are kept, and
+    a line per damaged one."""
     for word in ("best", "latest"):
         checkpoint = run["checkpoints"][word]
         if checkpoint:
             yield f"  {word:<7} {checkpoint['step']:>11,}  {checkpoint['path']}"
     steps = run["checkpoints"]["steps"]
     if steps:
-        yield "  all     " + ", ".join(f"{step:,}" for step in steps)
+        yield "  kept    " + ", ".join(f"{step:,}" for step in steps)
     for problem in run["checkpoints"]["damaged"]:
         yield f"  DAMAGED {problem}"
 
 
 def _videos(run: dict[str, Any]) -> Iterator[str]:
+    """Yields a line per film: its path, its return (per role for a match), and a mark if it shows
+    the best checkpoint."""
     for film in run["videos"]:
         mark = "best" if film["is_best"] else ""
         text = f"  return {formatting.number(film['return'])}" if "return" in film else ""
@@ -178,6 +187,8 @@ def _videos(run: dict[str, Any]) -> Iterator[str]:
 
 
 def _alerts(run: dict[str, Any]) -> Iterator[str]:
+    """Yields two or three lines per alert: message and duration, advice if there is any, and the
+    section of the docs that explains it."""
     from gymnast.insight.charts import docs_section
 
     for alert in run["alerts"]:
@@ -190,6 +201,8 @@ def _alerts(run: dict[str, Any]) -> Iterator[str]:
 
 
 def _events(run: dict[str, Any]) -> Iterator[str]:
+    """Yields a line for each of the latest EVENTS events, and first how many earlier ones there
+    are."""
     events = run["events"]
     if len(events) > EVENTS:
         yield f"  ... {len(events) - EVENTS} earlier events (--json has all)"
@@ -230,7 +243,8 @@ def next_steps(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _advised_command(run: dict[str, Any]) -> str:
-    """Returns the command that repeats this run with the changes that its earliest alert advises."""
+    """Returns the command that repeats this run with the changes that its earliest alert advises;
+    "" if no alert advises any."""
     changing = [alert for alert in run["alerts"] if alert.get("changes")]
     if not changing:
         return ""

@@ -91,7 +91,8 @@ def learning_curves(run: Path) -> dict[str, dict[str, list[float]]]:
 
 
 def _curve(rows: Sequence[Mapping[str, float]], prefix: str) -> dict[str, list[float]]:
-    """Returns at most POINTS evenly spaced points, including the first and the last."""
+    """Returns at most POINTS evenly spaced points, including the first and the last. `prefix`: ""
+    for training, `eval:` for evaluations."""
     with_return = [row for row in rows if f"{prefix}episode/return" in row]
     last, kept = len(with_return) - 1, min(len(with_return), POINTS)
     chosen = [with_return[round(i * last / max(kept - 1, 1))] for i in range(kept)]
@@ -102,6 +103,7 @@ def _curve(rows: Sequence[Mapping[str, float]], prefix: str) -> dict[str, list[f
 
 
 def save_result(result: Mapping[str, Any]) -> Path:
+    """Writes the result of a preset to its file, replacing an earlier one, and returns the file."""
     path = _file(result["preset"])
     path.parent.mkdir(parents=True, exist_ok=True)
     text = document.dumps(dict(result), indent=1) + "\n"
@@ -113,6 +115,7 @@ def save_result(result: Mapping[str, Any]) -> Path:
 
 
 def load_result(preset: str) -> dict[str, Any]:
+    """Returns the stored result of a preset `ENV:variant`; raises UsageError if there is none."""
     path = _file(preset)
     if not path.exists():
         known = ", ".join(result["preset"] for result in all_results()) or "none"
@@ -215,6 +218,7 @@ def results_page() -> str:
 
 
 def _line(result: Mapping[str, Any]) -> str:
+    """Returns the row of a stored result in the table of docs/results.md."""
     entries = result["seeds"]
     seconds = _median([e["seconds"] for e in entries])
     interval = "" if result["low"] is None else f" [{result['low']:.4g}, {result['high']:.4g}]"

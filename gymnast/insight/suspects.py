@@ -51,8 +51,8 @@ class Evidence:
 def find_suspects(
     settings: Mapping[str, Any], rows: Rows, reference: Reference, already_changed: Collection[str]
 ) -> list[Finding]:
-    """Returns the findings for a run that failed. `already_changed`: settings that other findings already
-    change."""
+    """Returns the findings for a run that failed. `settings`: dotted config key -> plain value;
+    `already_changed`: settings that other findings already change."""
     evidence = Evidence(settings, rows, reference)
     results = [examine(evidence) for examine in _EXAMINATIONS] if rows else []
     findings = [finding for finding in results if finding is not None]
@@ -61,6 +61,8 @@ def find_suspects(
 
 
 def _small_budget(evidence: Evidence) -> Finding | None:
+    """Returns a finding if the run ended after clearly fewer env steps than every stored run that
+    solved the task."""
     steps, needed = evidence.rows[-1]["clock/env_steps"], evidence.reference.solved_env_steps
     if not needed or steps >= ENOUGH * min(needed):
         return None
@@ -70,6 +72,8 @@ def _small_budget(evidence: Evidence) -> Finding | None:
 
 
 def _lr_ends_early(evidence: Evidence) -> Finding | None:
+    """Returns a finding if the learning rate was nearly 0 for a large last part of the run; its
+    change is a linear decay over the whole budget, or a constant rate without a budget."""
     with_lr = [row for row in evidence.rows if "hyper/lr" in row]
     peak = max((row["hyper/lr"] for row in with_lr), default=0.0)
     learning = [row for row in with_lr if row["hyper/lr"] > NEARLY_ZERO * peak]
@@ -87,6 +91,8 @@ def _lr_ends_early(evidence: Evidence) -> Finding | None:
 
 
 def _weights_decay(evidence: Evidence) -> Finding | None:
+    """Returns a finding if weight decay alone would shrink the weights considerably over the
+    run."""
     decay = float(evidence.settings.get("algo.weight_decay", 0.0))
     rates, updates = evidence.column("hyper/lr"), evidence.column("clock/updates")
     if not (decay and rates and updates) or evidence.has_preset_value("algo.weight_decay"):
@@ -103,6 +109,8 @@ def _weights_decay(evidence: Evidence) -> Finding | None:
 
 
 def _short_horizon(evidence: Evidence) -> Finding | None:
+    """Returns a finding if gamma discounts rewards within far fewer steps than an episode has, or
+    before the next reward comes."""
     lengths, gaps = evidence.column("episode/length"), evidence.column("rollout/reward_interval")
     gamma = Schedule.parse(evidence.settings.get("algo.gamma", 0.99)).highest
     if not lengths or gamma == 0 or evidence.has_preset_value("algo.gamma"):
@@ -122,6 +130,8 @@ def _short_horizon(evidence: Evidence) -> Finding | None:
 
 
 def _initial_noise(evidence: Evidence) -> Finding | None:
+    """Returns a finding if the initial standard deviation of Box actions (`policy.log_std`) is far
+    too small or too large."""
     start = float(evidence.settings.get("policy.log_std", 0.0))
     # The metric exists only for Box actions.
     if not evidence.column("policy/log_std") or NARROW <= start <= WIDE:

@@ -30,7 +30,9 @@ def unusual_facts(
     violations: Sequence[EnvelopeViolation],
     alerts: Sequence[Mapping[str, Any]],
 ) -> list[str]:
-    """Returns the remarks about a run. `alerts`: its alerts, of which symptoms are included."""
+    """Returns at most LIMIT remarks about a run, the most unusual first. `settings`: dotted config
+    key -> plain value; `violations`: metrics outside the envelope of healthy runs; `alerts`: its
+    alerts, of which symptoms are included."""
     # All on one scale: the log10 of how many times too large or small a value is; 0.8 is about a factor of 6.
     symptoms = [alert["message"] for alert in alerts if is_symptom(alert["id"])]
     remarks = [
@@ -65,6 +67,8 @@ def _curve_remarks(rows: Rows) -> Iterator[Remark]:
 
 
 def _returns(rows: Rows) -> Iterator[Remark]:
+    """Yields one remark about the training return, from a comparison of the first fifth of these
+    rows, the last but one and the last; all of them must have `episode/return`."""
     part = max(1, len(rows) // 5)
     first, before, last = (
         fmean(row["episode/return"] for row in part_rows)
@@ -87,5 +91,7 @@ def _returns(rows: Rows) -> Iterator[Remark]:
 
 
 def _late(rows: Rows, key: str) -> float | None:
+    """Returns the mean of a metric over the last fifth of the rows that have it; None if there is
+    none."""
     values = [row[key] for row in rows if key in row]
     return fmean(values[-max(1, len(values) // 5) :]) if values else None

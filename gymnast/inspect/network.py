@@ -189,8 +189,9 @@ def _opponents(
 
 
 def batch_gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array] | None:
-    """Returns parameter -> gradient of the algorithm's own loss on the whole batch; None if the algorithm
-    takes no gradient step. The learner is left unchanged."""
+    """Returns parameter -> gradient of the algorithm's own loss on the whole batch; None if the
+    algorithm takes no gradient step. `values`: the current hyperparameters. The learner is left
+    unchanged."""
     # One unclipped step on the whole batch with learning rate 0, so that the engine is left with exactly the
     # gradient. Each algorithm has some of these settings.
     one_step = {"lr": 0.0, "epochs": 1, "batch_size": rollout.steps, "max_grad_norm": None}
@@ -217,6 +218,8 @@ def _batch_length(length: RolloutLength, n_envs: int) -> RolloutLength:
 
 
 def _with_gradients(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Any]:
+    """Returns the norms of the parameters and of their gradients on the batch; `has_gradient` is
+    False if the algorithm takes no gradient step on it. `values`: the current hyperparameters."""
     weights = {name: view.copy() for name, view in learner.policy.parameters.views.items()}
     gradients = batch_gradient(learner, rollout, values)
     return {
@@ -228,6 +231,8 @@ def _with_gradients(learner: Learner, rollout: Rollout, values: Any) -> dict[str
 def _parameters(
     weights: Mapping[str, Array], gradients: Mapping[str, Array] | None
 ) -> Iterator[dict[str, Any]]:
+    """Yields for each parameter its name, shape and norm, and the norm and largest absolute element
+    of its gradient (None without gradients)."""
     for name, weight in weights.items():
         grad = None if gradients is None else gradients[name]
         yield {

@@ -20,6 +20,8 @@ class WindowPlayer:
         self.window.held_keys.clear()
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
+        """Returns the action of the keys that are held; waits for a key if there is no idle action,
+        and always with `step_by_step`. `obs` and `mask` are not used."""
         while (action := self._pressed_action()) is None:
             self.window.tick()
         if self.step_by_step:  # a held key must not take several steps
@@ -41,6 +43,9 @@ class TerminalPlayer:
     def start_episode(self, seed: int) -> None: ...
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
+        """Asks until the typed line names known keys, and returns their action; an empty line is
+        the idle action, if there is one. Raises WindowClosed if the line contains a key that ends
+        the game, or at the end of the input. `obs` and `mask` are not used."""
         while True:
             try:
                 typed = self.ask(f"  key ({' '.join(self.keys.key_actions)}, q ends): ").split()

@@ -17,6 +17,8 @@ class KeyBindings:
     """The keys of an environment. `idle` is the action while no key is held; None waits for a key."""
 
     def __init__(self, space: gym.Space[Any], facts: Facts) -> None:
+        """Takes the keys from `facts.keys`, or digits if it has none. Raises UsageError for a key
+        whose action is not in the action space, and if digits do not suffice (see `_digits`)."""
         self.space, self.idle = space, facts.idle
         self.key_actions: dict[str, Any] = dict(facts.keys) or _digits(space)
         self.actions = ActionLabels(space, facts.actions)

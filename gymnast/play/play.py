@@ -86,6 +86,8 @@ class Viewer:
                 self.window.show(picture)
 
     def _wait(self) -> None:
+        """Waits for a key in the window or, without a window, for Enter in the terminal. Raises
+        WindowClosed at the end of the input."""
         if self.window is not None:
             self.window.wait_for_key()
             return

@@ -64,6 +64,8 @@ class TrainedPlayer:
         self._rng = stream(seed, "play") if self.sampled else None
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
+        """Returns the action of the policy, the value estimate and, for discrete actions, the
+        probabilities of all actions."""
         policy, head = self.policy, self.policy.head
         rows = as_rows(policy.obs_space, [obs])
         # The policy takes batches: one row here. Without noise it returns the most likely action.

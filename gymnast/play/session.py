@@ -50,7 +50,10 @@ def play(
     ask: Callable[[str], str] = input,
     on_episode_end: Callable[[EpisodeOutcome], None],
 ) -> None:
-    """Plays the episodes and calls `on_episode_end` after each. Ctrl-C stops and keeps the film so far."""
+    """Plays the episodes and calls `on_episode_end` after each. Ctrl-C stops and keeps the film so
+    far. `policy` is needed only if the player is a policy; `echo` prints a line, `ask` shows a
+    prompt and returns a typed line. Raises UsageError without a display, unless steps are printed
+    or a policy or random actions are recorded."""
     opens_window, is_human = has_display(), options.player == "human"
     if not opens_window and not options.step_by_step and (is_human or options.record is None):
         raise no_display_error(is_human=is_human)
@@ -91,6 +94,8 @@ def _player(
     renderer: EnvRenderer,
     viewer: Viewer,
 ) -> Player:
+    """Returns the player that the options name; for a human, prints which keys do what. `policy` is
+    None unless the player is a policy."""
     space = renderer.env.action_space
     if options.player == "random":
         return RandomPlayer(space)

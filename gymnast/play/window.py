@@ -35,6 +35,7 @@ def no_display_error(*, is_human: bool, why: str = "") -> UsageError:
 
 class Window:
     def __init__(self, title: str, fps: float) -> None:
+        """Opens no window yet: `show` does, in the size of the first frame."""
         self.title, self.fps = title, fps
         self.held_keys: list[str] = []
         """Names of the keys that are held, the latest last."""
@@ -76,6 +77,7 @@ class Window:
         return [*(key for key in self._tapped if key not in self.held_keys), *self.held_keys]
 
     def wait_for_key(self) -> None:
+        """Waits until a key is pressed; raises WindowClosed if it ends the game."""
         while not self._tapped:
             self.tick()
 

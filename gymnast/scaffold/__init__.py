@@ -45,6 +45,7 @@ def class_name(name: str) -> str:
 
 
 def _check(name: str) -> None:
+    """Raises UsageError if a package cannot or should not have this name."""
     fix = "use letters, digits and _, starting with a letter: my_env"
     if not (name.isidentifier() and name.isascii() and name[0].isalpha()):
         raise UsageError(

@@ -66,6 +66,7 @@ class TuningResult:
     advice: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
+        """Returns all fields as JSON data."""
         return {
             **vars(self),
             "samples": [one.as_json() for one in self.samples],
@@ -83,7 +84,9 @@ def tune_copies(
     seconds: float = SECONDS,
     on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> TuningResult:
-    """Measures every backend with every number of copies, including the configured number."""
+    """Measures every backend with every number of copies, including the configured number.
+    `seconds`: the maximum per measurement; `on_progress` is called with (measurements done, in
+    total)."""
     counts = sorted({*copies, cfg.env.n_envs})
     cells = [(backend, n) for backend in backends for n in counts]
     samples: list[SpeedSample] = []
@@ -174,6 +177,9 @@ def amount_per_copy(cfg: Config[Any], n_envs: int) -> tuple[str, int] | None:
 
 
 def _patch(cfg: Config[Any], best: SpeedSample | None) -> dict[str, Any]:
+    """Returns the settings of the best sample, section -> key -> value; if the number of copies
+    changes, also the amount that each copy collects, so that an update uses as much data as before.
+    Empty without a best sample."""
     if best is None:
         return {}
     patch: dict[str, Any] = {"env": {"n_envs": best.n_envs, "backend": best.backend}}
@@ -186,6 +192,9 @@ def _patch(cfg: Config[Any], best: SpeedSample | None) -> dict[str, Any]:
 def _speed_advice(
     cfg: Config[Any], samples: Sequence[SpeedSample], best: SpeedSample | None
 ) -> Iterator[str]:
+    """Yields how much faster the best sample is than the configured backend and number of copies,
+    and whether a backend that cannot restore unfinished episodes is clearly faster. Nothing without
+    a best sample."""
     if best is None:
         return
     configured = cfg.env.backend, cfg.env.n_envs
@@ -216,7 +225,9 @@ def _rollout_advice(cfg: Config[Any], patch: dict[str, Any]) -> Iterator[str]:
 
 
 def _signal_text(signal: ProbeResult, steps: int | None) -> str:
-    """Returns how often rewards are informative. This alone does not determine a good rollout length."""
+    """Returns how often rewards are informative. This alone does not determine a good rollout
+    length. `steps`: the configured length of a rollout per copy; None if whole episodes are
+    collected."""
     measured = f"random actions, {signal.env_steps:,} steps"
     if signal.between is None:
         return f"no reward differed from the most common one ({measured}): they are rare, or need skill"

@@ -113,6 +113,8 @@ def _slice_collector(cfg: Config[Any], collector: VectorCollector) -> Callable[[
     collector.start_episodes()
 
     def collect(vec_steps: int) -> _Slice:
+        """Collects one rollout of `vec_steps` and returns its env steps and times; raises EnvError
+        if an environment failed for good."""
         started = perf_counter()
         collected = collector.collect({ROLE: policy}, RolloutLength(vec_steps), clock)
         clock.rollouts += 1  # each rollout has its own random stream

@@ -107,7 +107,7 @@ def test_an_environment_without_a_renderer_raises_a_clear_error(runs_dir: Path):
     run = train_small("Script", {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16})
     refused = run_gymnast(runs_dir, "video", run.id)
     assert refused.returncode == 1
-    assert "has no render mode that gives pictures" in refused.stderr
+    assert "has no render mode that can be filmed" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert not (run.path / "videos").exists()
 

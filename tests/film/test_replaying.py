@@ -129,7 +129,7 @@ def test_episodes_with_image_observations_show_these_images(tmp_path: Path):
 
 def test_an_environment_without_a_renderer_is_rejected():
     with pytest.raises(
-        EnvError, match=r"no render mode that gives pictures \(render_modes: none\)"
+        EnvError, match=r"can be filmed \(rgb_array or ansi\); its render_modes: none"
     ):
         EnvRenderer(config("Camera"))
     with pytest.raises(EnvError, match="no render mode"):

@@ -131,7 +131,8 @@ def test_show_runs_and_compare_have_the_learning_summary(
     assert 0.98 < computed["area"] < 1, "at 475 from soon after the start of 100k steps"
     page = ask("show", run.id)
     assert "lower bound reached the threshold after 1,024 env steps, 0.4 s" in page
-    assert re.search(r"area under the curve 0.99, with 9\d% of the budget unused", page)
+    assert "24 gradient steps, 6 rollouts" in page
+    assert re.search(r"area under it 0.99 of 1 \(.*\), with 9\d% of the budget unused", page)
     without = json.loads(ask("show", other.id, "--json"))["learning"]
     assert without["area"] is None
     assert "learning mean return " in ask("show", other.id)

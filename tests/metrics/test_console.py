@@ -274,7 +274,7 @@ def test_a_pipe_gets_plain_lines_and_every_evaluation(row):
     lines = out.getvalue().splitlines()
     assert "\x1b" not in out.getvalue()
     assert "policy/entropy 0.500 nats" in lines[0]
-    assert "eval:episode/return 7.00" in lines[1], "row 2 came too soon to be printed"
+    assert "eval:episode/return 7.00 @1" in lines[1], "row 2 came too soon to be printed"
     assert lines[2] == "checkpoint at 2,048 env steps: reason best"
     assert "4,096 env steps" in lines[3], "the last row is always printed"
     assert lines[4].startswith("solved: ")

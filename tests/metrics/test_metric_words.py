@@ -83,7 +83,7 @@ def test_the_summary_has_verdict_score_path_and_next_commands():
         "solved: ",
         "498.2",
         "[495.1, 500.0]",
-        "lower bound 495.1 above the threshold 475",
+        "lower bound 495.1 reached the threshold 475",
         "61,440",
     ):
         assert words in text.splitlines()[0]

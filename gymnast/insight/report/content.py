@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gymnast.insight import page
 from gymnast.insight.chart_data import empty_chart
 from gymnast.insight.charts import CHARTS, FAMILIES, PAGE, docs_section
 from gymnast.insight.compare import run_label
+from gymnast.insight.page import changed_settings, event_cells, next_steps, status_lines
 from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
 from gymnast.metrics.specs import METRICS, sort_keys, split_key
 from gymnast.runs.curve import Row
@@ -22,12 +22,14 @@ EVENTS = 40
 def report_blocks(
     run: dict[str, Any], rows: Sequence[Row], charts: Charts, parent: Mapping[str, Any] | str | None
 ) -> list[Block]:
-    """Returns the blocks of a report. `run`: the result of `api.show`; `parent`: the comparison with the
-    parent run, or the reason why there is none."""
+    """Returns the blocks of a report. `run`: the result of `api.show`; `rows`: its metrics;
+    `charts`: the result of `api.charts`; `parent`: the comparison with the parent run, a sentence
+    why the parent cannot be read, or None without a parent."""
     name = f" {run['name']}" if run["name"] else ""
     return [
         Heading(f"Run {run['id']}{name}: {run['preset']}, seed {run['seed']}", 1),
-        Table(("", ""), list(page.status_lines(run))),
+        Table(("", ""), list(status_lines(run))),
+        # The score chart comes first; `_charts` leaves it out.
         *(Figure(chart) for chart in charts if chart["name"] == "score"),
         *_alerts(run),
         *_next(run),
@@ -41,6 +43,8 @@ def report_blocks(
 
 
 def _alerts(run: Mapping[str, Any]) -> Iterator[Block]:
+    """Yields the section about alerts: a table in the order in which they were raised, or a
+    sentence if there were none."""
     yield Heading("Alerts")
     if not run["alerts"]:
         yield Paragraph("No alert was raised.")
@@ -62,12 +66,14 @@ def _alerts(run: Mapping[str, Any]) -> Iterator[Block]:
 
 def _next(run: dict[str, Any]) -> Iterator[Block]:
     yield Heading("Next steps")
-    yield Table(("command", "purpose"), list(page.next_steps(run)), code_columns=(0,))
+    yield Table(("command", "purpose"), list(next_steps(run)), code_columns=(0,))
 
 
 def _settings(run: dict[str, Any]) -> Iterator[Block]:
+    """Yields the section about settings that differ from the defaults and, if there were any, about
+    those changed during training."""
     yield Heading("Settings that differ from the defaults")
-    yield Table(("key", "value", "origin"), page.changed_settings(run), code_columns=(0, 1))
+    yield Table(("key", "value", "origin"), changed_settings(run), code_columns=(0, 1))
     if run["live"]:
         yield Paragraph("Changed during training:")
         changed = [(key, str(value)) for key, value in run["live"].items()]
@@ -75,6 +81,8 @@ def _settings(run: dict[str, Any]) -> Iterator[Block]:
 
 
 def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
+    """Yields the section that compares the run with its parent; see `report_blocks` for `parent`.
+    Nothing if it is None."""
     if parent is None:
         return
     yield Heading("Comparison with the parent run")
@@ -120,6 +128,8 @@ def _parent_chart(parent: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _charts(charts: Charts) -> Iterator[Block]:
+    """Yields the section with all charts by family, except the score chart, which is at the top of
+    the report."""
     yield Heading("Charts")
     legend = (
         "Green is the healthy range, ▲ marks the start of an alert, a dashed vertical line is an event that "
@@ -159,6 +169,8 @@ def _metrics(rows: Sequence[Row]) -> Iterator[Block]:
 
 
 def _timing(rows: Sequence[Row]) -> Iterator[Block]:
+    """Yields the section with the seconds spent on each activity, the longest first; nothing if the
+    rows have no times."""
     (timing,) = (chart for chart in CHARTS if chart.name == "timing")
     parts = [key for key in timing.keys if any(key in row for row in rows)]
     seconds_spent = {part: sum(row.get(part, 0.0) for row in rows) for part in parts}
@@ -173,12 +185,13 @@ def _timing(rows: Sequence[Row]) -> Iterator[Block]:
 
 
 def _events(run: Mapping[str, Any]) -> Iterator[Block]:
+    """Yields the section with the latest EVENTS events; nothing if there were none."""
     events = run["events"]
     if events:
         yield Heading("Events")
         if len(events) > EVENTS:
             yield Paragraph(f"The latest {EVENTS} of {len(events)}.")
-        yield Table(("env steps", "event", "detail"), page.event_cells(events[-EVENTS:]))
+        yield Table(("env steps", "event", "detail"), event_cells(events[-EVENTS:]))
 
 
 def _first(values: Sequence[float]) -> float:

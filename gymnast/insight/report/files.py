@@ -24,11 +24,11 @@ def write_report(
     default_dir: Path,
     out: Path | None,
 ) -> list[Path]:
-    """Writes a report and returns the files written.
+    """Writes a report and returns the files written, pictures included.
 
-    `out`: a directory, or a file whose suffix is the format; by default `default_dir`. Markdown alone has no
-    pictures if matplotlib is missing.
-    """
+    `formats`: `md` and `html`; empty means both, or the suffix of `out`. `out`: a directory, or a
+    file whose suffix is the format; by default `default_dir`. Markdown alone has no pictures if
+    matplotlib is missing; HTML raises GymnastError then."""
     folder, stem, formats = _destination(formats, default_dir, out)
     # HTML needs the pictures; Markdown takes them if they can be drawn.
     drawing = "html" in formats or pictures.has_matplotlib()

@@ -32,7 +32,7 @@ summary { font-size: .8em; opacity: .7; cursor: pointer; }
 def render_html(
     title: str, blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], bytes]
 ) -> str:
-    """Returns a report as an HTML page. `picture`: returns a chart as PNG."""
+    """Returns a report as an HTML page. `picture` returns a chart as PNG."""
     body = "\n".join(_block(block, picture) for block in blocks)
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
     view = '<meta name="viewport" content="width=device-width">'
@@ -43,6 +43,7 @@ def render_html(
 
 
 def _block(block: Block, picture: Callable[[Mapping[str, Any]], bytes]) -> str:
+    """Returns one block as HTML; `picture` returns a chart as PNG, which is embedded."""
     match block:
         case Heading(text, level):
             return f"<h{level}>{escape(text)}</h{level}>"
@@ -58,6 +59,7 @@ def _block(block: Block, picture: Callable[[Mapping[str, Any]], bytes]) -> str:
 
 
 def _table(table: Table) -> str:
+    """Returns a table as HTML, without a header row if all column titles are empty."""
     head = "".join(f"<th>{escape(word)}</th>" for word in table.head) if any(table.head) else ""
     rows = "\n".join(
         f"<tr>{''.join(_cell(text, i in table.code_columns) for i, text in enumerate(row))}</tr>"

@@ -12,12 +12,14 @@ from gymnast.insight.report.texts import chart_text
 def render_markdown(
     blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], str] | None = None
 ) -> str:
-    """Returns a report as Markdown. `picture`: returns the file of a chart; without it, charts are text
-    only."""
+    """Returns a report as Markdown. `picture` returns the file of a chart, relative to the report;
+    None: charts are text only."""
     return "\n\n".join(_block(block, picture) for block in blocks) + "\n"
 
 
 def _block(block: Block, picture: Callable[[Mapping[str, Any]], str] | None) -> str:
+    """Returns one block as Markdown; `picture` returns the file of a chart, None: charts are text
+    only."""
     match block:
         case Heading(text, level):
             return f"{'#' * level} {text}"

@@ -22,7 +22,8 @@ HEALTHY, GREY = "#2e8b57", "#777777"
 
 
 def chart_png(*charts: Chart, titles: Sequence[str] = ()) -> bytes:
-    """Returns one PNG; several charts are drawn side by side."""
+    """Returns one PNG; several charts are drawn side by side. `titles`: a title per chart, by
+    default its own."""
     width = WIDTH * max(1, 0.75 * len(charts))
     figure = figures.new_figure(width, HEIGHT, alternative=_ALTERNATIVE)
     for index, chart in enumerate(charts):
@@ -44,6 +45,8 @@ _ALTERNATIVE = "or use `gymnast report --md`, whose charts are then text"
 
 
 def _draw(axes: Any, chart: Chart, title: str) -> None:
+    """Draws a chart with its axes, marks and legend into matplotlib's `axes`; a heat map has
+    neither marks nor a legend."""
     from matplotlib.ticker import FuncFormatter
 
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold", pad=20)
@@ -73,6 +76,8 @@ def _draw(axes: Any, chart: Chart, title: str) -> None:
 
 
 def _lines(axes: Any, chart: Chart) -> None:
+    """Draws the series as lines with their bands, horizontal lines, and the healthy range; `range`
+    is always in view."""
     from matplotlib.ticker import NullFormatter
 
     for index, line in enumerate(chart["series"]):
@@ -121,6 +126,7 @@ def _healthy(axes: Any, span: Sequence[float | None]) -> None:
 
 
 def _stack(axes: Any, chart: Chart) -> None:
+    """Draws the series, which are shares of 1, stacked on each other."""
     series = chart["series"]
     axes.stackplot(
         series[0]["x"],
@@ -135,6 +141,8 @@ def _stack(axes: Any, chart: Chart) -> None:
 
 
 def _heat(axes: Any, chart: Chart) -> None:
+    """Draws the series, which are shares of 1, as rows of a heat map with a color bar. If there
+    are many, only every n-th one is labeled."""
     xs, labels = chart["series"][0]["x"], [line["label"] for line in chart["series"]]
     # pcolormesh takes the edges of its cells: the middle between neighboring rows.
     edges = [xs[0], *((a + b) / 2 for a, b in pairwise(xs)), xs[-1]]

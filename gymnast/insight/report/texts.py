@@ -25,6 +25,8 @@ def _curves(chart: Mapping[str, Any]) -> str:
 
 
 def _rows(chart: Mapping[str, Any]) -> str:
+    """Returns a line per series: label, sparkline, first and last value."""
+
     def text(value: float) -> str:
         return f"{value:.0%}" if chart["kind"] != "line" else short_number(value)
 
@@ -37,6 +39,8 @@ def _rows(chart: Mapping[str, Any]) -> str:
 
 
 def _marks(chart: Mapping[str, Any]) -> list[str]:
+    """Returns a line for each horizontal line, for the ticks, for each alert and for each event
+    after the start."""
     lines = [f"- - {line['label']}" for line in chart["lines"]]
     if chart["ticks"]:
         lines.append(f"{chart['ticks']['label']}: {count_noun(len(chart['ticks']['x']), 'time')}")

@@ -20,6 +20,7 @@ from textwrap import wrap
 
 from rich.text import Text
 
+from gymnast.clock import clock_label
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.sinks.history import History
@@ -131,7 +132,7 @@ def _counted(view: View, *, total: bool = False) -> str:
         clock, goal = "env_steps", math.nan
     value = view.history.latest(f"clock/{clock}")
     of = f" of {goal:,.0f}" if total and math.isfinite(goal) else ""
-    return f"{0 if math.isnan(value) else value:,.0f}{of} {clock.replace('_', ' ')}"
+    return f"{0 if math.isnan(value) else value:,.0f}{of} {clock_label(clock)}"
 
 
 def _bar(share: float, width: int, ascii_only: bool) -> Text:

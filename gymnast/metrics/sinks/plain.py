@@ -8,23 +8,30 @@ from typing import Any
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row
-from gymnast.metrics.specs import metric_for_key, sort_keys
+from gymnast.metrics.sinks.history import EVAL_KEY
+from gymnast.metrics.specs import metric_for_key, sort_keys, split_key
 from gymnast.text.events import event_detail
 
 
 def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()) -> str:
-    """Formats elapsed time, progress, the most important metrics and the pinned ones."""
+    """Formats elapsed time, progress, the most important metrics and the pinned ones (keys of the row).
+
+    The result of an evaluation is printed in a later row, so it is followed by the env steps of the
+    policy that was evaluated: `eval:episode/return 464.74 @10,240`.
+    """
     parts = [f"{metric_for_key('clock/seconds', metrics).format(row['clock/seconds']):>11}"]
     if "progress/share" in row:
         parts.append(
             f"{metric_for_key('progress/share', metrics).format(row['progress/share']):>6}"
         )
     parts.append(f"{row['clock/env_steps']:>10,.0f} env steps")
+    version = f" @{row[EVAL_KEY]:,.0f}" if EVAL_KEY in row else ""
     for key in sort_keys(row, metrics):
         metric = metric_for_key(key, metrics)
         matters = metric.in_table and (metric.priority <= 2 or key == "speed/env_steps")
         if matters or key in pinned:
-            parts.append(f"{key} {metric.format(row[key])}")
+            is_eval = split_key(key)[0][:1] == ("eval",)
+            parts.append(f"{key} {metric.format(row[key])}{version if is_eval else ''}")
     if "progress/remaining" in row:
         left = metric_for_key("progress/remaining", metrics).format(row["progress/remaining"])
         parts.append(f"{left} left")

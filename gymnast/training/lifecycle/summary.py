@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
+from gymnast.clock import clock_label
 from gymnast.metrics.recorder import Summary
 from gymnast.text import formatting
 
@@ -93,8 +94,7 @@ def end_line(summary: Summary) -> str:
         if threshold is not None and not math.isfinite(score["low"]):
             parts.append("one episode has no interval")
         elif threshold is not None:
-            side = "below" if score["low"] < threshold else "above"
-            side = "at" if score["low"] == threshold else side
+            side = "below" if score["low"] < threshold else "reached"
             low, goal = formatting.number(score["low"]), formatting.number(threshold)
             parts.append(f"lower bound {low} {side} the threshold {goal}")
     if verdict == "not confirmed":
@@ -129,9 +129,7 @@ def _network(before: Preflight) -> str:
 def _budget(budget: Mapping[str, float]) -> str:
     """Returns a text such as `100,000 env steps or 10 min, whichever comes first`."""
     limits = [
-        formatting.duration(total)
-        if clock == "seconds"
-        else f"{total:,.0f} {clock.replace('_', ' ')}"
+        formatting.duration(total) if clock == "seconds" else f"{total:,.0f} {clock_label(clock)}"
         for clock, total in budget.items()
     ]
     if not limits:

@@ -30,12 +30,16 @@ class MyEnv(gym.Env[np.ndarray, int]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Starts an episode; returns the first observation and the info. The same seed gives the
+        same episode."""
         super().reset(seed=seed, options=options)  # seeds self.np_random
         self.position, self.target = self.np_random.uniform(-1.0, 1.0, 2)
         self.steps = 0
         return self._observation(), self._info()
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Moves left (action 0), not at all (1) or right (2); returns the observation, the reward,
+        whether the target was reached, whether the time is up, and the info."""
         self.position = float(np.clip(self.position + STEP * (action - 1), -1.0, 1.0))
         self.steps += 1
         terminated = self._is_near()

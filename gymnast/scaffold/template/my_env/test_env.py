@@ -31,6 +31,8 @@ def test_the_same_seed_gives_the_same_episode_and_another_seed_a_different_one()
 
 
 def test_walking_toward_the_target_reaches_it():
+    """An agent that always steps toward the target ends the episode with success, before the time
+    is up."""
     env = MyEnv()
     (position, target), info = env.reset(seed=3)
     assert info["success"] == 0.0
@@ -43,6 +45,7 @@ def test_walking_toward_the_target_reaches_it():
 
 
 def test_rendering_shows_the_movement():
+    """A step to the right changes the picture, which is 400 pixels wide and 100 high."""
     env = MyEnv(render_mode="rgb_array")
     env.reset(seed=0)
     before = env.render()
