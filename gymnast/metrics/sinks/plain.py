@@ -13,7 +13,8 @@ from gymnast.text.events import event_detail
 
 
 def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()) -> str:
-    """Formats elapsed time, progress, the most important metrics and the pinned ones."""
+    """Formats a row as one line: elapsed time, progress, env steps, the most important metrics, those in
+    `pinned` (keys), and the remaining time."""
     parts = [f"{metric_for_key('clock/seconds', metrics).format(row['clock/seconds']):>11}"]
     if "progress/share" in row:
         parts.append(
@@ -32,7 +33,8 @@ def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()
 
 
 def alert_line(alert: Alert) -> str:
-    """Formats an alert: `warning: policy/kl is high: ... Updates are too large. ...`"""
+    """Formats an alert: `warning: policy/kl is high: ... Updates are too large. ...`, or `resolved: ID` if it
+    is not active."""
     if not alert.active:
         return f"resolved: {alert.id}"
     return f"{alert.level}: {alert.message}. {alert.advice}".rstrip()
