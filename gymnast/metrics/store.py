@@ -38,8 +38,9 @@ class MetricStore:
     def __init__(
         self, path: str | Path, mode: Literal["r", "w"] = "r", *, attempt: int | None = None
     ) -> None:
-        """`attempt`: the number stored with rows (None: the next one when writing, the latest one when reading). Raises RunError if the file cannot be
-        opened, is no metric store or has another format version."""
+        """`attempt`: the number stored with rows; None for the next one when writing, the latest one when
+        reading. Raises RunError if the file cannot be opened, is no metric store or has another format
+        version."""
         self.path = Path(path)
         self._lock = RLock()  # the timer's thread flushes too
         self._pending: list[Mapping[str, float]] = []
