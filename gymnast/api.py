@@ -102,15 +102,16 @@ def rows(
 ) -> list[dict[str, float]]:
     """Returns the metric rows, each with the keys it has; with `names`, only these metrics and the
     clocks. `last`: the number of latest rows; None means all. Raises UsageError for a name that
-    none of these rows has."""
-
+    no row of the run has."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     with run.metrics() as metric_store:
-        all_rows = list(metric_store.rows(last))
-    if not names:
-        return all_rows
+        if not names:
+            return list(metric_store.rows(last))
+        # A name is known if any row has it: the latest ones may hold only a late evaluation.
+        all_rows = list(metric_store.rows())
     columns = _columns(run, names, dict.fromkeys(key for row in all_rows for key in row))
-    return [{key: row[key] for key in columns if key in row} for row in all_rows]
+    chosen = all_rows if last is None else all_rows[-last:]
+    return [{key: row[key] for key in columns if key in row} for row in chosen]
 
 
 def rows_csv(

@@ -22,8 +22,8 @@ from gymnast.metrics.sinks.history import History
 from gymnast.metrics.specs import run_metrics, split_key
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import store
-from gymnast.training.live.settings import alert_settings
 from gymnast.training.lifecycle.summary import end_text
+from gymnast.training.live.settings import alert_settings
 
 name, ref = sys.argv[1:]
 share, given = {"train": (1.0, ()), "alerts": (0.6, ("algo.",))}[name]

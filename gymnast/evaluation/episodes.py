@@ -77,10 +77,13 @@ def play_episodes(
     on_start: Callable[[int], None] = lambda _: None,
     metric_keys: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[int, Trace]]:
-    """Yields (index in the plan, trace) of every episode as it ends. `indices` are the ones to play;
-    `on_start` is called with each when it starts. An episode that a fault of the environment broke is
-    retried with the same seed and left out after `attempts` faults. `metric_keys`: metric -> key of the
-    last info."""
+    """Yields (index in the plan, trace) of every episode as it ends. `version`: env steps of the policy;
+    `indices` are the episodes of the plan to play; `on_start` is called with each when it starts.
+
+    An episode that a fault of the environment broke is retried with the same seed and left out after
+    `attempts` faults. At the plan's timeout, running episodes are abandoned. Both are recorded in `progress`.
+    `metric_keys`: metric -> key of the last info.
+    """
     history = _StepHistory()
     scheduler = _EpisodeScheduler(envs, plan, indices, attempts, on_start, progress)
     head, playing, copies = policy.head, scheduler.playing, range(envs.n_envs)
@@ -136,7 +139,7 @@ class _RunningEpisode:
     """Number of attempts left before it is left out."""
 
     def draw_noise(self, policy: Policy) -> Array:
-        """Returns the noise for sampling one action."""
+        """Returns the noise for sampling one action; only for an episode whose policy samples."""
         assert self.noise is not None
         return policy.head.noise(self.noise, ())
 
@@ -153,6 +156,9 @@ class _EpisodeScheduler:
         on_start: Callable[[int], None],
         progress: EvaluationProgress,
     ) -> None:
+        """`indices`: the episodes of the plan to play, in order; `attempts`: the number of times that an
+        episode may break before it is left out; `on_start` is called with the index of an episode before each
+        of its resets."""
         self.playing: dict[int, _RunningEpisode] = {}
         """Copy -> its running episode. Copies without one are not stepped."""
         self.oldest = 0
@@ -164,11 +170,13 @@ class _EpisodeScheduler:
         self._waiting = iter([(index, plan.seeds[index]) for index in indices])
 
     def start_next(self, copy: int, now: int) -> None:
-        """Starts the next episode of the plan in this copy, if there is one."""
+        """Starts the next episode of the plan in this copy, if there is one. `now`: the number of vector
+        steps played."""
         self._start(copy, self._next(), self._attempts, now)
 
     def handle_fault(self, fault: Fault, now: int) -> None:
-        """Restarts the episode that a fault broke, or starts another if it has no attempts left."""
+        """Restarts the episode that a fault broke, or starts another if it has no attempts left. `now`: the
+        number of vector steps played."""
         broken = self.playing[fault.copy]
         upcoming, attempts_left = self._after_fault(
             fault, (broken.index, broken.seed), broken.attempts_left
@@ -176,7 +184,8 @@ class _EpisodeScheduler:
         self._start(fault.copy, upcoming, attempts_left, now)
 
     def record_timeouts(self, now: int) -> None:
-        """Records every running episode as abandoned at the timeout."""
+        """Records every running episode as abandoned at the timeout. `now`: the number of vector steps
+        played."""
         for copy, episode in self.playing.items():
             steps = f"{now - episode.start_step:,} steps"
             self._progress.timed_out.append(
@@ -186,8 +195,9 @@ class _EpisodeScheduler:
     def _start(
         self, copy: int, upcoming: tuple[int, int] | None, attempts_left: int, now: int
     ) -> None:
-        """Starts the episode `upcoming`, (index, seed), in a copy. Resets can fail too: they use up
-        attempts, and after the last one the next episode of the plan is tried."""
+        """Starts the episode `upcoming`, (index, seed), in a copy; None leaves the copy idle. `now`: the
+        number of vector steps played. Resets can fail too: they use up attempts, and after the last one the
+        next episode of the plan is tried."""
         self.playing.pop(copy, None)
         while upcoming is not None:
             index, seed = upcoming
@@ -204,7 +214,9 @@ class _EpisodeScheduler:
     def _after_fault(
         self, fault: Fault, broken: tuple[int, int], attempts_left: int
     ) -> tuple[tuple[int, int] | None, int]:
-        """Returns what a copy plays after a fault, (index, seed) or None, and the attempts left."""
+        """Returns what a copy plays after a fault, (index, seed) or None, and the attempts left for it.
+        `broken`: the episode that had the fault, which is logged; without attempts left, it is recorded as
+        left out."""
         report = (self._envs.name, broken[1], fault.message, fault.traceback)
         logging.getLogger("gymnast").warning("%s, seed %d: %s\n%s", *report)
         if attempts_left > 1:
@@ -236,7 +248,8 @@ class _StepHistory:
         """One array [capacity, N, ...] per quantity."""
 
     def add(self, row: tuple[Array, ...], needed: int) -> None:
-        """Appends one vector step; steps before `needed` may be dropped."""
+        """Appends one vector step. `row`: its arrays [N, ...], one per quantity, with the same shapes and
+        dtypes in every call; steps before the vector step `needed` may be dropped."""
         at = self.steps - self._first_kept
         if not self._columns or at == len(self._columns[0]):
             self._make_room(row, needed)
@@ -246,11 +259,13 @@ class _StepHistory:
         self.steps += 1
 
     def of(self, copy: int, since: int) -> list[Array]:
-        """Returns the columns of one copy from vector step `since` on."""
+        """Returns the columns [T, ...] of one copy from vector step `since` on, as copies."""
         rows = slice(since - self._first_kept, self.steps - self._first_kept)
         return [column[rows, copy].copy() for column in self._columns]
 
     def _make_room(self, row: tuple[Array, ...], needed: int) -> None:
+        """Replaces the columns by larger ones with the steps from vector step `needed` on. `row` (see `add`)
+        gives their shapes and dtypes."""
         # At least half of the new capacity is free, so appending costs O(1) on average.
         kept = [column[needed - self._first_kept :] for column in self._columns]
         capacity = max(_INITIAL_CAPACITY, 2 * len(kept[0])) if kept else _INITIAL_CAPACITY
@@ -273,6 +288,9 @@ def _trace(
     terminated: bool,
     version: int,
 ) -> Trace:
+    """Returns the trace of an episode that has ended. `columns`: its observations, actions as passed to the
+    environment, rewards and distribution parameters, [T, ...] each; an episode that did not terminate was
+    truncated."""
     obs, action, reward, dist = columns
     return Trace(
         seed=seed,

@@ -58,7 +58,8 @@ class Evaluation:
         return bool(self.returns)
 
     def score(self) -> dict[str, Any]:
-        """Returns the mean return with its 95 % confidence interval, as stored in run.json."""
+        """Returns the mean return with its 95 % confidence interval, as stored in run.json. A single episode
+        has an infinite interval, unless the plan is exact. Needs at least one episode (`has_score`)."""
         interval = mean_interval(np.array(self.returns), exact=self.exact)
         return {
             "mean": interval.mean,
@@ -71,7 +72,8 @@ class Evaluation:
         }
 
     def row(self) -> dict[str, float]:
-        """Returns the `eval:` metrics."""
+        """Returns the `eval:` metrics, and those of each task (`eval/TASK:`). Needs at least one episode
+        (`has_score`)."""
         score, returns = self.score(), np.array(self.returns)
         return {
             "eval:clock/env_steps": self.version,
@@ -87,14 +89,17 @@ class Evaluation:
             "eval:episode/count": len(self.returns),
             "eval:rollout/faults": self.shortfall.left_out,
             **{f"eval:{name}": mean for name, mean in mean_metrics(self.info_metrics).items()},
-            **self._task_rows(),
+            **self._task_metrics(),
         }
 
-    def _task_rows(self) -> dict[str, float]:
-        played = np.array([decode_task(seed, len(self.tasks) or 1) for seed in self.seeds])
+    def _task_metrics(self) -> dict[str, float]:
+        """Returns mean return, mean length and number of episodes of each task, named `eval/TASK:metric`. A
+        task without a finished episode is missing."""
+        # the seed of an episode encodes its task (seeds.encode_task)
+        task_of_episode = np.array([decode_task(seed, len(self.tasks) or 1) for seed in self.seeds])
         row: dict[str, float] = {}
         for task, name in enumerate(self.tasks):
-            of_task = played == task
+            of_task = task_of_episode == task
             if of_task.any():
                 row[f"eval/{name}:episode/return"] = float(np.array(self.returns)[of_task].mean())
                 row[f"eval/{name}:episode/length"] = float(np.array(self.lengths)[of_task].mean())
@@ -121,7 +126,8 @@ class Evaluator:
         """True if nothing but the start is random, so that one episode per start is exact."""
 
     def plan(self, seed_list: SeedList, episodes: int | None = None) -> EpisodePlan:
-        """Returns the episodes of one evaluation; `episodes` replaces the config's number."""
+        """Returns the episodes of one evaluation. `episodes` replaces the config's number, and also
+        `eval.starts` and `eval.steps`."""
         cfg = self.cfg.eval
         count = episodes or (cfg.confirm_episodes if seed_list == "confirm" else cfg.episodes)
         if cfg.starts == "all" and episodes is None:
@@ -176,8 +182,12 @@ class Evaluator:
         progress: EvaluationProgress | None = None,
         journal: Journal | None = None,
     ) -> tuple[Evaluation, list[Trace]]:
-        """Plays a plan and returns the result with the traces of its episodes. `journal` contains the
-        episodes that earlier processes finished before they were lost."""
+        """Plays a plan and returns the result with the traces of its episodes, in the order of the plan.
+        `version`: env steps of the policy; `journal` contains the episodes that earlier processes finished
+        before they were lost.
+
+        Raises EnvError for a fault of the environment if `env.on_fault` is `stop` or no episode finished.
+        """
         progress, journal = progress or EvaluationProgress(), journal or Journal()
         # 1. Episodes that an earlier process finished are not played again.
         progress.total = len(plan.seeds) if plan.max_steps is None else 0
@@ -222,7 +232,8 @@ class Evaluator:
         alone: bool = False,
     ) -> dict[int, Trace]:
         """Plays the episodes with these indices and returns index -> trace of the finished ones, which are
-        also written to the journal."""
+        also written to the journal. `alone`: whether the journal records that no other episode runs
+        meanwhile."""
         attempts = self.cfg.env.max_faults if self.cfg.env.on_fault == "restart" else 1
         done: dict[int, Trace] = {}
         for index, trace in play_episodes(
@@ -246,8 +257,9 @@ class Evaluator:
 
 
 def find_all_starts(envs: Backend) -> dict[int, list[int]]:
-    """Returns first observation -> a seed that starts with it, found by trying seeds 0, 1, 2, ... until
-    no new start has turned up for long enough."""
+    """Returns first observation -> list with one seed whose episode starts with it, sorted by observation.
+    Found by trying seeds 0, 1, 2, ... until no new start has turned up for long enough. Raises ConfigError
+    unless observations are Discrete."""
     require_countable_starts(envs.obs_space)
     starts: dict[int, list[int]] = {}
     seed = seeds_without_new = 0
@@ -264,7 +276,8 @@ def find_all_starts(envs: Backend) -> dict[int, list[int]]:
 def extend_seeds(
     envs: Backend, starts: dict[int, list[int]], seeds_per_start: int
 ) -> dict[int, list[int]]:
-    """Returns the same starts with at least `seeds_per_start` seeds each."""
+    """Returns `starts` (first observation -> seeds) with at least `seeds_per_start` seeds each: the present
+    ones, then new ones."""
     extended = {first: list(seeds) for first, seeds in starts.items()}
     # Seeds beyond the last one in use are new for every start.
     seed = max(seeds[-1] for seeds in extended.values()) + 1
@@ -277,14 +290,15 @@ def extend_seeds(
 
 
 def _first_obs(envs: Backend, seed: int) -> int:
-    """Returns the observation with which the episode of a seed starts."""
+    """Returns the observation with which the episode of a seed starts. Resets copy 0; raises EnvError if that
+    fails."""
     raise_fault(envs.name, envs.reset([0], [seed]))
     return int(envs.obs[0])
 
 
 def has_deterministic_steps(envs: Backend) -> bool:
-    """True if an episode is determined by its first observation and the actions, with no randomness
-    in its steps. Tried on two seeds with the same start."""
+    """Returns whether an episode is determined by its first observation and the actions, with no randomness
+    in its steps. Tried on the first two seeds with the same start."""
     seed_of: dict[int, int] = {}
     seed = 0
     while True:

@@ -92,6 +92,7 @@ class InlineEvaluation:
     def start(self) -> None: ...
 
     def submit(self, job: EvaluationJob) -> None:
+        """Evaluates the job before returning; the result or error is kept for `result`."""
         try:
             self.evaluator = self.evaluator or open_evaluator(self.cfg)
             self._done = run_job(self.evaluator, job, ThrottledReport(self.report))
@@ -99,6 +100,8 @@ class InlineEvaluation:
             self._done = problem
 
     def result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
+        """Returns the result of the submitted job, or raises its error. It is already there, so `should_stop`
+        is not called."""
         done, self._done = self._done, None
         if isinstance(done, GymnastError):
             raise done
@@ -149,6 +152,8 @@ class ProcessEvaluation:
                 self._open()
 
     def submit(self, job: EvaluationJob) -> None:
+        """Sends the job to the child process, which evaluates it while this process continues. A dead child
+        is replaced."""
         self._job, self._lost, self._finished, self._progress = job, 0, 0, (0, 0)
         self._journal.truncate(0)
         try:
@@ -157,6 +162,9 @@ class ProcessEvaluation:
             self._replace(self._died())
 
     def result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
+        """Waits for the job's result, and replaces children that die or hang; returns None if should_stop()
+        becomes true first. Raises the error that the child answered, or EnvError if too many children were
+        lost."""
         report = ThrottledReport(self.report)
         while True:
             try:
@@ -181,7 +189,9 @@ class ProcessEvaluation:
             self._child.end(CLOSING_SECONDS)
 
     def _answer(self, should_stop: Callable[[], bool], report: ThrottledReport) -> Any:
-        """Returns the child's answer, a result or an error; None if should_stop() becomes true first."""
+        """Returns the child's answer, a result or an error; None if should_stop() becomes true first.
+        `report` gets the progress. Raises _Silence if the child sends nothing for too long, EOFError or
+        OSError if it has died."""
         assert self._connection is not None
         last_message = time.monotonic()
         while True:
@@ -213,8 +223,9 @@ class ProcessEvaluation:
         return self._connection
 
     def _replace(self, why: str) -> None:
-        """Sends the rest of the job to a new child. After `env.max_faults` children in a row without a
-        finished episode, the next one only scores the finished episodes."""
+        """Sends the rest of the job to a new child, because the old one is lost: `why` completes "the process
+        ...". After `env.max_faults` children in a row without a finished episode, the next one only scores
+        the finished episodes; if that is lost too, or `env.on_fault` is `stop`, EnvError is raised."""
         assert self._job is not None
         self.close()
         self.log_line(f"evaluation: the process {why}")
@@ -258,8 +269,9 @@ def run_job(
     on_step: Callable[[int, int], None] = lambda *_: None,
     journal: Journal | None = None,
 ) -> EvaluationResult:
-    """Evaluates a job and stores its traces. `on_step` is called at every step with (episodes done,
-    episodes planned)."""
+    """Evaluates a job, stores its traces and returns the result. `on_step` is called at every step with
+    (episodes done, episodes planned); `journal`: the episodes that earlier processes finished. Raises
+    EnvError if the environment fails, and for matches if the job was given up."""
     began = time.perf_counter()
     policies: dict[str, Policy] = {}
     for role, spec in job.specs.items():

@@ -27,7 +27,8 @@ class Journal:
             self._read(file)
 
     def start(self, key: Hashable, *, alone: bool = False) -> None:
-        """Records that an episode starts; `alone` if no other episode runs meanwhile."""
+        """Records that an episode starts; `alone` if no other episode runs meanwhile. `key` identifies the
+        episode."""
         self._write("alone" if alone else "start", key, None)
 
     def finish(self, key: Hashable, result: object) -> None:
@@ -43,7 +44,8 @@ class Journal:
             self._alone = None
 
     def exclude_unfinished(self, keys: Iterable[Hashable], why: str) -> None:
-        """Leaves out every episode that is not finished."""
+        """Leaves out every episode of `keys` that is not finished, for the reason `why`. This is not stored
+        in the file."""
         self.suspects = []
         for key in keys:
             if key not in self.finished:

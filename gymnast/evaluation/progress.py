@@ -14,7 +14,7 @@ ProgressCallback = Callable[[int, int, float], None]
 
 
 def progress_text(done: int, total: int, seconds: float) -> str:
-    """Returns a text such as `12 of 100 episodes after 5.0 s`."""
+    """Returns a text such as `12 of 100 episodes after 5.0 s`; `total` is 0 if it is not known."""
     of = f" of {total:,}" if total else ""
     return f"{done:,}{of} episodes after {formatting.duration(seconds)}"
 

@@ -35,8 +35,12 @@ def rescore(
     report: ProgressCallback = lambda *_: None,
 ) -> dict[str, Any]:
     """Returns the score of a run's checkpoint (the best unless `ref` names one) on its held-out seeds,
-    evaluated as training would. `on_output` gets the lines that the environment prints, `report` the
-    progress."""
+    evaluated as training would, with the returns, lengths and seeds of all episodes.
+
+    `episodes`: instead of `eval.confirm_episodes`; `seed`: instead of `eval.seed`; `sampled`: sample actions
+    instead of playing the mode. `on_output` gets the lines that the environment prints, `report` the
+    progress. Raises EnvError if no episode finishes, and an error if the environment has several agents.
+    """
     run, saved = find_checkpoint(ref, runs_dir)
     cfg = run.config()
     fix = f"gymnast eval {run.id}, or --roles for a cast of your own"
@@ -86,8 +90,8 @@ def is_multi_agent_run(ref: str, runs_dir: str | Path | None) -> bool:
 
 
 def find_checkpoint(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:
-    """Returns a run and one of its checkpoints: the one that `ref` names, else the best, else the
-    latest."""
+    """Returns a run and one of its checkpoints: the one that `ref` names, else the best, else the latest.
+    Raises RunError or CheckpointError if there is none."""
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
     if which is None:
         which = "latest" if run.info["checkpoints"]["best"] is None else "best"
@@ -95,7 +99,7 @@ def find_checkpoint(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpo
 
 
 def load_policy(saved: Checkpoint, role: str = ROLE) -> Policy:
-    """Returns the policy of a role as stored in a checkpoint."""
+    """Returns the policy of a role as stored in a checkpoint; raises RunError if it has no such role."""
     specs = saved.document("policy")
     if role not in specs:
         what = f"there is no policy for the role {role!r}"

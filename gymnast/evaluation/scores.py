@@ -36,7 +36,8 @@ class Scores:
     waits for that score first."""
 
     def submit(self, policies: Mapping[str, Policy], version: int) -> None:
-        """Starts the evaluation of a snapshot of these policies (role -> policy)."""
+        """Starts the evaluation of a snapshot of these policies (role -> policy). `version`: env steps that
+        they have learned from."""
         specs = {role: policy.spec() for role, policy in policies.items()}
         arrays = add_role_prefix({role: policy.arrays() for role, policy in policies.items()})
         self._send(
@@ -45,8 +46,8 @@ class Scores:
         self.last_submitted = version
 
     def wait_for_result(self, should_stop: Callable[[], bool]) -> EvaluationResult | None:
-        """Waits for the pending evaluation and returns its result; None if there is none, or if
-        should_stop() becomes true first."""
+        """Waits for the pending evaluation, updates the best score and returns the result; None if there is
+        none, or if should_stop() becomes true first."""
         if self.pending is None:
             return None
         result = self.runner.result(should_stop)
@@ -65,8 +66,9 @@ class Scores:
         should_stop: Callable[[], bool],
         max_seconds: float | None,
     ) -> EvaluationResult | None:
-        """Returns the score of a version on the held-out seeds; after `max_seconds`, no further episode is
-        started. None if should_stop() becomes true first."""
+        """Returns the score of a version on the held-out seeds; after `max_seconds` (None: no limit), no
+        further episode is started. `specs` and `arrays`: the policies, as in EvaluationJob. None if
+        should_stop() becomes true first."""
         file = self._file("confirm", version)
         self._send(
             EvaluationJob(
@@ -78,6 +80,8 @@ class Scores:
         return result
 
     def state(self) -> dict[str, Any]:
+        """Returns, as plain JSON, what a resumed run needs, without the arrays of the pending job's
+        policies."""
         pending = None
         if self.pending is not None:
             pending = {"version": self.pending.version, "specs": self.pending.specs}
@@ -90,7 +94,8 @@ class Scores:
         return {**plain, "point_open": self.point_open, "pending": pending}
 
     def load(self, state: dict[str, Any], pending_arrays: Callable[[], dict[str, Any]]) -> None:
-        """Restores a state; a pending evaluation is restarted from its stored snapshot."""
+        """Restores a state from `state()`; a pending evaluation is restarted from its stored snapshot.
+        `pending_arrays` returns the arrays of its policies, and is called only if there is one."""
         self.best, self.last_submitted = state["best"], state["newest"]
         self.evals_since_best, self.point_open = state["without_gain"], state["point_open"]
         if (pending := state["pending"]) is not None:
@@ -107,6 +112,8 @@ class Scores:
         self.pending = job
 
     def _update_best(self, result: EvaluationResult) -> None:
+        """Makes a result the best score if it ranks higher than the best one so far; otherwise counts it in
+        `evals_since_best`."""
         score = result.score()
         if self.best is None or _rank(score) > _rank(self.best):
             self.best, self.evals_since_best = score, 0
@@ -114,6 +121,8 @@ class Scores:
             self.evals_since_best += 1
 
     def _file(self, kind: SeedList, version: int) -> Path | None:
+        """Returns the trace file for an evaluation of this kind and version; None if traces are not
+        stored."""
         return (
             None
             if self.trace_dir is None

@@ -31,8 +31,9 @@ class Shortfall:
         done: int,
         crash_reasons: Iterable[str],
     ) -> Shortfall:
-        """Returns the shortfall of a plan with `done` finished episodes. `crash_reasons` are the reasons of
-        episodes that were left out because they ended their process."""
+        """Returns the shortfall of a plan with `done` finished episodes; COMPLETE if none is missing.
+        `progress`: the faults and timeouts; `crash_reasons`: one per episode that was left out because it
+        ended its process."""
         causes = [*(fault.message for fault in progress.left_out), *crash_reasons]
         missing = len(plan.seeds) - done - len(causes)
         if plan.max_steps is not None:

@@ -20,9 +20,12 @@ def send_command(
     runs_dir: Path,
     seconds: float = 10.0,
 ) -> dict[str, Any]:
-    """Sends a command and waits up to `seconds` for the run's answer.
+    """Sends a command of this kind (`inbox.KINDS`) to the run or job `ref`, and waits up to `seconds` for the
+    run's answer. `assignments`: dotted key -> value, for `set`.
 
-    `answer` in the result is the event with which the run answered; None if it has not answered yet.
+    Returns `id`, `command`, `status` and `answer`: the event with which the run answered; None if it has not
+    answered yet. Raises RunError if there is no such run, if no process is training it or if it refuses the
+    command, and ConfigError for invalid assignments.
     """
     target = status.find(ref, runs_dir)
     path, deadline = Path(target["path"]), time.monotonic() + seconds
@@ -44,7 +47,8 @@ def send_command(
 
 
 def check_live_changes(run: Run, assignments: dict[str, Any]) -> None:
-    """Raises ConfigError for unknown keys, invalid values and settings that cannot change during a run."""
+    """Raises ConfigError for unknown keys, invalid values and settings that cannot change during a run.
+    `assignments`: dotted key -> value."""
     from gymnast.config.live import apply_assignments, with_live_changes
 
     config = run.config()
@@ -52,7 +56,8 @@ def check_live_changes(run: Run, assignments: dict[str, Any]) -> None:
 
 
 def _command_queued_job(job: dict[str, Any], path: Path, kind: str) -> dict[str, Any]:
-    """Applies a command to a queued job, which accepts only `stop`: it then never starts."""
+    """Applies a command to a queued job, which accepts only `stop`: it then never starts. Raises RunError for
+    other commands, or if the job has just started. `path`: the directory that is reserved for its run."""
     folder = record.jobs_dir(path.parent)
     # `cancel` fails if the job has just started; then the next attempt reaches its run.
     if kind != "stop" or not queue.cancel(folder, job["id"]):
@@ -62,7 +67,9 @@ def _command_queued_job(job: dict[str, Any], path: Path, kind: str) -> dict[str,
 
 
 def _wait_for_answer(run: Run, command: inbox.Command, seconds: float) -> dict[str, Any]:
-    """Waits for the event that answers a command, and returns it with the status of the run."""
+    """Waits up to `seconds` for the event that answers a command, and returns it as `answer` (None if there
+    is none) with the status of the run; after `evaluate`, with the score. Raises RunError if the run ends
+    first or refuses the command."""
     wait_for_lock = command.kind == "stop"  # so that the run can be resumed at once
     answer = inbox.wait_for_answer(
         run, command, seconds, lambda: not (wait_for_lock and lock.has_writer(run.path))
@@ -77,7 +84,8 @@ def _wait_for_answer(run: Run, command: inbox.Command, seconds: float) -> dict[s
 
 
 def _score(run: Run, version: int) -> dict[str, float] | None:
-    """Returns the recorded result of the evaluation of this policy version."""
+    """Returns the recorded result of the evaluation of this policy version (env steps); None if the latest
+    100 rows do not have it."""
 
     names = {"mean": "return", "low": "low", "high": "high", "episodes": "count"}
     with run.metrics() as metrics:

@@ -31,8 +31,10 @@ def start_job(
     **about: Any,
 ) -> dict[str, Any]:
     """Starts a process that trains `target` in its own session, now or when its turn in the queue comes.
+    Returns `id`, `status` (`started` or `queued`), `pid` and `path` of its run.
 
-    `arguments` are further options of `gymnast train`; `about` is stored in the job's record.
+    `arguments` are further options of `gymnast train`; `limit`: the number of jobs that train at once;
+    `about` is stored in the job's record. Raises GymnastError if the process cannot be started.
     """
     # 1. Claim the run directory, a place in the queue and the record, while an error can still be shown.
     runs_dir = runs_dir.resolve()
@@ -64,8 +66,10 @@ def run_queued_job(
     runs_dir: Path, job_id: str, fd: int, train: Callable[[Path], tuple[int, str]]
 ) -> int:
     """Runs the job in this process: waits for its turn, trains into the claimed directory, records the end.
+    Returns the exit code; errors of the training are recorded and raised again.
 
-    `train(path)` returns an exit code and a final message.
+    `fd`: the inherited descriptor of the job's place in the queue. `train(path)` returns an exit code and a
+    final message.
     """
     folder, path = record.jobs_dir(runs_dir), runs_dir / job_id
     job = record.read(folder, job_id)
@@ -95,7 +99,8 @@ def run_queued_job(
 
 
 def _wait_for_turn(place: queue.QueueEntry, limit: int) -> bool:
-    """Returns True when the job may train, False if it was removed from the queue."""
+    """Waits until fewer than `limit` jobs train and none is ahead in the queue. Returns True when the job may
+    train, False if it was removed from the queue. Raises KeyboardInterrupt on SIGTERM and SIGHUP."""
     if (place.folder / queue.RUNNING / place.name).exists():
         return True  # `start_job` has moved it already
     numbers = (signal.SIGTERM, signal.SIGHUP)
@@ -117,7 +122,8 @@ def _interrupt(*_: object) -> NoReturn:
 
 
 def _spawn(command: list[str], folder: Path, job_id: str, fd: int) -> subprocess.Popen[bytes]:
-    """Starts the process of a job, which outlives this one and inherits the file descriptor."""
+    """Starts the process of a job, which outlives this one and inherits the file descriptor `fd`. Its output
+    goes to the job's output file in `folder`."""
     file = record.output_file(folder, job_id)
     with durable.explain_os_errors(file), file.open("wb") as printed:
         child = subprocess.Popen(

@@ -14,7 +14,9 @@ POLL_SECONDS = 0.2
 
 
 def read_log(path: Path, *, lines: int | None, follow: bool) -> Iterator[str]:
-    """Yields the text of the run's log.txt or, before it exists, of the output of its job."""
+    """Yields the text of the run's log.txt or, before it exists, of the output of its job. `path`: the
+    directory of the run; `lines`: only the last ones of the present text (None: all); `follow`: then yields
+    new lines until the run ends."""
     file = log_file(path)
     at, text = _read(file, 0)
     yield text if lines is None else "".join(text.splitlines(keepends=True)[-lines or len(text) :])
@@ -39,7 +41,8 @@ def log_file(path: Path) -> Path:
 
 
 def _read(file: Path, at: int) -> tuple[int, str]:
-    """Returns the end position of the last complete line, and the lines from byte `at` up to it."""
+    """Returns the complete lines of a file from byte `at` on, and the position after them; no text if the
+    file does not exist."""
     with suppress(FileNotFoundError), file.open("rb") as opened:
         opened.seek(at)
         new = opened.read()

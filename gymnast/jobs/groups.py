@@ -61,9 +61,10 @@ def train_group(
 ) -> Group:
     """Trains `target` once per seed, `jobs` at a time, and waits for all of them.
 
-    `arguments` are further options of `gymnast train`; `names`, one per seed, name the runs. SIGINT
-    and SIGTERM are forwarded to the children, which save a checkpoint and exit; no further seed is
-    started then.
+    `arguments` are further options of `gymnast train`; `group`: id of the group, by default a new one;
+    `names`, one per seed, name the runs; `report` is called with a line when a seed starts or ends. SIGINT
+    and SIGTERM are forwarded to the children, which save a checkpoint and exit; no further seed is started
+    then. Raises UsageError for less than one job, and for no or repeated seeds.
     """
     if jobs < 1 or not seeds or len(set(seeds)) < len(seeds):
         raise UsageError("a group needs at least one job and different seeds")
@@ -89,11 +90,12 @@ def group_runs(runs_dir: Path, group: str) -> list[dict[str, Any]]:
 
 
 def group_result(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Returns the scores by seed, their mean and IQM, and a 95 % confidence interval of the mean over seeds.
+    """Returns the scores of `runs` by seed, their mean and IQM, and a 95 % confidence interval of the mean
+    over seeds.
 
     The interval is a percentile bootstrap with a fixed random stream, so the same runs give the same
-    interval; it is None for fewer than two scored runs. Runs without a score are counted in `runs`
-    but do not enter the mean.
+    interval; it is None for fewer than two scored runs. Runs without a score, or that did not finish, are
+    counted in `runs` but do not enter mean, IQM and interval, which are None if no run is left.
     """
     import numpy as np
 
@@ -137,7 +139,8 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float] | None:
 def difference_interval(
     first: Sequence[float], second: Sequence[float]
 ) -> tuple[float, float] | None:
-    """Returns the 95 % interval of mean(first) - mean(second), the two resampled independently."""
+    """Returns the 95 % interval of mean(first) - mean(second), the two resampled independently; None if
+    either has fewer than two values."""
     import numpy as np
 
     if len(first) < 2 or len(second) < 2:
@@ -148,7 +151,8 @@ def difference_interval(
 
 
 def bootstrap_means(values: Sequence[float], purpose: str) -> Any:
-    """Returns the means of bootstrap samples of `values`, [RESAMPLES]."""
+    """Returns the means of bootstrap samples of `values`, [RESAMPLES]. `purpose` names the random stream:
+    different purposes give independent samples."""
     import numpy as np
 
     from gymnast.seeds import stream
@@ -200,6 +204,8 @@ class _Children:
             child.send_signal(number)
 
     def _start(self, seed: int) -> None:
+        """Starts the child process that trains a seed, under its name if it has one. A signal that this
+        process received meanwhile is passed on to it."""
         # A file and not a pipe: nobody reads while the child runs, and a full pipe would block it.
         stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the child ends)
         name = ["--name", self.names[seed]] if self.names.get(seed) else []
@@ -219,6 +225,7 @@ class _Children:
         self._report(f"seed {seed}: started")
 
     def _finish(self, seed: int) -> None:
+        """Records the exit code of a child that has ended and, if it failed, the end of its stderr."""
         child, stderr = self.alive.pop(seed)
         self.exit_codes[seed] = child.returncode
         with stderr:

@@ -71,7 +71,8 @@ def enqueue(folder: Path, job_id: str) -> QueueEntry:
 
 
 def inherit_entry(folder: Path, name: str, fd: int) -> QueueEntry:
-    """Returns the place whose file descriptor was inherited from the process that started this one."""
+    """Returns the place `name` whose file descriptor `fd` was inherited from the process that started this
+    one. Raises UsageError if the descriptor is not open."""
     try:
         os.fstat(fd)
     except OSError:
@@ -102,7 +103,8 @@ def job_states(folder: Path) -> dict[str, str]:
 
 
 def max_jobs(option: int | None) -> int:
-    """Returns the number of jobs at once: the option, else GYMNAST_JOBS, else one per core."""
+    """Returns the number of jobs at once: the option, else GYMNAST_JOBS, else one per core. Raises UsageError
+    if GYMNAST_JOBS is not a positive number."""
     configured = os.environ.get(JOBS_VARIABLE, "")
     if option is None and configured:
         if not configured.isdigit() or int(configured) < 1:
@@ -128,7 +130,8 @@ def _names(folder: Path) -> list[str]:
 
 
 def _first_alive(folder: Path, state: str, *, before: str) -> str | None:
-    """Returns the first live job that arrived before `before`, if any; removes the files of dead ones."""
+    """Returns the first live job in `state` (QUEUED, RUNNING) that arrived before the place named `before`,
+    None if there is none; deletes the files of dead jobs on the way."""
     for name in _names(folder / state):
         if name >= before:
             break
@@ -139,5 +142,5 @@ def _first_alive(folder: Path, state: str, *, before: str) -> str | None:
 
 
 def _alive(folder: Path, state: str) -> list[str]:
-    """Returns the files of jobs whose process lives, by arrival."""
+    """Returns the names of the places in `state` (QUEUED, RUNNING) whose job's process lives, by arrival."""
     return [name for name in _names(folder / state) if lock.is_locked(folder / state / name)]

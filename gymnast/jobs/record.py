@@ -21,7 +21,7 @@ def jobs_dir(runs_dir: Path) -> Path:
 
 
 def write(folder: Path, job_id: str, **fields: Any) -> Record:
-    """Writes and returns the record of a new job."""
+    """Writes and returns the record of a new job. `fields` add to or replace the default ones."""
     record = {
         "version": VERSION,
         "id": job_id,
@@ -39,7 +39,8 @@ def write(folder: Path, job_id: str, **fields: Any) -> Record:
 
 
 def update(folder: Path, job_id: str, **fields: Any) -> None:
-    """Changes fields of a job's record; safe if other processes update it at the same time."""
+    """Changes fields of a job's record; safe if other processes update it at the same time. Raises RunError
+    if there is no readable record."""
     # Read and write under one lock: otherwise a job that ends while it is cancelled loses one change.
     with lock.exclusive(folder / "record-lock"):
         changed = read(folder, job_id) | fields

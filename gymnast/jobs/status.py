@@ -33,7 +33,8 @@ def live_jobs(runs_dir: Path) -> list[dict[str, Any]]:
 
 
 def find(ref: str, runs_dir: Path) -> dict[str, Any]:
-    """Returns `id`, `status`, `reason` and `path` of the run or job that `ref` refers to."""
+    """Returns `id`, `status`, `reason` and `path` of the run or job that `ref` refers to (see
+    `store.resolve`; a job also by its name). Raises RunError if there is none."""
     try:
         run, _ = store.resolve(ref, runs_dir)
     except RunError:
@@ -48,13 +49,13 @@ def find(ref: str, runs_dir: Path) -> dict[str, Any]:
 
 
 def group_members(ref: str, runs_dir: Path) -> list[str]:
-    """Returns the ids of the jobs of a group, oldest first; `[ref]` if it is not a group."""
+    """Returns the ids of the jobs of the group `ref`, oldest first; `[ref]` if there is no such group."""
     members = [job["id"] for job in jobs(runs_dir) if job.get("group") == ref]
     return members[::-1] or [ref]
 
 
 def wait(refs: Sequence[str], runs_dir: Path) -> Iterator[dict[str, Any]]:
-    """Yields the status of each run or job when it ends."""
+    """Yields the status (see `find`) of each run or job when it ends, in the order of their ends."""
     waiting = [find(ref, runs_dir)["path"] for ref in refs]
     while waiting:
         for path in [*waiting]:
@@ -71,7 +72,8 @@ def has_ended(path: Path) -> bool:
 
 
 def read_status(path: Path) -> dict[str, Any]:
-    """Returns the current status of the run or job with this directory."""
+    """Returns `id`, `status`, `reason` and `path` of the run or job with this directory. Raises RunError if
+    there is neither."""
     with suppress(RunError):
         info = read_info(path)
         status = derived_status(path, info)
@@ -89,7 +91,8 @@ def _job_named(ref: str, runs_dir: Path) -> dict[str, Any] | None:
 
 
 def _with_status(runs_dir: Path, job: record.Record, states: dict[str, str]) -> dict[str, Any]:
-    """Returns the listed fields of a job's record, with its status, reason and path."""
+    """Returns the listed fields of a job's record, with its status, reason and path. `states`: the result of
+    `queue.job_states`."""
     path = runs_dir / job["id"]
     if "problem" in job:
         return {**job, "status": "unreadable", "reason": job["problem"], "path": str(path)}
@@ -99,8 +102,9 @@ def _with_status(runs_dir: Path, job: record.Record, states: dict[str, str]) -> 
 
 
 def _status(path: Path, job: record.Record, states: dict[str, str]) -> tuple[str, str]:
-    """Returns the status of a job and its reason. Once there is a run, that knows best; before, the locks
-    of the queue do, and last the record."""
+    """Returns the status of a job and its reason. `path`: the directory of its run; `states`: the result of
+    `queue.job_states`. Once there is a run, that knows best; before, the locks of the queue do, and last the
+    record."""
     with suppress(RunError):
         info = read_info(path)
         return derived_status(path, info), info["reason"]

@@ -30,6 +30,7 @@ class Gate:
     """Minimum number of known outcomes; with fewer, the verdict is `unsure`."""
 
     def __post_init__(self) -> None:
+        """Raises GymnastError if the threshold is not a rate between 0 and 1, or `min_matches` is below 1."""
         if not 0 <= self.threshold <= 1:
             raise GymnastError(
                 f"the threshold of a gate is {self.threshold}", fix="use a win rate between 0 and 1"
@@ -40,7 +41,8 @@ class Gate:
             )
 
     def verdict(self, record: WinRecord) -> Verdict:
-        """Compares the whole 95 % interval with the threshold, not only its center."""
+        """Returns whether the win rate is significantly above or below the threshold: its whole 95 % interval
+        must be on that side. Otherwise, and with fewer than `min_matches` known outcomes, it is `unsure`."""
         if record.n_known < self.min_matches:
             return "unsure"
         rate = record.win_rate()
@@ -49,7 +51,8 @@ class Gate:
         return "below" if rate.high < self.threshold else "unsure"
 
     def explain(self, record: WinRecord) -> str:
-        """Returns the verdict as text: `above: wins 80% [71, 87] of 100 matches, threshold 60%`."""
+        """Returns the verdict with its numbers as text: `above: wins 80% [71, 87] of 100 matches, threshold
+        60%`."""
         verdict = self.verdict(record)
         if record.n_known == 0:
             return f"{verdict}: no known outcome, {self.min_matches} are needed"

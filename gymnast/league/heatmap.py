@@ -17,7 +17,7 @@ NO_RESULT = "#eeeeee"
 
 
 def heatmap_png(matrix: CrossPlayMatrix) -> bytes:
-    """Returns the heat map as a PNG."""
+    """Returns the heat map as the bytes of a PNG."""
     # an empty matrix is drawn with one empty cell
     n_columns, n_rows = max(1, len(matrix.columns)), max(1, len(matrix.rows))
     figure = figures.new_figure(
@@ -34,13 +34,14 @@ def heatmap_png(matrix: CrossPlayMatrix) -> bytes:
         bar.ax.tick_params(labelsize=7)
     for row, line in enumerate(matrix.cells):
         for column, tally in enumerate(line):
-            _write(axes, column + 0.5, row + 0.5, tally)
+            _write_cell(axes, column + 0.5, row + 0.5, tally)
     _label(axes, matrix)
     return figures.to_png(figure)
 
 
 def _label(axes: Any, matrix: CrossPlayMatrix) -> None:
-    """Adds the title, the names of rows and columns, and the roles."""
+    """Adds the title, the names of rows and columns, and the roles. Inverts the y axis, so that the first row
+    is on top."""
     title = f"win rate of the {matrix.row_role}"
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold", pad=8)
     columns, rows = (
@@ -55,12 +56,13 @@ def _label(axes: Any, matrix: CrossPlayMatrix) -> None:
     axes.set_ylabel(matrix.row_role, fontsize=8, color="#444444")
 
 
-def _write(axes: Any, x: float, y: float, tally: Tally) -> None:
-    """Writes the win rate, and below it its interval and the number of matches."""
-    rate = tally.win_rate()
+def _write_cell(axes: Any, x: float, y: float, tally: Tally) -> None:
+    """Writes into the cell with its center at (x, y) the win rate of the row role, and below it (the y axis
+    is inverted) its interval and the number of matches with a known outcome; only `-` if there is none."""
     if not tally.n_known:
         axes.text(x, y, "-", ha="center", va="center", fontsize=8, color="#777777")
         return
+    rate = tally.win_rate()
     # Both ends of the color map are dark.
     color = "white" if abs(rate.mean - 0.5) > 0.35 else "black"
     low, high = f"{100 * rate.low:.0f}", f"{100 * rate.high:.0f}"

@@ -45,7 +45,8 @@ def sigmoid(x: Array) -> Array:
 def _log_posterior(
     x: Array, design: Array, offset: Array, score: Array, matches: Array, precision: float
 ) -> float:
-    """Returns the logarithm of the posterior, up to a constant."""
+    """Returns the logarithm of the posterior at x [k], up to a constant. The other arguments are those of
+    `posterior_mode`."""
     log_odds = design @ x + offset
     # log sigmoid(z) = -log(1 + exp(-z)), computed without overflow
     likelihood = -score * np.logaddexp(0, -log_odds) - (matches - score) * np.logaddexp(0, log_odds)
@@ -53,6 +54,7 @@ def _log_posterior(
 
 
 def _curvature(design: Array, p: Array, matches: Array, precision: float) -> Array:
-    """Returns the negative Hessian of the log posterior, [k, k]."""
+    """Returns the negative Hessian of the log posterior, [k, k]. `p` [m]: the probabilities of a win; the
+    other arguments are those of `posterior_mode`."""
     weight = (matches * p * (1 - p))[:, None]
     return design.T @ (weight * design) + precision * np.eye(design.shape[1])

@@ -26,13 +26,16 @@ class CrossPlayMatrix:
         rows: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
     ) -> CrossPlayMatrix:
-        """Returns the matrix of these entrants in this order, or of all entrants in natural order."""
+        """Returns the matrix of the entrants `rows` and `columns` in this order; None means all of that role,
+        in natural order."""
         rows = results.rows() if rows is None else rows
         columns = results.columns() if columns is None else columns
         cells = tuple(tuple(results.pair_tally(r, c) for c in columns) for r in rows)
         return cls(results.row_role, results.column_role, tuple(rows), tuple(columns), cells)
 
     def to_json(self) -> dict[str, Any]:
+        """Returns the matrix as JSON values. Win rates in `cells`, [rows][columns], are from the side of the
+        row role."""
         return {
             "roles": [self.row_role, self.column_role],
             "rows": list(self.rows),
@@ -42,6 +45,8 @@ class CrossPlayMatrix:
 
 
 def _cell_json(tally: Tally) -> dict[str, Any]:
+    """Returns the results of one pair as JSON values: `rate` (None without a known outcome), its interval,
+    the number of `matches` with a known outcome, and of those with an `unknown` one."""
     rate = tally.win_rate()
     return {
         "rate": rate.mean if tally.n_known else None,

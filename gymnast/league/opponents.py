@@ -26,6 +26,8 @@ class OpponentSampling:
     """Exponent of the loss rate, used by `loss`. 0 is uniform; high values favor the hardest opponents."""
 
     def __post_init__(self) -> None:
+        """Raises GymnastError for an unknown scheme, a decay outside of 0 to 1 or a power that is negative or
+        infinite."""
         if self.scheme not in get_args(Scheme):
             known = ", ".join(get_args(Scheme))
             raise GymnastError(
@@ -38,8 +40,8 @@ class OpponentSampling:
 
     def probabilities(self, wins: Sequence[float], matches: Sequence[int]) -> np.ndarray:
         """Returns the probability of each opponent, [n], from the oldest to the newest. `wins` are the
-        matches that the learner won against each (a draw counts as half), of `matches` with a known
-        outcome."""
+        matches that the learner won against each (a draw counts as half), of `matches` with a known outcome.
+        Raises ValueError if there is no opponent."""
         if not matches:
             raise ValueError("there are no opponents to sample from")
         if self.scheme == "uniform":
@@ -63,9 +65,10 @@ def recency_probabilities(n: int, decay: float) -> np.ndarray:
 
 
 def loss_probabilities(wins: np.ndarray, matches: np.ndarray, power: float) -> np.ndarray:
-    """Returns probabilities in proportion to the loss rate to the given power, as in AlphaStar
-    (doi:10.1038/s41586-019-1724-z). The rate is the mean of its Beta posterior with a flat prior, so an
-    opponent that was never met counts as even, and no opponent is ever excluded."""
+    """Returns probabilities [n] in proportion to the learner's loss rate to the given power, as in AlphaStar
+    (doi:10.1038/s41586-019-1724-z). `wins` [n] of `matches` [n] were won by the learner. The rate is the mean
+    of its Beta posterior with a flat prior, so an opponent that was never met counts as even, and no opponent
+    is ever excluded."""
     loss_rate = (matches - wins + 1) / (matches + 2)
     # dividing by the largest keeps high powers from underflowing
     weight = (loss_rate / loss_rate.max()) ** power

@@ -20,6 +20,8 @@ class SnapshotPool:
     """
 
     def __init__(self, keep: int, window: int) -> None:
+        """`keep`: the largest number of past selves, at least 2 (else GymnastError); `window`: the number of
+        outcomes that are recorded for each of them."""
         if keep < 2:
             raise GymnastError(
                 f"the pool keeps {keep} past selves",
@@ -36,8 +38,9 @@ class SnapshotPool:
         return list(self.win_records)
 
     def add(self, step: int) -> list[int]:
-        """Adds a newer past self. Returns those removed to make room: the one with the closest neighbors,
-        so that history stays evenly covered, but never the first or the newest."""
+        """Adds a past self, the snapshot at env step `step`; raises ValueError if that is not newer than all
+        others. Returns the steps that were removed to make room: of the one with the closest neighbors, so
+        that history stays evenly covered, but never of the first or the newest."""
         if self.win_records and step <= self.steps[-1]:
             raise ValueError(f"step {step} is not after {self.steps[-1]}, the newest of the pool")
         self.win_records[step] = RecentWins(self.window)
@@ -48,19 +51,22 @@ class SnapshotPool:
         return removed
 
     def record_score(self, step: int, score: float | None) -> None:
-        """Records the learner's score against a past self; ignored if that has left the pool meanwhile."""
+        """Records the learner's score (1 won, 1/2 drawn, 0 lost, None unknown) against the past self of env
+        step `step`; ignored if that has left the pool meanwhile."""
         if step in self.win_records:
             self.win_records[step].add(score)
 
     def probabilities(self, sampling: OpponentSampling) -> dict[int, float]:
-        """Returns the probability with which each past self is drawn, by step."""
+        """Returns the probability with which each past self is drawn, by step. Raises ValueError if the pool
+        is empty."""
         records = self.win_records.values()
         won, known = [record.score for record in records], [record.n_known for record in records]
         probabilities = sampling.probabilities(won, known)
         return dict(zip(self.win_records, probabilities.tolist(), strict=True))
 
     def sample(self, sampling: OpponentSampling, rng: np.random.Generator) -> int:
-        """Draws the next opponent and returns its step. Uses exactly one random number."""
+        """Draws the next opponent and returns its step. Uses exactly one random number of `rng`. Raises
+        ValueError if the pool is empty."""
         probabilities = np.fromiter(self.probabilities(sampling).values(), np.float64)
         # The last bound is not used: rounding could put it below the number that is drawn.
         upper = np.cumsum(probabilities)
@@ -72,7 +78,8 @@ class SnapshotPool:
         }
 
     def load(self, state: Mapping[str, Any]) -> list[int]:
-        """Restores the pool. Returns the past selves that were removed because this pool keeps fewer."""
+        """Restores a state from `state()`. Returns the steps of past selves that were removed because this
+        pool keeps fewer."""
         self.win_records.clear()
         removed: list[int] = []
         for entrant in state["entrants"]:

@@ -44,6 +44,8 @@ class Rating:
         return _interval(self.value, self.std_error)
 
     def to_json(self) -> dict[str, Any]:
+        """Returns the rating, its standard error and its 95 % interval, in Elo points, and the number of
+        matches."""
         low, high = self.interval.low, self.interval.high
         return {
             "rating": self.value,
@@ -66,8 +68,8 @@ class Ratings:
     """Covariance of the ratings in the order of `entrants`, in points squared, [n, n]."""
 
     def difference(self, better: Entrant, worse: Entrant) -> Interval:
-        """Returns the difference of two ratings. Errors common to both cancel, so the difference can be
-        significant although the intervals overlap."""
+        """Returns the rating of `better` minus that of `worse`, with its 95 % interval. Errors common to both
+        cancel, so the difference can be significant although the intervals of the two overlap."""
         order = list(self.entrants)
         weight = np.zeros(len(order))
         weight[order.index(better)] += 1
@@ -77,6 +79,8 @@ class Ratings:
         return _interval(value, math.sqrt(max(variance, 0.0)))
 
     def to_json(self) -> dict[str, Any]:
+        """Returns the ratings as JSON values: a list of `entrants`, and the `advantage` of the row role (None
+        if it was not estimated)."""
         rated = [
             {"role": entrant.role, "name": entrant.name} | rating.to_json()
             for entrant, rating in self.entrants.items()
@@ -94,12 +98,13 @@ def fit_ratings(
     advantage: bool = False,
     prior: float = PRIOR_STD,
 ) -> Ratings:
-    """Rates all entrants in the table. `anchors` are entrants with a fixed, known rating.
+    """Rates all entrants in the table. `anchors` are entrants with a fixed, known rating, in Elo points;
+    `prior`: standard deviation of the prior, in points. Raises GymnastError for invalid anchors or priors.
 
     Without an anchor, ratings and intervals are relative to the mean of all entrants, which is CENTER.
     Matches between two roles cannot distinguish a favored role from better players of that role. So with
-    `advantage`, anchor an entrant of each role; otherwise nearly all of the difference goes to the
-    advantage.
+    `advantage`, which estimates how much the game favors the row role, anchor an entrant of each role;
+    otherwise nearly all of the difference goes to the advantage.
     """
     anchors = dict(anchors or {})
     _check(results, anchors, prior)
@@ -151,8 +156,8 @@ def fit_ratings(
 
 
 def _center(covariance: Array, n: int) -> None:
-    """Replaces the covariance of the first n ratings by that of their deviations from their mean: results
-    say nothing about the common level of all ratings."""
+    """Replaces, in place, the covariance of the first n ratings by that of their deviations from their mean:
+    results say nothing about the common level of all ratings."""
     deviation = np.eye(len(covariance))
     deviation[:n, :n] -= 1 / n
     covariance[:] = deviation @ covariance @ deviation.T
@@ -169,7 +174,8 @@ def _all_entrants(results: Results, anchors: Mapping[Entrant, float]) -> list[En
 
 
 def _check(results: Results, anchors: Mapping[Entrant, float], prior: float) -> None:
-    """Raises GymnastError for an anchor of another game, or a rating or prior that is not a number."""
+    """Raises GymnastError for an anchor of a role that is not in the table, an anchor whose rating is not
+    finite, or a prior that is not a positive number."""
     for entrant, rating in anchors.items():
         if entrant.role not in (results.row_role, results.column_role):
             raise GymnastError(

@@ -28,7 +28,8 @@ class Entrant(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Entrant:
-        """Parses `hider:scripted:medium`; a role contains no colon."""
+        """Parses `hider:scripted:medium` into role and name; a role contains no colon. Raises GymnastError if
+        either is empty."""
         role, _, name = text.partition(":")
         if not role or not name:
             raise GymnastError(
@@ -69,10 +70,12 @@ class Tally:
         return self.row_wins + self.draws / 2
 
     def win_rate(self) -> Interval:
-        """Returns the win rate of the row role over matches with a known outcome."""
+        """Returns the win rate of the row role over matches with a known outcome, with its 95 % interval.
+        Without such matches the mean is NaN and the interval 0 to 1."""
         return wilson_interval(self.score, self.n_known)
 
     def __add__(self, other: Tally) -> Tally:
+        """Returns the tally of the matches of both."""
         return Tally(
             self.row_wins + other.row_wins,
             self.column_wins + other.column_wins,
@@ -91,6 +94,7 @@ class Results:
     """Results of each pair, by (name of the row entrant, name of the column entrant)."""
 
     def __post_init__(self) -> None:
+        """Raises GymnastError if a role is empty or contains a colon, or if both roles are equal."""
         for role in (self.row_role, self.column_role):
             if not role or ":" in role:
                 raise GymnastError(
@@ -103,7 +107,8 @@ class Results:
             )
 
     def add(self, row: str, column: str, winner: str | None, n: int = 1) -> None:
-        """Adds n matches won by the role `winner`; DRAW is a draw, None an unknown outcome."""
+        """Adds n matches between the entrants `row` and `column`, won by the role `winner`; DRAW is a draw,
+        None an unknown outcome. Raises GymnastError for any other winner."""
         if winner is None:
             tally = Tally(unknown=n)
         elif winner == DRAW:
@@ -124,7 +129,8 @@ class Results:
         return self.pairs.get((row, column), Tally())
 
     def merge(self, other: Results) -> Results:
-        """Returns the sum of both tables, which must not contain the same matches."""
+        """Returns the sum of both tables, which must not contain the same matches. Raises GymnastError if
+        their roles differ."""
         if (self.row_role, self.column_role) != (other.row_role, other.column_role):
             raise GymnastError(
                 f"results of {other.row_role} against {other.column_role} cannot be merged"
@@ -168,7 +174,7 @@ class Results:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Results:
-        """Returns the table that `to_json` wrote."""
+        """Returns the table that `to_json` wrote; raises GymnastError if `stored` is none."""
         try:
             results = cls(*stored["roles"])
             for pair in stored["pairs"]:

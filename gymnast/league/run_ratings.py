@@ -22,7 +22,8 @@ def anchored_ratings(results: Results) -> Ratings:
 
 
 def read_results(run: Run) -> Results:
-    """Returns the results of all evaluations of a run up to its last checkpoint."""
+    """Returns the results of all evaluations of a run up to its last checkpoint. Raises RunError if it has no
+    ratings, CheckpointError without a checkpoint."""
     league = checkpoint.find(run.path, "latest").document("state").get("league") or {}
     if league.get("results") is None:
         what = f"{run.id} has no ratings: they need two roles, one of which wins the match"

@@ -13,6 +13,7 @@ class RecentWins:
     """The last known outcomes, from one side, in a window of fixed size."""
 
     def __init__(self, window: int) -> None:
+        """`window`: the largest number of known outcomes that count; at least 1, else GymnastError."""
         if window < 1:
             raise GymnastError(
                 f"a win rate over {window} matches", fix="use a window of at least 1 match"
@@ -26,7 +27,8 @@ class RecentWins:
         return self._last.maxlen or 0
 
     def add(self, score: float | None) -> None:
-        """Adds the score of a match (see `match_score`): 1 won, 1/2 drawn, 0 lost, None unknown."""
+        """Adds the score of a match (see `match_score`): 1 won, 1/2 drawn, 0 lost, None unknown. Raises
+        ValueError for another number."""
         if score is None:
             self.unknown += 1
         elif score in (0.0, 0.5, 1.0):
@@ -45,7 +47,8 @@ class RecentWins:
         return sum(self._last)
 
     def win_rate(self) -> Interval:
-        """Returns the win rate over the window."""
+        """Returns the win rate over the window, with its 95 % interval. Without a known outcome the mean is
+        NaN and the interval 0 to 1."""
         return wilson_interval(self.score, self.n_known)
 
     def state(self) -> dict[str, Any]:

@@ -24,9 +24,9 @@ def action_options(space: Action) -> int:
 def action_components(
     space: Action, env_action: Array, keep: Array | None, counts: Sequence[int] = ()
 ) -> dict[str, float]:
-    """Returns the metrics of each action component. `env_action` [T, N, ...] are the actions as passed to
-    the environment, `keep` [T, N] the valid steps (None: all), `counts` how often each discrete action
-    was chosen (empty if they have no metrics of their own)."""
+    """Returns the metrics of each action component. `env_action` [T, N, ...] are the actions as passed to the
+    environment, `keep` [T, N] marks the valid steps (None: all), `counts` are the numbers of times that each
+    discrete action was chosen (empty if they have no metrics of their own)."""
     if isinstance(space, BoxAction):
         actions = _flat(env_action, keep)
         return _at_limit(space, actions) | _moments(actions)
@@ -45,7 +45,8 @@ def obs_components(means: list[float]) -> dict[str, float]:
 
 
 def _moments(actions: Array) -> dict[str, float]:
-    """Returns mean and standard deviation of each component of actions [B, K]."""
+    """Returns the metrics for mean and standard deviation of each component of actions [B, K]; none for more
+    than MAX_COMPONENTS components."""
     if actions.shape[1] > MAX_COMPONENTS:
         return {}
     mean = column_means(actions)
@@ -56,7 +57,8 @@ def _moments(actions: Array) -> dict[str, float]:
 
 
 def _at_limit(space: BoxAction, actions: Array) -> dict[str, float]:
-    """Returns the share of action components at a bound; nothing for an unbounded space."""
+    """Returns the metric for the share of components of actions [B, K] that are at a bound of the space; none
+    for an unbounded space."""
     low, high = (np.array(x, dtype=np.float32) for x in (space.low, space.high))
     # A component without bounds can never be at one, so it does not count in the share.
     limited = int(np.count_nonzero(np.isfinite(low) | np.isfinite(high)))
@@ -67,7 +69,7 @@ def _at_limit(space: BoxAction, actions: Array) -> dict[str, float]:
 
 
 def _flat(x: Array, keep: Array | None) -> Array:
-    """Returns the valid steps of x [T, N, ...] as [B, K]."""
+    """Returns the valid steps of x [T, N, ...] as [B, K]. `keep` [T, N] marks them; None: all."""
     kept = x.reshape(-1, *x.shape[2:]) if keep is None else x[keep]
     return kept.reshape(len(kept), -1)
 

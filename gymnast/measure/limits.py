@@ -17,7 +17,8 @@ from gymnast.spaces.spaces import with_declared_ranges
 
 
 def metric_limits(collector: Collector, cfg: Config[Any]) -> Limits:
-    """Returns the bounds of this task's metrics; with several roles, bounds that hold for all."""
+    """Returns the limits that the spaces, the facts and the config of this task put on metrics; with several
+    roles, limits that hold for all."""
     limits = [
         _limits_of_role(obs, action, collector, cfg) for obs, action in collector.spaces.values()
     ]
@@ -25,6 +26,8 @@ def metric_limits(collector: Collector, cfg: Config[Any]) -> Limits:
 
 
 def _limits_of_role(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) -> Limits:
+    """Returns the limits for the metrics of a role with these observation and action spaces. Declared ranges
+    of observations are not used with `env.tasks`, randomization or noise, which may leave them."""
     facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)
     # Ranges are declared for the unmodified environment: noise or another task may leave them.
     unmodified = not (cfg.env.tasks or cfg.env.adds_randomness)
@@ -61,5 +64,5 @@ def _labels(names: Sequence[str], count: int) -> tuple[str, ...]:
 
 
 def _dimensions(names: Sequence[str], space: BoxAction | BoxObs) -> tuple[Dimension, ...]:
-    """Returns the components of a flat space with their names and bounds."""
+    """Returns the components of a flat space with their bounds, and with `names` if there is one for each."""
     return tuple(map(Dimension, _labels(names, space.size), space.low, space.high))

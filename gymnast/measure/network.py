@@ -20,7 +20,8 @@ Array = np.ndarray
 
 
 def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
-    """Returns the metrics of the current network on evenly spaced steps of a rollout."""
+    """Returns the metrics of the current network on evenly spaced valid steps of a rollout: hidden units,
+    outputs, and for discrete actions the probabilities."""
     rows = _evenly(rollout, EXPENSIVE_SAMPLE if policy.network.is_expensive else SAMPLE)
     mask = None if rollout.mask is None else _rows_of(rollout.mask, rows)
     health = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
@@ -34,7 +35,8 @@ def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
 
 
 def _units(shared: UnitStats, actor: UnitStats, critic: UnitStats) -> dict[str, float]:
-    """Returns the metrics of hidden units; none for a network without known hidden units."""
+    """Returns the metrics of hidden units; none for a network without known hidden units. The arguments are
+    the statistics of the shared layers, and of those of actor and critic alone."""
     every = shared.add(actor).add(critic)
     if not every.outputs:
         return {}
@@ -65,8 +67,10 @@ def _evenly(rollout: Rollout, limit: int) -> Array:
 
 @lru_cache(8)  # most rollouts have the same size
 def _spaced(n: int, limit: int) -> Array:
+    """Returns up to `limit` evenly spaced indices from 0 to n - 1."""
     return np.linspace(0, n - 1, min(limit, n)).astype(np.int64)
 
 
 def _rows_of(x: ObsArray, rows: Array) -> Any:
+    """Returns the entries of x [T, N, ...] at `rows`, indices into the flattened [T * N]."""
     return x.reshape(-1, *x.shape[2:])[rows]

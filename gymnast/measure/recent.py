@@ -16,7 +16,8 @@ class RecentEpisodes:
     """The latest training episodes of one role, and the metrics of the latest WINDOW of them."""
 
     def __init__(self, tasks: Sequence[str] = ()) -> None:
-        """`tasks` are the names of the tasks, each of which gets metrics of its own."""
+        """`tasks` are the names of the tasks, each of which gets metrics of its own; empty for a single
+        task."""
         self.episodes = Episodes.empty()
         self._tasks = tasks
         self._row: dict[str, float] | None = None
@@ -31,25 +32,26 @@ class RecentEpisodes:
             self._row = None
 
     def row(self) -> Mapping[str, float]:
-        """Returns the `episode/...` metrics, also of each task if there are several."""
+        """Returns the `episode/...` metrics, and also those of each task if there are several."""
         if self._row is None:
-            self._row = _row_of(self.episodes) | self._task_rows()
+            self._row = _row_of(self.episodes) | self._task_metrics()
         return self._row
 
-    def _task_rows(self) -> dict[str, float]:
-        """Returns the metrics of each task's episodes, named `TASK:metric`."""
+    def _task_metrics(self) -> dict[str, float]:
+        """Returns the metrics of the recent episodes of each task, named `TASK:metric`."""
         row: dict[str, float] = {}
         for task, name in enumerate(self._tasks):
-            own = (e for e in self.episodes if decode_task(e.seed, len(self._tasks)) == task)
+            # the seed of an episode encodes its task (seeds.encode_task)
+            of_task = (e for e in self.episodes if decode_task(e.seed, len(self._tasks)) == task)
             row |= {
                 f"{name}:{key}": value
-                for key, value in _row_of(Episodes.from_episodes(own)).items()
+                for key, value in _row_of(Episodes.from_episodes(of_task)).items()
             }
         return row
 
 
 def _row_of(episodes: Episodes) -> dict[str, float]:
-    """Returns the metrics of the latest WINDOW episodes."""
+    """Returns the metrics of the latest WINDOW episodes; only `episode/count` if there are none."""
     count = min(len(episodes), WINDOW)
     if not count:  # no mean return exists yet, and 0 would look like a result
         return {"episode/count": 0}
@@ -66,6 +68,7 @@ def _row_of(episodes: Episodes) -> dict[str, float]:
 
 
 def mean_metrics(numbers: Collection[Mapping[str, float]]) -> dict[str, float]:
-    """Returns the mean of each metric over the episodes that reported it."""
+    """Returns the mean of each metric over the episodes that reported it. `numbers`: the metrics of each
+    episode."""
     names = dict.fromkeys(name for reported in numbers for name in reported)
     return {n: float(np.mean([r[n] for r in numbers if n in r])) for n in names}

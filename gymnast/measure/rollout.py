@@ -50,8 +50,8 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
 
 
 def rollout_row(rollout: Rollout, shaped: Rollout, policy: Policy) -> dict[str, float]:
-    """Returns the `rollout/...` metrics. `shaped` is the same rollout with shaped and scaled rewards,
-    before they are normalized."""
+    """Returns the `rollout/...` metrics of a rollout that `policy` collected. `shaped` is the same rollout
+    with shaped and scaled rewards, before they are normalized."""
     keep, space, r = _kept(rollout), policy.action_space, rollout
     # Box actions are measured as the environment received them: clipped, and in its units.
     env_action = policy.head.for_env(r.action) if isinstance(space, BoxAction) else r.action
@@ -88,9 +88,10 @@ def rollout_row(rollout: Rollout, shaped: Rollout, policy: Policy) -> dict[str, 
 def _learned_row(
     raw: Array, learned: Array, keep: Array | None, stats: RolloutStats
 ) -> dict[str, float]:
-    """Returns the mean learned reward, and its cosine similarity with the raw reward.
+    """Returns the metrics of the mean learned reward, and of its cosine similarity with the raw reward.
 
-    Rewards are [T, N]. There is no similarity if all raw or all learned rewards are 0.
+    `raw` and `learned` are rewards [T, N]; `keep` [T, N] marks the valid steps (None: all); `stats` are those
+    of the raw rewards. There is no similarity if all raw or all learned rewards are 0.
     """
     if learned is raw:  # no shaping, no scale: nothing to compute
         row = {"rollout/learned_reward": stats.reward.mean}
@@ -104,8 +105,8 @@ def _learned_row(
 
 
 def effect_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
-    """Returns `rollout/action_effect` for vector observations. Images and composite observations have
-    none: it would cost too much for what it shows."""
+    """Returns `rollout/action_effect` for vector observations. Images and composite observations have no such
+    metric: it would cost too much for what it shows. It is also missing if it cannot be measured."""
     obs = rollout.obs
     if isinstance(obs, Images) or obs.dtype != np.float32 or obs.ndim != 3:
         return {}
@@ -144,6 +145,7 @@ class Stopwatch:
         self._memory = _Memory()
 
     def add(self, name: str, seconds: float) -> None:
+        """Adds seconds that were spent on a part of the iteration (one of _PARTS) to the present lap."""
         self._spent[name] = self._spent.get(name, 0.0) + seconds
 
     def skip(self, seconds: float) -> None:
@@ -152,12 +154,12 @@ class Stopwatch:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the lap started."""
+        """Seconds since the lap started, without pauses."""
         return time.perf_counter() - self._began
 
     def lap(self, env_steps: int, updates: int) -> tuple[float, dict[str, float]]:
-        """Returns the seconds since the last lap and the `time/...`, `speed/...` and `system/...`
-        metrics, and starts the next lap. `updates` is the number of optimizer steps."""
+        """Returns the seconds since the last lap and the `time/...`, `speed/...` and `system/...` metrics,
+        and starts the next lap. `env_steps` and `updates` (optimizer steps) are the numbers in this lap."""
         now, (cpu, memory) = time.perf_counter(), _used()
         total = max(now - self._began, 1e-9)  # never 0: it is divided by
         spent = dict.fromkeys(_PARTS, 0.0) | self._spent

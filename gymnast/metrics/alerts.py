@@ -41,7 +41,7 @@ class Alert:
 
     @property
     def key(self) -> str:
-        """The key of the row that the alert is about."""
+        """The key of the row that the alert is about: `id` without the last part, which names the problem."""
         return self.id.rpartition(":")[0]
 
 
@@ -71,7 +71,8 @@ class Alerts:
         self._of_roles = {role: Alerts(metrics, settings) for role in roles}
 
     def check_row(self, row: Mapping[str, float]) -> list[Alert]:
-        """Checks a row and returns the alerts that it raised or resolved."""
+        """Checks a row and returns the alerts that it raised or resolved. An alert that merely stays active
+        is not returned."""
         self._history.add_row(row)
         keys, phases = tuple(row), self._history.phases()
         ranges, checks = self._by_keys.get(keys) or self._prepare(keys)
@@ -83,7 +84,9 @@ class Alerts:
         return changed
 
     def _check_role(self, row: Mapping[str, float]) -> list[Alert]:
-        """Runs the checks for one role; its ranges are checked with the row of all roles."""
+        """Runs the checks for one role on `row`, its metrics without scope (see `_row_of_role`), and returns
+        the alerts that this raised or resolved. Ranges are not checked here, but with the row of all
+        roles."""
         self._history.add_row(row)
         _, checks = self._by_keys.get(keys := tuple(row)) or self._prepare(keys)
         per_role = [check for check in checks if check.per_role]
@@ -92,7 +95,9 @@ class Alerts:
     def _check_ranges(
         self, ranges: RowMonitor, row: Mapping[str, float], phases: set[Phase]
     ) -> list[Alert]:
-        """Compares every value of a row with its bounds, and with its healthy range if it has one."""
+        """Compares every value of a row with its bounds, and with its healthy range if it has one. Returns
+        the alerts that this raised or resolved. `ranges`: the monitors of the row's keys; `phases`: the
+        current phases of training, in which some healthy ranges are not checked."""
         env_steps, values = int(row.get("clock/env_steps", 0)), [*row.values()]
         changed: list[Alert] = []
         # If all values are within their bounds, which two fast comparisons of lists find out, only the
@@ -115,6 +120,9 @@ class Alerts:
     def _run_checks(
         self, checks: Sequence[Check], row: Mapping[str, float], phases: set[Phase]
     ) -> list[Alert]:
+        """Runs those of `checks` whose keys have all appeared in some row so far, and returns the alerts that
+        this raised or resolved. `row` is only used for its env steps: the checks read the history, to which
+        the row was already added."""
         env_steps, changed = int(row.get("clock/env_steps", 0)), list[Alert]()
         for check in checks:
             if check.id in self._ready or self._is_ready(check):
@@ -124,7 +132,8 @@ class Alerts:
     def replace_metrics(
         self, metrics: Mapping[str, Metric], settings: Mapping[str, Any] | None = None
     ) -> None:
-        """Uses these bounds and settings from now on; the history and active alerts are kept."""
+        """Uses these metrics (for their bounds) and settings from now on; the history and active alerts are
+        kept. `settings`: None keeps the present ones."""
         # Monitors hold bounds of their own, so they are built again and get their state back.
         state, self._metrics = self.state(), metrics
         self._settings = self._settings if settings is None else settings
@@ -132,7 +141,7 @@ class Alerts:
         self.load(state)
 
     def all(self) -> list[Alert]:
-        """Returns every alert of the run, sorted by id."""
+        """Returns every alert of the run, active or resolved, of all roles, sorted by id."""
         alerts_of_run = list(self._alerts.values())
         for role, alerts in self._of_roles.items():
             alerts_of_run += [_with_role(role, alert) for alert in alerts.all()]
@@ -154,6 +163,8 @@ class Alerts:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
+        """Restores a state from `state()`. Bounds and settings are not part of it: the present ones are
+        used."""
         self._alerts = {alert["id"]: Alert(**alert) for alert in state["alerts"]}
         self._bad_rows = dict(state["bad"])
         for role, alerts in self._of_roles.items():
@@ -167,7 +178,8 @@ class Alerts:
             self._ranges[key].load(saved)
 
     def _prepare(self, keys: tuple[str, ...]) -> tuple[RowMonitor, list[Check]]:
-        """Returns the ranges and checks for rows with these keys, and remembers them."""
+        """Returns the ranges and checks for rows with exactly these keys, and stores them for the next such
+        row."""
         for key in keys:
             if key not in self._ranges:
                 self._ranges[key] = KeyMonitor(metric_for_key(key, self._metrics))
@@ -177,13 +189,15 @@ class Alerts:
         return self._by_keys[keys]
 
     def _is_ready(self, check: Check) -> bool:
-        """True once every key of a check has appeared in a row."""
+        """Returns whether every key of a check has appeared in some row. Once this is true, `_ready`
+        remembers it."""
         if self._history.has(*check.required_keys):
             self._ready.add(check.id)
         return check.id in self._ready
 
     def _run_check(self, check: Check, phases: set[Phase], env_steps: int) -> Sequence[Alert]:
-        """Runs one check, and returns its alert if this raised or resolved it."""
+        """Runs one check on the history. Returns a list with its alert if this raised or resolved it, else an
+        empty sequence. In a phase that the check skips, it counts as fine."""
         skipped = phases and not check.skipped_phases.isdisjoint(phases)
         message = None if skipped else check.find_problem(self._history)
         before = self._alerts.get(check.id)
@@ -202,7 +216,9 @@ class Alerts:
     def _update(
         self, key: str, span: KeyMonitor, kind: str, value: float, env_steps: int
     ) -> list[Alert]:
-        """Raises, continues or resolves the alert of one key; `kind` is empty if its value is fine."""
+        """Raises, continues or resolves the alert of one key, and returns the alerts that were raised or
+        resolved. `kind`: what is wrong with `value` (nan, impossible, low, high), empty if it is fine;
+        `span`: the monitor of the key, whose `alerting` becomes `kind`."""
         changed: list[Alert] = []
         if span.alerting and span.alerting != kind:
             changed.append(self._resolved(f"{key}:{span.alerting}"))
@@ -229,7 +245,8 @@ class Alerts:
         remedy: Callable[[RunHistory], Remedy],
         env_steps: int,
     ) -> Alert:
-        """Stores and returns the alert for another bad row."""
+        """Stores and returns the alert `id` with one more bad row, at `env_steps`. `remedy` is called only if
+        the alert was not active before; otherwise its advice is kept."""
         before = self._alerts.get(id)
         # keep the advice of the first row: later the metrics of a broken run say less about the cause
         if before is not None and before.active:
@@ -252,12 +269,14 @@ class Alerts:
         return alert
 
     def _resolved(self, id: str) -> Alert:
+        """Marks the stored alert as no longer active, and returns it."""
         self._alerts[id] = replace(self._alerts[id], active=False)
         return self._alerts[id]
 
 
 def _row_of_role(role: str, row: Mapping[str, float]) -> dict[str, float]:
-    """Returns the row of one role, with its keys unscoped, as if it were the only one."""
+    """Returns the keys that checks need from the row of all roles as if this role were the only one:
+    `seeker:policy/kl` becomes `policy/kl`. Keys without a scope, such as clocks, are kept."""
     scope = f"{role}:"
     shared = {key: value for key, value in row.items() if ":" not in key or key in KEYS}
     return shared | {key: row[scope + key] for key in KEYS if scope + key in row}

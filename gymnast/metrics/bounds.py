@@ -88,5 +88,6 @@ def _known(low: float | None, high: float | None) -> Range:
 
 
 def _spread(span: Range, divisor: float) -> Range:
-    """Returns the bounds of the standard deviation of values in a range. (Popoviciu's inequality)"""
+    """Returns the bounds of the standard deviation of values in `span`: 0 to its width / `divisor`. The
+    divisor is 2 for the population standard deviation (Popoviciu's inequality)."""
     return (0.0, (span[1] - span[0]) / divisor)

@@ -33,7 +33,8 @@ _NETWORK_FILE_SYSTEMS = (
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
-    """Opens a metric store for appending; creates the file and its tables if necessary."""
+    """Opens a metric store for appending; creates its folder, the file and its tables if necessary. Raises
+    RunError if that fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         db = sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS, check_same_thread=False)
@@ -52,7 +53,8 @@ def open_writer(path: Path) -> sqlite3.Connection:
 
 
 def open_reader(path: Path) -> sqlite3.Connection | None:
-    """Opens a metric store read-only; None if the file does not exist."""
+    """Opens a metric store read-only; returns None if the file does not exist. Raises RunError if it cannot
+    be opened or is no sqlite file."""
     if not path.exists():
         return None
     address = path.absolute().as_uri()
@@ -78,7 +80,8 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
 
 
 def is_on_network(path: Path) -> bool:
-    """True if a file is on a network file system, where sqlite's WAL mode does not work."""
+    """Returns whether a file is on a network file system, where sqlite's WAL mode does not work. Always False
+    where there is no /proc/mounts."""
     with suppress(OSError), open("/proc/mounts", encoding="utf-8") as mounts:
         # The innermost mount that contains the file decides; of two with the same path, the later one.
         best, kind = -1, ""

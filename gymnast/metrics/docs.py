@@ -47,7 +47,7 @@ def markdown() -> str:
 
 
 def _entry(metric: Metric) -> str:
-    """Returns the section of one metric."""
+    """Returns the Markdown section of one metric in docs/metrics.md."""
     unit = f" ({metric.unit})" if metric.unit else ""
     lines = [f"### `{metric.name}`{unit}\n", f"{metric.description}\n"]
     facts = {

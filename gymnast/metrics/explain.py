@@ -76,7 +76,8 @@ def metric_to_dict(metric: Metric) -> dict[str, Any]:
 
 
 def bounds_text(metric: Metric) -> str:
-    """Returns the bounds as text, or the reason why there are none."""
+    """Returns the bounds of a metric as text, followed by `no_bounds_reason` if it has one; without bounds,
+    only that reason."""
     if metric.bounds is None:
         return f"none: {metric.no_bounds_reason}"
     exception = f" ({metric.no_bounds_reason})" if metric.no_bounds_reason else ""
@@ -84,7 +85,8 @@ def bounds_text(metric: Metric) -> str:
 
 
 def range_text(metric: Metric, span: Bounds) -> str:
-    """Returns a range as text; for a task-dependent range, the docstring of its function."""
+    """Returns `span`, a range of the metric's values, as text with its unit; for a task-dependent range, the
+    docstring of its function."""
     if callable(span):
         return (span.__doc__ or "depends on the task").strip()
     return metric.format_range(span)

@@ -12,8 +12,8 @@ from gymnast.metrics.store import MetricStore
 
 
 def to_csv(store: MetricStore) -> str:
-    """Returns CSV with a column per key, in table order. A row without a key has an empty cell, not a
-    zero."""
+    """Returns all rows as CSV with a column per key, in table order. A row without a key has an empty cell,
+    not a zero."""
     rows = list(store.rows())
     names = sort_keys(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
@@ -26,8 +26,8 @@ def to_csv(store: MetricStore) -> str:
 
 
 def to_parquet(store: MetricStore, metrics: Mapping[str, Metric]) -> bytes:
-    """Returns a Parquet file with a float64 column per key, in table order, and unit and description as
-    metadata of each column. A row without a key is null, which is not NaN."""
+    """Returns all rows as a Parquet file with a float64 column per key, in table order, and the unit and
+    description from `metrics` as metadata of each column. A row without a key is null, which is not NaN."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -64,7 +64,8 @@ class Limits:
     """Range in which the win rates of the roles should stay."""
 
     def joined(self, other: Limits) -> Limits:
-        """Returns limits that hold for both of two roles: the union of their ranges."""
+        """Returns limits that hold for both of two roles: the union of their ranges. Fields that do not
+        differ between roles, such as `reward` and `outcomes`, are taken from this one."""
         lower = ("action_low", "obs_low")
         upper = ("entropy", "action_high", "obs_high")
         joint: dict[str, Any] = {}
@@ -139,6 +140,7 @@ class Metric:
         return replace(self, bounds=self.bounds_for(limits), healthy=self.healthy_for(limits))
 
     def bounds_for(self, limits: Limits) -> Range:
+        """Returns the bounds of the metric for a task with these limits; ANY if it has none."""
         if self.bounds is None:
             return ANY
         return self.bounds(limits) if callable(self.bounds) else self.bounds
@@ -151,7 +153,8 @@ class Metric:
         return _joined(*self.format_parts(value))
 
     def format_parts(self, value: float) -> tuple[str, str]:
-        """Returns the formatted number and the unit separately, for views that align them."""
+        """Returns the formatted number and the unit separately, for views that align them. A time of a minute
+        or more has its units in the number (`2 min 5 s`), and the unit is empty."""
         if self.unit == "s" and 60 <= value < INF:
             return duration(value), ""
         scaled = value * 100 if self.unit == "share" else value
@@ -170,8 +173,8 @@ class Metric:
         return f"{low} to {_joined(high, unit)}"
 
     def format_change(self, change: float, value: float) -> str:
-        """Formats a change of the value, signed and with the digits of the value; empty if it rounds to
-        zero."""
+        """Formats `change`, the difference between `value` and an earlier value, with its sign and as many
+        decimals as `value` has; empty if it rounds to zero."""
         scale = 100 if self.unit == "share" else 1
         number = _number(value * scale, self.digits)
         if "e" in number:

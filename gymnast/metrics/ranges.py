@@ -53,7 +53,9 @@ class KeyMonitor:
         """The kind of the active alert; empty if there is none."""
 
     def check(self, value: float, phases: set[Phase]) -> str:
-        """Adds a value and returns the kind of alert it justifies: nan, impossible, low, high, or empty."""
+        """Adds a finite value within the bounds and returns the kind of alert that the recent values justify:
+        low, high, or empty. Other values are not added: the kind is `nan` for one that is not finite,
+        `impossible` for one outside of the bounds. `phases`: the current phases of training."""
         if not math.isfinite(value):
             return "nan"
         if not self.low <= value <= self.high:
@@ -61,7 +63,9 @@ class KeyMonitor:
         return "" if self.bounds_only else self.check_healthy(value, phases)
 
     def check_healthy(self, value: float, phases: set[Phase]) -> str:
-        """Adds a value within the bounds and returns low, high, or empty."""
+        """Adds a value within the bounds. Returns low or high if the short mean has been on that side of the
+        healthy range for PATIENCE rows, else an empty string. In a skipped phase, a value counts as
+        healthy."""
         recent, (low, high) = self.recent, self.healthy
         full = len(recent) == WINDOW
         if full:
@@ -81,7 +85,8 @@ class KeyMonitor:
         return side if self.bad >= PATIENCE else ""
 
     def message(self, key: str, kind: str, value: float) -> str:
-        """Returns what is wrong with a value, for an alert of this kind."""
+        """Returns what is wrong with the `value` of `key`, for an alert of this kind (nan, impossible, low,
+        high)."""
         text = self.metric.format
         if kind == "nan":
             return f"{key} is {value}"
@@ -92,7 +97,7 @@ class KeyMonitor:
         return f"{key} is {kind}: {text(self.worst)} (mean of {WINDOW} rows), healthy is {healthy}"
 
     def advice(self, kind: str) -> str:
-        """Returns what to do about an alert of this kind."""
+        """Returns what to do about an alert of this kind (nan, impossible, low, high)."""
         if kind == "nan":
             return "Something overflowed or was divided by zero; look at the row before this one."
         if kind == "impossible":
@@ -100,6 +105,8 @@ class KeyMonitor:
         return self.metric.if_low if kind == "low" else self.metric.if_high
 
     def state(self) -> dict[str, Any]:
+        """Returns, as plain JSON, what a resumed run needs to continue this monitor: everything but the
+        metric and its ranges."""
         return {
             "recent": list(self.recent),
             "bad": self.bad,
@@ -118,6 +125,7 @@ class RowMonitor:
     """The ranges of all keys of a row, prepared for rows with exactly these keys."""
 
     def __init__(self, monitors: Mapping[str, KeyMonitor]) -> None:
+        """`monitors`: key -> its monitor, in the order of the keys in a row."""
         self.monitors = [*monitors.items()]
         self.monitored = [
             (index, *item) for index, item in enumerate(self.monitors) if not item[1].bounds_only
@@ -128,7 +136,7 @@ class RowMonitor:
         self._high = [min(span.high, largest) for span in monitors.values()]
 
     def within_bounds(self, values: Sequence[float]) -> bool:
-        """Returns whether all values are finite and within their bounds. This is the fast path of every
-        row."""
+        """Returns whether all values of a row, in the order of its keys, are finite and within their bounds.
+        This is the fast path of every row."""
         # comparisons with NaN are false, so a NaN fails too
         return all(map(le, self._low, values)) and all(map(le, values, self._high))

@@ -106,8 +106,9 @@ class Recorder:
         return self._alerts
 
     def write(self, row: Row) -> None:
-        """Stores a row; checks it for alerts and passes it to the sinks now, or together with the next
-        ones."""
+        """Stores a row; checks it for alerts and passes it to the sinks now, or together with the next ones
+        (see BATCH_SECONDS). Raises GymnastError for a key that is not declared or a missing clock, and
+        RuntimeError after `close`."""
         if self._closed:
             raise RuntimeError("a row was written after the recorder was closed; it would be lost")
         self._check(row)
@@ -119,9 +120,11 @@ class Recorder:
             self.process_pending()
 
     def process_pending(self) -> list[Alert]:
-        """Checks the waiting rows for alerts, passes them to the sinks and returns the alerts that changed.
+        """Checks the waiting rows for alerts and passes them to the sinks. Returns the alerts that were
+        raised or resolved.
 
-        With the first row of a resumed run, alerts that were already active are passed to the sinks too.
+        With the first row after this object was created, all active alerts are passed on and returned too:
+        the sinks of a resumed run do not know the alerts from before.
         """
         changed: list[Alert] = []
         if not self._pending:
@@ -142,7 +145,8 @@ class Recorder:
         return changed
 
     def replace_metrics(self, metrics: Mapping[str, Metric], settings: Mapping[str, Any]) -> None:
-        """Replaces the declarations: the same names with other bounds, after a setting has changed."""
+        """Replaces the declarations and settings after a setting has changed: the same metrics with other
+        bounds."""
         self._metrics = metrics
         self.alerts.replace_metrics(metrics, settings)
 
@@ -155,7 +159,8 @@ class Recorder:
             sink.event(event)
 
     def close(self, summary: Summary | None = None) -> None:
-        """Passes on the waiting rows and closes every sink, even if one of them fails.
+        """Passes on the waiting rows, then closes the store and every sink, even if one of them fails.
+        `summary`: the result of the run; None if it failed.
 
         A second call does nothing.
         """

@@ -47,6 +47,8 @@ class KeyStats:
         self.mean = sum(self.recent) / len(self.recent) if self.recent else math.nan
 
     def add(self, value: float, now: float) -> None:
+        """Adds a value that was recorded at `now` env steps. Only means of a full window can become the best
+        short mean."""
         recent = self.recent
         if len(recent) == WINDOW:
             del recent[0]
@@ -77,7 +79,8 @@ class RunHistory:
         self.rows = 0
 
     def add_row(self, row: Mapping[str, float]) -> None:
-        """Adds a row; values that are not finite are skipped."""
+        """Adds the values of the tracked keys. Keys that the row lacks and values that are not finite are
+        skipped."""
         self.row = row
         now = row.get("clock/env_steps", 0.0)
         self.rows = int(row.get("clock/rollouts", self.rows + 1))
@@ -93,24 +96,29 @@ class RunHistory:
     # ---- statistics ---------------------------------------------------------------------------
 
     def has(self, *keys: str) -> bool:
+        """Returns whether all of these keys have had a finite value."""
         return all(map(self.stats.__contains__, keys))
 
     def recent_mean(self, key: str) -> float:
-        """Returns the mean of the latest values."""
+        """Returns the mean of the latest WINDOW values of a key, or of all if there are fewer. Raises
+        KeyError if it has none."""
         return self.stats[key].mean
 
     def initial_mean(self, key: str) -> float:
-        """Returns the mean of the first values."""
+        """Returns the mean of the first WINDOW values of a key, or of all if there are fewer. Raises KeyError
+        if it has none."""
         values = self.stats[key].first
         return sum(values) / len(values)
 
     def setting(self, key: str, default: Any = None) -> Any:
-        """Returns the value of a setting; None if it is off or not set."""
+        """Returns the value of a setting (dotted key); `default` if the run does not have it, None if it is
+        `off`."""
         value = self.settings.get(key, default)
         return None if value == "off" else value
 
     def numeric_setting(self, key: str, default: float) -> float:
-        """Returns a setting as a number: the highest value of a schedule, the default if it is off."""
+        """Returns a setting (dotted key) as a number: the highest value of a schedule; `default` if it is off
+        or missing."""
         # Imported here because it loads pydantic, which commands that only read rows do without.
         from gymnast.config.schedule import Schedule
 
@@ -123,7 +131,7 @@ class RunHistory:
 
     @property
     def progress(self) -> float | None:
-        """Share of the budget used."""
+        """Share of the budget used, 0 to 1; None without a budget."""
         return self.row.get("progress/share")
 
     def share_without_improvement(self) -> float:
@@ -159,6 +167,8 @@ class RunHistory:
     # ---- saving and restoring -----------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
+        """Returns, as plain JSON, what a resumed run needs: the number of rollouts and the statistics of
+        every key."""
         # Lists instead of dicts: there are many keys, and this is in every checkpoint.
         tracks = {
             key: [

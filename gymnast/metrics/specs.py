@@ -117,8 +117,8 @@ def metric_for_key(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
 def require_known_key(
     key: str, metrics: Collection[str], tasks: Collection[str], *, at: str
 ) -> None:
-    """Raises ConfigError if a setting (at `at`) names a key whose metric is not declared or whose scope is
-    neither `eval` nor one of `tasks`."""
+    """Raises ConfigError if `key`, the value of the setting `at`, names a metric that is not in `metrics`, or
+    has a scope that is neither `eval` nor one of `tasks`."""
     scopes, name = split_key(key)
     if name not in metrics:
         raise ConfigError(f"{name!r} is not a metric{did_you_mean(name, metrics)}", at=at)
@@ -138,6 +138,7 @@ def sort_keys(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> l
     ranks = {name: rank for rank, name in enumerate(SECTIONS)}
 
     def sort_key(key: str) -> tuple[int, str, int, str, int]:
+        """Returns the sort key: section, heading with scopes, priority, metric without index, index."""
         heading = section(key)
         name = key.rpartition(":")[2]
         family, index = components.split_index(name)
@@ -150,12 +151,12 @@ def sort_keys(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> l
 
 
 def run_metrics(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
-    """Returns all metrics of one run, with the bounds of its task.
+    """Returns all metrics of one run, name -> metric, with the bounds of its task (open without `limits`).
 
     These are the table, one `hyper/<field>` per scheduled field of the algorithm, the metrics that the
     algorithm's config section declares (`METRICS`: name -> fields of Metric), those of the shaping terms, one
     per dimension of the spaces and per match outcome, those of the preset's `metrics:` and one per parameter
-    that `env.randomize` draws.
+    that `env.randomize` draws. Raises ConfigError if a name is declared twice.
     """
     algo = type(cfg.algo)
     metrics = table(
@@ -172,12 +173,14 @@ def run_metrics(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
 
 
 def algo_metrics(algo: Any) -> list[Metric]:
-    """Returns the metrics that an algorithm's config section declares in addition to the table."""
+    """Returns the metrics that `algo`, the class of an algorithm's config section, declares in addition to
+    the table."""
     return [Metric(name, **fields) for name, fields in getattr(algo, "METRICS", {}).items()]
 
 
 def hyperparameter_metrics(algo: Any) -> list[Metric]:
-    """Returns one metric per field of an algorithm's config section that can be a schedule."""
+    """Returns one metric per field of `algo`, the class of an algorithm's config section, that can be a
+    schedule."""
     docs = algo.field_docs()
     return [
         Metric(
@@ -200,7 +203,7 @@ def _first_sentence(text: str | None) -> str:
 
 
 def _randomized_parameter_metrics(env: Any) -> list[Metric]:
-    """Returns one metric per parameter that `env.randomize` draws."""
+    """Returns one metric per parameter that `env.randomize` draws. `env`: the config section."""
     return [
         Metric(
             metric,
@@ -215,7 +218,8 @@ def _randomized_parameter_metrics(env: Any) -> list[Metric]:
 
 
 def _preset_metric(name: str, declaration: Any) -> Metric:
-    """Returns the metric that a preset declares for a value in `info`."""
+    """Returns the metric that a preset declares under `metrics:` for a value in `info`. Raises ConfigError if
+    `name` is not of the form family/name."""
     if ":" in name or not all(name.partition("/")):
         raise ConfigError(
             f"metrics.{name}: a metric name has the form family/name",

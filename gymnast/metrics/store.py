@@ -38,6 +38,9 @@ class MetricStore:
     def __init__(
         self, path: str | Path, mode: Literal["r", "w"] = "r", *, attempt: int | None = None
     ) -> None:
+        """`attempt`: the number stored with rows; None for the next one when writing, the latest one when
+        reading. Raises RunError if the file cannot be opened, is no metric store or has another format
+        version."""
         self.path = Path(path)
         self._lock = RLock()  # the timer's thread flushes too
         self._pending: list[Mapping[str, float]] = []
@@ -56,7 +59,8 @@ class MetricStore:
         self.attempt = attempt if attempt is not None else self._next_attempt()
 
     def append(self, row: Mapping[str, float]) -> None:
-        """Appends a row, which the caller must not change afterwards; it is on disk within a second."""
+        """Appends a row, which the caller must not change afterwards; it is on disk within a second. Raises
+        RunError if the store is read-only, if the row lacks `clock/rollouts`, or if it cannot be written."""
         if not self._writes:
             raise RunError("the metric store was opened read-only", at=str(self.path))
         if "clock/rollouts" not in row:
@@ -73,7 +77,8 @@ class MetricStore:
                 self._timer.start()
 
     def flush(self) -> None:
-        """Commits every pending row to disk now."""
+        """Commits every pending row to disk now. Raises RunError if that fails; the rows then stay
+        pending."""
         with self._lock:
             self._stop_timer()
             if not self._pending:
@@ -93,8 +98,8 @@ class MetricStore:
             self._committed_at = time.monotonic()
 
     def supersede(self, after_rollouts: int, keep: int | None = None) -> int:
-        """Marks rows as superseded and returns how many: all rows after this rollout, and the rows at this
-        rollout except for the first `keep`."""
+        """Marks rows as superseded and returns how many: all rows after the rollout number `after_rollouts`,
+        and of the rows of that rollout all but the first `keep` (None: none of them)."""
         with self._lock:
             self.flush()
             with self._database as db:
@@ -113,8 +118,10 @@ class MetricStore:
         self, names: Sequence[str] | None = None, last: int | None = None
     ) -> dict[str, np.ndarray]:
         """Returns name -> column, float64 [rows] in chronological order, NaN where a row lacks the key.
+        Superseded rows are skipped.
 
-        `names` selects columns (default: all); `last` limits the result to the latest rows.
+        `names` selects columns (default: all); a name that no row has gives a column of NaN. `last` limits
+        the result to the latest rows.
         """
         import numpy as np
 
@@ -134,13 +141,15 @@ class MetricStore:
         return columns
 
     def rows(self, last: int | None = None) -> Iterator[dict[str, float]]:
-        """Yields the rows as they were written, each with its own keys. Does not need NumPy."""
+        """Yields the rows as they were written, each with its own keys, without superseded ones; with `last`,
+        only the latest ones. Does not need NumPy."""
         schemas, ids, blobs = self._select(last)
         for key, blob in zip(ids, blobs, strict=True):
             names = schemas[key]
             yield dict(zip(names, struct.unpack(f"<{len(names)}d", blob), strict=True))
 
     def close(self) -> None:
+        """Writes the pending rows and closes the file. A second call does nothing."""
         with self._lock:
             if self._db is None:
                 return
@@ -169,7 +178,8 @@ class MetricStore:
         return self._db
 
     def _select(self, last: int | None) -> tuple[dict[int, list[str]], list[int], list[bytes]]:
-        """Returns schema id -> names, the schema id of each row and the data of each row."""
+        """Returns schema id -> names, and the schema id and the packed values of each row that is not
+        superseded, in chronological order. `last`: only the latest rows; None: all."""
         if self._db is None and not self._writes:
             return {}, [], []
         with self._lock:
@@ -184,7 +194,7 @@ class MetricStore:
         return names, [key for key, _ in rows], [data for _, data in rows]
 
     def _packed(self, row: Mapping[str, float]) -> tuple[int, int, int, bytes]:
-        """Returns the columns of the `rows` table: attempt, rollouts, schema, data."""
+        """Returns a row as the columns of the `rows` table: attempt, rollouts, schema id, packed values."""
         schema, packer = self._schemas.get(names := tuple(row)) or self._add_schema(names)
         values = [*row.values()]
         # the sum is NaN if any value is (or by inf - inf): a fast test for the rare slow path
@@ -192,7 +202,8 @@ class MetricStore:
         return self.attempt, int(row["clock/rollouts"]), schema, data
 
     def _add_schema(self, names: tuple[str, ...]) -> tuple[int, struct.Struct]:
-        """Returns the id and the format of the schema with these names, which is created if it is new."""
+        """Returns the id of the schema with these names, which is created if it is new, and the binary format
+        of its values."""
         text = json.dumps(names)
         with self._database as db:
             db.execute("INSERT OR IGNORE INTO schemas (names) VALUES (?)", (text,))
@@ -203,7 +214,8 @@ class MetricStore:
         return self._schemas[names]
 
     def _check_version(self) -> None:
-        """Raises RunError if the file is no metric store or has another format version."""
+        """Raises RunError if the file is no metric store or has another format version. A file without
+        tables, which another process is just creating, is closed: the store is then empty."""
         if self._db is None:
             return
         try:

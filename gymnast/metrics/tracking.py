@@ -58,7 +58,8 @@ class TrackedRun:
         folder: Path,
         films: Callable[[], Sequence[Film]],
     ) -> TrackedRun:
-        """Creates it from `info`, the content of run.json."""
+        """Creates it from `info`, the content of run.json, the run's config `cfg` and its `metrics`.
+        `folder`: where trackers write; `films` returns the videos that exist at the time of the call."""
         return cls(
             id=info["id"],
             env=cfg.env.id,
@@ -83,7 +84,8 @@ class OpenTracker(Sink, Protocol):
 
 
 def open_tracker(name: str, tracked: TrackedRun) -> OpenTracker:
-    """Imports the package of a tracker and creates the run in it."""
+    """Imports the package of the tracker `name` (wandb, tensorboard), creates the run in it, and returns
+    it."""
     return importlib.import_module(f"gymnast.metrics.sinks.{name}").open_tracker(tracked)
 
 

@@ -20,8 +20,8 @@ BOUNDED = "policy/entropy"
 
 
 def upper_bound_series(key: str, metrics: Mapping[str, Metric]) -> tuple[str, float] | None:
-    """Returns the name and the value of the series that draws the upper bound of a key; None if there is
-    none."""
+    """Returns the name and the value of the series that draws the upper bound of `key` on its chart; None if
+    the key has no such series (only BOUNDED has) or no finite bound."""
     if key.rpartition(":")[2] != BOUNDED:
         return None
     high = _bounds(key, metrics)[1]
@@ -31,7 +31,8 @@ def upper_bound_series(key: str, metrics: Mapping[str, Metric]) -> tuple[str, fl
 def workspace(
     keys: Iterable[str], metrics: Mapping[str, Metric], *, x: str, media: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Returns the workspace. `keys`: those of all rows so far; `media`: key -> type of panel."""
+    """Returns the workspace as plain JSON. `keys`: those of all rows so far; `x`: the key of the x axis;
+    `media`: key of a video, table or histogram -> type of its panel."""
     sections = [
         {
             "name": name,
@@ -46,7 +47,8 @@ def workspace(
 
 
 def _panel(key: str, metrics: Mapping[str, Metric], x: str) -> dict[str, Any]:
-    """Returns the chart of one key, with its bounds as the range of the y axis."""
+    """Returns the line chart of one key over `x`, with its bounds as the range of the y axis (None for an
+    open end)."""
     metric, bound = metric_for_key(key, metrics), upper_bound_series(key, metrics)
     return {
         "type": "LinePlot",

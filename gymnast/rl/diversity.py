@@ -16,11 +16,11 @@ _COMPILED = frozenset(map(np.dtype, (np.float64, np.float32)))
 
 
 def diversity(obs: Any) -> float | None:
-    """Returns the diversity of observations [T, N, ...] (an array, or `Images`) across copies.
+    """Returns the diversity of observations [T, N, ...] (an array, records, or `Images`) across the N copies.
 
-    It is 0 if all copies have the same observation at every step, and about 1 if they are independent;
-    None if there is only one copy or step, or nothing varies. Computed on a sample that is evenly
-    spaced over steps, copies and components (or pixels).
+    It is 0 if all copies have the same observation at every step, and about 1 if they are independent; None
+    if there is only one copy or step, or nothing varies. Computed on a sample that is evenly spaced over
+    steps, copies and components (or pixels).
     """
     steps, n = obs.shape[:2]
     if n < 2 or steps < 2:

@@ -21,19 +21,22 @@ ROUNDING = 1e-9
 
 
 def max_vec_steps(n_envs: int) -> int:
-    """Returns the largest number of vector steps that are used: the newest ones."""
+    """Returns the largest number of vector steps that are used for `n_envs` copies: MAX_STEPS env steps, at
+    least one vector step. The newest steps are used."""
     return max(1, MAX_STEPS // n_envs)
 
 
 def action_effect(obs: Array, next_obs: Array, action: Array, valid: Array) -> float | None:
     """Returns how much of the change of the observation in a step is explained by the action.
 
-    Observations are [T, N, k]; actions are [T, N] (discrete) or [T, N, m]. For each component of the
-    observation this is the share of the variance of its change that a linear fit to the actions
-    explains (adjusted R^2: less the share that random actions would explain). The largest is returned.
+    Observations before and after the step are [T, N, k]; actions are [T, N] (discrete) or [T, N, m]; `valid`
+    [T, N] marks the steps that count. For each component of the observation this is the share of the variance
+    of its change that a linear fit to the actions explains (adjusted R^2: less the share that random actions
+    would explain). The largest share is returned; it is at most 1, and may be slightly negative.
 
     Actions and changes are both taken as residuals of a linear fit to the observation, because a policy
-    chooses actions by observations. None if nothing changes, or if the observations determine the actions.
+    chooses actions by observations. None if there are too few steps, if nothing changes, or if the
+    observations determine the actions.
     """
     # 1. Select the valid ones of the newest steps and flatten them to rows [n, ...].
     steps = max_vec_steps(obs.shape[1])
@@ -70,9 +73,10 @@ def action_effect(obs: Array, next_obs: Array, action: Array, valid: Array) -> f
 
 
 def obs_changes(obs: Array, next_obs: Array, stride: int) -> tuple[Array, Array]:
-    """Returns every `stride`-th component of observations [n, k] and its change in the step, in float64.
+    """Returns every `stride`-th component of observations [n, k], and its change in the step (median
+    subtracted), both in float64.
 
-    Large jumps of the change are clipped.
+    Large jumps of the change are clipped (see `_without_jumps`).
     """
     native: Any = kernels()
     if native is None or not all(
@@ -91,7 +95,8 @@ def slow_obs_changes(obs: Array, next_obs: Array, stride: int) -> tuple[Array, A
 
 
 def _without_jumps(change: Array) -> Array:
-    """Returns changes clipped to three times their median absolute deviation.
+    """Returns changes [n, k] minus the median of each column, clipped to three times their median absolute
+    deviation.
 
     A rare large jump, such as a crash, would otherwise dominate the variance.
     """
@@ -109,7 +114,8 @@ def _median(x: Array) -> Array:
 
 
 def _as_numbers(action: Array) -> Array:
-    """Returns actions as columns of floats: one-hot for discrete actions, without columns that are constant.
+    """Returns actions [n] (discrete) or [n, m] as columns of floats: one-hot for discrete actions, without
+    columns that are constant.
 
     The first option has no one-hot column: it follows from the others, and the fit would be singular.
     """
@@ -126,9 +132,11 @@ def _products(x: Array) -> Array:
 
 
 def _residual(products: Array, known: Iterable[int]) -> Array:
-    """Returns the scatter matrix of the residuals of all columns after a linear fit to the known ones.
+    """Returns the scatter matrix of the residuals of all columns after a linear fit to the columns in
+    `known`.
 
-    This is the Schur complement of the known columns.
+    `products` [k, k] is the scatter matrix of all columns. The result is the Schur complement of the known
+    columns, in which these are about 0.
     """
     residual = products.copy()
     for k in known:  # one step of Gaussian elimination per column

@@ -38,7 +38,9 @@ def gae(
     gamma: float,
     lam: float,
 ) -> tuple[Array, Array]:
-    """Returns advantages and value targets by generalized advantage estimation (arXiv:1506.02438)."""
+    """Returns advantages and value targets, [T, N] each, by generalized advantage estimation
+    (arXiv:1506.02438). `value`, `next_value`: the critic's values of the states before and after each step;
+    `lam`: the lambda of the paper."""
     native = kernels()
     # the kernel reads values in the dtype of the critic's outputs
     if native is not None and value.dtype == next_value.dtype == np.float32:
@@ -75,13 +77,15 @@ def slow_gae(
 
 
 def reward_to_go(reward: Array, done: Array, *, gamma: float) -> Array:
-    """Returns the discounted sum of rewards from each step to the end of its episode or of the rollout."""
+    """Returns the discounted sum of rewards from each step to the end of its episode or of the rollout, [T,
+    N]."""
     zero = np.zeros_like(reward)  # GAE with a zero critic and lambda 1 is the Monte Carlo return
     return gae(reward, zero, zero, done, done, gamma=gamma, lam=1.0)[0]
 
 
 def episode_return(reward: Array, done: Array, *, gamma: float) -> Array:
-    """Returns for each step the discounted return of its whole episode, from the first step on."""
+    """Returns for each step the discounted return of its whole episode, from the first step on; only the
+    steps within this rollout count, [T, N]."""
     total = reward_to_go(reward, done, gamma=gamma)
     # The return to go of an episode's first step is that of the whole episode: copy it forward.
     start = np.concatenate([np.ones_like(done[:1]), done[:-1]])
@@ -93,8 +97,8 @@ def episode_return(reward: Array, done: Array, *, gamma: float) -> Array:
 def running_discounted_return(reward: Array, done: Array, carry: Array, *, gamma: float) -> Array:
     """Returns the discounted sum of the rewards of an episode up to each step, [T, N].
 
-    `carry` [N] is that sum at the end of the previous rollout. Its standard deviation is the scale of
-    reward normalization.
+    `carry` [N] is that sum at the end of the previous rollout, 0 where an episode had ended. The standard
+    deviation of the result is the scale of reward normalization.
     """
     total = np.empty_like(reward)
     for t in range(len(reward)):

@@ -46,9 +46,9 @@ def rollout_stats(
 ) -> RolloutStats:
     """Returns the statistics of a rollout's arrays [T, N, ...].
 
-    `obs` are float32 vectors. `valid` [T, N] marks the steps that count, None all. `n_actions` is the
-    number of discrete actions to count, 0 for none. With `per_component`, the mean of every component of the
-    observation is returned.
+    `obs` are float32 vectors; None for other observations. `valid` [T, N] marks the steps that count; None:
+    all. `n_actions` is the number of discrete actions to count, 0 for none. With `per_component`, the mean of
+    every component of the observation is computed, else `obs_means` is empty.
     """
     native: Any = kernels()
     columns = reward, action, logprob, terminated, done

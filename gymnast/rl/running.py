@@ -17,6 +17,7 @@ class Moments:
 
     @classmethod
     def empty(cls, size: int) -> Moments:
+        """Returns the moments of no vectors: mean 0 and variance 1 for each of `size` components."""
         return cls(0.0, np.zeros(size), np.ones(size))
 
     def updated(self, batch: np.ndarray) -> Moments:

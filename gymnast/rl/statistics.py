@@ -62,7 +62,7 @@ _COMPILED = frozenset(map(np.dtype, (np.float64, np.float32, np.int64)))
 
 
 def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:
-    """Returns the mean with Student's t interval.
+    """Returns the mean with its 95 % interval by Student's t. For a single value the interval is infinite.
 
     `exact` means that the values are the whole population, so that the interval has no width.
     """
@@ -77,7 +77,8 @@ def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:
 
 
 def t_quantile(df: int) -> float:
-    """Returns the 97.5 % quantile of Student's t (Abramowitz & Stegun 26.7.5; exact for df 1 and 2)."""
+    """Returns the 97.5 % quantile of Student's t with `df` degrees of freedom, 1 or more (Abramowitz & Stegun
+    26.7.5; exact for df 1 and 2)."""
     if df <= 2:  # the series below is inaccurate for such heavy tails
         return {1: 12.706204736, 2: 4.302652730}[df]
     # The quantile of the normal distribution, corrected by a series in 1 / df.
@@ -92,7 +93,8 @@ def t_quantile(df: int) -> float:
 
 
 def wilson_interval(wins: float, n: int) -> Interval:
-    """Returns the share of wins with its Wilson interval, which is accurate for few trials and near 0 or 1.
+    """Returns the share of `wins` in `n` trials with its 95 % Wilson interval, which is accurate for few
+    trials and near 0 or 1. Raises ValueError unless 0 <= wins <= n.
 
     Without any trial the mean is NaN and the interval is 0..1.
     """
@@ -132,14 +134,15 @@ def explained_variance(predicted: np.ndarray, actual: np.ndarray) -> float:
 
 
 def explained_share(errors: SummaryStats, actual: SummaryStats) -> float:
-    """Returns the explained variance from the statistics of the errors and of the actual values."""
+    """Returns the explained variance (see `explained_variance`) from the statistics of the errors, actual
+    minus predicted, and of the actual values."""
     if is_constant(actual):
         return 1.0 - relative_rmse(errors, actual)
     return 1.0 - (errors.std / actual.std) ** 2
 
 
 def relative_rmse(errors: SummaryStats, actual: SummaryStats) -> float:
-    """Returns the root mean square error, divided by the standard deviation of the actual values.
+    """Returns the root mean square of the errors, divided by the standard deviation of the actual values.
 
     For constant actual values it is 0 if every prediction is exact, and 1 otherwise.
     """

@@ -80,8 +80,9 @@ def write(
 ) -> Path:
     """Writes a checkpoint into `folder` (a run's `checkpoints/`) and returns its directory.
 
-    It is durable when this returns (fsync). A failure at any point, a full disk included, leaves
-    every earlier checkpoint unchanged.
+    `tensors`: stem of a file -> arrays by name; `documents`: stem -> JSON value; `texts`: file name -> text.
+    The checkpoint is durable when this returns (fsync). A failure at any point, a full disk included, leaves
+    every earlier checkpoint unchanged; CheckpointError is raised for one of the file system.
     """
     files = {f"{stem}.safetensors": pack(arrays) for stem, arrays in tensors.items()}
     files |= {f"{stem}.json": document.dumps(d).encode() for stem, d in (documents or {}).items()}
@@ -103,6 +104,9 @@ def copy(found: Checkpoint, folder: Path) -> Path:
 
 
 def _write_files(folder: Path, files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> Path:
+    """Writes `files` (name -> content) and the manifest to a draft, publishes it under the name of the
+    manifest's step and returns that directory. An identical checkpoint that exists already is kept. Raises
+    CheckpointError if the file system fails."""
     folder.mkdir(parents=True, exist_ok=True)
     _clean_up(folder)
     final = folder / _name(manifest["step"])
@@ -140,7 +144,8 @@ def read(path: Path) -> Checkpoint:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """Returns the manifest alone, which is cheap; the files are not verified."""
+    """Returns the manifest of the checkpoint in `path` alone, which is cheap; the files are not verified.
+    Raises CheckpointError if it is damaged, UnknownFormat if it has another format version."""
     try:
         manifest = document.loads((path / MANIFEST).read_bytes())
         version, step, files = manifest["version"], manifest["step"], manifest["files"]
@@ -157,7 +162,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def weights_sha256(manifest: Mapping[str, Any]) -> str | None:
-    """Returns a hash that is equal for checkpoints with the same policy; None without a policy file."""
+    """Returns a hash that is equal for checkpoints with the same policies; None without a policy file.
+    `manifest`: that of a checkpoint."""
     hashes: dict[str, str] = manifest["files"]
     names = sorted(n for n in hashes if n.startswith(WEIGHTS) and n.endswith(".safetensors"))
     if len(names) <= 1:
@@ -178,7 +184,8 @@ def list_checkpoints(run_dir: Path) -> dict[int, Path]:
 
 
 def latest(run_dir: Path) -> Checkpoint:
-    """Returns the newest checkpoint that loads; its `skipped` lists newer ones that do not."""
+    """Returns the newest checkpoint that loads; its `skipped_errors` describe newer ones that are damaged.
+    Raises CheckpointError if none loads, UnknownFormat if a newer one has another format version."""
     while True:
         found = list_checkpoints(run_dir)
         skipped: list[str] = []
@@ -197,7 +204,8 @@ def latest(run_dir: Path) -> Checkpoint:
 
 
 def find(run_dir: Path, which: str | int) -> Checkpoint:
-    """Reads the checkpoint `best`, `latest` or at an env step: `120832`, or `121k` if one rounds to it."""
+    """Reads the checkpoint `best`, `latest` or at an env step: `120832`, or `121k` if exactly one rounds to
+    it. Raises CheckpointError if there is none, or if it is damaged."""
     if which == "latest":
         return latest(run_dir)
     available = list_checkpoints(run_dir)
@@ -210,7 +218,7 @@ def find(run_dir: Path, which: str | int) -> Checkpoint:
 
 
 def prune(run_dir: Path, keep: int, protect: Set[int] = frozenset()) -> None:
-    """Deletes all checkpoints except the newest `keep` and those at the steps in `protect`."""
+    """Deletes all checkpoints except the newest `keep` and the ones at the env steps in `protect`."""
     folder = layout.CHECKPOINTS.path(run_dir)
     found = list_checkpoints(run_dir)
     kept = set(list(found)[-keep:]) | protect
@@ -221,10 +229,11 @@ def prune(run_dir: Path, keep: int, protect: Set[int] = frozenset()) -> None:
 
 
 def set_aside_damaged(run_dir: Path, after: int) -> list[int]:
-    """Renames the checkpoints after `after`, all of them damaged, to `damaged-STEP`; returns their steps.
+    """Renames the checkpoints after env step `after`, all of them damaged, to `damaged-STEP`; returns their
+    steps.
 
-    The run continues from `after` and reaches these steps again. The files are kept, so that a person
-    can decide whether anything in them can be rescued.
+    The run continues from `after` and reaches these steps again. The files are kept, so that a person can
+    decide whether anything in them can be rescued.
     """
     folder = layout.CHECKPOINTS.path(run_dir)
     later = {step: path for step, path in list_checkpoints(run_dir).items() if step > after}
@@ -264,6 +273,7 @@ def _clean_up(folder: Path) -> None:
 
 
 def _best(run_dir: Path) -> int:
+    """Returns the env step of the best checkpoint; raises CheckpointError if none has been scored yet."""
     best = read_info(run_dir)["checkpoints"]["best"]
     if best is None:
         fix = "use `latest`"

@@ -27,7 +27,8 @@ Curve = tuple[list[float], list[float]]
 
 
 def curve_of(rows: Sequence[Row], x: str, key: str = RETURN_KEY) -> Curve:
-    """Returns (x, value) of the metric `key` for every evaluation, ordered by env steps."""
+    """Returns the points of the metric `key` at every evaluation: positions on the clock `x` (`env_steps`,
+    `seconds`, ...) and values, ordered by the env steps of the policy that was evaluated."""
     found = {
         row[SCORED_STEPS_KEY]: row[key] for row in rows if key in row and SCORED_STEPS_KEY in row
     }
@@ -36,9 +37,8 @@ def curve_of(rows: Sequence[Row], x: str, key: str = RETURN_KEY) -> Curve:
 
 
 def lower_bounds(rows: Sequence[Row]) -> list[float]:
-    """Returns the lower confidence bound of every evaluation, in the order of the curve.
-
-    An evaluation of one episode has no bound; its return is used."""
+    """Returns the lower confidence bound of every evaluation, in the order of the curve. An evaluation
+    without a bound counts with its return."""
     bounds = [
         row | {LOW_KEY: row.get(LOW_KEY, row[RETURN_KEY])} for row in rows if RETURN_KEY in row
     ]
@@ -58,17 +58,21 @@ class ClockAxis:
 
 
 def run_learning(run: Run, threshold: float | None, budget: float | None) -> dict[str, Any] | None:
-    """Returns `summarize_learning` for the recorded rows of a run; None if it has no evaluation."""
+    """Returns `summarize_learning` for the recorded rows of a run; None if it has no evaluation. `budget` is
+    in env steps."""
     return summarize_learning(read_rows(run), threshold, budget)
 
 
 def summarize_learning(
     rows: Sequence[Row], threshold: float | None, budget: float | None
 ) -> dict[str, Any] | None:
-    """Returns how well a run trained: `area`, `mean_return`, `unused` (the fraction of the budget that
-    was not used), and the env steps and seconds until the lower bound of an evaluation reached the
-    threshold. `budget` is in env steps; without one, the area covers the steps taken. None if the
-    rows have no evaluation."""
+    """Returns how well a run trained; None if the rows have no evaluation.
+
+    `area` (None without a threshold, or if the first return already reaches it); `mean_return`; `unused`, the
+    fraction of the budget that was not used; `steps_to_threshold` and `seconds_to_threshold`, the env steps
+    and seconds until the lower bound of an evaluation reached the threshold (None if none did). `budget` is
+    in env steps; without one, the area covers the steps taken.
+    """
     steps, returns = curve_of(rows, "env_steps")
     if not steps:
         return None
@@ -106,7 +110,8 @@ def learning_so_far(run: Run, rows: Sequence[Row]) -> dict[str, Any] | None:
 
 
 def area(curve: Curve, low: float, high: float) -> float:
-    """Returns the area under the piecewise linear curve divided by `high - low`: its mean height."""
+    """Returns the area under the piecewise linear curve from x = `low` to `high`, divided by `high - low`:
+    its mean height there."""
     xs, ys = curve
     inside = [(x, y) for x, y in zip(xs, ys, strict=True) if low < x < high]
     ends = [(x, interpolate(x, xs, ys)) for x in (low, high)]

@@ -22,6 +22,8 @@ def loads(text: str | bytes) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    """Returns the value as plain JSON: NaN and infinity become {"$float": ...}, tuples lists, NumPy values
+    plain numbers or lists. Raises TypeError for keys that are not strings and for other types."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):

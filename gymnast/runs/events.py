@@ -18,7 +18,8 @@ Event = dict[str, Any]
 
 
 def valid_events(recorded: Iterable[Event]) -> list[Event]:
-    """Returns the events that are still valid, in order, without the `superseded` markers."""
+    """Returns the events that are still valid, in order. `recorded`: all lines of events.jsonl; a
+    `superseded` marker invalidates events before it and is not returned."""
     events: list[Event] = []
     for event in recorded:
         at = event.get("rollouts", 0)
@@ -32,7 +33,8 @@ def valid_events(recorded: Iterable[Event]) -> list[Event]:
 
 
 def events_up_to(events: Iterable[Event], rollouts: int) -> list[Event]:
-    """Returns the events that a run keeps when it continues from the rollout `rollouts`."""
+    """Returns the events that a run keeps when it continues after `rollouts` rollouts: those up to there, and
+    later commands of the user, which are applied again."""
     return [
         event for event in events if event.get("rollouts", 0) <= rollouts or is_reapplied(event)
     ]
@@ -44,7 +46,8 @@ def is_reapplied(event: Mapping[str, Any]) -> bool:
 
 
 def _without(event: Event, keys: list[str], rollouts: int) -> Event | None:
-    """Returns a live change at or after `rollouts` without the dropped keys; None if no key is left."""
+    """Returns an event without the dropped `keys` if it is a live change at or after `rollouts`; None if no
+    change is left in it. Other events are returned as they are."""
     if event["kind"] != CHANGED or event.get("rollouts", 0) < rollouts:
         return event
     changes = [change for change in event["changes"] if change["key"] not in keys]

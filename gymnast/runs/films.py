@@ -14,7 +14,8 @@ LOG = "film.log"
 
 
 def film_name(kind: str, version: int, episode: str) -> str:
-    """Returns e.g. `eval-000000030208-best`: trace kind, env steps of the policy, episode or match."""
+    """Returns e.g. `eval-000000030208-best`. `kind`: that of the trace; `version`: env steps of the policy;
+    `episode`: the episode or match shown."""
     return f"{kind}-{version:012d}-{episode}"
 
 
@@ -37,9 +38,8 @@ def read_description(film: Path) -> dict[str, Any]:
 
 
 def films_with_steps(run: Path) -> list[dict[str, Any]]:
-    """Returns every film of a run with the `vec_steps` of the policy it shows.
-
-    A film of several policy versions is placed at the last one."""
+    """Returns every film of the run in the directory `run` with the `vec_steps` of the policy it shows. A
+    film of several policy versions is placed at the last one."""
     import numpy as np
 
     with MetricStore(layout.METRICS.path(run)) as record:
@@ -53,8 +53,9 @@ def films_with_steps(run: Path) -> list[dict[str, Any]]:
 
 
 def list_films(run: Path, best: int | None) -> list[dict[str, Any]]:
-    """Returns every film of a run. Films of the best checkpoint come first and have `is_best`: its best
-    episode or, for matches, all of its films."""
+    """Returns the descriptions of all films of the run in the directory `run`. `best`: env steps of the best
+    checkpoint, None if there is none. Its films come first and have `is_best`: that of its best episode or,
+    for matches, all."""
     films = [read_description(film) for film in sorted(layout.VIDEOS.path(run).glob("[!.]*.mp4"))]
     for film in films:
         of_best = best is not None and Path(film["path"]).name.startswith(

@@ -7,7 +7,8 @@ RENAMED = "metrics and event kinds were renamed since"
 
 
 def version_error(kind: str, found: object, known: int) -> tuple[str, str]:
-    """Returns the problem and the fix for a `kind` (run, checkpoint) of format version `found`."""
+    """Returns the problem and the fix, as sentences, for a `kind` (run, checkpoint) of format version
+    `found`, where this gymnast reads `known`."""
     if isinstance(found, int) and found < known:
         problem = f"{kind} format {found} is no longer read (this is {known}): {RENAMED}"
         return problem, "use the gymnast that wrote it, or train again"

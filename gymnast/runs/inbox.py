@@ -51,7 +51,8 @@ class InvalidCommand:
 def send(
     run: Run, kind: str, *, by: str = "command line", assignments: dict[str, Any] | None = None
 ) -> Command:
-    """Puts a command into the inbox of a run; raises RunError if no process is training it."""
+    """Puts a command into the inbox of a run and returns it; raises RunError if no process is training the
+    run. `kind`: one of KINDS; `by`: the sender; `assignments`: dotted key -> value, for `set`."""
     if (status := run.status) not in ACTIVE:
         reason = f" ({run.info['reason']})" if run.info["reason"] else ""
         fix = "" if kind == "stop" else f"continue it with `gymnast resume {run.id}`"
@@ -62,6 +63,8 @@ def send(
 def write_command(
     inbox: Path, kind: str, *, by: str = "command line", assignments: dict[str, Any] | None = None
 ) -> Command:
+    """Writes a command into the folder `inbox` and returns it. `kind`: one of KINDS, else ValueError; `by`:
+    the sender; `assignments`: dotted key -> value, for `set`."""
     if kind not in KINDS:
         raise ValueError(f"{kind!r} is not one of {', '.join(KINDS)}")
     command = Command(
@@ -74,8 +77,8 @@ def write_command(
 
 
 def read_commands(inbox: Path) -> list[Command | InvalidCommand]:
-    """Returns all commands in the order of sending. The files stay until `delete_command` or
-    `reject_file`."""
+    """Returns all commands in the order of sending, with an InvalidCommand for each file that is none. The
+    files stay until `delete_command` or `reject_file`."""
     try:
         names = [entry.name for entry in os.scandir(inbox) if entry.name.endswith(".json")]
     except FileNotFoundError:
@@ -98,9 +101,11 @@ def reject_file(unreadable: InvalidCommand) -> None:
 def wait_for_answer(
     run: Run, command: Command, seconds: float, until: Callable[[], bool] = lambda: True
 ) -> dict[str, Any] | None:
-    """Waits for the event with which the run answers a command; None if there is none within `seconds`.
+    """Waits for the event with which the run answers a command, and returns it; None if there is none within
+    `seconds`.
 
-    If the run ends first, the command is withdrawn. `until` is a further condition to wait for.
+    If the run ends without an answer, the command is withdrawn and an event of the kind `ended` is returned.
+    `until`: a further condition to wait for.
     """
     file, deadline = _file(run.inbox, command.id), time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -114,6 +119,7 @@ def wait_for_answer(
 
 
 def find_answer(run: Run, command_id: str) -> dict[str, Any] | None:
+    """Returns the last recorded event with the id of this command; None if there is none."""
     found = [event for event in run.recorded_events() if event.get("id") == command_id]
     return found[-1] if found else None
 
@@ -123,6 +129,8 @@ def _file(inbox: Path, command_id: str) -> Path:
 
 
 def _read(file: Path) -> Command | InvalidCommand:
+    """Returns the command in a file, or an InvalidCommand with the reason if it cannot be read, is longer
+    than MAX_BYTES or is not a valid command."""
     try:
         with file.open("rb") as opened:
             text = opened.read(MAX_BYTES + 1)
@@ -134,6 +142,8 @@ def _read(file: Path) -> Command | InvalidCommand:
 
 
 def _command(name: str, content: Any) -> Command:
+    """Returns `content`, the parsed JSON of a command file, as a command; raises ValueError with the reason
+    if it is not valid. `name`: the file name without suffix, which must be the id."""
     if not isinstance(content, dict):
         raise ValueError("it is not a JSON object")
     if content.get("version") != VERSION:

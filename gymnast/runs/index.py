@@ -26,7 +26,8 @@ Entry = dict[str, Any]
 
 
 def read_all(runs_dir: Path) -> list[tuple[Path, Entry]]:
-    """Returns every run's directory and run.json; an unreadable run has only `problem` and `created`."""
+    """Returns the directory and run.json of every run in `runs_dir`; an unreadable run has only `problem` and
+    `created`."""
     stamps = _scan(runs_dir)
     if not stamps:
         return []
@@ -43,6 +44,8 @@ def read_all(runs_dir: Path) -> list[tuple[Path, Entry]]:
 
 
 def _scan(runs_dir: Path) -> dict[str, Stamp]:
+    """Returns directory name -> stamp (modification time in ns, size, inode) of run.json, for every run in
+    `runs_dir`. Empty if that is no directory."""
     stamps: dict[str, Stamp] = {}
     try:
         names = os.listdir(runs_dir)
@@ -58,6 +61,9 @@ def _scan(runs_dir: Path) -> dict[str, Stamp]:
 
 
 def _cached(file: Path, runs_dir: Path, stamps: dict[str, Stamp]) -> dict[str, Entry]:
+    """Returns directory name -> run.json of every run in `stamps`, and updates the cache. run.json is read
+    only where the cache `file` has no row with the same stamp. Raises sqlite3.Error if the cache cannot be
+    read."""
     with closing(sqlite3.connect(file, timeout=1.0)) as db:
         if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
             _create_table(db)
@@ -82,6 +88,7 @@ def _cached(file: Path, runs_dir: Path, stamps: dict[str, Stamp]) -> dict[str, E
 
 
 def _create_table(db: sqlite3.Connection) -> None:
+    """Replaces the table of the cache by an empty one of the present schema version."""
     with db:
         db.execute("BEGIN IMMEDIATE")
         db.execute("DROP TABLE IF EXISTS runs")

@@ -116,7 +116,9 @@ TENSORBOARD = RunFile(
 )
 WANDB = RunFile("wandb/", "Weights & Biases files", "metrics.sinks.wandb", "continued")
 LOCK = RunFile("lock", "locked by the process that writes the run", "runs.lock", "rewritten")
-HEARTBEAT = RunFile("heartbeat", "touched by that process every second", "runs.lock", "rewritten")
+HEARTBEAT = RunFile(
+    "heartbeat", "touched by that process every two seconds", "runs.lock", "rewritten"
+)
 FILES = (
     RUN,
     CONFIG,
@@ -154,7 +156,7 @@ def foreign_files(run_dir: Path) -> list[str]:
 
 
 def page() -> str:
-    """Returns docs/run-directory.md."""
+    """Returns the text of docs/run-directory.md, a table of FILES."""
     rows = [
         f"| `{file.name}` | {file.content} | `{file.writer}` | {file.version or ''} "
         f"| {file.on_resume} | {file.on_branch} |"
@@ -164,6 +166,8 @@ def page() -> str:
 
 
 def _legend() -> list[str]:
+    """Returns the lines below the table, which explain the words in the columns "on resume" and "in a
+    branch"."""
     resumed = "; ".join(f"**{word}**: it {text}" for word, text in RESUMED.items())
     branched = "; ".join(f"**{word}**: it {text}" for word, text in BRANCHED.items())
     return [

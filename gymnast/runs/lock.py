@@ -26,7 +26,8 @@ _open_locks: set[int] = set()
 
 @contextmanager
 def hold(run_dir: Path) -> Iterator[None]:
-    """Makes this process the writer of a run; raises RunError if another process is."""
+    """Makes this process the writer of the run in `run_dir` while inside; raises RunError if another process
+    is."""
     handle = os.open(layout.LOCK.path(run_dir), os.O_RDWR | os.O_CREAT, 0o644)
     try:
         if not _acquire(handle, _PATIENCE):
@@ -44,7 +45,8 @@ def hold(run_dir: Path) -> Iterator[None]:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Holds an exclusive lock for a short read-modify-write; waits until it is free."""
+    """Holds an exclusive lock on the file `path`, which is created, for a short read-modify-write; waits
+    until it is free."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -98,6 +100,8 @@ def heartbeat_age(run_dir: Path) -> float | None:
 
 
 def _acquire(handle: int, patience: float) -> bool:
+    """Locks an open file exclusively; tries again for `patience` seconds, and returns False if it is still
+    locked."""
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -111,6 +115,8 @@ def _acquire(handle: int, patience: float) -> bool:
 
 
 def _already_locked(run_dir: Path) -> RunError:
+    """Returns the error for a run that another process is writing, with the process id and host if the lock
+    file has them."""
     try:
         owner = document.loads((layout.LOCK.path(run_dir)).read_bytes())
         writer = f"process {owner['pid']} on {owner['host']}"
@@ -122,6 +128,8 @@ def _already_locked(run_dir: Path) -> RunError:
 
 @contextmanager
 def _heartbeat(path: Path) -> Iterator[None]:
+    """Updates the modification time of the file `path` every HEARTBEAT_INTERVAL seconds while inside, in a
+    thread."""
     stop = threading.Event()
 
     def beat() -> None:

@@ -49,6 +49,7 @@ def usable_cores() -> int:
 
 
 def _version(package: str) -> str:
+    """Returns the version of an installed package without importing it; empty if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

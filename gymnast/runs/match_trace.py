@@ -38,7 +38,8 @@ class MatchTrace:
 
 
 def write_matches(path: Path, matches: Sequence[MatchTrace], meta: Mapping[str, Any]) -> None:
-    """Writes matches to a file, atomically; an existing file is replaced."""
+    """Writes matches to a file, atomically; an existing file is replaced. `meta`: JSON values about all of
+    them, such as the kind of evaluation."""
     arrays: dict[str, np.ndarray] = {}
     header_entries: list[dict[str, Any]] = []
     for i, match in enumerate(matches):
@@ -53,6 +54,8 @@ def write_matches(path: Path, matches: Sequence[MatchTrace], meta: Mapping[str, 
 
 
 def read_matches(path: Path) -> list[MatchTrace]:
+    """Returns the matches of a file, in the order in which they were written. Raises RunError if it cannot be
+    read, is damaged or has another format version."""
     try:
         content = path.read_bytes()
         header = read_header(content)

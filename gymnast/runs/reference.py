@@ -12,7 +12,8 @@ _UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 
 def split_reference(reference: str) -> tuple[str, str | None]:
-    """Splits a reference into run and checkpoint (None unless it ends in :best, :latest or a number)."""
+    """Splits `RUN:CHECKPOINT` into run and checkpoint; the checkpoint is None unless the text ends in :best,
+    :latest or a number of env steps such as :120k."""
     head, colon, tail = reference.rpartition(":")
     if colon and (tail in ("best", "latest") or _NUMBER.fullmatch(tail)):
         return head, tail
@@ -20,7 +21,8 @@ def split_reference(reference: str) -> tuple[str, str | None]:
 
 
 def select_step(available: Sequence[int], wanted_step: str | int, *, at: str) -> int:
-    """Returns the available step that `wanted_step` names exactly or, written as 121k or 1.5M, rounds to."""
+    """Returns the step of `available` that `wanted_step` names exactly or, written as 121k or 1.5M, that
+    rounds to it. Raises CheckpointError if there is none or several. `at`: the run, for the message."""
     match = _NUMBER.fullmatch(str(wanted_step).strip())
     if match is None:
         raise CheckpointError(

@@ -42,7 +42,7 @@ class PruneFilter:
 
 
 def run_size(path: Path) -> int:
-    """Returns the size of a run's files in bytes; files deleted in the meantime count as 0."""
+    """Returns the size of all files below `path` in bytes; files deleted in the meantime count as 0."""
     total = 0
     for folder, _, names in os.walk(path):
         for name in names:
@@ -52,14 +52,15 @@ def run_size(path: Path) -> int:
 
 
 def children(run_id: str, runs: Iterable[dict[str, Any]]) -> list[str]:
-    """Returns the ids of the runs that were initialized with weights of this one."""
+    """Returns the ids of those of `runs` that were initialized with weights of the run `run_id`."""
     return [run["id"] for run in runs if run.get("parent") == run_id]
 
 
 def select_prunable(
     runs: Sequence[dict[str, Any]], prune_filter: PruneFilter, matching: Sequence[dict[str, Any]]
 ) -> tuple[list[dict[str, Any]], dict[str, Reason]]:
-    """Returns the runs of `matching` (newest first) to prune, and run id -> reason for the others.
+    """Returns the runs of `matching` (newest first) to prune, and run id -> reason for each one that
+    satisfies the filter but is kept.
 
     `runs` are all runs: they determine what is best and what is a parent.
     """
@@ -83,7 +84,7 @@ def select_prunable(
 
 
 def remove(run: Run) -> None:
-    """Deletes a run; raises RunError while a process writes it. No listing has it when this returns."""
+    """Deletes a run; raises RunError while a process writes it. No listing has the run when this returns."""
     parent, trash = run.path.parent, run.path.with_name(f"{TRASH}{run.id}-{secrets.token_hex(4)}")
     ensure_not_running(run)
     with durable.explain_os_errors(run.path):
@@ -94,6 +95,8 @@ def remove(run: Run) -> None:
 
 
 def ensure_not_running(run: Run) -> None:
+    """Raises RunError if a process is training the run. An unreadable run counts as not running, so that it
+    can be deleted."""
     try:
         running = run.status in ACTIVE
     except RunError:  # an unreadable run may be deleted
@@ -110,23 +113,24 @@ def delete_trash(runs_dir: Path) -> None:
 
 
 def parse_age(age: str) -> float:
-    """Converts an age such as `30d`, `12h`, `2w` or `90min` to seconds."""
+    """Converts an age such as `30d`, `12h`, `2w` or `90min` to seconds; raises UsageError for other texts."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)", age.strip())
     if match is None:
         raise UsageError(f"{age!r} is not an age", fix="write 30d, 12h, 2w or 90min")
     return float(match[1]) * _AGES[match[2]]
 
 
-def _satisfies(run: dict[str, Any], choice: PruneFilter, now: float) -> bool:
+def _satisfies(run: dict[str, Any], prune_filter: PruneFilter, now: float) -> bool:
+    """Returns whether a run meets every condition of the filter. `now`: seconds since the epoch."""
     return (
-        (choice.min_age is None or now - run["created"] > choice.min_age)
-        and (not choice.status or run["status"] in choice.status)
-        and not (choice.only_unsolved and run.get("solved") is True)
+        (prune_filter.min_age is None or now - run["created"] > prune_filter.min_age)
+        and (not prune_filter.status or run["status"] in prune_filter.status)
+        and not (prune_filter.only_unsolved and run.get("solved") is True)
     )
 
 
 def _best(runs: Sequence[dict[str, Any]]) -> set[str]:
-    """Returns the ids that `@best` and `@best:ENV` refer to now."""
+    """Returns the ids of those of `runs` that `@best` and, for each environment, `@best:ENV` refer to now."""
     readable = [run for run in runs if run["status"] != "unreadable"]
     groups = [readable, *([r for r in readable if r["env"] == e] for e in _envs(readable))]
     return {found["id"] for group in groups if (found := store.best_run(group)) is not None}
@@ -137,7 +141,8 @@ def _envs(runs: Iterable[dict[str, Any]]) -> set[str]:
 
 
 def _parents(runs: Sequence[dict[str, Any]], candidates: Collection[str]) -> dict[str, Reason]:
-    """Returns the candidates to keep: ancestors of runs that are not candidates, by initial weights."""
+    """Returns those of `candidates` to keep, id -> `parent`: runs whose weights initialized, directly or over
+    several runs, one that is not a candidate for deletion."""
     parent_of = {run["id"]: run.get("parent") for run in runs}
     kept: dict[str, Reason] = {}
     for run_id in parent_of.keys() - set(candidates):

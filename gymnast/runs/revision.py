@@ -39,7 +39,8 @@ def is_clean(recorded: str) -> bool:
 
 
 def _git(package: Path, *arguments: str) -> str | None:
-    """Returns the output of git; None if it fails or the package is not in its own repository."""
+    """Returns the output of a git command; None if it fails or if there is no repository with the package in
+    its root."""
     if not (package.parent / ".git").exists():
         return None
     command = ["git", *arguments]

@@ -10,10 +10,12 @@ POLICY = "policy"
 
 
 def add_role_prefix(by_role: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns the arrays of all roles (role -> name -> array) in one mapping, named `ROLE/name`."""
     return {f"{role}/{name}": a for role, arrays in by_role.items() for name, a in arrays.items()}
 
 
 def arrays_of_role(role: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the arrays of one role, named without the prefix `ROLE/`."""
     return strip_prefix(f"{role}/", arrays)
 
 

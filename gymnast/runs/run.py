@@ -49,9 +49,15 @@ class Run:
         reserved_dir: Path | None = None,
         **more: Any,
     ) -> Run:
-        """Creates a run in a new directory, or in the one that was `reserved_dir`.
+        """Creates a run in a new directory below `runs_dir`, or in `reserved_dir`, a directory from
+        `create_run_dir`.
 
-        `more` are further fields of run.json, e.g. threshold."""
+        `config_text`: the resolved config as YAML; `provenance`: dotted config key -> where its value came
+        from; `parent`: id of the run whose weights it starts from; `group`: id of its group of seeds; `env`:
+        by default the preset without its variant; `more`: further fields of run.json, e.g. threshold. Raises
+        RunError for an invalid name or tag, GymnastError if the file system fails; the directory is then
+        deleted.
+        """
         from gymnast.runs import machine
 
         check_name(name)
@@ -120,7 +126,8 @@ class Run:
         return read_info(self.path)
 
     def update(self, **fields: Any) -> None:
-        """Changes fields of run.json; safe if other processes update it at the same time."""
+        """Changes fields of run.json; safe if other processes update it at the same time. Raises ValueError
+        for a status that is not one of STATUSES."""
         status = fields.get("status", "running")
         if status not in STATUSES:
             raise ValueError(f"status {status!r} is not one of {', '.join(STATUSES)}")
@@ -134,19 +141,21 @@ class Run:
             durable.replace(layout.RUN.path(self.path), document.dumps(changed, indent=1).encode())
 
     def tag(self, tags: Sequence[str], *, remove: bool = False) -> None:
-        """Adds tags, without duplicates and in order, or removes them."""
+        """Adds tags at the end, without duplicates, or with `remove` removes them. Raises RunError for an
+        invalid tag."""
+        for tag in tags:
+            check_tag(tag)
 
-        def changed(info: dict[str, Any]) -> dict[str, Any]:
+        def new_fields(info: dict[str, Any]) -> dict[str, Any]:
             others = [tag for tag in info["tags"] if tag not in tags]
             return {"tags": others if remove else list(dict.fromkeys([*info["tags"], *tags]))}
 
-        for tag in tags:
-            check_tag(tag)
-        self.update_with(changed)
+        self.update_with(new_fields)
 
     @contextmanager
     def writer(self) -> Iterator[Run]:
-        """Makes this process the only writer of the run; RunError if another process is already."""
+        """Makes this process the only writer of the run while inside; raises RunError if another process is
+        already."""
         with lock.hold(self.path):
             self.update(host=socket.gethostname(), pid=os.getpid())
             yield self
@@ -157,12 +166,14 @@ class Run:
         return derived_status(self.path, self.info)
 
     def record_event(self, kind: str, counters: Mapping[str, int | float], **detail: Any) -> None:
-        """Appends an event to events.jsonl; it is on disk when this returns."""
+        """Appends an event to events.jsonl; it is on disk when this returns. `counters`: clock -> count at
+        the event; `detail`: further fields of the event."""
         event = {"time": time.time(), "kind": kind, **counters, **detail}
         durable.append(layout.EVENTS.path(self.path), document.dumps(event).encode())
 
     def supersede_after(self, after_rollouts: int) -> None:
-        """Marks the events after this rollout as superseded: the run continues from here differently."""
+        """Marks the events after the rollout number `after_rollouts` as superseded: the run continues from
+        there differently."""
         self.record_event(events.SUPERSEDED, {"rollouts": after_rollouts})
 
     def events(self) -> list[dict[str, Any]]:
@@ -170,7 +181,8 @@ class Run:
         return events.valid_events(self.recorded_events())
 
     def rows(self, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """Returns the metrics as a DataFrame, one row per rollout; NaN where a row lacks a metric."""
+        """Returns the metrics as a DataFrame: one row per rollout, and one per evaluation that finished after
+        the row of its rollout; NaN where a row lacks a metric. `names`: the columns; None for all."""
         import pandas as pd
 
         with self.metrics() as store:
@@ -232,7 +244,8 @@ class Run:
 
 
 def read_info(path: Path) -> dict[str, Any]:
-    """Reads run.json of a directory; raises RunError if it has none or its format is unknown."""
+    """Returns run.json of the run directory `path`; raises RunError if it has none or its format is
+    unknown."""
     file = layout.RUN.path(path)
     try:
         info = document.loads(file.read_bytes())
@@ -248,11 +261,12 @@ def read_info(path: Path) -> dict[str, Any]:
 
 
 def derived_status(path: Path, info: Mapping[str, Any]) -> str:
-    """Returns the status as a reader sees it: `lost` if the writer of an active run is dead.
+    """Returns the status as a reader sees it: `lost` if the writer of an active run is dead. `info`: the
+    content of run.json in the directory `path`.
 
-    On the writer's own machine its lock decides, elsewhere its heartbeat. A run that was just created
-    has neither; it is alive while the process that created it lives. A living writer without a
-    heartbeat is suspended, or stuck in C code that holds the GIL: `stalled`.
+    On the writer's own machine its lock decides, elsewhere its heartbeat. A run that was just created has
+    neither; it is alive for HEARTBEAT_TIMEOUT seconds, while the process that created it lives. A living
+    writer without a heartbeat is suspended, or stuck in C code that holds the GIL: `stalled`.
     """
     if info["status"] not in ACTIVE:
         return info["status"]
@@ -284,7 +298,7 @@ def check_tag(tag: str) -> None:
 
 
 def create_run_dir(runs_dir: Path) -> Path:
-    """Creates a directory with a random id; mkdir fails if another process has chosen the same."""
+    """Creates a directory with a random, unused id of 8 letters and digits in `runs_dir`, and returns it."""
     with durable.explain_os_errors(runs_dir):
         runs_dir.mkdir(parents=True, exist_ok=True)
         while True:

@@ -24,9 +24,11 @@ def runs_dir(option: str | Path | None = None) -> Path:
 
 
 def list_runs(directory: Path, filter: str = "") -> list[dict[str, Any]]:
-    """Returns run.json of every run that matches, newest first, with `path` and the derived status.
+    """Returns run.json of every run in `directory` that matches, newest first, with `path` and the derived
+    status.
 
-    A run that cannot be read is listed with status `unreadable` and its `problem`.
+    `filter`: words, all of which must match: FIELD=VALUE (see FILTER_FIELDS) or text to search for; empty for
+    all runs. A run that cannot be read is listed with status `unreadable` and its `problem`.
     """
     listed = [_listed(path, info) for path, info in index.read_all(directory)]
     words = filter.split()
@@ -35,10 +37,12 @@ def list_runs(directory: Path, filter: str = "") -> list[dict[str, Any]]:
 
 
 def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
-    """Returns the run that `ref` refers to, and the checkpoint if it names one.
+    """Returns the run that `ref` refers to, and the checkpoint if it names one, else None.
 
-    A reference is an id, a unique prefix of one, a name, a path, `@last`, `@best` or `@best:ENV`,
-    optionally followed by a checkpoint: `:best`, `:latest` or `:120k`.
+    A reference is an id, a unique prefix of one, a name, a path, `@last`, `@best` or `@best:ENV`, optionally
+    followed by a checkpoint: `:best`, `:latest` or `:120k`. Raises RunError if there is no such run or
+    several, and CheckpointError for `RUN:text` with a text that is no checkpoint. Whether the checkpoint
+    exists is not checked.
     """
     name, which = reference.split_reference(ref)
     path = Path(name).expanduser()
@@ -72,7 +76,8 @@ def _refuse_unknown_checkpoint(ref: str, directory: Path) -> None:
 
 @contextmanager
 def reserve_name(name: str, directory: Path) -> Iterator[None]:
-    """Reserves a name for a new run: no other process can take it meanwhile; RunError if it is taken."""
+    """Reserves a name for a new run while inside: no other process can take it meanwhile. Raises RunError if
+    it is taken. An empty name needs no reservation."""
     if not name:
         yield
         return
@@ -95,7 +100,8 @@ def ensure_name_free(name: str, directory: Path) -> None:
 
 
 def best_run(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Returns the run with the highest lower bound of its score; ties go to the one with fewer env steps."""
+    """Returns the run with the highest lower bound of its score; ties go to the one with fewer env steps.
+    None if no run has a score with a lower bound."""
     scored = [(low, run) for run in runs if (low := _low(run)) is not None]
     rank = [
         (-low, run["clocks"].get("env_steps", math.inf), i) for i, (low, run) in enumerate(scored)
@@ -104,6 +110,9 @@ def best_run(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def _choose(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Returns the one of `runs` (newest first) with this id or, if there is none, this name or, if there is
+    none, an id that starts with it; `@last` and `@best` are keywords. Raises RunError if there is none or
+    several."""
     if name.startswith("@"):
         return _choose_by_keyword(name, [run for run in runs if run["status"] != "unreadable"])
     found = [run for run in runs if run["id"] == name]
@@ -118,6 +127,8 @@ def _choose(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _choose_by_keyword(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Returns the one of `runs` (newest first) that `@last`, `@best` or `@best:ENV` refers to; raises
+    RunError if there is none, or for another keyword."""
     rank, _, env = name.partition(":")
     if rank == "@last" and not env and runs:
         return runs[0]
@@ -147,6 +158,9 @@ def _listed(path: Path, info: dict[str, Any]) -> dict[str, Any]:
 
 
 def _matches(info: dict[str, Any], word: str) -> bool:
+    """Returns whether a run matches one word of a filter: FIELD=VALUE, equal except for letter case, or a
+    text that its id, name, preset, status, group or a tag contains. A run without a threshold matches
+    solved=false. Raises UsageError for an unknown field."""
     field, equals, wanted = word.partition("=")
     if not equals:
         texts = [info.get(f) for f in ("id", "name", "preset", "status", "group")]
@@ -173,6 +187,7 @@ def _candidate(run: dict[str, Any]) -> str:
 
 
 def _nearest(name: str, runs: Sequence[dict[str, Any]]) -> str:
+    """Returns the suggestion for an unknown reference to a run: up to three similar ids and names."""
     from difflib import get_close_matches
 
     names = {run["id"] for run in runs} | {run["name"] for run in runs if run.get("name")}

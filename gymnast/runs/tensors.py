@@ -16,36 +16,40 @@ _METADATA_KEY, _RECORDS = "gymnast", "records"
 
 
 def pack(arrays: Mapping[str, np.ndarray], header: Mapping[str, Any] | None = None) -> bytes:
+    """Returns arrays and `header` (JSON values by name) as the bytes of a safetensors file. A structured
+    array [...] is stored as uint8 [..., itemsize]; its dtype is added to the header under `records`."""
     import numpy as np
     from safetensors.numpy import save
 
     # safetensors copies the memory as it is: a transposed view would be read back scrambled
-    plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    records = {name: array for name, array in plain.items() if array.dtype.names is not None}
+    stored = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    records = {name: array for name, array in stored.items() if array.dtype.names is not None}
     for name, array in records.items():
         flat = array.reshape(-1).view(np.uint8)
-        plain[name] = flat.reshape(*array.shape, array.dtype.itemsize)
+        stored[name] = flat.reshape(*array.shape, array.dtype.itemsize)
     metadata = dict(header or {})
     if records:
         metadata[_RECORDS] = {name: array.dtype.descr for name, array in records.items()}
-    # a single entry, since the order of several would differ from file to file
-    return save(plain, {_METADATA_KEY: document.dumps(metadata)} if metadata else None)
+    # One entry: safetensors writes several in random order, and equal content must give equal bytes.
+    return save(stored, {_METADATA_KEY: document.dumps(metadata)} if metadata else None)
 
 
 def unpack(content: bytes) -> dict[str, np.ndarray]:
+    """Returns the arrays that were passed to `pack`, by name. `content`: the bytes of the file."""
     import numpy as np
     from safetensors.numpy import load
 
     arrays = load(content)
     for name, dtype_fields in read_header(content).get(_RECORDS, {}).items():
         fields = [(field, kind, *map(tuple, shape)) for field, kind, *shape in dtype_fields]
-        stored = arrays[name]
-        arrays[name] = stored.reshape(-1).view(np.dtype(fields)).reshape(stored.shape[:-1])
+        as_bytes = arrays[name]  # [..., itemsize]
+        arrays[name] = as_bytes.reshape(-1).view(np.dtype(fields)).reshape(as_bytes.shape[:-1])
     return arrays
 
 
 def read_header(content: bytes) -> dict[str, Any]:
-    """Returns the `header` passed to `pack`. A file starts with the length of its JSON header (8 bytes)."""
+    """Returns the `header` that was passed to `pack`, with the dtypes of structured arrays under `records`.
+    `content`: the bytes of the file, which starts with the length of its JSON header (8 bytes)."""
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])
     return document.loads(header.get("__metadata__", {}).get(_METADATA_KEY, "{}"))

@@ -69,7 +69,9 @@ class Trace:
 
 
 def write_traces(path: Path, episodes: Sequence[Trace], meta: Mapping[str, Any]) -> None:
-    """Writes or replaces a file with episodes of one environment and one policy, atomically."""
+    """Writes or replaces a file with episodes of one environment and one policy, atomically. `meta`: JSON
+    values about all of them, such as the kind of evaluation. Raises ValueError if the arrays of an episode
+    differ in length."""
     arrays = {
         name: np.array([getattr(e, name) for e in episodes], dtype)
         for name, dtype in _PER_EPISODE.items()
@@ -91,7 +93,8 @@ def write_traces(path: Path, episodes: Sequence[Trace], meta: Mapping[str, Any])
 
 
 def read_traces(path: Path) -> list[Trace]:
-    """Returns the episodes of a file, in the order in which they were written."""
+    """Returns the episodes of a file, in the order in which they were written. Raises RunError if it cannot
+    be read, is damaged or has another format version."""
     from safetensors import SafetensorError
 
     content = _content(path)
@@ -126,10 +129,14 @@ def read_meta(path: Path) -> dict[str, Any]:
 
 
 def _offsets(lengths: Sequence[int]) -> np.ndarray:
+    """Returns where each of consecutive parts with these lengths starts, and where the last one ends, [n +
+    1]."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
 
 
 def _check(arrays: Mapping[str, np.ndarray], path: Path) -> None:
+    """Raises ValueError if an array with one entry per step has another number of entries than all episodes
+    together have steps."""
     steps = arrays["offset"][-1]
     for name in _PER_STEP:
         if name in arrays and len(arrays[name]) != steps:
@@ -145,6 +152,8 @@ def _content(path: Path) -> bytes:
 
 
 def _header(path: Path, content: bytes) -> dict[str, Any]:
+    """Returns the header of a trace file: `version` and `meta`. `content`: its bytes; `path`: for messages.
+    Raises RunError if it is damaged or has another format version."""
     try:
         header = read_header(content)
         version = header["version"]

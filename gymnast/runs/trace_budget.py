@@ -23,10 +23,11 @@ REMOVED_LIST = "removed.txt"
 
 
 def trim_to_budget(folder: Path, max_bytes: int, protected: Collection[int]) -> None:
-    """Removes traces until the folder has at most `max_bytes` bytes; evaluations of `protected` versions
-    are kept.
+    """Removes traces until the folder has at most `max_bytes` bytes, or nothing more may be removed.
+    Evaluations whose version is in `protected`, and the newest one, are kept.
 
-    Match files are not thinned, only removed: they have only a few matches per pairing anyway."""
+    Match files are not thinned, only removed: they have only a few matches per pairing anyway.
+    """
     files = {file: file.stat().st_size for file in sorted(folder.glob("*-*.safetensors"))}
     if sum(files.values()) <= max_bytes:
         return
@@ -50,7 +51,8 @@ def trim_to_budget(folder: Path, max_bytes: int, protected: Collection[int]) -> 
 
 
 def thin_evaluation(file: Path) -> None:
-    """Reduces an evaluation to its first, best, worst and median episode, and records this in its meta."""
+    """Reduces an evaluation to its first, best, worst and median episode, and records this in its meta. A
+    file that was thinned before is not changed."""
     meta = read_meta(file)
     if KEPT_INDICES in meta:
         return
@@ -63,20 +65,25 @@ def thin_evaluation(file: Path) -> None:
 
 
 def version_from_name(file: Path) -> int:
+    """Returns the policy version (env steps) in a trace file's name, KIND-VERSION.safetensors."""
     return int(file.stem.rpartition("-")[2])
 
 
 def _most_crowded(among: list[int], every: list[int]) -> int:
-    """Returns the version in `among` whose two neighbors in `every` are closest to each other."""
+    """Returns the version in `among` whose two neighbors in `every` (ascending, with all of `among`) are
+    closest to each other."""
 
     def gap(version: int) -> int:
         at = every.index(version)
+        # the first version has a large gap, so that it is removed last
         return every[min(at + 1, len(every) - 1)] - (every[at - 1] if at else -every[-1])
 
     return min(among, key=gap)
 
 
 def _remove(file: Path, files: dict[Path, int]) -> None:
+    """Deletes a trace file, and removes it from `files` (file -> bytes). Its name is added to the folder's
+    list of removed files."""
     with (file.parent / REMOVED_LIST).open("a") as names:
         names.write(f"{file.name}\n")
     file.unlink(missing_ok=True)

@@ -24,7 +24,7 @@ class Balance:
 
     def update(self, wins: Mapping[str, RecentWins]) -> dict[str, Any] | None:
         """Checks the win rates after a rollout. Returns the detail of an event if a remedy is to be applied
-        or withdrawn now."""
+        or withdrawn now, else None. `wins`: recent results by learning role."""
         dominated = self._dominated(wins)
         if dominated and dominated != self.weaker and self.applied:
             return self._withdraw(wins)  # the role that was helped is now the stronger one
@@ -44,7 +44,7 @@ class Balance:
         return None
 
     def is_helping(self, remedy: str, role: str) -> bool:
-        """True if this remedy currently helps the role."""
+        """Returns whether `remedy` is applied now and helps this role."""
         return remedy in self.applied and role == self.weaker
 
     def state(self) -> dict[str, Any]:
@@ -55,7 +55,8 @@ class Balance:
             setattr(self, key, value)
 
     def _dominated(self, wins: Mapping[str, RecentWins]) -> str:
-        """Returns the role that wins too rarely, or an empty string. Half of the window must be known."""
+        """Returns the role that is dominated by the others, because it wins too rarely or another wins too
+        often; an empty string if there is none. Rates count once half of the window is known."""
         low, high = self.cfg.aim or self.cfg.band
         for role, record in wins.items():
             others = [other for other in wins if other != role]
@@ -68,7 +69,7 @@ class Balance:
         return ""
 
     def _withdraw(self, wins: Mapping[str, RecentWins]) -> dict[str, Any]:
-        """Withdraws the remedy that was applied last."""
+        """Withdraws the remedy that was applied last, and returns the detail of the event."""
         remedy = self.applied.pop()
         self.inside = self.outside = 0
         return self._event("withdrawn", remedy, wins)

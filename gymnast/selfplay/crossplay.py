@@ -41,7 +41,10 @@ class Tournament:
         runs_dir: Path | None,
         report: ProgressCallback = lambda *_: None,
     ) -> None:
-        """`report` is called with the progress of the matches between one set of players."""
+        """`saved`: the checkpoint of `run` that plays as `learner`; `cfg`: the run's config with changes for
+        these matches; `runs_dir`: where other runs are looked up (None: the default); `report` is called with
+        the progress of the matches between one set of players. Raises RunError if the environment has a
+        single agent."""
         if not is_multi_agent(cfg.env.id):
             what = f"the environment of {run.id}, {cfg.env.id}, has a single agent and no roles"
             raise RunError(what, fix="use gymnast eval without roles")
@@ -53,12 +56,15 @@ class Tournament:
 
     def player(self, role: str, name: str, plan: EpisodePlan) -> Player:
         """Returns the player with this name: `learner` (the run's checkpoint), `scripted:NAME`, `random`,
-        `step:N` (a past self), or `RUN[:CHECKPOINT]` (a policy of another run)."""
+        `step:N` (a past self), or `RUN[:CHECKPOINT]` (a policy of another run). `plan` decides whether
+        policies play their mode or sample. Raises RunError or ConfigError if there is no such player."""
         if (builtin := builtin_player(self.matches, role, name)) is not None:
             return builtin
         return self.evaluator.learner_player(self._policy(role, name), plan)
 
     def _policy(self, role: str, name: str) -> Policy:
+        """Returns the policy of `role` that `name` refers to: `step:N`, `learner` or `RUN[:CHECKPOINT]`.
+        Raises RunError if that has no policy for the role."""
         if name.startswith(STEP):
             return Snapshots(self.run.path).read(int(name.removeprefix(STEP)), role)
         run, saved = (
@@ -71,7 +77,9 @@ class Tournament:
         return load_policy(saved, role)
 
     def play(self, cast: Mapping[str, str], plan: EpisodePlan) -> list[PlayedMatch]:
-        """Plays the matches of a plan and returns the ones that finish in time; raises if none does."""
+        """Plays the matches of a plan between the players of `cast` (role -> name, for all roles) and returns
+        the ones that finish in time. If none does, raises EnvError for a fault of the environment, else
+        RunError."""
         players = {role: self.player(role, name, plan) for role, name in cast.items()}
         progress = EvaluationProgress(on_step=ThrottledReport(self.report), total=len(plan.seeds))
         played = play_matches(
@@ -102,8 +110,9 @@ def open_tournament(
     runs_dir: str | Path | None = None,
     report: ProgressCallback = lambda *_: None,
 ) -> Tournament:
-    """Opens the environment of a run's checkpoint. `n_matches` is the number of matches that are played
-    at the same time, `sampled` makes policies sample their actions."""
+    """Opens the environment of a run's checkpoint (see `find_checkpoint`). `seed`: instead of the run's
+    `eval.seed`; `sampled` makes policies sample their actions; `n_matches` is the number of matches that are
+    played at the same time, by default the run's `eval.n_envs`."""
     run, saved = find_checkpoint(ref, runs_dir)
     cfg = run.config()
     changes: dict[str, Any] = {"eval.deterministic": False} if sampled else {}
@@ -114,7 +123,8 @@ def open_tournament(
 
 
 def parse_cast(text: str) -> dict[str, str]:
-    """Parses `seeker=@last:best,hider=scripted:medium` into role -> player."""
+    """Parses `seeker=@last:best,hider=scripted:medium` into role -> player; raises UsageError for another
+    form."""
     cast: dict[str, str] = {}
     for part in text.split(","):
         role, equals, name = part.strip().partition("=")
@@ -128,8 +138,9 @@ def parse_cast(text: str) -> dict[str, str]:
 def play_cast(
     tournament: Tournament, cast: Mapping[str, str], episodes: int | None
 ) -> dict[str, Any]:
-    """Plays matches between these players and returns a summary; the run's own policies play roles that
-    `cast` does not name."""
+    """Plays matches between the players of `cast` (role -> name) and returns a summary; the run's own
+    policies play roles that `cast` does not name. `episodes`: the number of matches; None for the config's.
+    Raises UsageError for an unknown role."""
     unknown = [role for role in cast if role not in tournament.roles]
     if unknown:
         known = ", ".join(tournament.roles)
@@ -142,7 +153,7 @@ def play_cast(
 
 def play_opponents(tournament: Tournament, episodes: int | None) -> list[dict[str, Any]]:
     """Plays each learned role against each scripted opponent, or, if there are none, all roles together.
-    Returns a summary per pairing."""
+    Returns a summary per pairing. `episodes`: the number of matches of each; None for the config's."""
     summaries: list[dict[str, Any]] = []
     learned = [role for role in tournament.roles if role in tournament.saved.document("policy")]
     for role in learned:
@@ -160,7 +171,8 @@ def _summary(
     played: Sequence[PlayedMatch],
     plan: EpisodePlan,
 ) -> dict[str, Any]:
-    """Returns the summary of the matches of one cast, as `gymnast eval --json` prints it."""
+    """Returns the summary of the matches of one cast (role -> player's name), as `gymnast eval --json` prints
+    it. `played`: the finished ones of the matches in `plan`."""
     roles: dict[str, Any] = {}
     for role in tournament.roles:
         scores = [match_score(role, match.end.winner) for match in played]
@@ -195,9 +207,13 @@ def cross_play(
     episodes: int,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Results:
-    """Plays the past selves (at most `max_snapshots`) and scripted players of one role against those of
-    the other. Results are stored in the run's directory, and pairs that were played before are not played
-    again."""
+    """Plays the past selves (at most `max_snapshots`) and scripted players of one role against those of the
+    other, `episodes` matches per pair, and returns the table of results. `progress` is called with (pairs
+    done, all pairs).
+
+    Results are stored in the run's directory, and pairs that were played before are not played again. The
+    environment must have two roles.
+    """
     row, column = tournament.roles
     layout.LEAGUE.path(tournament.run.path).mkdir(exist_ok=True)
     entrants = {role: _entrants(tournament, role, max_snapshots) for role in (row, column)}

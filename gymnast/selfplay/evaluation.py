@@ -7,6 +7,7 @@ constant.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -91,14 +92,16 @@ class MatchEvaluation:
         return all(any(p.scores for p in self._pairings(role)) for role in self.roles)
 
     def score(self) -> dict[str, Any]:
-        """Returns the score of the worst role."""
+        """Returns the score of the worst role, with the fields of `score_of`, its `role`, the `env_steps` of
+        the policies and what is missing."""
         scores = {role: self.score_of(role) for role in self.roles}
         worst = min(scores, key=lambda role: (scores[role]["mean"], role))  # ties: by name
         details = {"role": worst, "env_steps": self.version, **self.shortfall.score_fields()}
         return scores[worst] | details
 
     def score_of(self, role: str) -> dict[str, Any]:
-        """Returns the role's win rate if the winners are known, else its mean return."""
+        """Returns the mean score of a role with its 95 % interval: its win rate if the winners are known
+        (`has_winners`), else its mean return."""
         pairings, won = self._pairings(role), self.has_winners
         values = [value for p in pairings for value in (p.scores if won else p.returns)]
         interval = win_interval(values) if won else mean_interval(np.array(values), exact=False)
@@ -116,8 +119,9 @@ class MatchEvaluation:
         row: dict[str, float] = {
             "eval:clock/env_steps": self.version,
             "eval:episode/return": score["mean"],
-            "eval:episode/low": score["low"],
-            "eval:episode/high": score["high"],
+            # one match without a known winner has no interval, and metrics must be finite
+            "eval:episode/low": score["low"] if math.isfinite(score["low"]) else score["mean"],
+            "eval:episode/high": score["high"] if math.isfinite(score["high"]) else score["mean"],
             "eval:episode/iqm": score["iqm"],
             "eval:episode/count": score["episodes"],
             "eval:episode/length": float(np.mean([end.length for end in ends])),
@@ -138,7 +142,8 @@ class MatchEvaluation:
         return row
 
     def results(self, row: str, column: str) -> Results:
-        """Returns the table of results; learners are named by their version."""
+        """Returns the table of the matches against scripted opponents between the roles `row` and `column`;
+        learners are named by their version."""
         table = Results(row, column)
         # Only matches against scripted opponents: these connect the versions of a run, and anchor them.
         for pairing in self.pairings:
@@ -159,7 +164,8 @@ class MatchEvaluator:
         self.learners = learning_roles(cfg, list(self.matches.roles))
 
     def plan(self, seed_list: str, episodes: int | None = None) -> EpisodePlan:
-        """Returns the seeds of one evaluation; `episodes` replaces the config's number."""
+        """Returns the matches of one evaluation, by seed. `seed_list`: `eval` or `confirm` (held out);
+        `episodes` replaces the config's number."""
         cfg = self.cfg.eval
         count = episodes or (cfg.confirm_episodes if seed_list == "confirm" else cfg.episodes)
         seeds = tuple(episode_seed(cfg.seed, seed_list, i) for i in range(count))
@@ -173,8 +179,14 @@ class MatchEvaluator:
         progress: EvaluationProgress | None = None,
         run_dir: Path | None = None,
     ) -> tuple[MatchEvaluation, list[MatchTrace]]:
-        """Plays every learner against every scripted opponent, on the seeds of `plan` each. `run_dir` is
-        the run's directory, which stores the players from other runs."""
+        """Plays every learner (`policies`: role -> policy) against every scripted opponent, on the seeds of
+        `plan` each. Returns the result, and the traces of the first TRACES_PER_PAIRING matches of each
+        pairing.
+
+        `version`: env steps of the policies. `run_dir` is the run's directory, which stores the players from
+        other runs. The result has no pairings if some pairing finished no match in time; EnvError is raised
+        if faults were the cause.
+        """
         learners = {role: self.learner_player(policies[role], plan) for role in self.learners}
         pairs, progress = self._pairs(learners, run_dir), progress or EvaluationProgress()
         progress.total = len(pairs) * len(plan.seeds)
@@ -209,7 +221,8 @@ class MatchEvaluator:
         ]
 
     def _rounds(self, plan: EpisodePlan) -> list[tuple[int, ...]]:
-        """Splits the seeds into rounds, after each of which a plan with a time limit may end."""
+        """Splits the seeds into rounds, after each of which a plan with a time limit may end. Without a time
+        limit there is one."""
         if plan.max_seconds is None:
             return [plan.seeds]
         size = max(plan.min_episodes, self.matches.n_matches)
@@ -222,7 +235,9 @@ class MatchEvaluator:
     def _pairs(
         self, learners: Mapping[str, Player], run_dir: Path | None
     ) -> list[tuple[str, str, dict[str, Player], dict[str, str]]]:
-        """Returns a tuple (role, opponent's name, players by role, their names by role) per pairing."""
+        """Returns a tuple (role, opponent's name, players by role, their names by role) per pairing.
+        `learners`: role -> player; `run_dir`: see `evaluate`. The opponent's name is empty if the learners
+        play each other."""
         roles, pairs = list(self.matches.roles), list[Any]()
         for role, player in learners.items():
             others = [other for other in roles if other != role]
@@ -250,7 +265,8 @@ class MatchEvaluator:
         return pairs
 
     def _fixed_player(self, role: str, name: str, run_dir: Path | None) -> Player:
-        """Returns the player of a role that does not learn."""
+        """Returns the player `name` of a role that does not learn. Raises RunError if it is a policy of
+        another run, whose copy is in `run_dir`, and that is None."""
         if (builtin := builtin_player(self.matches, role, name)) is not None:
             return builtin
         if run_dir is None:
@@ -270,6 +286,8 @@ class MatchEvaluator:
         version: int,
         progress: EvaluationProgress,
     ) -> list[PlayedMatch]:
+        """Plays the seeds of `plan` between these players (`names`: role -> name) and returns the finished
+        matches. Matches with a fault are retried or, unless `env.on_fault` is `restart`, raise EnvError."""
         retries = self.cfg.env.on_fault == "restart"
         played = play_matches(
             self.matches,
@@ -295,11 +313,14 @@ def learning_roles(cfg: Config[Any], roles: Sequence[str]) -> list[str]:
 
 
 def win_interval(scores: Sequence[float]) -> Interval:
-    """Returns the win rate with Wilson's interval, which is right also near 0 and 1."""
+    """Returns the win rate with its 95 % Wilson interval, which is accurate also near 0 and 1. `scores`: 1
+    won, 1/2 drawn, 0 lost, one per match."""
     return wilson_interval(sum(scores), len(scores))
 
 
 def _win_row(scope: str, scores: Sequence[float]) -> dict[str, float]:
+    """Returns the metrics of a win rate and its interval, named `SCOPE:match/...`; none without scores (1
+    won, 1/2 drawn, 0 lost, one per match with a known winner)."""
     if not scores:
         return {}
     rate = win_interval(scores)

@@ -44,7 +44,9 @@ class League:
         run_dir: Path,
         runs_dir: Path | None = None,
     ) -> None:
-        """`runs_dir` is the directory of other runs, by default the parent directory of this one."""
+        """`learners`: the roles that learn; `run_dir`: the directory of this run; `runs_dir`: the directory
+        of other runs, by default its parent directory. Raises an error if a player that the config names
+        cannot be loaded."""
         self.cfg, self.matches, self.learners = cfg, matches, tuple(learners)
         self.snapshots = Snapshots(run_dir)
         window = cfg.league.window
@@ -81,8 +83,9 @@ class League:
     # ---- casting -----------------------------------------------------------------------------
 
     def cast(self, match: int, number: int) -> Cast:
-        """Draws who plays a match. With probability `league.live_share` all learners play each other; else
-        one of them, drawn at random, plays past selves of the others."""
+        """Draws who plays a match, role -> name of the player. `match`: its slot in the environment;
+        `number`: how many matches that slot has played. With probability `league.live_share` all learners
+        play each other; else one of them, drawn at random, plays past selves of the others."""
         ladders = self._ladders()
         cast = dict.fromkeys(self.learners, LEARNER)
         cast |= {role: ladder[self.rung[role]] for role, ladder in ladders.items()}
@@ -96,7 +99,7 @@ class League:
         return {role: cast[role] for role in self.matches.roles}
 
     def player(self, role: str, name: str) -> Player:
-        """Returns the player with this name, which is loaded only once."""
+        """Returns the player of a role with this name, which is loaded only once."""
         if (role, name) not in self._players:
             self._players[role, name] = self._load_player(role, name)
         return self._players[role, name]
@@ -123,6 +126,8 @@ class League:
         return {role: self.cfg.roles[role].plays for role in others}
 
     def _load_player(self, role: str, name: str) -> Player:
+        """Returns the player of a role with this name: `random`, `scripted:NAME`, `step:N` (a past self) or a
+        policy of another run. Policies sample their actions."""
         if (builtin := builtin_player(self.matches, role, name)) is not None:
             return builtin
         if name.startswith(STEP):
@@ -130,7 +135,8 @@ class League:
         return sampling_player(self._from_elsewhere(role, name))
 
     def _from_elsewhere(self, role: str, ref: str) -> Policy:
-        """Returns the policy of another run, copied so that this run does not depend on that one."""
+        """Returns the policy of another run that `ref`, a rung of the role's ladder, refers to. It is copied
+        the first time, so that this run does not depend on that one."""
         copy = Snapshots.guest_name(role, self._ladders()[role].index(ref))
         if not self.snapshots.file(copy).exists():
             self.snapshots.write(copy, {role: policy_from_run(self.matches, role, ref, self._runs)})
@@ -160,7 +166,7 @@ class League:
 
     def advance(self, clock: Clock, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
         """Takes snapshots, moves ladders on and applies remedies, after the matches of a rollout were
-        recorded. Returns (kind, detail) of the events to be logged."""
+        recorded. `policies`: learning role -> policy. Returns (kind, detail) of the events to be logged."""
         events: list[tuple[str, dict[str, Any]]] = []
         if self.snapshot_due(clock):
             events += self._snapshot(clock.env_steps, policies)
@@ -179,7 +185,8 @@ class League:
         return events
 
     def snapshot_due(self, clock: Clock) -> bool:
-        """True if a snapshot is to be taken now. Asking uses up the crossing of the cadence."""
+        """Returns whether a snapshot is to be taken now. Each due snapshot is reported only once: asking
+        again at the same clock returns False."""
         if self._due is None:
             # The first call of a new run: the untrained policy becomes the first past self.
             self._due = PeriodicTrigger(self.cfg.league.snapshot, clock)
@@ -189,7 +196,8 @@ class League:
         return self._due.due(clock)
 
     def _snapshot(self, step: int, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
-        """Writes a snapshot of all roles and adds it to the pools of roles that are strong enough."""
+        """Writes a snapshot of all roles at this env step and adds it to the pools of roles that are strong
+        enough. Returns (kind, detail) of the event."""
         entered: list[str] = []
         for role, pool in self.pools.items() if self.has_pool else ():
             entry = self.cfg.league.entry
@@ -202,8 +210,9 @@ class League:
         return [("snapshot", {"step": step, "roles": entered})]
 
     def _remedy(self, moved: Mapping[str, Any], policies: Mapping[str, Policy]) -> dict[str, Any]:
-        """Applies or withdraws a remedy that needs an action: `warm_start` or `handicap`. The others take
-        effect through `learns` and `reward_factor`."""
+        """Applies or withdraws a remedy that needs an action, `warm_start` or `handicap`, and returns fields
+        to add to its event. The other remedies take effect through `learns` and `reward_factor`. `moved`: the
+        result of `Balance.update`."""
         weaker, applied = moved["weaker"], moved["what"] == "applied"
         if moved["remedy"] == "warm_start" and applied:
             return self._warm_start(weaker, policies[weaker])
@@ -218,8 +227,8 @@ class League:
         return {"stronger": stronger, "factor": factor}
 
     def _warm_start(self, role: str, policy: Policy) -> dict[str, Any]:
-        """Loads the role's past self that does best against the current opponent, if it does better than the
-        current policy."""
+        """Loads into `policy` the role's past self that does best against the current opponent, if it does
+        better than the current policy. Returns fields to add to the event."""
         # `win_records` counts wins of the opponent, so the best past self has the lowest rate.
         losses = {
             s: w.win_rate().mean for s, w in self.pools[role].win_records.items() if w.n_known >= 10
@@ -231,8 +240,8 @@ class League:
         return {"from_step": best}
 
     def add_evaluation(self, evaluation: Any) -> dict[str, float]:
-        """Adds the matches of an evaluation to the results. Returns the metrics with the ratings of the
-        evaluated version."""
+        """Adds the matches of an evaluation (MatchEvaluation) to the results. Returns the metrics with the
+        ratings of the evaluated version; none if ratings are not possible."""
         if self.results is None:
             return {}
         pair = self.results.row_role, self.results.column_role
@@ -275,6 +284,7 @@ class League:
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
+        """Returns, as plain JSON, all that a resumed run needs to continue with the same opponents."""
         return {
             "pools": {role: pool.state() for role, pool in self.pools.items()},
             "wins": {role: wins.state() for role, wins in self.wins.items()},
@@ -288,6 +298,7 @@ class League:
         }
 
     def load(self, state: Mapping[str, Any], clock: Clock) -> None:
+        """Restores a state from `state()`. `clock`: the clock of the resumed run."""
         for name in ("pools", "wins", "past", "climbed"):
             for role, part in getattr(self, name).items():
                 part.load(state[name][role])

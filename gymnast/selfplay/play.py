@@ -57,9 +57,13 @@ def play_matches(
     progress: EvaluationProgress | None = None,
     timeout: float | None = None,
 ) -> list[PlayedMatch]:
-    """Plays one match per seed and returns them in the order of the seeds. `player_names` are the names
-    of the players by role. A match that has a fault is retried, `attempts` times in total, and then left out.
-    Matches that are not finished after `timeout` seconds are abandoned."""
+    """Plays one match per seed and returns the finished ones in the order of the seeds. `player_names` are
+    the names of the `players`, both by role; `version`: env steps of the policies.
+
+    A match that has a fault is retried, `attempts` times in total, and then left out and added to
+    `progress.left_out`. Matches that are not finished after `timeout` seconds are abandoned and described in
+    `progress.timed_out`.
+    """
     running = _RunningMatches(matches, players, player_names, version)
     progress = progress or EvaluationProgress()
     # A stack, so reversed: `pop` takes the first seed, and a match to be retried comes next.
@@ -67,6 +71,8 @@ def play_matches(
     done: dict[int, PlayedMatch] = {}
 
     def on_fault(fault: Fault) -> None:
+        """Frees the slot of a match that had a fault; puts the match first in the queue again, or leaves it
+        out if it has no attempts left."""
         index, seed, attempts_left = running.playing.pop(fault.copy)
         if attempts_left > 1:
             waiting.append((index, seed, attempts_left - 1))
@@ -105,6 +111,7 @@ class _RunningMatches:
         names: Mapping[str, str],
         version: int,
     ) -> None:
+        """`players` and their `names` are by role; `version`: env steps of the policies, for the traces."""
         self.matches, self.players, self.names, self.version = matches, players, names, version
         self.playing: dict[int, tuple[int, int, int]] = {}
         """For each busy slot, the index of the seed, the seed, and the number of attempts left."""
@@ -123,7 +130,8 @@ class _RunningMatches:
         self._in_play = {role: np.zeros((n, roles[role].seats), dtype=bool) for role in roles}
 
     def start(self, match: int, upcoming: tuple[int, int, int]) -> tuple[Fault, ...]:
-        """Starts a match (index of the seed, seed, attempts left) in a slot; returns faults of its reset."""
+        """Starts a match, `upcoming` (index of the seed, seed, attempts left), in the slot `match`. Returns
+        faults of its reset; the caller then has to free the slot."""
         _, seed, _ = upcoming
         self.playing[match] = upcoming
         for role in self.matches.roles:
@@ -133,7 +141,8 @@ class _RunningMatches:
         return self.matches.reset([match], [seed])
 
     def step(self, on_fault: Callable[[Fault], None]) -> list[tuple[int, PlayedMatch]]:
-        """Steps every match once. Returns (index of the seed, match) for each match that ended."""
+        """Steps every running match once. Returns (index of the seed, match) for each match that ended.
+        `on_fault` is called for each match that had a fault, and has to remove it from `playing`."""
         matches, record = self.matches, dict[str, Array]()
         # 1. Actions of every seat, [slots, seats, ...].
         for role, kind in matches.roles.items():
@@ -176,7 +185,8 @@ class _RunningMatches:
         ]
 
     def _finished(self, match: int, seed: int, step: MatchStep) -> PlayedMatch:
-        """Returns a match that ended with `step`."""
+        """Returns the match of this seed in the slot `match`, which ended with `step`, with all of its
+        steps."""
         past = self._past[self._started[match] :]
         columns = {name: np.stack([record[name][match] for record in past]) for name in past[-1]}
         outcome, roles = int(step.outcome[match]), self.matches.roles
@@ -205,7 +215,9 @@ class _RunningMatches:
         return PlayedMatch(seed, end, returns, term_rewards, trace)
 
     def _draws(self, role: str) -> tuple[Array, Array]:
-        """Returns this step's noise for every seat, drawn in blocks of `_BLOCK` steps per match."""
+        """Returns this step's random numbers for every seat of a role: noise for sampling actions, [slots,
+        seats, ...], and uniform numbers for scripted players, [slots, seats]. They are drawn in blocks of
+        `_BLOCK` steps per match."""
         seats, head = self.matches.roles[role].seats, self._heads[role]
         # Counted from the start of each match, so the draws do not depend on when its slot was free.
         for match in self.playing:

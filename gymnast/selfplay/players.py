@@ -28,7 +28,8 @@ def builtin_player(matches: Matches, role: str, name: str) -> Player | None:
 
 
 def find_scripted(matches: Matches, role: str, name: str) -> Any:
-    """Returns the environment's scripted player for a role; raises ConfigError if it has none."""
+    """Returns the environment's scripted player of this name for a role; raises ConfigError if it has
+    none."""
     known = matches.scripted.get(role, {})
     if name not in known:
         listed = ", ".join(known) or "none"
@@ -38,7 +39,8 @@ def find_scripted(matches: Matches, role: str, name: str) -> Any:
 
 
 def policy_from_run(matches: Matches, role: str, ref: str, runs_dir: Path) -> Policy:
-    """Loads the policy of another run that plays a role in this one, and checks that its spaces fit."""
+    """Returns the policy of another run, `ref`, that plays a role in this one. Raises ConfigError if it has
+    no policy for the role or other spaces."""
     _, saved = find_checkpoint(ref, runs_dir)
     if role not in saved.document("policy"):
         roles = ", ".join(saved.document("policy"))
@@ -52,7 +54,8 @@ def policy_from_run(matches: Matches, role: str, ref: str, runs_dir: Path) -> Po
 def refuse_unknown_players(
     cfg: Config[Any], matches: Matches, learners: Sequence[str], runs_dir: Path
 ) -> None:
-    """Raises an error if a player that the config names cannot be found; called before a run is created."""
+    """Raises an error if a player that the config names cannot be found; called before a run is created.
+    `learners`: the roles that learn; `runs_dir`: where other runs are looked up."""
     # 1. Roles that do not learn: every rung of their ladders.
     others = [role for role in matches.roles if role not in learners]
     for role in others:

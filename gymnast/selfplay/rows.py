@@ -15,8 +15,9 @@ def match_row(
     outcomes: Mapping[str, str],
     metric_keys: Mapping[str, str],
 ) -> dict[str, float]:
-    """Returns the number of matches, mean duration, share of each outcome, and the mean of each match metric;
-    `metric_keys` maps metric names to keys of `MatchEnd.numbers`."""
+    """Returns the metrics of finished matches: their number, mean duration, share of each of `outcomes`
+    (outcome -> winning role), and the mean of each match metric. `metric_keys` maps metric names to keys of
+    `MatchEnd.numbers`. Without matches, only the number."""
     if not ends:
         return {"match/count": 0}
     n = len(ends)

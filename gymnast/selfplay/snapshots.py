@@ -35,14 +35,16 @@ class Snapshots:
         return sorted(int(stem) for stem in stems if stem.isdecimal())
 
     def write(self, name: str | int, policies: Mapping[str, Policy]) -> None:
-        """Writes the policies of all roles to one file, which replaces any file of that name."""
+        """Writes policies (role -> policy) to one file, which replaces any file of that name: a past self by
+        its step, a player from elsewhere by `guest_name`."""
         arrays = add_role_prefix({role: policy.arrays() for role, policy in policies.items()})
         specs = {role: policy.spec() for role, policy in policies.items()}
         self.directory.mkdir(exist_ok=True)
         durable.replace(self.file(name), pack(arrays, {"policies": specs}))
 
     def read(self, name: str | int, role: str) -> Policy:
-        """Returns the policy of a role; raises RunError if the file is missing or damaged."""
+        """Returns the policy of a role in the snapshot `name` (see `file`); raises RunError if the file is
+        missing or damaged."""
         path = self.file(name)
         try:
             content = path.read_bytes()
@@ -58,8 +60,8 @@ class Snapshots:
         return policy
 
     def copy(self, target_dir: Path, up_to: int) -> None:
-        """Copies the past selves up to this step, and the players from other runs, to the run in directory
-        `target_dir`."""
+        """Copies the past selves up to env step `up_to`, and the players from other runs, to the run in
+        directory `target_dir`."""
         target = Snapshots(target_dir)
         later = {self.file(step) for step in self.steps() if step > up_to}
         for file in self.directory.glob("*.safetensors"):

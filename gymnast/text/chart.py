@@ -18,9 +18,10 @@ Series = tuple[Sequence[float], Sequence[float]]
 
 
 def sparkline(values: Sequence[float], width: int = 20) -> str:
-    """Returns a row of bars between the smallest and the largest value.
+    """Returns a row of bars, from the lowest bar for the smallest value to the highest for the largest.
 
-    More than `width` values are averaged into `width` bars.
+    More than `width` values are averaged into `width` bars; fewer give one bar each. A value that is not
+    finite is a space.
     """
     cells = _pooled(values, width)
     finite = [v for v in cells if math.isfinite(v)]
@@ -33,9 +34,11 @@ def sparkline(values: Sequence[float], width: int = 20) -> str:
 def line_chart(
     series: Mapping[str, Series], *, width: int = 72, height: int = 16, x_label: str = ""
 ) -> str:
-    """Draws all series on common axes, each at its own x values, with a legend below.
+    """Draws all series (name -> x and y values) on common axes, each at its own x values, with a legend
+    below.
 
-    `width` and `height` are the size of the plotting area, in characters.
+    `width` and `height` are the size of the plotting area, in characters. Without any finite point, the
+    result is a note that there is nothing to draw.
     """
     points = {name: _points(*xy) for name, xy in series.items()}
     all_points = [point for line in points.values() for point in line]
@@ -69,6 +72,8 @@ def short_number(value: float) -> str:
 
 
 def _pooled(values: Sequence[float], width: int) -> list[float]:
+    """Returns the means of `width` consecutive parts of about equal length; the values themselves if they are
+    not more."""
     n = len(values)
     if n <= width:
         return list(values)
@@ -93,6 +98,8 @@ def _points(xs: Sequence[float], ys: Sequence[float]) -> list[tuple[float, float
 
 
 def _cell_index(value: float, low: float, high: float, cells: int) -> int:
+    """Returns the cell, 0 to cells - 1, of a value on an axis from `low` to `high`; 0 if the axis has no
+    length."""
     span = high / 2 - low / 2  # halves: the span may overflow
     return round((value / 2 - low / 2) / span * (cells - 1)) if span > 0 else 0
 
@@ -113,6 +120,8 @@ def _marks(n: int) -> list[str]:
 
 
 def _framed(grid: list[list[str]], low: float, high: float) -> list[str]:
+    """Returns the lines of the grid with the y axis on their left, labeled at the top, at the bottom and, if
+    there is space, in the middle. `low` and `high`: the values at the bottom and at the top."""
     height = len(grid)
     labels = {0: short_number(high), height - 1: short_number(low)}
     if high > low and height >= 5:
@@ -125,5 +134,6 @@ def _framed(grid: list[list[str]], low: float, high: float) -> list[str]:
 
 
 def _ends(left: str, middle: str, right: str, width: int) -> str:
+    """Returns the text below the x axis: both ends with `middle` between them if it fits into `width`."""
     room = width - len(left) - len(right)
     return f"{left}{middle:^{room}}{right}" if room > len(middle) + 1 else f"{left} .. {right}"

@@ -27,6 +27,8 @@ def event_detail(event: Mapping[str, Any]) -> str:
 
 
 def _value_text(value: Any) -> str:
+    """Returns the value of one field: changes of settings and scores in their own form, a list of such
+    separated by semicolons, floats with six significant digits."""
     if isinstance(value, list) and value and all(isinstance(v, Mapping) for v in value):
         return "; ".join(map(_value_text, value))
     if isinstance(value, Mapping) and {"key", "from", "to"} == value.keys():

@@ -8,7 +8,8 @@ from typing import Any
 
 
 def score(value: Mapping[str, Any] | None) -> str:
-    """Formats a score with its 95 % interval, if it has one (a single episode has none); a dash for None."""
+    """Formats a score (`mean`, `low`, `high`) with its 95 % interval, if it has one (a single episode has
+    none); a dash for None."""
     if value is None:
         return "-"
     if not math.isfinite(value["low"]):
@@ -68,6 +69,8 @@ def size(n_bytes: float) -> str:
 
 
 def duration(seconds: float | None) -> str:
+    """Formats a time in one or two units: `4.2 s`, `35 s`, `2 min 5 s`, `35 min`, `3 h 20 min`, `5 d`; a dash
+    for None."""
     if seconds is None:
         return "-"
     if seconds < 60:
@@ -80,7 +83,7 @@ def duration(seconds: float | None) -> str:
 
 
 def age(seconds: float) -> str:
-    """Formats an age in its largest unit: `3 d`, `5 h`, `now`."""
+    """Formats an age in its largest whole unit: `3 d`, `5 h`, `20 s`, and `now` below 10 seconds."""
     for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= unit:
             return f"{seconds // unit:.0f} {name}"
@@ -88,12 +91,13 @@ def age(seconds: float) -> str:
 
 
 def change(value: Mapping[str, Any]) -> str:
-    """Formats the change of a setting: `algo.lr 0.0001 (was 0.003 -> 0)`."""
+    """Formats the change of a setting (`key`, `from`, `to`): `algo.lr 0.0001 (was 0.003 -> 0)`."""
     return f"{value['key']} {value['to']} (was {value['from']})"
 
 
 def table(head: Sequence[str], lines: Sequence[Sequence[str]], right: str = "") -> str:
-    """Formats a table, columns two spaces apart; the columns named in `right` (words) are right-aligned."""
+    """Formats a table, columns two spaces apart. `head`: the names of the columns; `lines`: the cells; the
+    columns named in `right` (separated by spaces) are right-aligned."""
     right_aligned = set(right.split())
     widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
     return "\n".join(

@@ -7,7 +7,8 @@ from difflib import get_close_matches
 
 
 def did_you_mean(word: str, known: Iterable[str], n: int = 3) -> str:
-    """Returns `; did you mean A or B?` for an unknown name, or an empty text. Ignores letter case."""
+    """Returns `; did you mean A or B?` with up to `n` names of `known` that are similar to `word` or contain
+    it, or an empty text if there is none. Ignores letter case."""
     names = {name.lower(): name for name in known}
     word = word.lower()
     matches = get_close_matches(word, names, n=n, cutoff=0.6)

@@ -17,7 +17,7 @@ OTHERS = ("env.n_envs",)
 
 
 def concerns_learning(key: str) -> bool:
-    """True if a setting affects how the agent learns, and not how it is scored."""
+    """Returns whether the setting `key` (dotted) affects how the agent learns, and not how it is scored."""
     section, _, field = key.partition(".")
     if section == "shaping":  # scores exclude shaping terms
         return key.endswith(".weight")

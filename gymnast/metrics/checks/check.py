@@ -22,11 +22,13 @@ class Remedy:
     changes: Changes = field(default_factory=dict[str, Any])
 
     def for_run(self, settings: Mapping[str, Any]) -> Remedy:
-        """Returns the remedy with only the changes that may be advised for a run with these settings."""
+        """Returns this remedy without changes that advice may not make, that do not exist for the run's
+        algorithm, or that its settings already have. `settings`: dotted config key -> plain value."""
         return replace(self, changes=advisable_changes(self.changes, settings))
 
     def text(self, settings: Mapping[str, Any]) -> str:
-        """Returns the cause, followed by each change in the form that `--set` takes."""
+        """Returns the cause, followed by each change in the form that `--set` takes, with its present value
+        from `settings` (dotted config key -> plain value)."""
         assignments = [
             f"{key}={value} (now {settings.get(key, 'unset')})"
             for key, value in self.changes.items()
@@ -54,7 +56,8 @@ class Check:
 
 
 def scale_setting(history: RunHistory, key: str, factor: float) -> Changes:
-    """Returns the change that multiplies a schedule by a factor, rounded to two digits; empty if it is 0."""
+    """Returns the change that multiplies the setting `key`, a number or a schedule, by `factor`, rounded to
+    two significant digits. Returns no change if the setting is 0 or missing."""
     schedule = Schedule.parse(history.setting(key, 0.0))
     return {key: round_schedule(schedule.scaled(factor)).to_plain()} if schedule.highest > 0 else {}
 
@@ -66,13 +69,15 @@ def round_schedule(schedule: Schedule) -> Schedule:
 
 
 def limit_peak(history: RunHistory, key: str, peak: float) -> Changes:
-    """Returns the change that scales a schedule down to this peak; empty if it is already below."""
+    """Returns the change that scales the setting `key`, a number or a schedule, so that its highest value is
+    `peak`. Returns no change if it is not higher than that."""
     highest = Schedule.parse(history.setting(key, 0.0)).highest
     return scale_setting(history, key, peak / highest) if highest > peak else {}
 
 
 def cap_setting(history: RunHistory, key: str, cap: float) -> Changes:
-    """Returns the change that limits every value of a schedule to the cap."""
+    """Returns the change that limits every value of the setting `key`, a number or a schedule, to `cap`.
+    Values below it are kept, and all are rounded to two significant digits."""
     schedule = Schedule.parse(history.setting(key, 0.0))
     frames = [(position, min(value, cap)) for position, value in schedule.frames]
     while len(frames) > 2 and frames[0][1] == frames[1][1]:
@@ -81,5 +86,5 @@ def cap_setting(history: RunHistory, key: str, cap: float) -> Changes:
 
 
 def rounded_text(value: float) -> str:
-    """Returns a number with three significant digits."""
+    """Returns a number as text, rounded to three significant digits."""
     return format_number(float(f"{value:.3g}"))

@@ -17,7 +17,8 @@ LARGEST_TARGET = 300.0
 
 
 def _frozen(history: RunHistory) -> str | None:
-    if history.recent_mean(CRITIC) > 1e-9:  # practically zero
+    """Returns the problem if the gradient of the critic is practically zero (norm up to 1e-9), else None."""
+    if history.recent_mean(CRITIC) > 1e-9:
         return None
     explained = history.recent_mean(EXPLAINED)
     return (
@@ -32,6 +33,8 @@ def _let_it_learn(history: RunHistory) -> Remedy:
 
 
 def _dominates(history: RunHistory) -> str | None:
+    """Returns the problem if at least 90 % of the gradients are clipped and the critic's gradient norm is at
+    least DOMINATES times the actor's, else None."""
     actor, critic = history.recent_mean(ACTOR), history.recent_mean(CRITIC)
     clipped = history.recent_mean("optim/clipped_share")
     # Without clipping the sizes do not matter: Adam rescales the gradient of each parameter.
@@ -59,6 +62,7 @@ def _target_size(history: RunHistory) -> float:
 
 
 def _targets_are_large(history: RunHistory) -> bool:
+    """Returns whether value targets were recorded and are typically larger than USUAL_TARGET."""
     return (
         history.has("value/target_mean", "value/target_std")
         and _target_size(history) > USUAL_TARGET
@@ -66,6 +70,8 @@ def _targets_are_large(history: RunHistory) -> bool:
 
 
 def normalize_rewards(history: RunHistory) -> Remedy:
+    """Returns the remedy for rewards that are too large: normalize them or, if they already are, divide
+    `algo.value_coef` by 10. With a replay buffer, rewards are reduced to their sign."""
     if history.setting("normalize.reward") == "running":
         why = "The value loss outweighs the policy loss, although rewards are normalized."
         return Remedy(why, scale_setting(history, "algo.value_coef", 0.1))
@@ -76,6 +82,8 @@ def normalize_rewards(history: RunHistory) -> Remedy:
 
 
 def better_critic(history: RunHistory) -> Remedy:
+    """Returns the remedy for a critic that is worse than a constant: normalize the rewards if they are large
+    and not normalized, else no change."""
     if history.setting("normalize.reward") is None and _targets_are_large(history):
         return normalize_rewards(history)
     return Remedy("The critic predicts its targets worse than their mean would.")

@@ -20,6 +20,8 @@ SHORT_HORIZON = 5.0
 
 
 def _opposed(history: RunHistory) -> str | None:
+    """Returns the problem if the cosine similarity of training reward and raw reward is below -0.5, else
+    None."""
     agreement = history.recent_mean(AGREEMENT)
     return (
         f"the training reward is opposed to the raw reward: agreement {agreement:.2f}"
@@ -29,6 +31,8 @@ def _opposed(history: RunHistory) -> str | None:
 
 
 def _fix_reward_sign(history: RunHistory) -> Remedy:
+    """Returns the remedy for opposed rewards: make a negative `normalize.reward_scale` positive, else set the
+    weight of every shaping term to 0."""
     scale = history.setting("normalize.reward_scale", 1.0)
     if scale < 0:
         return Remedy("The reward scale is negative.", {"normalize.reward_scale": -scale})
@@ -39,6 +43,8 @@ def _fix_reward_sign(history: RunHistory) -> Remedy:
 
 
 def _large_observations(history: RunHistory) -> str | None:
+    """Returns the problem if observations are not normalized and typically larger than LARGE_OBS, else
+    None."""
     if history.setting("normalize.obs") is not None:
         return None
     size = obs_size(history)
@@ -50,7 +56,8 @@ def _large_observations(history: RunHistory) -> str | None:
 
 
 def obs_size(history: RunHistory) -> float:
-    """Returns the typical size of an observation component; 0 if it was not recorded."""
+    """Returns the typical size of an observation component, which is the larger of the absolute mean and the
+    standard deviation; 0 if neither was recorded."""
     keys = [key for key in ("rollout/obs_mean", "rollout/obs_std") if history.has(key)]
     return max((abs(history.recent_mean(key)) for key in keys), default=0.0)
 
@@ -60,11 +67,14 @@ def normalize_observations(_: RunHistory) -> Remedy:
 
 
 def rollout_steps(history: RunHistory) -> float:
-    """Returns the number of env steps in a rollout, from the settings."""
+    """Returns the number of env steps in a rollout, by the settings: `env.n_envs` times `algo.n_steps` (2048
+    if unset)."""
     return history.numeric_setting("env.n_envs", 1) * history.numeric_setting("algo.n_steps", 2048)
 
 
 def _no_effect(history: RunHistory) -> str | None:
+    """Returns the problem if the actions explain no more of the change of the observation than random actions
+    would by chance, else None."""
     # The share of variance that random actions explain by chance falls with the number of steps, of which
     # the metric uses at most 256.
     chance = 10.0 / min(rollout_steps(history), 256.0)
@@ -82,7 +92,8 @@ def _fix_environment(_: RunHistory) -> Remedy:
 
 
 def _minibatch(history: RunHistory) -> float:
-    """Returns the number of steps per gradient step, from the settings."""
+    """Returns the number of env steps per gradient step, by `algo.batch_size`, a number or a share of the
+    rollout; without it, the whole rollout."""
     size, steps = history.setting("algo.batch_size", "100%"), rollout_steps(history)
     return (
         Share.parse(size) * steps
@@ -92,6 +103,8 @@ def _minibatch(history: RunHistory) -> float:
 
 
 def _too_few_steps(history: RunHistory) -> str | None:
+    """Returns the problem if rollouts have fewer than SMALL_ROLLOUT steps or minibatches fewer than
+    SMALL_MINIBATCH, by the settings, else None."""
     if history.setting("algo.n_steps") is None:
         return None  # REINFORCE: the size of a rollout follows from its episodes
     steps, minibatch = rollout_steps(history), _minibatch(history)
@@ -109,6 +122,8 @@ def _more_steps(history: RunHistory) -> Remedy:
 
 
 def _shortsighted(history: RunHistory) -> str | None:
+    """Returns the problem if the discount horizon is shorter than SHORT_HORIZON steps and than a quarter of
+    an episode, else None."""
     gamma = history.numeric_setting("algo.gamma", 0.99)
     if gamma == 0:  # a contextual bandit: an action does not affect later rewards
         return None
@@ -131,7 +146,7 @@ def discount_horizon(gamma: float) -> float:
 
 
 def gamma_for(steps: float) -> float:
-    """Returns a discount factor whose horizon suits episodes of this many steps."""
+    """Returns a discount factor for episodes of this many steps: 0.99 below 300 steps, else 0.995."""
     return 0.99 if steps < 300 else 0.995
 
 

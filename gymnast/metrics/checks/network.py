@@ -10,6 +10,9 @@ SPIKE = 10.0
 
 
 def revive_dead_units(history: RunHistory) -> Remedy:
+    """Returns the remedy for dead units. If the learning rate once was more than SPIKE times the latest one,
+    `algo.lr` is capped at the latest one; otherwise it is divided by 10, and rectifiers are replaced by
+    tanh."""
     rate = history.stats.get("hyper/lr")
     # A rate that has fallen since does no harm now; its early peak would do so again in the next run.
     if rate is not None and rate.peak > SPIKE * rate.recent[-1] > 0:

@@ -36,7 +36,8 @@ LARGE_OBS = 3.0
 
 
 def smaller_steps(history: RunHistory) -> Remedy:
-    """Returns a smaller learning rate: the KL of an update grows roughly with its square."""
+    """Returns the remedy for updates that are too large: multiply `algo.lr` by a factor from 0.01 to 0.5,
+    which is smaller for a larger KL."""
     kl = history.recent_mean(KL) if history.has(KL) else 1.0
     # KL grows with the square of the step, so the rate changes with the square root of the KL. Far
     # from the trust region (0.5 nats) that no longer holds.
@@ -51,7 +52,8 @@ def more_exploration(history: RunHistory) -> Remedy:
 
 
 def _bonus(history: RunHistory, factor: float, fresh: float) -> Changes:
-    """Returns the change that multiplies the entropy coefficient, or sets it to `fresh` if it is 0."""
+    """Returns the change that multiplies `algo.entropy_coef` by `factor`, or sets it to `fresh` if it is 0 or
+    unset."""
     return scale_setting(history, "algo.entropy_coef", factor) or {"algo.entropy_coef": fresh}
 
 
@@ -81,6 +83,8 @@ def _uniform_without_bonus(history: RunHistory) -> str | None:
 
 
 def _still_uniform(history: RunHistory) -> str | None:
+    """Returns the problem if, after 15 % of the budget (without a budget, 50 rollouts), the entropy is still
+    NEARLY_UNIFORM of its maximum, although updates change the policy; else None."""
     progress = history.progress
     late = history.rows >= 50 if progress is None else progress >= 0.15
     share = history.recent_mean(ENTROPY)
@@ -91,6 +95,8 @@ def _still_uniform(history: RunHistory) -> str | None:
 
 
 def _converged_early(history: RunHistory) -> str | None:
+    """Returns the problem if the entropy is down to CONVERGED of its maximum before EARLY of the budget is
+    used; None otherwise, and always without a budget."""
     progress, share = history.progress, history.recent_mean(ENTROPY)
     if progress is None or progress > EARLY or share > CONVERGED:
         return None
@@ -118,6 +124,8 @@ def _no_direction(_: RunHistory) -> Remedy:
 
 
 def _not_uniform(history: RunHistory) -> str | None:
+    """Returns the problem if the policy before the first update has at most 97 % of the maximum entropy, else
+    None."""
     # Only the first row, and only of a run that did not start from trained weights.
     if history.rows > 1 or history.setting("run.parent"):
         return None
@@ -131,6 +139,8 @@ def _not_uniform(history: RunHistory) -> str | None:
 
 
 def _why_not_uniform(history: RunHistory) -> Remedy:
+    """Returns the remedy for an untrained policy that is not uniform: normalize observations if they are
+    large and not normalized, else no change."""
     why = (
         "The untrained policy prefers some actions, because observations are large or because the last "
         "layer of a custom module has large weights."
@@ -141,6 +151,8 @@ def _why_not_uniform(history: RunHistory) -> Remedy:
 
 
 def _stopped_by_kl(history: RunHistory) -> str | None:
+    """Returns the problem if `algo.epochs` is 4 or more but updates stop after fewer than 1.5 epochs on
+    average, else None."""
     # Fewer than 1.5 of at least 4 epochs: most of each update is never computed.
     planned = history.numeric_setting("algo.epochs", 1)
     done = history.recent_mean("optim/epochs")

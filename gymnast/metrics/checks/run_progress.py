@@ -16,7 +16,8 @@ LARGE_KL = 0.02
 
 
 def _noise(history: RunHistory) -> float:
-    """Returns the standard error of the mean training return."""
+    """Returns the standard error of the mean training return, from the recent spread and number of
+    episodes."""
     return history.recent_mean(SPREAD) / math.sqrt(max(history.recent_mean(COUNT), 1.0))
 
 
@@ -26,6 +27,8 @@ def _improvement(history: RunHistory) -> float:
 
 
 def _stalled(history: RunHistory) -> str | None:
+    """Returns the problem if the training return has not improved for PATIENT_SHARE of the budget; None
+    otherwise. Without a budget, the share is that of the steps so far, from 100 rollouts on."""
     share = history.share_without_improvement()
     # Without a budget, the share of the steps so far is meaningless at first.
     late = history.rows >= 100 if history.progress is None else True
@@ -40,6 +43,8 @@ def _see_other_alerts(_: RunHistory) -> Remedy:
 
 
 def _falls(history: RunHistory) -> str | None:
+    """Returns the problem if the training return has fallen significantly below its best short mean, by more
+    than half of what was learned; None otherwise."""
     now, best, noise = history.recent_mean(RETURN), history.stats[RETURN].best, _noise(history)
     lost, improvement = best - now, _improvement(history)
     # Significant (four standard errors) and large: half of what was learned is gone. The last term
@@ -59,6 +64,8 @@ def _smaller_steps(history: RunHistory) -> Remedy:
 
 
 def _evaluates_worse(history: RunHistory) -> str | None:
+    """Returns the problem if the policy has learned something and the latest evaluation return is lower than
+    the training return by four standard errors and by half of what was learned; None otherwise."""
     trained, scored = history.recent_mean(RETURN), history.stats[SCORE].recent[-1]
     improvement = max(_improvement(history), 1e-9)
     if improvement < 4 * _noise(history) or trained - scored < max(
@@ -76,6 +83,7 @@ def _compare_evaluation(_: RunHistory) -> Remedy:
 
 
 def _slower(history: RunHistory) -> str | None:
+    """Returns the problem if the recent speed is below 30 % of the mean speed of the run, else None."""
     now, usual = history.recent_mean(SPEED), history.stats[SPEED].overall_mean
     return (
         f"{rounded_text(now)} env steps per second, compared with {rounded_text(usual)} on average"

@@ -19,7 +19,8 @@ _INDEX = re.compile(r"\.(\d+)$")
 
 
 def task_metrics(limits: Limits) -> list[Metric]:
-    """Returns the per-dimension metrics for the spaces of one task, with their labels and bounds."""
+    """Returns the per-dimension metrics for the spaces of one task, with their labels and bounds. A space
+    with more than MAX_COMPONENTS dimensions has none."""
     return [
         *(_share(k, label) for k, label in enumerate(_few(limits.action_labels))),
         *(metric(k, p) for k, p in enumerate(_few(limits.action_dims)) for metric in (_mean, _std)),
@@ -50,11 +51,14 @@ def split_index(name: str) -> tuple[str, int]:
 
 
 def _few(parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Returns the parts if there are few enough for a metric each, else nothing."""
+    """Returns the parts if there are at most MAX_COMPONENTS, so that each gets a metric, else an empty
+    tuple."""
     return parts if len(parts) <= MAX_COMPONENTS else ()
 
 
 def _share(k: object, label: str) -> Metric:
+    """Declares the metric for the share of discrete action `k`: its index, or "K" in the generic declaration
+    for the docs. `label`: its name, or empty."""
     return Metric(
         f"rollout/action_share.{k}",
         f"Share of steps in which action {_which(k, label)} was taken. Discrete actions only.",
@@ -66,6 +70,8 @@ def _share(k: object, label: str) -> Metric:
 
 
 def _mean(k: object, part: Dimension) -> Metric:
+    """Declares the metric for the mean of dimension `k` of a Box action: its index, or "K" in the generic
+    declaration for the docs."""
     return Metric(
         f"rollout/action_mean.{k}",
         f"Mean of action dimension {_which(k, part.name)}, as passed to the environment. Box actions only.",
@@ -76,6 +82,8 @@ def _mean(k: object, part: Dimension) -> Metric:
 
 
 def _std(k: object, part: Dimension) -> Metric:
+    """Declares the metric for the standard deviation of dimension `k` of a Box action: its index, or "K" in
+    the generic declaration for the docs."""
     return Metric(
         f"rollout/action_std.{k}",
         f"Standard deviation of action dimension {_which(k, part.name)}, as passed to the environment. "
@@ -87,6 +95,8 @@ def _std(k: object, part: Dimension) -> Metric:
 
 
 def _obs(k: object, part: Dimension) -> Metric:
+    """Declares the metric for the mean of component `k` of a vector observation: its index, or "K" in the
+    generic declaration for the docs."""
     return Metric(
         f"rollout/obs_mean.{k}",
         f"Mean of observation component {_which(k, part.name)}, as the environment returned it.",

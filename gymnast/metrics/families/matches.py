@@ -18,7 +18,8 @@ EVALUATED = "the matches of that evaluation"
 
 
 def _ends(section: str, what: str, window: str) -> list[Metric]:
-    """Returns the metrics of both ends of a win rate's confidence interval."""
+    """Declares the metrics `SECTION/win_low` and `SECTION/win_high`, the ends of the confidence interval of a
+    win rate. `what`: that win rate in words; `window`: the matches it is computed over."""
     return [
         Metric(
             f"{section}/win_{end}",

@@ -14,6 +14,9 @@ SAMPLED = (
 
 
 def _dead(suffix: str = "", whose: str = "", *, priority: int = 7) -> Metric:
+    """Declares the metric for the share of dead units, of all hidden units or, with a `suffix` of its name
+    (`_actor`), of a part of the network. `whose`: that part in words, after "hidden units". Only the metric
+    of all units has a healthy range and is in the live table."""
     return Metric(
         f"network/dead_units{suffix}",
         f"Share of the hidden units{whose} whose output is 0 (ReLU), between -0.01 and 0 (SiLU, GELU) "

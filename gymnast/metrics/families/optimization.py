@@ -17,6 +17,7 @@ PARTS = {
 
 
 def _gradient(part: str) -> Metric:
+    """Declares the metric for the gradient norm of one of PARTS, before clipping."""
     return Metric(
         f"optim/grad_norm_{part}",
         f"Gradient norm of {PARTS[part]}, before clipping.",
@@ -28,6 +29,7 @@ def _gradient(part: str) -> Metric:
 
 
 def _size(part: str) -> Metric:
+    """Declares the metric for the norm of the parameters of one of PARTS."""
     return Metric(
         f"optim/param_norm_{part}",
         f"Norm of {PARTS[part]}.",
@@ -40,7 +42,8 @@ def _size(part: str) -> Metric:
 
 
 def _term(name: str, description: str, reason: str = "") -> Metric:
-    """Declares one term of loss/total."""
+    """Declares one term of loss/total. `reason`: why it has no bounds; without a reason, its bounds are 0 to
+    infinity."""
     return Metric(
         f"loss/{name}",
         description,

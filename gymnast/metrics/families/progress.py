@@ -9,6 +9,7 @@ THIS_ROW = "since the previous row"
 
 
 def _seconds(name: str, description: str, *, priority: int = 8, in_table: bool = False) -> Metric:
+    """Declares a metric for the seconds of wall time that something took since the previous row."""
     return Metric(
         name,
         description,
@@ -23,6 +24,8 @@ def _seconds(name: str, description: str, *, priority: int = 8, in_table: bool =
 
 
 def _time_share(name: str, activity: str) -> Metric:
+    """Declares a metric for the share of the wall time since the previous row. `activity` completes the
+    sentence "Share of the wall time spent ..."."""
     return Metric(
         name,
         f"Share of the wall time spent {activity}.",
@@ -36,6 +39,7 @@ def _time_share(name: str, activity: str) -> Metric:
 
 
 def _counter(name: str, description: str, priority: int, *, in_table: bool = False) -> Metric:
+    """Declares a clock: a count since the run began, which never falls."""
     return Metric(
         name,
         description,

@@ -24,7 +24,8 @@ METRICS = (
 
 
 def term_metrics(terms: Mapping[str, TermConfig]) -> list[Metric]:
-    """Returns two metrics for each shaping term of a config: its mean reward and its weight."""
+    """Returns two metrics for each shaping term of a config: its mean reward and its weight. `terms`: name ->
+    config."""
     # imported here: it loads pydantic, which commands that only read a run do not need
     from gymnast.config.sections.shaping import term_spec
 

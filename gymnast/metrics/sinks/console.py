@@ -66,6 +66,8 @@ class Console:
         self._show.event(event)
 
     def close(self, summary: Summary | None) -> None:
+        """Draws the last state and prints the summary; without a summary (the run failed), or without
+        `format_summary`, only the former. A second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -76,6 +78,8 @@ class Console:
                 self._print_summary(summary, self._format_summary(summary).rstrip())
 
     def _print_summary(self, summary: Summary, text: str) -> None:
+        """Prints `text`, the formatted summary: in a terminal with its first line colored by whether the task
+        is solved, with `quiet` only the first line."""
         first, _, others = text.partition("\n")
         if self._terminal is None:  # rich ends the process on a closed pipe
             self._file.write(f"{first if self._quiet else text}\n")
@@ -90,8 +94,8 @@ class Console:
 
 
 def _terminal_at(file: TextIO) -> Any:
-    """Returns the rich console of a file that is a terminal; None for a pipe, so that rich is not
-    imported."""
+    """Returns the rich console for `file` if it is a terminal, or if FORCE_COLOR or TTY_COMPATIBLE makes rich
+    treat it as one; else None. For a pipe, rich is not even imported."""
     forced = "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
     with suppress(ValueError):  # the file is closed
         if forced or file.isatty():
@@ -123,6 +127,8 @@ class _Lines:
         self._unprinted: Row | None = None
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
+        """Prints every alert, and the row if it has an evaluation or LINE_SECONDS have passed since the last
+        one."""
         for alert in alerts:
             self._put(alert_line(alert))
         now = time.monotonic()

@@ -59,7 +59,8 @@ class View:
 
 
 def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> Text:
-    """Lays out a frame of the given size; if space is short, metrics of low priority are omitted."""
+    """Lays out a frame of at most `width` columns and `height` lines; if space is short, metrics of low
+    priority are omitted. `ascii_only`: without colors and special characters."""
     paused = "   paused" if view.paused else ""
     title = Text.assemble(
         (view.title or "training", "bold"),
@@ -84,9 +85,9 @@ def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> T
 
 
 def choose_keys(view: View, room: int) -> list[str]:
-    """Returns the keys to display, at most `room`, in table order.
+    """Returns the keys to display, at most `room` (but at least one), in table order.
 
-    Keys with an alert are chosen first, then pinned keys, then keys by priority.
+    Keys with an alert are chosen first, then pinned keys, then the metrics of the live table by priority.
     """
     names = view.history.names()
     pinned, alerting = names.intersection(view.pinned), {alert.key for alert in view.alerts}
@@ -104,7 +105,8 @@ def _priority(view: View, key: str) -> int:
 
 
 def _progress(view: View, width: int, ascii_only: bool) -> Text:
-    """Returns the progress bar, followed by as many details as fit."""
+    """Returns the progress bar, followed by as many details as fit into `width`; without a budget, only the
+    steps and the elapsed time."""
     latest = view.history.latest
     share, remaining = latest("progress/share"), latest("progress/remaining")
     elapsed = duration(latest("clock/seconds") + view.since_row)
@@ -126,7 +128,8 @@ def _progress(view: View, width: int, ascii_only: bool) -> Text:
 
 
 def _counted(view: View, *, total: bool = False) -> str:
-    """Returns `62,464 of 100,000 env steps`, on the clock of the budget unless that is time."""
+    """Returns `62,464 of 100,000 env steps`, on the clock of the budget or, if that is time, in env steps.
+    The total is only added with `total`."""
     clock, goal = view.budget or ("env_steps", math.nan)
     if clock == "seconds":  # elapsed and remaining time are displayed anyway
         clock, goal = "env_steps", math.nan
@@ -191,8 +194,9 @@ def _label(key: str) -> str:
 
 
 def _cells(view: View, key: str, alert: Alert | None, title: str, label: str, width: int) -> Text:
-    """Returns mark, section, label, number and unit. Bold is for priority 1, color for alerts: both can
-    apply."""
+    """Returns the first cells of a line: mark of the alert, section, label, number and unit. `title` and
+    `label` are already padded; `width` is that of the number. Bold is for priority 1, color for alerts: both
+    can apply."""
     metric = metric_for_key(key, view.metrics)
     color = STYLES[alert.level] if alert else ""
     weight = "bold " if metric.priority == 1 else ""
@@ -207,7 +211,8 @@ def _cells(view: View, key: str, alert: Alert | None, title: str, label: str, wi
 
 
 def _change(view: View, key: str) -> Text:
-    """Returns the change since the row before: green for an improvement, red for the opposite."""
+    """Returns the change since the row before: green for an improvement, red for the opposite, blank if there
+    is none."""
     metric, change = metric_for_key(key, view.metrics), view.history.change(key)
     if not math.isfinite(change):
         return Text(" " * CHANGE)
@@ -217,7 +222,8 @@ def _change(view: View, key: str) -> Text:
 
 
 def _alerts(alerts: Sequence[Alert], width: int, room: int) -> list[Text]:
-    """Returns as many complete alerts as fit into `room` lines; the first one is truncated if it must be."""
+    """Returns as many complete alerts as fit into `room` lines, then `and N more`. The first alert is always
+    shown, truncated if it must be."""
     lines: list[Text] = []
     for index, alert in enumerate(alerts):
         wrapped = [

@@ -80,6 +80,8 @@ class _Downsampled:
         self._limit, self._stride, self._count = limit, 1, 0
 
     def add(self, row: Row) -> None:
+        """Adds a row, which is kept if its number is a multiple of the stride. More than `limit` kept rows
+        are halved, and the stride doubles."""
         self.recent.append(row)
         self.last_is_kept = self._count % self._stride == 0
         if self.last_is_kept:

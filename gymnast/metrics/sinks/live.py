@@ -42,6 +42,8 @@ class LiveTable:
         budget: Mapping[str, float],
         pinned: Sequence[str] = (),
     ) -> None:
+        """`terminal`: the rich console to draw on; `budget`: clock -> total, the main clock first; `pinned`:
+        keys that are always displayed, whatever their priority."""
         self._terminal, self._metrics = terminal, metrics
         self._title, self._budget, self._pinned = title, dict(budget), pinned
         self._history = History()
@@ -60,6 +62,8 @@ class LiveTable:
         self._thread = Thread(target=self._draw_forever, name="console", daemon=True)
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
+        """Takes over a row and the alerts that it raised or resolved; the drawing thread displays them. The
+        first row starts that thread."""
         self._history.add(row)
         for alert in alerts:
             if alert.active:
@@ -71,6 +75,9 @@ class LiveTable:
             self._start()
 
     def event(self, event: Mapping[str, Any]) -> None:
+        """Takes over an event: prints it above the table (PERSISTENT_EVENTS, and all after `close`) or
+        displays it as the latest. Pauses, changes of the budget and the help for keys (`keys`) also change
+        the table."""
         now, kind = time.monotonic(), event.get("kind")
         self._needs_redraw = True
         if kind == "keys":  # toggles the help
@@ -88,6 +95,8 @@ class LiveTable:
             self._paused_at = None
 
     def close(self) -> None:
+        """Stops the drawing thread and draws the last frame, which stays in the terminal. Does not draw if
+        there was no row."""
         self._stop.set()
         if self._live is None:
             return
@@ -106,6 +115,8 @@ class LiveTable:
         self._thread.start()
 
     def _draw_forever(self) -> None:
+        """Draws a frame after each new row or event, and every IDLE_SECONDS otherwise, until `close` or until
+        the terminal is closed. Runs in the drawing thread."""
         drawn_at, pause = 0.0, REDRAW_SECONDS
         while not self._stop.wait(pause):
             began = time.monotonic()
@@ -120,6 +131,7 @@ class LiveTable:
             pause = max(REDRAW_SECONDS, (drawn_at - began) / DRAWING_SHARE)
 
     def _draw(self) -> None:
+        """Draws one frame with the present rows, alerts and times, in the present size of the terminal."""
         assert self._live is not None
         size = self._terminal.size
         view = View(

@@ -38,6 +38,8 @@ class LogFile:
         format_summary: Callable[[Summary], str] | None = None,
         cap: int = CAP_BYTES,
     ) -> None:
+        """`path` is created, or appended to. `format_summary` returns the text for the end of the log; None
+        for none. `cap`: the largest size of the file in bytes."""
         self._metrics, self._format_summary, self._cap = metrics, format_summary, cap
         self._file = open(path, "ab", buffering=0)  # noqa: SIM115  (each line is one write)
         self._size = self._file.tell()
@@ -45,7 +47,9 @@ class LogFile:
         self._last_row = float("-inf")
 
     def write_line(self, text: str) -> None:
-        """Appends a text of one or more lines, each with a time stamp. ANSI escape codes are removed."""
+        """Appends a text of one or more lines, each with a time stamp. ANSI escape codes are removed. If the
+        text does not fit, a note that the log is full is written instead, once, and later texts are
+        dropped."""
         lines = _ANSI.sub("", text).replace("\r", "\n").rstrip().split("\n")
         stamp = time.strftime("%Y-%m-%d %H:%M:%S ")
         if not self._full and not self._put(lines, stamp, ENDING_BYTES):
@@ -54,6 +58,8 @@ class LogFile:
             self._put([note], stamp, ENDING_BYTES // 2)
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
+        """Logs every alert, and the row if it has an evaluation or ROW_SECONDS have passed since the last
+        one."""
         for alert in alerts:
             self.write_line(alert_line(alert))
         now = time.monotonic()
@@ -68,6 +74,7 @@ class LogFile:
         return self._file.fileno()
 
     def close(self, summary: Summary | None) -> None:
+        """Writes the formatted summary, if there is one, and closes the file. A second call does nothing."""
         if self._file.closed:
             return
         if summary is not None and self._format_summary is not None:
@@ -89,6 +96,7 @@ class LogFile:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
+            """Logs a warning and displays it as before. Has the parameters of `warnings.showwarning`."""
             self.write_line(warnings.formatwarning(message, category, filename, lineno, line))
             show(message, category, filename, lineno, file, line)
 
@@ -103,7 +111,8 @@ class LogFile:
             root.removeHandler(handler)
 
     def _put(self, lines: Sequence[str], stamp: str = "", reserve: int = 0) -> bool:
-        """Writes the lines at once, so that threads do not interleave. Returns False if they do not fit."""
+        """Writes the lines in one write, so that threads do not interleave, each after `stamp`. Returns
+        False, and writes nothing, if that would leave less than `reserve` bytes below the cap."""
         if self._file.closed:
             return True  # output of a worker that arrived after the log was closed
         text = "".join(f"{stamp}{line}\n" for line in lines)

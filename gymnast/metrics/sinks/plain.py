@@ -39,7 +39,8 @@ def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()
 
 
 def alert_line(alert: Alert) -> str:
-    """Formats an alert: `warning: policy/kl is high: ... Updates are too large. ...`"""
+    """Formats an alert: `warning: policy/kl is high: ... Updates are too large. ...`, or `resolved: ID` if it
+    is not active."""
     if not alert.active:
         return f"resolved: {alert.id}"
     return f"{alert.level}: {alert.message}. {alert.advice}".rstrip()

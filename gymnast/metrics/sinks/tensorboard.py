@@ -32,6 +32,8 @@ def open_tracker(tracked: TrackedRun) -> TensorBoard:
 
 class TensorBoard:
     def __init__(self, tracked: TrackedRun) -> None:
+        """Creates a new event file in `tracked.folder`, named so that the files of later attempts sort after
+        it."""
         from tensorboard.compat.proto import event_pb2, types_pb2
         from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
@@ -49,6 +51,8 @@ class TensorBoard:
         self._put(self._events.Event(wall_time=tracked.created, file_version="brain.Event:2"))
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
+        """Writes every value of a row as a scalar and every alert as text, at the row's vector step. The file
+        is flushed every FLUSH_SECONDS."""
         step = int(row[AXIS])
         if not self._known:
             self._begin(step, row)
@@ -74,7 +78,8 @@ class TensorBoard:
         self._file.close()
 
     def _begin(self, step: int, row: Row) -> None:
-        """Marks the start of an attempt, so that TensorBoard drops later steps of earlier attempts."""
+        """Marks the start of an attempt at `step`, so that TensorBoard drops the steps from there on that
+        earlier attempts wrote, and writes the config as text. `row`: the first row of the attempt."""
         # A late row has the same step as a row that must be kept.
         first = step + 1 if is_late_evaluation(row) else step
         event = self._events.Event(wall_time=self._time(row), step=first)
@@ -87,7 +92,8 @@ class TensorBoard:
         self._put(event)
 
     def _time(self, row: Row) -> float:
-        """Returns the wall time of a row as if training had never been paused."""
+        """Returns the wall time of a row, in seconds since the epoch, as if training had never been
+        paused."""
         return self._tracked.created + row["clock/seconds"]
 
     def _text(self, event: Any, key: str, text: str) -> None:
@@ -96,7 +102,8 @@ class TensorBoard:
         value.tensor.string_val.append(text.encode())
 
     def _value(self, event: Any, key: str, plugin: str, description: str) -> Any:
-        """Adds a value to an event; the first value of a key carries its metadata."""
+        """Adds an empty value of `key` to an event and returns it, for the caller to fill in. The first value
+        of a key carries its metadata: the TensorBoard plugin that displays it, and the description."""
         value = event.summary.value.add(tag=key)
         if key not in self._known:
             self._known.add(key)

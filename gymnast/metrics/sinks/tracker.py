@@ -41,6 +41,8 @@ class Tracker:
     def __init__(
         self, name: str, open_tracker: Callable[[], OpenTracker], report: ReportEvent
     ) -> None:
+        """`name`: the tracker in messages and events; `open_tracker` imports it and creates its run, and is
+        called in the tracker's thread; `report` records an event of the run."""
         self._name, self._open, self._report = name, open_tracker, report
         self._calls: SimpleQueue[Callable[[OpenTracker], None] | None] = SimpleQueue()
         """Calls for the tracker's thread; None ends it."""
@@ -51,6 +53,7 @@ class Tracker:
         self._given_up = False
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
+        """Queues a row and its alerts for the tracker. The first row starts the tracker's thread."""
         self._counters = {name: int(row[f"clock/{name}"]) for name in CLOCKS}
         self._counters["seconds"] = row["clock/seconds"]
         if self._thread is None:  # opened late, so that a run that fails to start is not tracked
@@ -63,6 +66,8 @@ class Tracker:
             self._enqueue(lambda opened: opened.event(event))
 
     def close(self, summary: Summary | None) -> None:
+        """Closes the tracker after all queued rows, and waits for that: FINISH_SECONDS, or GIVEN_UP_SECONDS
+        if it has failed. Does nothing if there was no row."""
         if self._thread is None:
             return
         self._enqueue(lambda opened: opened.close(summary))
@@ -73,7 +78,8 @@ class Tracker:
         self._report_events()
 
     def _enqueue(self, call: Callable[[OpenTracker], None]) -> None:
-        """Queues a call, unless the tracker has been given up, and reports what has happened to it."""
+        """Queues a call for the tracker's thread, unless the tracker has been given up, and reports the
+        events that came from that thread meanwhile. A tracker that is too far behind is given up."""
         if self._calls.qsize() > MAX_QUEUED_ROWS:
             self._fail(f"more than {MAX_QUEUED_ROWS:,} rows behind")
         if not self._given_up:
@@ -81,7 +87,8 @@ class Tracker:
         self._report_events()
 
     def _work(self) -> None:
-        """Opens the tracker and makes the queued calls, in a thread of its own."""
+        """Opens the tracker and makes the queued calls until None is queued or the tracker is given up. Runs
+        in the tracker's thread; raises nothing."""
         opened = None
         try:
             opened = self._open()

@@ -41,7 +41,8 @@ _SETTINGS: dict[str, Any] = {
 
 
 def open_tracker(tracked: TrackedRun) -> Wandb:
-    """Creates the run in W&B, or continues it: the id of the run is its id in W&B too."""
+    """Creates the run in W&B, or continues it: the id of the run is its id in W&B too. With
+    `track.mode=auto`, the environment variable WANDB_MODE decides, by default offline."""
     mode = tracked.settings.mode
     mode = os.environ.get("WANDB_MODE", "offline") if mode == "auto" else mode
     with _silent_wandb(offline=mode == "offline"):
@@ -67,6 +68,7 @@ def open_tracker(tracked: TrackedRun) -> Wandb:
 
 class Wandb:
     def __init__(self, wandb: Any, run: Any, tracked: TrackedRun) -> None:
+        """`wandb`: the imported package; `run`: what `wandb.init` returned."""
         self.location = str((run.settings.sync_dir if run.offline else run.url) or "nowhere")
         self._wandb, self._run, self._tracked = wandb, run, tracked
         self._folder = _folder(tracked)
@@ -84,6 +86,8 @@ class Wandb:
         self._last_step = 0.0
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
+        """Logs a row, with constant series for upper bounds, the number of active alerts and the histogram of
+        actions, and records its alerts."""
         if new_keys := [key for key in row if key not in self._keys]:
             self._declare(new_keys)
         for alert in alerts:
@@ -110,7 +114,8 @@ class Wandb:
         self._run.finish(exit_code=1 if summary is None else 130 if interrupted else 0)
 
     def _declare(self, keys: Sequence[str]) -> None:
-        """Defines the x axis and the summary of each key: the best value if one direction is better."""
+        """Defines the x axis of new `keys` and their value in W&B's summary (also the best one, if one
+        direction is better), and writes the workspace with them."""
         for key in keys:
             metric = metric_for_key(key, self._tracked.metrics)
             best = {"higher": "max,last", "lower": "min,last"}.get(metric.better, "last")
@@ -127,6 +132,8 @@ class Wandb:
         self._write_workspace()
 
     def _record_alert(self, alert: Alert) -> None:
+        """Adds a line to the table of alerts for an alert that was raised or resolved. W&B sends a
+        notification for each that becomes active."""
         state = "raised" if alert.active else "resolved"
         line = [alert.last, alert.level, alert.id, state, alert.message, alert.advice]
         self._alerts.append(line)
@@ -149,12 +156,14 @@ class Wandb:
         return {HISTOGRAM: self._wandb.Histogram(np_histogram=(heights, edges))}
 
     def _show(self, key: str, panel: str, value: Any, step: float) -> None:
-        """Logs a video, table or histogram at a step of the x axis, which may be an earlier one."""
+        """Logs a video, table or histogram at `step` of the x axis, which may be an earlier one. `panel`: the
+        type of panel that displays it in the workspace."""
         self._media[key] = panel
         self._run.log({key: value, AXIS: step})
 
     def _new_videos(self) -> Iterator[Film]:
-        """Yields each video once, over all attempts of the run."""
+        """Yields each video of the run that has not been logged yet by this or an earlier attempt.
+        `films.json` in the folder lists the logged ones."""
         file = self._folder / "films.json"
         logged = set(json.loads(file.read_text())) if file.exists() else set[str]()
         for film in self._tracked.films():
