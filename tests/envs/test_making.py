@@ -107,8 +107,9 @@ def test_a_keyword_that_a_base_class_rejects_is_not_accepted(id: str):
 def test_a_module_that_raises_cannot_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "broken_module.py").write_text("def (:")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(EnvError, match="cannot be imported: SyntaxError"):
+    with pytest.raises(EnvError, match="cannot be imported: SyntaxError") as failed:
         made("py:broken_module:Env")
+    assert isinstance(failed.value.__cause__, SyntaxError)  # `gymnast check` shows its traceback
 
 
 def test_defaults_depend_on_the_observation_and_action_spaces():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 import gymnasium as gym
@@ -87,11 +88,7 @@ def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
         _, module, attribute = name.split(":")
     except ValueError:
         raise EnvError(f"{name} is not of the form py:package.module:Class") from None
-    try:
-        env_class = import_object(f"{module}:{attribute}")
-    except Exception as problem:  # the module of a user can raise anything
-        what = f"{name} cannot be imported: {type(problem).__name__}: {problem}"
-        raise EnvError(what) from problem
+    env_class = import_constructor(name, module, attribute)
     try:
         env = env_class(**kwargs)
     except Exception as problem:
@@ -100,6 +97,21 @@ def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
         if not isinstance(getattr(env, space, None), gym.Space):
             raise EnvError(f"{name} has no {space}", fix="set it in its __init__")
     return env
+
+
+def import_constructor(name: str, module: str, attribute: str) -> Callable[..., Any]:
+    """Returns the class or function of a user that creates an environment. `name`: id of the environment for
+    messages. Raises EnvError, whose cause is the exception that the module raised, if any."""
+    try:
+        return import_object(f"{module}:{attribute}")
+    except Exception as problem:  # the module of a user can raise anything
+        what = f"{name} cannot be imported: {type(problem).__name__}: {problem}"
+        # For a name that does not exist, the traceback would only show our own call.
+        no_module = isinstance(problem, ModuleNotFoundError) and f"{module}.".startswith(
+            f"{problem.name}."
+        )
+        no_attribute = isinstance(problem, AttributeError) and isinstance(problem.obj, ModuleType)
+        raise EnvError(what) from (None if no_module or no_attribute else problem)
 
 
 def _limited(env: gym.Env[Any, Any], limit: EpisodeLimit) -> gym.Env[Any, Any]:

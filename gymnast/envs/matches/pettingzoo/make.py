@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from gymnast.config.families import install_hint
-from gymnast.envs.build.make import creation_error
+from gymnast.envs.build.make import creation_error, import_constructor
 from gymnast.errors import EnvError, NotInstalled
 from gymnast.import_object import import_object
 from gymnast.text.suggestions import did_you_mean
@@ -47,11 +47,7 @@ def _user_env(name: str) -> Callable[..., Any]:
     """Returns the constructor that `py:package.module` or `py:package.module:function` names, also from the
     working directory; by default `parallel_env`. Raises EnvError if it cannot be imported."""
     module, _, function = name.removeprefix(f"{PREFIX}py:").partition(":")
-    try:
-        return import_object(f"{module}:{function or 'parallel_env'}")
-    except Exception as problem:  # the module of a user can raise anything
-        what = f"{name} cannot be imported: {type(problem).__name__}: {problem}"
-        raise EnvError(what) from problem
+    return import_constructor(name, module, function or "parallel_env")
 
 
 def _registered_env(name: str) -> Callable[..., Any]:
