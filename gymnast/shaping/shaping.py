@@ -135,8 +135,11 @@ def build_term(name: str, cfg: TermConfig, context: TermContext) -> Term:
     spec = term_spec(name, cfg)
     try:
         term = import_object(spec.path)
-    except (ImportError, AttributeError, ValueError) as problem:
-        raise ConfigError(f"shaping.{name}: {spec.path} cannot be imported: {problem}") from None
+    except Exception as problem:  # the user's code may raise anything
+        what = (
+            f"shaping.{name}: {spec.path} cannot be imported: {type(problem).__name__}: {problem}"
+        )
+        raise ConfigError(what) from problem
     try:
         inspect.signature(term).bind(None, **cfg.kwargs)
     except TypeError as problem:
