@@ -26,8 +26,8 @@ class A2C(OnPolicyAlgorithm):
     ) -> dict[str, float]:
         """Takes one gradient step on the whole rollout and returns the metrics of the update.
 
-        `hparams` is the A2CConfig of this update, with a number in place of every schedule. `stream` is
-        not used: there is nothing to shuffle.
+        `hparams` is the A2CConfig of this update, with a number in place of every schedule. `stream` is not
+        used: there is nothing to shuffle. `max_gradient_steps`: at least 1, or None for no limit.
         """
         advantage, returns, _ = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)
@@ -46,7 +46,7 @@ class A2C(OnPolicyAlgorithm):
 
 
 def objective(hparams: Any) -> Objective:
-    """Returns the loss: the plain policy gradient, the value loss and the entropy bonus."""
+    """Describes the loss of the rollout: the plain policy gradient, the value loss and the entropy bonus."""
     return Objective(
         clip=None,  # the only step starts at the collecting policy, where every ratio is 1
         value_coef=hparams.value_coef,

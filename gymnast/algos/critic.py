@@ -21,7 +21,8 @@ Array = np.ndarray
 
 
 def gae_credit(rollout: Rollout, hparams: Any) -> Credit:
-    """Returns GAE advantages and the returns they imply (advantage + value), each [T, N]."""
+    """Returns GAE advantages, the returns they imply (advantage + value) and the values, each [T, N], in
+    reward units."""
     advantage, returns = rollout.advantages(hparams.gamma, hparams.gae_lambda)
     return Credit(advantage, returns, rollout.value)
 
@@ -52,7 +53,7 @@ def standardize_advantage(advantage: Array, valid: Array, *, centered: bool = Tr
 def value_metrics(rollout: Rollout, advantage: Array, target: Array) -> dict[str, float]:
     """Returns how well the values predicted during collection fit the targets, and advantage statistics.
 
-    Arrays are [T, N]. The advantages are those before any normalization.
+    `advantage` and `target` are [T, N]; the advantages are those before any normalization.
     """
     valid = rollout.valid
     values, targets, advantages = (

@@ -52,7 +52,9 @@ class DQN:
     ) -> dict[str, float]:
         """Adds the rollout to the replay buffer, then trains on samples from the buffer.
 
-        Before the buffer holds `warmup` steps, nothing is trained. Returns the metrics of the update.
+        Before the buffer holds `warmup` steps, nothing is trained. `hparams` is the DQNConfig of this update,
+        with a number in place of every schedule; `stream` samples the minibatches. At most
+        `max_gradient_steps` are taken; None means no limit. Returns the metrics of the update.
         """
         if rollout.mask is not None:
             raise ConfigError(
@@ -84,7 +86,8 @@ class DQN:
         return metrics | self.gradient_step.report(hparams)
 
     def loss(self, batch: dict[str, Array], hparams: Any) -> tuple[Tensor, dict[str, Tensor]]:
-        """Returns the Huber loss of Q(s, a) against one-step targets, and its metrics."""
+        """Returns the Huber loss of Q(s, a) against one-step targets, and its metrics. `batch`: columns [B,
+        ...] sampled from the replay buffer."""
         # The buffer stores raw observations, because normalization statistics change between updates.
         obs, next_obs = (
             torch.from_numpy(self.policy.features(batch[name])) for name in ("obs", "next_obs")

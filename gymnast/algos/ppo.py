@@ -31,11 +31,12 @@ class PPO(OnPolicyAlgorithm):
         """Trains the policy and the critic on one rollout and returns the metrics of the update.
 
         `hparams` is the PPOConfig of this update, with a number in place of every schedule. `stream`
-        shuffles the minibatches. At most `max_gradient_steps` are taken; None means no limit.
+        shuffles the minibatches. At most `max_gradient_steps` are taken, what is left of the budget
+        `stop.updates`; None means no limit.
         """
-        # 1. Compute advantages by GAE, and the returns that the critic is trained on, each [T, N].
-        #    They stay fixed for all epochs, as in the paper.
-        advantage, returns, _ = self.credit(rollout, hparams)
+        # 1. Compute advantages by GAE, and the returns that the critic is trained on, each [T, N], in reward
+        #    units. They stay fixed for all epochs, as in the paper.
+        advantage, returns, _values = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)
 
         # 2. If PopArt is on, update its statistics with these returns, and rescale the critic's last layer
@@ -43,7 +44,8 @@ class PPO(OnPolicyAlgorithm):
         rescale_value(self.policy, returns[rollout.valid])
 
         # 3. Take gradient steps on minibatches, reshuffled in every epoch. The KL is measured after each
-        #    epoch: if it exceeds `target_kl`, no further epoch is run.
+        #    epoch: if it exceeds `target_kl`, no further epoch is run. `rollout.steps` counts the valid steps
+        #    of all copies.
         minibatch_size = hparams.minibatch_size(rollout.steps)
         plan = MinibatchPlan.shuffled(
             hparams.epochs, rollout.steps, minibatch_size, stream, hparams.target_kl
@@ -61,15 +63,16 @@ class PPO(OnPolicyAlgorithm):
 
 
 def objective(hparams: Any) -> Objective:
-    """Returns the loss of each minibatch: clipped surrogate, value loss, entropy bonus, KL penalty."""
+    """Describes the loss of a minibatch: clipped surrogate, value loss, entropy bonus, KL penalty."""
     return Objective(
         clip=hparams.clip,
-        # The value loss is a plain mean squared error. Implementations that halve it need a
-        # coefficient twice as large for the same loss.
+        # The squared value loss has no factor 1/2. Implementations that have it need a coefficient twice as
+        # large for the same loss.
         value_coef=hparams.value_coef,
         entropy_coef=hparams.entropy_coef,
         kl_coef=hparams.kl_coef,
         value_clip=hparams.value_clip,
         huber=hparams.value_loss == "huber",
+        # "rollout" is applied before, in policy_gradient_update
         standardize=hparams.advantage_norm == "minibatch",
     )

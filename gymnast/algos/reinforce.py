@@ -33,8 +33,8 @@ class Reinforce(OnPolicyAlgorithm):
     ) -> dict[str, float]:
         """Takes one gradient step on complete episodes and returns the metrics of the update.
 
-        `hparams` is the ReinforceConfig of this update, with a number in place of every schedule.
-        `stream` is not used: there is nothing to shuffle.
+        `hparams` is the ReinforceConfig of this update, with a number in place of every schedule. `stream` is
+        not used: there is nothing to shuffle. `max_gradient_steps`: at least 1, or None for no limit.
         """
         advantage, returns, _ = self.credit(rollout, hparams)
         metrics = value_metrics(rollout, advantage, returns)
@@ -56,7 +56,8 @@ class Reinforce(OnPolicyAlgorithm):
         )
 
     def credit(self, rollout: Rollout, hparams: Any) -> Credit:
-        """Returns the advantages (returns minus the baseline) and the returns of each step, [T, N]."""
+        """Returns the advantages (returns minus the baseline) and the returns of each step, [T, N], and the
+        values of the critic if it is the baseline, else None."""
         compute_returns = reward_to_go if hparams.returns == "to_go" else episode_return
         returns = compute_returns(rollout.reward, rollout.done, gamma=hparams.gamma)
         advantage = returns - self._baseline(rollout, returns, hparams.baseline)

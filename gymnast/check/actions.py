@@ -43,6 +43,7 @@ class MaskCheck:
         self._present = self._absent = 0
 
     def observe(self, timestep: Timestep) -> None:
+        """Checks the mask of this timestep: valid, and present exactly if the timesteps before had one."""
         # After the end of an episode no action is chosen, so that its mask does not matter.
         if timestep.over or not self._used:
             self._present += "action_mask" in timestep.info
@@ -96,8 +97,8 @@ def random_policy(kind: Action, rng: np.random.Generator) -> Callable[[Timestep]
 
 
 def mask_of(kind: Action, info: Mapping[str, Any]) -> tuple[Array | None, str | None]:
-    """Returns (mask as a boolean row, None), (None, what is wrong with the mask), or (None, None) without a
-    mask."""
+    """Returns (mask as a boolean row [options], None), (None, what is wrong with the mask), or (None, None)
+    without a mask. `info`: that of a reset or step."""
     mask = info.get("action_mask")
     if mask is None:
         return None, None
@@ -107,7 +108,8 @@ def mask_of(kind: Action, info: Mapping[str, Any]) -> tuple[Array | None, str | 
 
 
 def check_extreme_actions(copy: CheckedEnv, kind: Action, seed: int) -> Finding:
-    """Takes every discrete action, or every bound of a Box, and returns whether step() survives it."""
+    """Takes every discrete action, or every bound of a Box, and returns whether step() survives it. `seed`:
+    that of every reset."""
     # Each action starts from a reset. A bound is held for a while: it may break only after some steps.
     tried = 0
     for action in extreme_actions(kind):
@@ -197,8 +199,8 @@ def _labels(kind: Action) -> int:
 
 
 def _ruled_out(kind: Action, action: Any, mask: Array | None) -> bool:
-    """True if the mask forbids an action. With a mask, actions of other spaces than Discrete are always
-    skipped, because these extremes combine several elements and may be invalid."""
+    """True if the mask (None: there is none) forbids an action. With a mask, actions of other spaces than
+    Discrete are always skipped, because these extremes combine several elements and may be invalid."""
     if mask is None:
         return False
     return not (isinstance(kind, DiscreteAction) and mask[int(action) - kind.first])

@@ -66,6 +66,8 @@ class CheckedEnv:
         self._seed = self._step = 0
 
     def reset(self, seed: int) -> Timestep:
+        """Resets the environment and returns the result. Raises EnvBroken if reset() raises or does not
+        return (observation, info)."""
         self._seed, self._step, self.episode = seed, 0, self.resets
         started = time.perf_counter()
         with _guarded(f"reset(seed={seed})"):
@@ -78,6 +80,8 @@ class CheckedEnv:
         return Timestep(self.episode, seed, 0, obs, _info(info, "reset"))
 
     def step(self, action: Any) -> Timestep:
+        """Steps the environment with a copy of the action and returns the result. Raises EnvBroken if step()
+        raises or returns something invalid."""
         self._step += 1
         passed_action = deepcopy(action)  # to notice if step() modifies it
         started = time.perf_counter()
@@ -128,6 +132,7 @@ def fingerprint(obs: Any) -> bytes:
     digest = blake2b(digest_size=16)
 
     def take(part: Any) -> None:
+        """Adds a part of the observation to the hash."""
         # Names, lengths, dtypes and shapes are hashed too: the bytes alone are ambiguous.
         if isinstance(part, Mapping):
             for key in sorted(part, key=str):
@@ -147,7 +152,7 @@ def fingerprint(obs: Any) -> bytes:
 
 
 def env_traceback(cause: BaseException) -> str:
-    """Returns the traceback without the frames of gymnast and Gymnasium at its start."""
+    """Returns the traceback of an exception without the frames of gymnast and Gymnasium at its start."""
     frames, own = cause.__traceback__, cause.__traceback__
     while own is not None and _is_framework_code(own):
         own = own.tb_next
@@ -178,7 +183,7 @@ _FRAMEWORK = (Path(__file__).parents[1], Path(str(gym.__file__)).parent)
 
 
 def _info(info: Any, call: str) -> Mapping[str, Any]:
-    """Returns the info. Raises EnvBroken if it is not a dict."""
+    """Returns the info. Raises EnvBroken if it is not a dict. `call`: reset or step, for the message."""
     if not isinstance(info, Mapping):
         raise EnvBroken(f"the info of {call}() is a {type(info).__name__}, not a dict")
     return info

@@ -59,7 +59,8 @@ class _Difference:
 def check_determinism(
     make_copy: Callable[[], CheckedEnv], transcripts: Sequence[Transcript], facts: Facts, steps: int
 ) -> Iterator[Finding]:
-    """Yields the findings. `make_copy` creates a new copy; `steps`: how many steps to repeat at most."""
+    """Yields the findings. `make_copy` creates a new copy; `transcripts`: episodes played before, to be
+    repeated; `steps`: how many steps to repeat at most."""
     transcripts = [transcript for transcript in transcripts if transcript.fingerprints]
     if not transcripts:
         return
@@ -149,7 +150,8 @@ def _independent_of_history(copy: CheckedEnv, played: Sequence[Transcript]) -> F
 
 
 def _repeat(copy: CheckedEnv, played: Sequence[Transcript]) -> _Difference | None:
-    """Repeats these episodes in this order. Returns the first difference, or None."""
+    """Repeats these episodes in this order, with their seeds and actions. Returns the first difference from
+    the recorded results, or None."""
     for recorded in played:
         now = Transcript(recorded.seed)
         timestep = None

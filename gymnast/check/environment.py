@@ -50,7 +50,9 @@ def check_environment(
     seed: int = 0,
     on_progress: ProgressCallback = lambda *_: None,
 ) -> Report:
-    """Returns the findings of all checks. Raises EnvError for an unknown name or a missing package."""
+    """Returns the findings of all checks. `target`: name of the environment in the report; `steps`: number of
+    random steps; `seed`: root of the random stream. Raises EnvError for an unknown name or a missing
+    package."""
     make = partial(make_env, cfg.env)
     try:
         copy = CheckedEnv(make)
@@ -64,7 +66,8 @@ def check_environment(
 
 
 def creation_failure(target: str, problem: EnvError) -> Report:
-    """Returns the report for an environment whose constructor raised. Raises other problems again."""
+    """Returns the report for an environment whose module or constructor raised. Raises other problems
+    again."""
     if problem.__cause__ is None:
         raise problem
     text = env_traceback(problem.__cause__)
@@ -152,8 +155,8 @@ class _EnvironmentCheck:
         steps: int,
         on_progress: ProgressCallback,
     ) -> tuple[list[Transcript], list[Finding]]:
-        """Plays episodes until `steps` steps are taken. Returns their transcripts, and at most one finding
-        each for a failed reset and a failed step."""
+        """Plays episodes until `steps` steps are taken; `act` returns the action for a timestep. Returns the
+        transcripts of the episodes, and at most one finding each for a failed reset and a failed step."""
         copy, played, broken = self.copy, list[Transcript](), dict[str, Finding]()
         taken = failures = 0
         # An episode that fails is abandoned; others may still show more. Its recorded part can be repeated.
@@ -217,6 +220,8 @@ class _LastInfos:
             self._seen_keys |= timestep.info.keys()
 
     def findings(self) -> Iterator[Finding]:
+        """Yields whether the metrics of the preset were found; nothing if there are none, or if no episode
+        ended."""
         missing = [key for key in self._wanted if key not in self._seen_keys]
         if not self._wanted or not self._ended:
             return

@@ -43,6 +43,7 @@ class EpisodeEndCheck:
         self._late = FirstViolation("time limit")
 
     def observe(self, timestep: Timestep) -> None:
+        """Records the end of an episode, and whether it continues beyond its limit."""
         self._longest = max(self._longest, timestep.step)
         if self._limit is not None and timestep.step > self._limit:
             self._late.record(
@@ -100,7 +101,8 @@ class EpisodeEndCheck:
         return Finding("time limit", "note", f"{what}: if this is a limit, return truncated")
 
     def _none_declared(self, *, one_step: bool) -> Finding:
-        """Judges an environment that declares no limit: does anything else end its episodes?"""
+        """Judges an environment that declares no limit: does anything else end its episodes? `one_step`:
+        every episode lasted one step."""
         if self._config_limit is not None:
             what = f"{self._config_limit:,} steps (env.max_episode_steps)"
             return Finding("time limit", "ok", what)

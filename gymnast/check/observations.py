@@ -30,6 +30,7 @@ class ObsSpaceCheck:
         self._other_type = ""
 
     def observe(self, timestep: Timestep) -> None:
+        """Checks shape, type and bounds of the observation."""
         # Shape and type first, by the code that training uses, then the bounds.
         problem = self._kind.put(self._row, 0, timestep.obs) or bounds_violation(
             self._space, timestep.obs
@@ -53,6 +54,8 @@ class FiniteCheck:
         self._kind, self._row, self._wrong = kind, blank_obs(kind, 1), FirstViolation("finite")
 
     def observe(self, timestep: Timestep) -> None:
+        """Checks that the reward and the observation are finite. An observation of a wrong shape is left to
+        ObsSpaceCheck."""
         if not np.isfinite(timestep.reward):
             self._wrong.record(timestep, f"the reward is {timestep.reward}")
         if self._kind.put(self._row, 0, timestep.obs) is None and (
@@ -73,6 +76,7 @@ class AliasingCheck:
         self._last: tuple[Any, bytes] | None = None
 
     def observe(self, timestep: Timestep) -> None:
+        """Checks that the previous observation is unchanged, and keeps this one."""
         # The last observation is kept itself, not as a copy, next to its hash at that time.
         if self._last is not None:
             obs, before = self._last
@@ -103,6 +107,8 @@ class DeclaredRangeCheck:
         self._low, self._high = _widened(low, high)
 
     def observe(self, timestep: Timestep) -> None:
+        """Checks every component against its declared range. Observations that do not fit the declaration or
+        their space are skipped, because other findings report them."""
         if not self._fits:
             return
         flat = np.asarray(timestep.obs, dtype=np.float64).ravel()
@@ -118,6 +124,8 @@ class DeclaredRangeCheck:
             self._wrong.record(timestep, what)
 
     def findings(self) -> Iterator[Finding]:
+        """Yields whether the declared components fit the observations; nothing if none are declared, or if
+        the observation is neither a vector nor Discrete."""
         if not self._parts or self._size is None:
             return
         if not self._fits:
@@ -131,7 +139,7 @@ class DeclaredRangeCheck:
 
 def bounds_violation(space: gym.Space[Any], obs: Any, name: str = "the observation") -> str | None:
     """Returns a message for the first number outside the bounds of the space, or None. NaN and infinity are
-    ignored, because `FiniteCheck` reports them."""
+    ignored, because `FiniteCheck` reports them. `name`: what the message calls the observation."""
     if isinstance(space, gym_spaces.Dict | gym_spaces.Tuple):
         entries = space.spaces
         named = entries.items() if isinstance(entries, Mapping) else enumerate(entries)

@@ -76,7 +76,8 @@ def preset_targets(targets: Sequence[str] = ()) -> list[str]:
 def check_presets(
     targets: Iterable[str], *, steps: int = STEPS, seed: int = 0, allow: Sequence[str] = ()
 ) -> Iterator[Outcome]:
-    """Tests the targets one after the other and yields each outcome as soon as it is known."""
+    """Tests the targets one after the other and yields each outcome as soon as it is known. `steps`: number
+    of random steps per environment; `allow`: names of checks whose errors count as notes."""
     checked: dict[str, tuple[Finding, ...]] = {}
     for target in targets:
         began = time.perf_counter()

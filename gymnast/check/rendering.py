@@ -27,7 +27,8 @@ def check_rendering(
     *,
     frames: int = FRAMES,
 ) -> Iterator[Finding]:
-    """Renders a short episode. `env` is a live copy whose metadata is read; `act` chooses the actions."""
+    """Renders a short episode and yields the findings. `env` is a live copy whose metadata is read; `act`
+    chooses the actions; `frames`: number of frames to render."""
     yield from _check_fps(cfg, env)
     offered = [mode for mode in env.metadata.get("render_modes") or () if mode in RENDER_MODES]
     if not offered:

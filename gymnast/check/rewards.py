@@ -27,6 +27,7 @@ class RewardCheck:
         """Return of the episode so far."""
 
     def observe(self, timestep: Timestep) -> None:
+        """Checks the reward and, at the end of an episode, the return against their declared ranges."""
         if timestep.step == 0:
             self._total = 0.0
             return
@@ -42,6 +43,7 @@ class RewardCheck:
                 self._wrong_return.record(timestep, f"the return is {self._total:.6g}, {beyond}")
 
     def findings(self) -> Iterator[Finding]:
+        """Yields a finding for the reward and one for the return, each only if its range is declared."""
         if self._reward is not None:
             yield self._wrong_reward.finding_or_ok(
                 f"{self._rewards} observed, {_text(self._reward)} declared"

@@ -75,6 +75,8 @@ class EnvDescription:
         space_texts: tuple[str, str],
         outcomes: Mapping[str, str] = MappingProxyType({}),
     ) -> EnvDescription:
+        """Returns the description of these environments. `outcomes`: every outcome of a match -> the role
+        that wins with it."""
         exact = envs.restore_mode != "none"
         return cls(space_texts, envs.time_limit, envs.has_default_limit, exact, outcomes)
 
@@ -105,7 +107,9 @@ class Collector(Protocol):
         clock: Clock,
         should_stop: Callable[[], bool] = ...,
     ) -> CollectResult:
-        """Collects one rollout per role in `policies` (role -> policy), `span` steps or episodes long."""
+        """Collects one rollout per role in `policies` (role -> policy), `span` steps or episodes long.
+        `clock` gives the number of rollouts and env steps before; `should_stop()` is asked while whole
+        episodes are collected, which may take arbitrarily long."""
         ...
 
     def state(self) -> dict[str, Any]:

@@ -98,7 +98,9 @@ class MatchCollector:
         clock: Clock,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> CollectResult:
-        """Collects one rollout per learning role; all of them cover the same steps of the same matches."""
+        """Collects one rollout of `span.steps` steps per learning role; all of them cover the same steps of
+        the same matches. `policies`: learning role -> policy. A rollout has a fixed length, so `should_stop`
+        is not asked."""
         # 1. Start a rollout for every role, learning or not: opponents need their noise too.
         started, env_seconds, steps = time.perf_counter(), 0.0, span.steps or 1
         self._faults.begin_rollout()
@@ -223,7 +225,7 @@ class MatchCollector:
         version: int,
     ) -> MatchTrace:
         """Returns the trace of a match that ended in step t of this rollout after `length` steps. `columns`
-        are those of the rollout; `version` is the number of env steps before it."""
+        are those of the rollout; `version` is the number of env steps before the rollout."""
         piece = {n: c[max(t + 1 - length, 0) : t + 1, match] for n, c in columns.items()}
         steps = self.running.complete_episode(match, length, piece)
         return MatchTrace(
@@ -239,6 +241,8 @@ class MatchCollector:
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Array]:
+        """Returns the arrays for a checkpoint from which `load` continues the running matches: their casts,
+        their seats and, as far as the environment allows it, their state or their actions."""
         arrays = self.running.state(with_steps=self.env.resumes_exactly)
         for name, seats in self.seats.items():
             arrays |= {f"{name}/{key}": array for key, array in seats.state().items()}

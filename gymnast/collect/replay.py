@@ -34,9 +34,9 @@ def replay_state(envs: Backend) -> dict[str, Array] | None:
 def restore(
     envs: Backend, running: RunningEpisodes, stored_obs: Array, history: Mapping[str, Array]
 ) -> dict[int, str]:
-    """Brings the copies back to their state at the checkpoint. `stored_obs` are their observations then,
-    `history` is the result of `replay_state`. Returns each copy that could not be restored, with the
-    reason."""
+    """Brings the copies back to their state at the checkpoint. `running`: the unfinished episodes;
+    `stored_obs`: the observations of all copies at the checkpoint, [N, ...]; `history`: the result of
+    `replay_state`. Returns each copy that could not be restored, with the reason."""
     every = range(envs.n_envs)
     if envs.restore_mode == "none":
         return dict.fromkeys(every, NOT_DETERMINISTIC)
@@ -101,7 +101,7 @@ def _actions(running: RunningEpisodes, copy: int) -> Array:
 
 
 def _has_fault(faults: Sequence[Fault], n: int) -> Array:
-    """Returns for each copy whether it has a fault, [N]."""
+    """Returns for each of the n copies whether it has a fault, [n]."""
     flags = np.zeros(n, dtype=bool)
     flags[[fault.copy for fault in faults]] = True
     return flags

@@ -94,7 +94,8 @@ class RolloutBuffer:
         return row
 
     def record_mask(self, allowed: Array | None) -> Array | None:
-        """Stores the actions that the copies allow in this step and returns the stored row."""
+        """Stores the actions that the copies allow in this step, [N, options], and returns the stored row;
+        None if there is no mask."""
         if allowed is None:
             return None
         if self.mask is None:
@@ -129,7 +130,8 @@ class RolloutBuffer:
 
     def columns(self, policy: Policy, ends: EpisodeEnds) -> Columns:
         """Returns all columns, [T, N, ...], with the critic's values of each observation and of its true
-        successor. The observation after the last step is not included."""
+        successor. `ends`: the episodes that ended in this rollout. The observation after the last step is not
+        included."""
         steps = self.length
         value, next_value = self._values(policy, ends)
         own = {name: getattr(self, name)[:steps] for name in _OWN}
@@ -141,7 +143,8 @@ class RolloutBuffer:
 
     def _values(self, policy: Policy, ends: EpisodeEnds) -> tuple[Array, Array]:
         """Returns V of every observation and V of its true successor, both [T, N], with at most two calls of
-        the critic. The true successor of a truncated step is the final observation, not the reset one."""
+        the critic. The true successor of a truncated step is the final observation of its episode, not the
+        first of the next."""
         steps, n = self.length, self.reward.shape[1]
         if policy.values_while_acting:  # only the state after the last step is missing
             self.value[steps] = policy.value(np.asarray(self.obs[steps]))
@@ -163,7 +166,8 @@ class RolloutBuffer:
 
 
 def make_rollout(columns: Mapping[str, ObsArray], last_obs: Array, ends: EpisodeEnds) -> Rollout:
-    """Returns a rollout with these columns. Actions in the environment's format are for traces only."""
+    """Returns a rollout with these columns, [T, N, ...]. `last_obs`: observations after the last step, [N,
+    ...]. Actions in the environment's format are left out, since they are for traces only."""
     fields = {name: column for name, column in columns.items() if name != "env_action"}
     cut_at, cut_obs = ends.truncations()
     return Rollout(

@@ -54,7 +54,8 @@ class Seats:
         return (first + np.arange(self.role.seats)).reshape(-1)
 
     def assign_players(self, names: Sequence[str], player: Callable[[str, str], Player]) -> None:
-        """Assigns the seats; `names` says for each match who plays this role, `player` looks them up."""
+        """Assigns the seats. `names`: for each match, who plays this role; `player(role, name)` returns the
+        player of that name."""
         # Grouped, so that each opponent acts once per step, on a batch of all its seats.
         by_name: dict[str, list[int]] = {}
         for match, name in enumerate(names):
@@ -68,7 +69,9 @@ class Seats:
     def begin_rollout(
         self, policy: Policy | None, obs: Array, steps: int, seed: int, rollout: int
     ) -> None:
-        """Starts a rollout and draws its noise; `policy` is None if the role does not learn."""
+        """Starts a rollout of `steps` steps and draws its noise. `policy` is None if the role does not learn;
+        `obs`: current observations, [matches, seats, ...]; `seed`: root seed of the run; `rollout`: number of
+        rollouts before this one."""
         self._policy, self.env_actions, self.rewards = policy, [], []
         head = policy.head if policy is not None else head_for(self.role.action)
         draws = stream(seed, "action", self.name, rollout)
@@ -85,7 +88,8 @@ class Seats:
             )
 
     def act(self, t: int, obs: Array) -> Array:
-        """Returns the actions of all seats in the environment's format, [matches, seats, ...]."""
+        """Returns the actions of all seats for step t of the rollout in the environment's format, [matches,
+        seats, ...]. `obs`: [matches, seats, ...]."""
         obs, n_seats = obs.reshape(self.n, *obs.shape[2:]), self.role.seats
         env_action: Array | None = None
         if self._buffer is not None and self._policy is not None:
@@ -111,7 +115,8 @@ class Seats:
     def record(
         self, t: int, reward: Array, terminated: Array, truncated: Array, obs: Array, broken: Array
     ) -> None:
-        """Records the result of step t; `broken` are the seats of matches that had a fault in it."""
+        """Records the result of step t, arrays [matches, seats, ...]; `broken` are the indices of the seats
+        of matches that had a fault in it."""
         # 1. An agent that is out of the match gets no reward and cannot end again; a broken match has no
         # result at all.
         in_play = self.playing
@@ -147,7 +152,7 @@ class Seats:
             buffer.length += 1
 
     def reset(self, seats: Array, seeds: Array) -> None:
-        """Starts a match in these seats."""
+        """Starts a match in these seats, each with the seed of its match."""
         self.running.start_episodes(seats, seeds.tolist())
         self.playing[seats] = True
         self.start[seats] = True
@@ -158,7 +163,8 @@ class Seats:
             self._buffer.start[t + 1] = self.start
 
     def finish(self, obs: Array) -> Rollout | None:
-        """Returns the role's rollout, or None if the role does not learn."""
+        """Returns the role's rollout, or None if the role does not learn. `obs`: observations after the last
+        step, [matches, seats, ...]."""
         buffer, policy = self._buffer, self._policy
         if buffer is None or policy is None:
             return None

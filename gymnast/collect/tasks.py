@@ -22,7 +22,7 @@ class TaskSampler:
 
     @classmethod
     def from_config(cls, cfg: EnvConfig) -> TaskSampler | None:
-        """Returns None if there is only one task."""
+        """Returns the sampler for the tasks and stages of the config; None if there is only one task."""
         if not cfg.tasks:
             return None
         stages = [stage.tasks for stage in cfg.curriculum] or [tuple(cfg.tasks)]

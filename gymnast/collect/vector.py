@@ -186,7 +186,8 @@ class VectorCollector:
         return buffer, seconds, not span.episodes or not (episodes_left > 0).any()
 
     def _record(self, buffer: RolloutBuffer, step: Step, copies: Sequence[int] | None) -> Array:
-        """Stores the result of a step, resets the copies that ended an episode, and returns them.
+        """Stores the result of a step, resets the copies that ended an episode, and returns their indices.
+        `copies`: the copies that were stepped, None for all.
 
         This is the fast path, for steps in which all copies were stepped and none broke.
         """
@@ -250,7 +251,7 @@ class VectorCollector:
         return ended
 
     def _end(self, buffer: RolloutBuffer, t: int, ended: Array, step: Step) -> None:
-        """Records the episodes that ended in these copies with step t."""
+        """Records the episodes that ended with step t in the copies `ended`."""
         metrics = [self._metrics(step.infos[env]) for env in ended] if self.metric_keys else ()
         buffer.ends.record(t, ended, step.terminated, step.obs, metrics)
         self._faults.episode_finished(ended)

@@ -51,8 +51,9 @@ def make_trace(
 def keep_whole_episodes(
     ends: EpisodeEnds, episodes: Sequence[Columns], columns: Mapping[str, ObsArray]
 ) -> Rollout:
-    """Returns a rollout of finished episodes only. The episodes of a copy follow each other in its column;
-    shorter columns are padded with steps that are not valid. `columns` gives dtypes and shapes."""
+    """Returns a rollout of finished episodes only. `episodes`: the columns of each ended episode, in the
+    order of `ends`; `columns`: those of the rollout, which give dtypes and shapes. The episodes of a copy
+    follow each other in its column; shorter columns are padded with steps that are not valid."""
     n = columns["reward"].shape[1]
     used = [0] * n  # steps of each column that are taken already
     rows: list[slice] = []  # steps that each episode takes in its column
@@ -75,7 +76,8 @@ def keep_whole_episodes(
 def _pad(
     pieces: Sequence[Any], at: Sequence[tuple[slice, int]], shape: tuple[int, int], like: ObsArray
 ) -> ObsArray:
-    """Returns a column of shape [T, N, ...] with each piece at its (rows, column), and zeros elsewhere."""
+    """Returns a column of shape [T, N, ...] with each piece at its (rows, column), and zeros elsewhere.
+    `shape`: (T, N); `like`: a column with the dtype and the remaining shape."""
     # Images are indices into a pool of frames: pad the indices, with a blank image as number 0.
     if isinstance(like, Images):
         blank = Images.from_array(np.zeros((1, *like.shape[2:]), like.dtype), like.channels)

@@ -49,6 +49,9 @@ def config_type(name: str) -> type[Config[Any]]:
 
 
 def _register(name: str) -> None:
+    """Imports the class of a user-defined algorithm, `py:package.module:Class`, and adds it to ALGORITHMS and
+    CONFIGS under this name. Raises ConfigError if the class cannot be imported, has no `settings` or lacks
+    one of REQUIRED_METHODS."""
     path = name.removeprefix(CUSTOM_PREFIX)
     try:
         algorithm = import_object(path)
@@ -77,4 +80,5 @@ def _register(name: str) -> None:
 
 
 def _restore(name: str, values: dict[str, Any]) -> Config[Any]:
+    """Returns the config with these plain values, after registering its algorithm; used by pickle."""
     return config_type(name).model_validate(values)

@@ -1,7 +1,7 @@
 """Declares where a setting has an effect, at its field: `Annotated[..., Applies("to images", ...)]`.
 
 A field without a declaration always has an effect. A declaration at a section holds for all of its fields.
-Training reports settings that the user gave and that have no effect (`training.lifecycle.effects`).
+Training reports settings that the user gave and that have no effect (`training.lifecycle.unused_settings`).
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ class Context:
 
 @dataclass(frozen=True)
 class Applies:
+    """Declares that a setting has an effect only under a condition."""
+
     condition_text: str
     """Completes the sentence "It applies only ..."."""
     condition: Callable[[Context], bool]
@@ -50,21 +52,21 @@ WITH_EVALUATIONS = Applies(
 
 
 def ineffective_settings(keys: Iterable[str], context: Context) -> list[tuple[str, str]]:
-    """Returns the settings without effect, as (dotted key, where they apply). A setting at its default value
-    is never reported, because that is how a variant switches off what it inherits."""
+    """Returns those of the settings `keys` (dotted) that have no effect, as (key, "it applies only ..."). A
+    setting at its default is never reported (see `_declarations_unless_default`): a preset variant sets it to
+    switch off what it inherits."""
     ineffective: list[tuple[str, str]] = []
     for key in keys:
-        conditions = _declared(key, context.config)
-        failed = [
-            applies.condition_text for applies in conditions if not applies.condition(context)
-        ]
+        declarations = _declarations_unless_default(key, context.config)
+        failed = [each.condition_text for each in declarations if not each.condition(context)]
         if failed:  # one reason is enough: fixing it shows the next
             ineffective.append((key, f"it applies only {failed[0]}"))
     return ineffective
 
 
-def _declared(key: str, config: Section) -> Iterator[Applies]:
-    """Yields every declaration on the path to a setting; nothing if the setting is at its default."""
+def _declarations_unless_default(key: str, config: Section) -> Iterator[Applies]:
+    """Yields every declaration on the path to a setting, which are those of its sections and its own; nothing
+    if the setting is at its default, or if there is no such setting."""
     declarations: list[Applies] = []
     section: Any = config
     for part in key.split("."):

@@ -27,6 +27,9 @@ class Cadence(ParsedValue):
 
     @classmethod
     def parse(cls, value: Any) -> Cadence:
+        """Returns the cadence for a text such as `10k env_steps` or `5%`; a Cadence is returned as it is.
+        Units are converted to those of the clock (minutes to seconds). Raises ValueError for anything
+        else."""
         if isinstance(value, Cadence):
             return value
         match = re.fullmatch(r"\s*(\S*\d\S*?|\.\d+)\s*(%|[a-z_]+)?\s*", str(value))
@@ -44,11 +47,13 @@ class Cadence(ParsedValue):
         return cls(amount, clock)
 
     def required_budget(self, main: str) -> str | None:
-        """Returns the clock on which a budget must be set, or None if none is needed."""
+        """Returns the clock on which a budget must be set, or None if none is needed. `main`: the clock of
+        the main budget, which percentages refer to."""
         return main if self.clock == "%" else None
 
     def period(self, clock: Clock) -> tuple[str, float]:
-        """Returns (clock name, period on that clock)."""
+        """Returns (clock name, period on that clock). Raises ConfigError for a percentage without a main
+        budget."""
         if self.clock != "%":
             return self.clock, self.amount
         total = clock.limit(clock.main_clock)

@@ -24,6 +24,8 @@ class Bounds(ParsedValue):
 
     @classmethod
     def parse(cls, value: Any) -> Bounds:
+        """Returns the bounds for a text such as `1e-5..1e-2`; Bounds are returned as they are. Raises
+        ValueError for another text, or if LOW is not below HIGH."""
         if isinstance(value, Bounds):
             return value
         low, dots, high = str(value).partition("..")
@@ -52,6 +54,9 @@ class Change(ParsedValue):
 
     @classmethod
     def parse(cls, value: Any) -> Change:
+        """Returns the change for a text such as `x0.5`, `by -0.01` or `to 1e-4`; a Change is returned as it
+        is. The value after `to` stays text, which the changed setting validates later. Raises ValueError for
+        another text, or for a change without an effect."""
         if isinstance(value, Change):
             return value
         text = value.strip() if isinstance(value, str) else ""
@@ -79,7 +84,8 @@ class Change(ParsedValue):
 
     def apply(self, setting: Any, bounds: Bounds | None) -> Any:
         """Returns the value of a setting after this change: the same value if the bounds allow no further
-        change. Raises ValueError if the setting is not a number."""
+        change. `setting`: the current value; `bounds`: None for a change `to` a value, which needs none.
+        Raises ValueError if the setting is not a number."""
         if self.value is not None:
             return self.value
         assert bounds is not None  # rule_conflicts rejects a relative change without bounds
@@ -102,6 +108,8 @@ class Change(ParsedValue):
         return number * self.factor if self.factor is not None else number + (self.amount or 0.0)
 
     def _change_schedule(self, schedule: Schedule, within: Bounds) -> Schedule:
+        """Returns the schedule scaled so that its highest value is changed as far as the bounds allow; the
+        same schedule if they allow no change."""
         current = schedule.highest
         wanted = self._changed(current)
         reached = _bounded(current, wanted, within)

@@ -24,6 +24,8 @@ def check(targets: Iterable[str] = ()) -> dict[str, list[Problem]]:
 
 
 def _problems(target: str) -> list[Problem]:
+    """Returns the problems of one target: a preset name, optionally with `:variant`, or a file ending in
+    .yaml or .yml that holds a preset or the config of a run. A file that cannot be read is a problem too."""
     try:
         if not target.endswith((".yaml", ".yml")):
             name, variant = split_target(target)
@@ -41,6 +43,8 @@ def _problems(target: str) -> list[Problem]:
 
 
 def _in_preset(preset: Preset, variant: str | None) -> list[Problem]:
+    """Returns the problems of one variant, or of all variants if `variant` is None: invalid settings and, in
+    a preset shipped with gymnast, missing facts. A preset without a file is a problem as well."""
     # A dict as an ordered set: a mistake in a shared section is reported once, not once per variant.
     problems: dict[Problem, None] = {}
     for name in [variant] if variant else preset.variants:

@@ -90,19 +90,20 @@ class Config(Section, Generic[Algo]):
         return None if cls is Config else super().model_rebuild(**more)
 
     @model_validator(mode="after")
-    def _settle_backend(self) -> Config[Algo]:
-        """Resolves `env.backend: auto` here, because it depends on settings outside of `env`."""
-        # A stored config contains the resolved backend, so loading it never chooses again.
-        if "backend" not in self.env.model_fields_set and vector_is_fastest(self):
-            env = self.env.model_copy(update={"backend": "vector"})
-            object.__setattr__(self, "env", env)  # frozen for everyone else
-        return self
-
-    @model_validator(mode="after")
     def _agree(self) -> Config[Algo]:
         # One custom error carries all conflicts, so that `explain_errors` can give each its own line.
         if conflicts := self.conflicts():
             raise PydanticCustomError("conflicts", "settings contradict", {"conflicts": conflicts})
+        return self
+
+    @model_validator(mode="after")
+    def _settle_backend(self) -> Config[Algo]:
+        """Resolves `env.backend: auto` here, because it depends on settings outside of `env`. It evaluates
+        schedules, whose budgets `_agree` has checked before."""
+        # A stored config contains the resolved backend, so loading it never chooses again.
+        if "backend" not in self.env.model_fields_set and vector_is_fastest(self):
+            env = self.env.model_copy(update={"backend": "vector"})
+            object.__setattr__(self, "env", env)  # frozen for everyone else
         return self
 
     def info_keys(self) -> dict[str, str]:
@@ -140,6 +141,7 @@ class Config(Section, Generic[Algo]):
         ]
 
     def _running_reward_scale_in_replay(self) -> list[tuple[str, str]]:
+        """Returns a conflict if an algorithm with a replay buffer uses running reward normalization."""
         if self.algo.action_selection == "sample" or self.normalize.reward != "running":
             return []
         problem = (
@@ -190,6 +192,7 @@ class Config(Section, Generic[Algo]):
         return [(f"metrics.{name}", problem) for name in randomized if name in self.metrics]
 
     def _step_info_of_matches(self) -> list[tuple[str, str]]:
+        """Returns a conflict if a shaping term reads the info of steps in a multi-agent environment."""
         if not (is_multi_agent(self.env.id) and step_info_keys(self.shaping)):
             return []
         problem = (
@@ -198,6 +201,8 @@ class Config(Section, Generic[Algo]):
         return [("shaping", problem)]
 
     def _percentages_without_a_budget(self) -> list[tuple[str, str]]:
+        """Returns a conflict for every schedule or cadence in percent whose clock has no budget. If no budget
+        is set at all, it is a single conflict that names all of them."""
         limits = self.stop.limits()
         # Without any budget there is one mistake, not one per percentage.
         if not limits and (shares := [key for key, _, _ in self._percentages(limits)]):
@@ -212,7 +217,8 @@ class Config(Section, Generic[Algo]):
         return conflicts
 
     def _percentages(self, limits: Mapping[str, float]) -> Iterator[tuple[str, Any, str]]:
-        """Yields (key, value, clock) for every percentage of a budget that is not among these limits."""
+        """Yields (dotted key, value, clock) for every schedule or cadence that is a percentage of a budget
+        which is not among `limits` (clock -> limit)."""
         main = next(iter(limits), "env_steps")
         terms = ((f"shaping.{name}", term) for name, term in self.shaping.items())
         # Defaults such as league.snapshot=5% must not demand a budget from a single-agent run.

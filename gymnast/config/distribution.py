@@ -50,6 +50,8 @@ class Distribution(ParsedValue):
         return cls(kind, tuple(map(parse_number, parts)))
 
     def __post_init__(self) -> None:
+        """Raises ValueError for a wrong number of parameters, reversed bounds, a scale that is not positive,
+        or a normal distribution with almost no probability between its bounds."""
         n = self.parameters
         # The number of parameters, then their order: LOW < HIGH, a positive scale, a reachable range.
         enough = {"normal": len(n) in (2, 4), "choice": len(n) >= 1}.get(self.kind, len(n) == 2)
@@ -68,6 +70,7 @@ class Distribution(ParsedValue):
             raise ValueError(f"`{self}` has almost no probability between its bounds")
 
     def sample(self, rng: np.random.Generator) -> float:
+        """Returns one number drawn with the generator."""
         n = self.parameters
         match self.kind:
             case "uniform":
@@ -80,7 +83,8 @@ class Distribution(ParsedValue):
                 return self._draw_normal(rng)
 
     def bounds(self) -> tuple[float, float]:
-        """Returns the lowest and the highest number that can be drawn."""
+        """Returns the lowest and the highest number that can be drawn; infinite for a normal distribution
+        without bounds."""
         if self.kind == "choice":
             return min(self.parameters), max(self.parameters)
         if self.kind == "normal":
@@ -89,6 +93,7 @@ class Distribution(ParsedValue):
         return self.parameters[0], self.parameters[1]
 
     def _draw_normal(self, rng: np.random.Generator) -> float:
+        """Returns one number of a normal distribution, truncated to the bounds if it has any."""
         mean, deviation = self.parameters[:2]
         low, high = self.bounds()
         if math.isinf(low):

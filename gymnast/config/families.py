@@ -64,7 +64,8 @@ def require_single_agent(env_id: str, fix: str) -> None:
 
 
 def family_of(env_id: str) -> Family | None:
-    """Returns the family of an id, ignoring letter case, so that a mistyped id can still be corrected."""
+    """Returns the family of an id, or None if it belongs to none. Letter case is ignored, so that a mistyped
+    id can still be corrected."""
     lowered = env_id.lower()
     return next((f for f in FAMILIES if lowered.startswith(tuple(x.lower() for x in f.ids))), None)
 

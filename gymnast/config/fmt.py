@@ -20,7 +20,8 @@ from gymnast.config.source import Source
 
 
 def format_config(text: str, at: str = "") -> str:
-    """Returns the text with its entries in canonical order. `at` is the file name for error messages."""
+    """Returns the text with its entries in canonical order. `at` is the file name for error messages. Raises
+    InvalidConfig for duplicate keys, and if reordering would change a value."""
     source = Source.parse(text, at)
     if source.duplicate_keys:
         raise InvalidConfig(source.duplicate_keys)
@@ -76,6 +77,8 @@ def _entries(
 
 
 def _ordered(node: Node, path: Key, lines: list[str], start: int, end: int) -> list[str]:
+    """Returns the lines `start` to `end` of the value of one key, with the entries of a block mapping in
+    canonical order. A scalar, a list and a `{...}` mapping keep their lines. `path`: path of the key."""
     if not isinstance(node, MappingNode) or node.flow_style or not node.value:
         return lines[start:end]
     ordered: list[str] = []
@@ -90,8 +93,9 @@ def _ordered(node: Node, path: Key, lines: list[str], start: int, end: int) -> l
 
 
 def _tail(lines: list[str], end: int, column: int) -> int:
-    """Returns the line at which the trailing comments of a mapping start. `column` is that of its keys; a
-    comment that is indented further belongs to the last entry."""
+    """Returns the line at which the trailing comments of a mapping start, searching upward from `end`, the
+    line after the mapping. `column` is that of its keys; a comment that is indented further belongs to the
+    last entry."""
     while not (text := lines[end - 1].lstrip()) or (
         text.startswith("#") and lines[end - 1].index("#") <= column
     ):
@@ -119,7 +123,8 @@ def _trimmed(entry: list[str]) -> list[str]:
 
 
 def _order(path: Key, present: Collection[str]) -> list[str]:
-    """Returns the keys at this path of a preset or of a run's config, in canonical order."""
+    """Returns the keys at this path of a preset or of a run's config, in canonical order. `present`: the keys
+    that the file has at this path; at the top level, only the config of a run has `algo`."""
     model = next(iter(CONFIGS.values()))
     sections = list(model.model_fields)
     if not path:

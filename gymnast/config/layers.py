@@ -80,7 +80,8 @@ def nest(leaves: Leaves) -> dict[str, Any]:
 
 
 def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterator[tuple[Key, Any]]:
-    """Yields (path, value) for every leaf of nested settings."""
+    """Yields (path, value) for every leaf of nested settings. `shape`: the keys that contain further keys,
+    from `branches`; `path`: the path of `data` itself."""
     for key, value in data.items():
         inner = (*path, str(key))
         below = shape.get(str(key), shape.get(ANY_KEY))

@@ -50,8 +50,8 @@ def _refusal(fixed: list[str], allowed: list[str]) -> ConfigError:
 
 
 def with_live_changes(config: Config[Any], live: Mapping[str, Any]) -> Config[Any]:
-    """Returns the config with exactly these values, which were validated before. No other value is derived
-    from them."""
+    """Returns the config with exactly these values, which were validated before. `live`: dotted key -> plain
+    value. No other value is derived from them."""
     # Not by apply_overrides: a budget there would switch off the others, which were changed separately.
     tree = to_plain(config)
     for key, value in live.items():

@@ -103,6 +103,8 @@ class Share(ParsedValue, float):
 
     @classmethod
     def parse(cls, value: Any) -> Share:
+        """Returns the share for a text such as `25%` or a number from 0 to 1; a Share is returned as it is.
+        Raises ValueError for anything else."""
         if isinstance(value, Share):
             return value
         if is_percent(value):
@@ -143,6 +145,7 @@ def _off_or(value: Any, inner: Any) -> Any:
 
 
 def _without_nan(value: Any) -> Any:
+    """Returns the value as it is. Raises ValueError if it is, or contains at any depth, a NaN."""
     if isinstance(value, float) and math.isnan(value):
         raise ValueError("nan is not accepted (expected text, a number, a list or a mapping)")
     for inner in (
@@ -188,6 +191,8 @@ _SHARE = "a share from 0% to 100%"
 
 
 def _whole(value: Any, minimum: int, expected: str) -> int:
+    """Returns the value as an int. Raises ValueError, which states what is `expected`, if it is not a whole
+    number, is below `minimum` or is too large for int64."""
     number = _decimal(value, expected)
     if not number.is_finite() or abs(number) > _LARGEST:
         raise ValueError(f"{quote_value(value)} is too large (expected {expected})")
@@ -199,6 +204,9 @@ def _whole(value: Any, minimum: int, expected: str) -> int:
 
 
 def _decimal(value: Any, expected: str) -> Decimal:
+    """Returns the exact decimal value of a number or its text, in which a suffix of SUFFIXES multiplies
+    (`50k`). Infinity and NaN are accepted. Raises ValueError, which states what is `expected`, for anything
+    else."""
     if value is None:
         raise ValueError(f"is empty (expected {expected})")
     if isinstance(value, bool) or not isinstance(value, int | float | str):

@@ -59,6 +59,8 @@ class Preset:
 
     @cached_property
     def source(self) -> Source:
+        """The content of the file, `{}` without one. Raises InvalidConfig if it cannot be read or is not a
+        YAML mapping."""
         if self.path is None:
             return Source(self.name, {})
         label = self.path.name if self.is_builtin else os.path.relpath(self.path)
@@ -121,7 +123,8 @@ class Preset:
             return True
 
     def extends_chain(self, variant: str) -> list[str]:
-        """Returns the chain of variants that `extends` builds, from the algorithm's variant to this one."""
+        """Returns the chain of variants that `extends` builds, from the algorithm's variant to this one. It
+        ends early at an unknown or circular `extends`. Raises InvalidConfig if the variant is unknown."""
         if not self.has_variant(variant):
             known = ", ".join(self.listed_variants)
             guess = did_you_mean(variant, self.variants)
@@ -149,6 +152,9 @@ class Preset:
         return [*self.source.duplicate_keys, *self._structure()]
 
     def _structure(self) -> Iterator[Problem]:
+        """Yields the mistakes in the keys that describe the file itself: an empty file, `algo` outside of a
+        variant, an unknown default variant, and variants with a forbidden name or a wrong `extends`."""
+
         def problem(text: str, *path: str) -> Problem:
             return Problem(self.source.location(path), ".".join(path), text)
 
@@ -192,6 +198,7 @@ class Preset:
                 yield problem("is implied by the variant (leave it out)", *at, "algo", "name")
 
     def _is_circular(self, variant: str) -> bool:
+        """True if the `extends` chain of a variant returns to one of its own members."""
         chain = self.extends_chain(variant)
         return self.own_variants.get(chain[0], {}).get("extends") in chain
 
@@ -234,8 +241,8 @@ def find_preset(name: str) -> Preset:
 
 
 def search_presets(text: str = "") -> list[Preset]:
-    """Returns presets whose name or variants contain the text; if there are none, presets with similar
-    names."""
+    """Returns presets whose name contains the text, ignoring letter case, or that define a variant of exactly
+    this name. If there are none, returns presets with similar names, the most similar first."""
     every = all_presets()
     wanted = text.lower()
     hits = [p for p in every.values() if wanted in p.name.lower() or wanted in p.own_variants]
@@ -278,9 +285,9 @@ def _has_score(entry: Any) -> bool:
 
 
 def split_target(target: str) -> tuple[str, str | None]:
-    """Splits `ENV[:variant]` into (env, variant or None); ENV may be
-    `[pettingzoo/]py:package.module:Class`. The variant may be a user-defined algorithm:
-    `ENV:py:package.module:Class`."""
+    """Splits `ENV[:variant]` into (env, variant or None); ENV may be `[pettingzoo/]py:package.module:Class`.
+    The variant may be a user-defined algorithm: `ENV:py:package.module:Class`. Raises ConfigError if there is
+    no ENV, or if the variant is the name of a checkpoint."""
     # `:py:` can only start an algorithm: an environment's own `py:` has no colon before it.
     name, separator, algorithm = target.partition(f":{CUSTOM_PREFIX}")
     if separator:
@@ -289,7 +296,7 @@ def split_target(target: str) -> tuple[str, str | None]:
     if head in _CLASS_PREFIXES and separator:
         module, _, tail = rest.partition(":")
         name, _, variant = tail.partition(":")
-        # A PettingZoo module need not name its function: `env` is the convention.
+        # A PettingZoo module need not name its function: the default is `parallel_env`.
         names_class = name or not head.startswith("pettingzoo/")
         env = f"{head}:{module}:{name}" if names_class else f"{head}:{module}"
         return env, variant or None

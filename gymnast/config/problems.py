@@ -67,8 +67,8 @@ def dotted_key(path: Iterable[str | int]) -> str:
 def explain_errors(
     error: ValidationError, model: type[BaseModel], locate: Callable[[Key], str]
 ) -> list[Problem]:
-    """Returns every mistake that pydantic found, as a message for the user. `locate` returns the `file:line`
-    of a key."""
+    """Returns every mistake that pydantic found, as a message for the user. `model`: the class that was
+    validated; `locate` returns the `file:line` of a key."""
     problems: list[Problem] = []
     for mistake in error.errors(include_url=False):
         if mistake["type"] == "conflicts":
@@ -82,6 +82,8 @@ def explain_errors(
 
 
 def _text(mistake: Any, path: Key, model: type[BaseModel]) -> str:
+    """Returns our message for one mistake. `mistake`: an entry of `ValidationError.errors()`; `path`: the
+    path of its key; `model`: the class of the config that was validated, which provides suggestions."""
     kind, value = mistake["type"], mistake["input"]
     # pydantic writes "Input should be greater than 0"; our messages end in "(expected more than 0)".
     expected = mistake["msg"].removeprefix("Input should be ")

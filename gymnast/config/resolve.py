@@ -66,8 +66,10 @@ def resolve(
 ) -> ResolvedConfig:
     """Returns the config of a target; precedence: default < suggested < preset < variant < overrides.
 
-    Raises InvalidConfig with all problems at once. `suggested` are defaults chosen by the environment's
-    spaces, once these are known; see `gymnast.envs.build.defaults.resolve_for_spaces`.
+    Raises InvalidConfig with all problems at once. `overrides`: keys, dotted or nested -> values; `origin`:
+    how messages and `provenance` name the overrides; `algo`: algorithm to use instead of the variant's,
+    without the variant's hyperparameters; `suggested`: defaults chosen by the environment's spaces, once
+    these are known (see `gymnast.envs.build.defaults.resolve_for_spaces`).
     """
     name, variant = presets.split_target(target)
     resolved = resolve_preset(
@@ -85,7 +87,8 @@ def resolve_preset(
     algo: str | None = None,
     suggested: Mapping[str, Any] = {},
 ) -> ResolvedConfig:
-    """Returns the config of a preset that was found already; see `resolve`."""
+    """Returns the config of a preset that was found already. `variant`: None for `algo`, or else the preset's
+    default; the other arguments are those of `resolve`."""
     if algo is not None:
         config_type(algo)  # raises for an unknown algorithm, before anything else is reported
     # 1. Which variant, and which algorithm it uses: the one at the root of its `extends` chain.
@@ -133,7 +136,9 @@ def apply_overrides(
     provenance: Mapping[str, str] = {},
     origin: str = "--set",
 ) -> tuple[Config[Any], dict[str, str]]:
-    """Returns a stored config with overrides applied by the same rules, and the origin of every value."""
+    """Returns a stored config with overrides applied by the rules of `resolve`, and dotted key -> origin of
+    every value. `provenance`: the origins that were stored with the config; `origin`: the origin of the
+    overrides."""
     stored = Layer.from_data(to_plain(config), "config.yaml")
     override_layer = Layer.from_data(_nested(overrides), origin)
     problems = _empty_overrides(overrides, type(config), origin)
@@ -145,7 +150,8 @@ def apply_overrides(
 
 
 def parse_assignment(text: str) -> tuple[str, Any]:
-    """Parses `algo.lr=3e-3->0` into ("algo.lr", "3e-3->0"); the value is parsed as YAML."""
+    """Parses `algo.lr=3e-3->0` into ("algo.lr", "3e-3->0"). The value is parsed as YAML; it is None if empty,
+    and plain text if it is not YAML. Raises ConfigError if there is no key or no `=`."""
     key, equals, value = text.partition("=")
     key = key.strip()
     if not equals or not key or not all(key.split(".")):
@@ -162,8 +168,9 @@ def parse_assignment(text: str) -> tuple[str, Any]:
 def _validated(
     algorithm: str, layers: list[Layer], overrides: Layer, problems: list[Problem]
 ) -> tuple[Config[Any], dict[str, str], Leaves]:
-    """Merges and validates the layers. Returns the config, the origin of every value and the merged leaves.
-    Raises InvalidConfig for these problems and all that validation finds."""
+    """Merges and validates the layers, with the overrides on top. Returns the config, dotted key -> origin of
+    every value, and the merged leaves. `problems`: mistakes that were found before. Raises InvalidConfig for
+    these and all that validation finds."""
     model = config_type(algorithm)
     leaves = merge([*layers, *_budget(layers, overrides), overrides], model)
 
@@ -232,6 +239,8 @@ def _empty_overrides(
 
 
 def _graft(tree: dict[str, Any], branch: Mapping[str, Any], key: str) -> None:
+    """Merges nested overrides into `tree`, in place. `key`: the override as the user wrote it, for the
+    ConfigError that is raised if two overrides set the same value."""
     for name, value in branch.items():
         if not isinstance(value, Mapping):
             if name in tree:
@@ -244,5 +253,6 @@ def _graft(tree: dict[str, Any], branch: Mapping[str, Any], key: str) -> None:
 
 
 def _origins(config: Config[Any], leaves: Leaves) -> dict[str, str]:
+    """Returns dotted key -> origin of its value, for every setting of the config."""
     explicit = {dotted_key(path): layer.origin(path) for path, (_, layer) in leaves.items()}
     return {key: explicit.get(key, "default") for key in flat_values(config)}

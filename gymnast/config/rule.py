@@ -26,6 +26,8 @@ class Rule(ParsedValue):
 
     @classmethod
     def parse(cls, value: Any) -> Rule:
+        """Returns the rule for a text `METRIC >= NUMBER [for ROWS]`; a Rule is returned as it is. Raises
+        ValueError for anything else."""
         if isinstance(value, Rule):
             return value
         match = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None

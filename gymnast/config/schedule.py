@@ -39,6 +39,8 @@ class Position:
 
     @classmethod
     def parse(cls, value: Any) -> Position:
+        """Returns the position for a number, or for a text such as `20k` or `10%`. Raises ValueError if it is
+        negative or above 100%."""
         percent = is_percent(value)
         amount = parse_percent(value) if percent else parse_number(value)
         if amount < 0 or (percent and amount > 100):
@@ -88,6 +90,8 @@ class Schedule(ParsedValue):
         return cls.constant(parse_number(value))
 
     def __post_init__(self) -> None:
+        """Raises ValueError for positions that do not increase or mix percentages and readings, for an
+        unknown shape or clock, and for an exponential curve that reaches or crosses 0."""
         positions = [p for p, _ in self.frames]
         if len(self.frames) == 1 and self.frames[0][0] != Position(0):
             raise ValueError("a single key frame is a constant (write just the value)")
@@ -129,7 +133,8 @@ class Schedule(ParsedValue):
         )
 
     def with_highest(self, value: float) -> Schedule:
-        """Returns the same curve, scaled so that its highest value is `value`."""
+        """Returns the same curve, scaled so that its highest value is `value`. Raises ValueError if the
+        highest value is 0 and the schedule is not constant."""
         if self.highest == 0:
             if len(self.frames) == 1:
                 return replace(self, frames=((self.frames[0][0], value),))
@@ -144,13 +149,15 @@ class Schedule(ParsedValue):
         return replace(scaled, frames=exact)
 
     def required_budget(self, main: str) -> str | None:
-        """Returns the clock on which a budget must be set because positions are percentages, or None."""
+        """Returns the clock on which a budget must be set because positions are percentages, or None. `main`:
+        the clock of the main budget."""
         positions = [p for p, _ in self.frames] + [self.warmup or Position(0)]
         needs_budget = not self.is_constant and any(p.percent for p in positions)
         return (self.clock or main) if needs_budget else None
 
     def __call__(self, clock: Clock) -> float:
-        """Returns the value at the current reading of the clock."""
+        """Returns the value at the current reading of the clock. Raises ConfigError if positions are
+        percentages and the clock has no limit."""
         if self.is_constant:
             return self._floored(self.frames[0][1])
         name = self.clock or clock.main_clock
@@ -166,6 +173,8 @@ class Schedule(ParsedValue):
         return self._floored(value)
 
     def _between_frames(self, now: float, total: float) -> float:
+        """Returns the interpolated value at the reading `now`, before warm-up and floor. `total`: the budget
+        that percentages refer to."""
         frames = [(p.reading(total), v) for p, v in self.frames]
         for (start, a), (end, b) in pairwise(frames):
             if now < end:
@@ -233,7 +242,7 @@ def is_schedule_text(text: str) -> bool:
 
 
 def _mix(shape: str, a: float, b: float, t: float) -> float:
-    """Interpolates from a (t = 0) to b (t = 1), clipped to the interval between them."""
+    """Interpolates from a (t = 0) to b (t = 1) with one of SHAPES, clipped to the interval between them."""
     if shape == "cosine":
         # SGDR (Loshchilov & Hutter 2017), eq. 5, without restarts
         value = b + (a - b) * (1 + math.cos(math.pi * t)) / 2
@@ -292,7 +301,8 @@ def _from_mapping(mapping: Mapping[Any, Any]) -> Schedule:
 
 
 def _from_form(form: Mapping[str, Any]) -> Schedule:
-    """Builds a schedule from the parts that the text and the mapping notation share."""
+    """Builds a schedule from the parts that the text and the mapping notation share: `value`, or `points`, or
+    `from` and `to` with optional `start` and `end`; and the options `shape`, `warmup`, `floor`, `clock`."""
     if "value" in form:
         frames = Schedule.constant(_value(form["value"])).frames
     elif "points" in form:
@@ -316,12 +326,14 @@ def _from_form(form: Mapping[str, Any]) -> Schedule:
 
 
 def _key_frames(points: Any) -> tuple[tuple[Position, float], ...]:
+    """Returns the key frames for a mapping position -> value, which needs two or more entries."""
     if not isinstance(points, Mapping) or len(points) < 2:
         raise ValueError("needs two or more key frames (such as {0%: 1e-3, 100%: 0})")
     return tuple((Position.parse(p), _value(v)) for p, v in points.items())
 
 
 def _value(value: Any) -> float:
+    """Returns a value of the curve, or its floor, as a number. Raises ValueError for `off` and other text."""
     if isinstance(value, str) and value.strip() == "off":
         raise ValueError(
             "`off` cannot be part of a schedule "

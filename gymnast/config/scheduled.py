@@ -21,6 +21,8 @@ class _OrSchedule:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
+        """Returns the schema that validates with `_validated` and serializes with `_plain`. `source`: the
+        annotated union `T | Schedule`."""
         (single,) = (kind for kind in get_args(source) if kind is not Schedule)
         inner = handler.generate_schema(single)
         return core_schema.no_info_wrap_validator_function(
@@ -35,6 +37,9 @@ Scheduled = Annotated[T | Schedule, _OrSchedule()]
 
 
 def _validated(value: Any, single: Any) -> Any:
+    """Returns the validated value: what `single` returns for a constant, else a Schedule, or an IntSchedule
+    if `single` returns ints. `single`: the validator of type T, which is applied to every value of a
+    schedule; it raises for an invalid one."""
     is_schedule = isinstance(value, Schedule | Mapping)
     if not is_schedule and not (isinstance(value, str) and is_schedule_text(value)):
         return single(value)

@@ -126,5 +126,6 @@ class AlgoSection(Section):
         return self if lr is None else self.model_copy(update={"lr": lr / 2})
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
-        """Returns settings that contradict each other, as (field, message)."""
+        """Returns settings that contradict each other, as (field, message). `n_envs`: number of env copies,
+        which determines the size of a rollout."""
         return []

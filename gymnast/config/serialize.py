@@ -48,7 +48,8 @@ def is_run_config(data: Any) -> bool:
 
 
 def load(text: str, at: str = "") -> Config[Any]:
-    """Returns the config that was saved. `at` is the file name for error messages."""
+    """Returns the config that was saved. `at` is the file name for error messages. Raises InvalidConfig if
+    the text is not a valid config of a run."""
     source = Source.parse(text, str(at))
     name = source.data["algo"]["name"] if is_run_config(source.data) else None
     if not is_algorithm(str(name)):
@@ -77,6 +78,8 @@ class _Representer(SafeRepresenter):
     """Writes sections as blocks, and lists and their items on one line each."""
 
     def represent_list(self, data: list[Any]) -> SequenceNode:
+        """Returns the node of a list: in one line if it contains only plain values, else one line per
+        item."""
         node = super().represent_list(data)
         items = [item for item in node.value if not isinstance(item, ScalarNode)]
         node.flow_style = not items

@@ -28,6 +28,9 @@ class Source:
 
     @classmethod
     def parse(cls, text: str, name: str = "") -> Source:
+        """Returns the data of a YAML text; an empty text is `{}`. `name`: file name for messages. Raises
+        InvalidConfig if the text is not YAML. Duplicate keys do not raise: the last value is used and
+        `duplicate_keys` lists them."""
         try:
             root = YAML(typ="safe", pure=True).compose(text)
         except MarkedYAMLError as error:
@@ -50,7 +53,7 @@ class Source:
 
 
 class _Reader:
-    """Converts composed YAML nodes to plain data, and notes the line of every key on the way."""
+    """Converts composed YAML nodes to plain data, and stores the line of every key in `lines`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -58,6 +61,8 @@ class _Reader:
         self.duplicates: list[Problem] = []
 
     def data(self, node: Node, path: Key) -> Any:
+        """Returns a node as plain data: a dict, a list or a scalar. `path`: path of the node within the
+        file."""
         if isinstance(node, MappingNode):
             return self._mapping(node, path)
         if isinstance(node, SequenceNode):
@@ -67,6 +72,8 @@ class _Reader:
         return _scalar(node)
 
     def _mapping(self, node: MappingNode, path: Key) -> dict[Any, Any]:
+        """Returns a mapping node as a dict, stores the line of each key, and reports keys that appear
+        twice."""
         mapping: dict[Any, Any] = {}
         for key_node, value_node in node.value:
             key, line = _scalar(key_node), key_node.start_mark.line + 1
@@ -87,6 +94,8 @@ def _place(name: str, line: int) -> str:
 
 
 def _scalar(node: Node) -> Any:
+    """Returns the value of a scalar node: None, a bool, an int, a float or text. A key that is a list or a
+    mapping is returned as text."""
     if not isinstance(node, ScalarNode):
         return str(node.value)
     kind, text = str(node.tag).rsplit(":", 1)[-1], node.value

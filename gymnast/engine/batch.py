@@ -106,7 +106,8 @@ class MinibatchPlan:
     def shuffled(
         cls, epochs: int, n: int, size: int, stream: np.random.Generator, target_kl: float | None
     ) -> MinibatchPlan:
-        """Returns a plan of epochs over n rows, each in a random order of its own."""
+        """Returns a plan of epochs over n rows, each in a random order of its own, with minibatches of at
+        most `size` rows."""
         return cls(np.stack([stream.permutation(n) for _ in range(epochs)]), size, target_kl)
 
     @property
@@ -129,7 +130,8 @@ class MinibatchPlan:
         return [replace(self, orders=np.ascontiguousarray(x)) for x in parts if x.size]
 
     def minibatches(self, order: Array) -> Iterator[Array]:
-        """Yields the minibatches of one epoch: as few as possible, of nearly equal size.
+        """Yields the row indices of each minibatch of one epoch, whose row order is `order` [B]: as few
+        minibatches as possible, of nearly equal size.
 
         A small remainder as the last minibatch would have a noisier gradient than the others.
         """

@@ -49,11 +49,13 @@ class Engine(Protocol):
         lr: float,
         max_norm: float | None,
     ) -> UpdateResult:
-        """Takes the gradient steps of the plan. Changes the parameters and `adam` in place."""
+        """Takes the gradient steps of the plan and returns their losses. Changes the parameters and `adam` in
+        place. `max_norm`: limit of the gradient norm, None for no clipping."""
         ...
 
     def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
-        """Returns how far the policy has moved from the one that collected the batch.
+        """Returns how far the policy has moved from the one that collected the batch, by metric name. `clip`:
+        clip range for the clip fraction, None without one.
 
         The KL divergence is exact, KL(old || new), computed from the stored distributions.
         """
@@ -66,7 +68,8 @@ def engine_for(policy: Policy) -> Any:
 
 
 def load_engine(name: str) -> Any:
-    """Returns the module of an engine, imported only when needed, because importing torch is slow."""
+    """Returns the module of the engine `name` (native or torch), imported only when needed, because importing
+    torch is slow. Raises ConfigError if it cannot be loaded."""
     try:
         return importlib.import_module(f"gymnast.engine.{name}.engine")
     except (ImportError, OSError, RuntimeError) as problem:

@@ -67,7 +67,9 @@ class Head(Protocol):
     """Learned parameters that do not depend on the observation (log_std), at most one."""
 
     def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
-        """Returns the distribution parameters for the actor's outputs [..., n_outputs]."""
+        """Returns the distribution parameters, [..., dist_size], for the actor's outputs [..., n_outputs].
+        `extra`: the value of the extra parameter, if there is one; `mask`: allowed options, [..., options],
+        or None."""
         ...
 
     def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
@@ -75,7 +77,7 @@ class Head(Protocol):
         ...
 
     def sample(self, dist: Array, noise: Array) -> Array:
-        """Returns the actions that this noise selects."""
+        """Returns the actions that this noise selects, for the noise of `noise`."""
         ...
 
     def mode(self, dist: Array) -> Array:
@@ -103,7 +105,8 @@ def head_for(
     squash: bool = False,
     action_selection: ActionSelection = "sample",
 ) -> AnyHead:
-    """Returns the head for an action space. Raises ConfigError if the settings do not fit the space."""
+    """Returns the head for an action space. `log_std`: initial log standard deviation of a Box; `squash`:
+    squash its actions by tanh. Raises ConfigError if the settings do not fit the space."""
     if action_selection == "epsilon_greedy":
         if not isinstance(space, DiscreteAction):
             what = f"this algorithm needs Discrete actions; these are {_NAMES[type(space)]}"

@@ -48,7 +48,7 @@ ACTIVATIONS: dict[ActivationName, Callable[[Array], Array]] = {
     "elu": elu,
 }
 
-_RATIO = (
+_TAIL_RATIO = (
     *(-0.0291459262, 0.143971677, -0.255714212, 0.159174111, -0.0231098016),
     *(0.10550799, 0.119832871, 0.139861869, 0.139621404, 0.0),
 )
@@ -57,11 +57,14 @@ P(-x) / e^(-x^2 / 2) with the normal CDF P. The relative error for x <= 14 is 3.
 
 
 def _normal_tail(x: Array) -> Array:
-    """Returns P(-x) of the normal CDF P, for x >= 0."""
-    x = np.minimum(x, 1e3)  # so that the square below stays finite
+    """Returns P(-x), the upper tail of the standard normal with CDF P, for x >= 0 of any shape: the
+    polynomial _TAIL_RATIO times e^(-x^2 / 2)."""
+    x = np.minimum(
+        x, 1e3
+    )  # the tail is 0 long before; a larger square could overflow with a warning
     t = 1.0 / (1.0 + 0.35 * x)
-    ratio = np.full_like(t, _RATIO[0])
+    ratio = np.full_like(t, _TAIL_RATIO[0])
     # Horner's scheme, in the same order as native/activations.hpp.
-    for coefficient in _RATIO[1:]:
+    for coefficient in _TAIL_RATIO[1:]:
         ratio = ratio * t + coefficient
     return ratio * np.exp(-0.5 * x * x)

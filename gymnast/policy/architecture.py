@@ -47,10 +47,11 @@ def network_for(
     extra_parameters: ExtraParameters,
     critic: bool,
 ) -> Network:
-    """Returns the network of actor and critic, with shared or separate hidden layers.
+    """Returns the network of actor and critic, with shared or separate hidden layers. `n_outputs`: width of
+    the actor's last layer; `critic`: False if the actor's outputs are Q-values.
 
-    An image encoder is always shared, because it dominates the cost. The actor's output layer has
-    near-zero initial weights, so that the initial policy is close to uniform (arXiv:2006.05990).
+    An image encoder is always shared, because it dominates the cost. The actor's output layer has near-zero
+    initial weights, so that the initial policy is close to uniform (arXiv:2006.05990).
     """
     if cfg.module is not None:
         module = CustomModuleSpec(cfg.module, dict(cfg.module_kwargs), obs, n_outputs)
@@ -85,10 +86,10 @@ def encoder_for(obs: Observation, cfg: PolicyConfig) -> tuple[Stack, int]:
 
 
 def _entry(leaf: Observation, obs: CompositeObs, cfg: PolicyConfig) -> tuple[Stack, int]:
-    """Returns the encoder of one entry of a Dict or Tuple, and its width.
+    """Returns the encoder of one entry `leaf` of the Dict or Tuple `obs`, and its width.
 
-    A vector next to an image is widened by a linear layer: a few raw numbers would have little weight
-    among the hundreds of image features.
+    A vector next to an image is widened by a linear layer: a few raw numbers would have little weight among
+    the hundreds of image features.
     """
     if not isinstance(leaf, BoxObs):
         return encoder_for(leaf, cfg)
@@ -99,7 +100,8 @@ def _entry(leaf: Observation, obs: CompositeObs, cfg: PolicyConfig) -> tuple[Sta
 
 
 def mlp(width: int, cfg: PolicyConfig) -> tuple[Stack, int]:
-    """Returns the hidden layers and the width of the last one."""
+    """Returns the hidden layers for inputs of this width, and the width of the last one (that of the inputs
+    if there are none)."""
     layers: list[Layer] = []
     for n in cfg.hidden:
         layers.append(Linear(width, n, gain=GAIN))

@@ -35,6 +35,8 @@ class Features:
     @overload
     def __call__(self, obs: ObsArray) -> ObsArray: ...
     def __call__(self, obs: ObsArray) -> ObsArray:
+        """Returns the features of observations [B, ...]: [B, n] for vectors, indices for categories, bytes
+        for images and for records. `Images` are returned as they are."""
         if isinstance(obs, Images):  # only images are stored this way, and they stay bytes
             return obs
         match self.space:

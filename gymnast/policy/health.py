@@ -79,7 +79,8 @@ def network_health(
 ) -> Health:
     """Returns the health of a network from one forward pass.
 
-    `output` [B, k] are the outputs of the actor's last layer, `dist` the distribution parameters.
+    `activations`: outputs of every activation layer; `output` [B, k]: outputs of the actor's last layer;
+    `dist`: the distribution parameters.
     """
     parts: dict[str, UnitStats] = dict.fromkeys(("shared", "actor", "critic"), UnitStats())
     for part, kind, x in activations:

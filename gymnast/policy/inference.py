@@ -72,7 +72,8 @@ class Inference(Protocol):
         ...
 
     def layer_output(self, part: str, i: int, features: Array) -> Array:
-        """Returns the output of layer i of a stack, [B, ...]."""
+        """Returns the output of layer i of a stack (`part`: shared, actor or critic) for features of the
+        whole network, [B, ...]."""
         ...
 
     def activations(self, features: Array) -> tuple[list[LayerActivations], Array]:
@@ -115,9 +116,10 @@ def inference_for(
     network: Network, parameters: Parameters, head: AnyHead, engine: str
 ) -> Inference:
     """Returns forward passes on the memory of these parameters, so that updates take effect at once.
+    `engine`: native or torch.
 
-    A policy that was trained by the native engine also acts where the kernels are not built: with
-    NumPy, or with torch if the network is too expensive for NumPy.
+    A policy that was trained by the native engine also acts where the kernels are not built: with NumPy, or
+    with torch if the network is too expensive for NumPy.
     """
     if engine == "native" and kernels() is not None:
         native = importlib.import_module("gymnast.engine.native.inference")
@@ -136,7 +138,8 @@ def _run(
     x: Array,
     activations: list[tuple[str, Array]] | None = None,
 ) -> Array:
-    """Returns the output of a stack for features [B, ...].
+    """Returns the output of a stack for features [B, ...]. `part` is the prefix of its parameters in
+    `weights`.
 
     The kind and outputs of every activation layer are appended to `activations`.
     """
@@ -178,7 +181,8 @@ def pixels_to_float(layer: Pixels, x: Array) -> Array:
 
 
 def convolve(layer: Conv, x: Array, weight: Array, bias: Array) -> Array:
-    """Returns the convolution of x [B, channels, height, width], [B, n_out, ...].
+    """Returns the convolution, [B, n_out, height out, width out], of x [B, channels, height, width] with
+    weight [n_out, channels, k, k] and bias [n_out].
 
     It is one matrix product of the weights with the window of each output pixel (im2col).
     """

@@ -208,7 +208,7 @@ def extra_parameter_shapes(extra: ExtraParameters) -> dict[str, Shape]:
 def initial_value(
     network: Network, name: str, shape: Shape, stream: np.random.Generator
 ) -> np.ndarray:
-    """Returns the initial value of one parameter, by its name `layer.key`.
+    """Returns the initial value of one parameter of this shape, by its name `layer.key`, drawn from `stream`.
 
     Weights are orthogonal, embeddings standard normal, scales 1 and biases 0.
     """

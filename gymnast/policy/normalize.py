@@ -32,6 +32,8 @@ class ObsNormalizer:
         self._refresh()
 
     def __call__(self, obs: Array) -> Array:
+        """Returns observations [B, n] normalized and clipped, as a new array; unchanged if the mode is
+        off."""
         if self.mode == "off":
             return obs
         x = obs - self._mean  # a new array: the rollout keeps the raw observations
@@ -67,7 +69,8 @@ class RewardScale:
         """Discounted sum of the rewards so far in the unfinished episode of each environment, [N]."""
 
     def __call__(self, reward: Array, done: Array, valid: Array, *, gamma: float) -> Array:
-        """Updates the statistics with the valid rewards [T, N] and returns all rewards scaled."""
+        """Updates the statistics with the valid rewards [T, N] and returns all rewards scaled. `done`: where
+        episodes ended, [T, N]."""
         if self.mode == "running":
             total = self.accumulate_returns(reward, done, gamma=gamma)
             # Updated before scaling, so that already the first rollout has rewards of a sensible size.
@@ -115,7 +118,8 @@ class ValueScale:
         return float(self.moments.std[0])
 
     def update(self, target: Array, weight: Array, bias: Array) -> None:
-        """Updates the statistics with targets [B], and the critic's last layer in place."""
+        """Updates the statistics with targets [B] in reward units, and `weight` and `bias` of the critic's
+        last layer in place."""
         if self.mode == "off":
             return
         mean, std = self.mean, self.std
@@ -137,7 +141,8 @@ class ValueScale:
 
 
 def _moments_of_range(space: BoxObs) -> Moments:
-    """Returns moments that scale the declared range of every component to -1..1."""
+    """Returns moments that scale the declared range of every component to -1..1. Raises ConfigError for a
+    component without a finite range."""
     low, high = np.array(space.low), np.array(space.high)
     unbounded = np.flatnonzero(~(np.isfinite(low) & np.isfinite(high) & (high > low)))
     if len(unbounded):

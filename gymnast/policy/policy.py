@@ -103,7 +103,8 @@ class Policy:
     def act(
         self, obs: Array, noise: Array | None, mask: Array | None = None
     ) -> tuple[Array, Array]:
-        """Returns actions and the parameters of their distribution; the mode if `noise` is None."""
+        """Returns actions for observations [B, ...] and the parameters of their distribution [B, k]; the mode
+        if `noise` is None. `mask`: allowed options, [B, options], or None."""
         dist = self.dist(obs, mask)
         return self.head.mode(dist) if noise is None else self.head.sample(dist, noise), dist
 
@@ -117,7 +118,8 @@ class Policy:
         logprob: Array,
         value: Array,
     ) -> None:
-        """Samples actions for observations [B, ...] and writes them into the given arrays.
+        """Samples actions for observations [B, ...] and writes them into the given arrays. `noise`: that of
+        the head for B actions; `mask`: allowed options, [B, options], or None.
 
         `action` is [B, ...], `dist` [B, k], `logprob` [B]. `value` [B] is written only if
         `values_while_acting`.

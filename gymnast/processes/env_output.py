@@ -51,7 +51,7 @@ def separate_env_output() -> Iterator[TextIO]:
     before.flush()  # what Python has buffered belongs to the command
     is_file = _is_file(before)
     _separation = separation = _Separation(_copy_of(before) if is_file else before, is_file)
-    _point_to(_STDERR)
+    _point_stdout_to(_STDERR)
     sys.stdout = lines = _LoggedLines()
     warnings.showwarning = _collect_warning
     sys.breakpointhook = _breakpoint
@@ -62,7 +62,7 @@ def separate_env_output() -> Iterator[TextIO]:
         sys.stdout, warnings.showwarning, sys.breakpointhook = before, show, hook
         if is_file:
             separation.out.flush()
-            _point_to(separation.out.fileno())
+            _point_stdout_to(separation.out.fileno())
             separation.out.close()
         _separation = None
         for text in separation.warned:
@@ -71,8 +71,9 @@ def separate_env_output() -> Iterator[TextIO]:
 
 @contextmanager
 def redirect_env_output(file: int, write_line: Callable[[str], None]) -> Iterator[None]:
-    """Sends the output and warnings of environments to a log while inside. `file`: the log's descriptor;
-    `write_line`: appends a line to it. Has no effect outside of `separate_env_output`."""
+    """Sends warnings, and what C code writes to descriptor 1, to a log while inside; `print` gets there
+    through the logger `gymnast.envs`. `file`: the log's descriptor; `write_line`: appends a line to it. Has
+    no effect outside of `separate_env_output`."""
     if _separation is None:
         yield
         return
@@ -81,11 +82,11 @@ def redirect_env_output(file: int, write_line: Callable[[str], None]) -> Iterato
     _separation.warned.clear()
     show_before = warnings.showwarning
     warnings.showwarning = lambda *warning: _report_once(warning, write_line)
-    _point_to(file)
+    _point_stdout_to(file)
     try:
         yield
     finally:
-        _point_to(_STDERR)
+        _point_stdout_to(_STDERR)  # as in `separate_env_output` while there is no log
         warnings.showwarning = show_before
 
 
@@ -166,8 +167,9 @@ def _copy_of(stream: TextIO) -> TextIO:
     return open(os.dup(_STDOUT), "w", buffering, **more)
 
 
-def _point_to(file: int) -> None:
-    """Redirects descriptor 1 to another file. Output that C code has buffered still goes to the old one."""
+def _point_stdout_to(file: int) -> None:
+    """Redirects descriptor 1 to another file, given by its descriptor. Output that C code has buffered still
+    goes to the old one."""
     if _separation is not None and _separation.is_file:
         ctypes.CDLL(None).fflush(None)
         with suppress(OSError):  # standard error may be closed

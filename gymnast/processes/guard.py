@@ -120,7 +120,8 @@ def detached_environ() -> dict[str, str]:
 
 
 def detached_variables() -> dict[str, str]:
-    """Returns the additional variables of such a process."""
+    """Returns the variables that a process which is meant to outlive this one needs in addition to ours; none
+    if this process never had an environment."""
     return {DETACHED: _guard.value} if _guard is not None else {}
 
 

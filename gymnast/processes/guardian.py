@@ -26,6 +26,8 @@ POLL_SECONDS = 0.5
 
 
 def main() -> None:
+    """Waits until the owner has ended, then kills the processes that it left running, until there are none or
+    ROUNDS passes were made."""
     owner, mark, detached = int(sys.argv[1]), sys.argv[2].encode(), sys.argv[3].encode()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)

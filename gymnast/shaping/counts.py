@@ -61,7 +61,8 @@ class Counts:
         return cell
 
     def _visit(self, cell: Array) -> Array:
-        """Counts these visits and returns, for each, which visit of its cell it is (1 for the first)."""
+        """Counts visits of these cells, [k] in order of time, and returns for each which visit of its cell it
+        is (1 for the first)."""
         visits = self.memory["visits"]
         # within one rollout a cell may occur several times: `rank` counts its earlier occurrences
         order = np.argsort(cell, kind="stable")
@@ -78,8 +79,8 @@ class Counts:
 def _ranges(
     context: TermContext, components: Sequence[str] | None
 ) -> list[tuple[str, float, float]]:
-    """Returns name, low and high of each component to count. Raises ConfigError for one without a finite
-    range."""
+    """Returns name, low and high of each component to count. `components`: their names, None for all that are
+    declared. Raises ConfigError for one without a finite range."""
     declared = {part.name: (part.low, part.high) for part in context.components}
     names = list(declared) if components is None else list(components)
     unknown = [name for name in names if name not in declared]

@@ -17,6 +17,7 @@ def energy(steps: Steps) -> np.ndarray:
 
 
 def _energy(obs: ObsBatch) -> np.ndarray:
+    """Returns the energy for each observation, [T, N], relative to that at rest at the flag."""
     # The car cannot climb directly: it has to swing, and each swing gains energy although it moves away
     # from the flag half of the time. So energy is a better guide than the position.
     height = _potential_energy(obs["car position"])

@@ -23,6 +23,7 @@ class PaddleHits:
             raise ConfigError("facts.observations gives no finite range of ball x and ball y")
 
     def __call__(self, steps: Steps) -> np.ndarray:
+        """Returns 1 for each step in which the player hits the ball, else 0, [T, N]."""
         before, after = steps.obs, steps.next_obs
         # A step is several frames: a ball that is hit in the middle of one can end where it started, with
         # velocity 0, hence >= 0 before.

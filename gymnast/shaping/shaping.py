@@ -39,7 +39,7 @@ class Shaping:
         columns = columns or cfg.env.n_envs
         facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)
         self._context = TermContext(cfg.env, obs, facts.observations)
-        self._bootstraps = cfg.algo.bootstraps
+        self._bootstraps_truncated = cfg.algo.bootstraps
         self.terms = {
             name: build_term(name, term, self._context) for name, term in cfg.shaping.items()
         }
@@ -53,7 +53,8 @@ class Shaping:
     def __call__(
         self, rollout: Rollout, weights: Mapping[str, float], gamma: float
     ) -> tuple[Rollout, dict[str, float]]:
-        """Returns the rollout with shaped rewards, and the metrics of the terms."""
+        """Returns the rollout with shaped rewards, and the metrics of the terms. `weights`: term -> its
+        current weight; `gamma`: discount factor of the algorithm."""
         if not self.terms:
             return rollout, {}
         steps = self.make_steps(rollout, gamma)
@@ -77,16 +78,18 @@ class Shaping:
         return replace(rollout, reward=reward), metrics
 
     def make_steps(self, rollout: Rollout, gamma: float) -> Steps:
-        """Returns the steps of a rollout in the form that terms take."""
-        names, truncated = self._context.names, rollout.done & ~rollout.terminated
+        """Returns the steps of a rollout [T, N] in the form that terms take. `gamma`: discount factor of the
+        algorithm. Ages continue from `self.age`, which is not changed."""
+        names = self._context.names
         return Steps(
             obs=ObsBatch(np.asarray(rollout.obs), names),
             next_obs=ObsBatch(np.asarray(rollout.next_obs()), names),
             action=rollout.action,
             reward=rollout.reward,
             terminated=rollout.terminated,
-            truncated=truncated,
-            ended=rollout.terminated if self._bootstraps else rollout.done,
+            truncated=rollout.done & ~rollout.terminated,
+            # where the algorithm assumes that no return follows
+            ended=rollout.terminated if self._bootstraps_truncated else rollout.done,
             valid=rollout.valid,
             age=episode_ages(rollout.start, self.age),
             gamma=gamma,
@@ -94,7 +97,7 @@ class Shaping:
         )
 
     def _add_returns(self, rollout: Rollout, reward: Array) -> None:
-        """Adds these rewards to the shaped returns of the episodes in this rollout."""
+        """Adds these rewards, [T, N], to the shaped returns of the episodes in this rollout."""
         returns = episode_returns(rollout.start, reward, self.running_returns)
         ended = returns[rollout.done & rollout.valid]
         finished = np.concatenate([self.finished_returns, ended[np.isfinite(ended)]])
@@ -123,16 +126,20 @@ class Shaping:
 
 
 def build_term(name: str, cfg: TermConfig, context: TermContext) -> Term:
-    """Returns the term of an entry of `shaping`, after a trial call on blank steps.
+    """Returns the term of the entry `name` of `shaping`, after a trial call on blank steps. Raises
+    ConfigError if it cannot be imported, does not accept its kwargs or fails in the trial.
 
-    The trial uses an instance of its own, so that the term's memory starts empty.
+    The trial uses an instance of its own, so that the memory of the term starts empty.
     """
     # 1. Find it, and check its settings before it is called.
     spec = term_spec(name, cfg)
     try:
         term = import_object(spec.path)
-    except (ImportError, AttributeError, ValueError) as problem:
-        raise ConfigError(f"shaping.{name}: {spec.path} cannot be imported: {problem}") from None
+    except Exception as problem:  # the user's code may raise anything
+        what = (
+            f"shaping.{name}: {spec.path} cannot be imported: {type(problem).__name__}: {problem}"
+        )
+        raise ConfigError(what) from problem
     try:
         inspect.signature(term).bind(None, **cfg.kwargs)
     except TypeError as problem:
@@ -150,7 +157,8 @@ def build_term(name: str, cfg: TermConfig, context: TermContext) -> Term:
 
 
 def term_values(name: str, term: Term, steps: Steps) -> Array:
-    """Returns the term's value for each step, [T, N]. Every failure becomes a ConfigError with its name."""
+    """Returns the value of a term for each step, [T, N]. Every failure becomes a ConfigError with the name of
+    the term."""
     with np.errstate(all="ignore"):  # invalid steps may hold anything
         value = np.asarray(_naming_term(name, lambda: term(steps)))
     if value.shape != steps.reward.shape or value.dtype.kind not in "fiub":

@@ -40,6 +40,8 @@ class ObsBatch:
     names: tuple[str, ...]
 
     def __getitem__(self, name: str) -> Array:
+        """Returns the component of this name, [T, N], or [T, N, ...] for an entry of a Dict observation.
+        Raises ConfigError for an unknown name, and if the declared names do not fit the observation."""
         if name not in self.names:
             known = ", ".join(self.names) or "none"
             raise ConfigError(

@@ -53,7 +53,8 @@ class HealthLoss:
 
 
 def _indices(context: TermContext, *names: str) -> list[int]:
-    """Returns the index of each of these variables in the observation. Creates a game to ask for them."""
+    """Returns the index of each of these variables in the observation. Creates a game to ask for them. Raises
+    ConfigError if the game or the observation lacks them."""
     if context.env.tasks:
         raise ConfigError("this term needs a single task: each may order its variables differently")
     with closing(make_env(context.env)) as env:

@@ -96,7 +96,8 @@ def max_entropy(space: Action) -> float | None:
 
 
 def highest_masked_entropy(space: Action, allowed: np.ndarray) -> float:
-    """Returns the mean entropy of uniform policies over the allowed options of masks [B, options]."""
+    """Returns the mean entropy, in nats, of uniform policies over the allowed options of masks [B,
+    options]."""
     # A mask row holds the options of all elements, one after the other. Count the allowed ones per element.
     starts = np.cumsum([0, *_options(space)[:-1]])
     return float(np.log(np.add.reduceat(allowed, starts, axis=-1, dtype=np.int64)).sum(-1).mean())
@@ -108,7 +109,8 @@ def mask_width(space: Action) -> int:
 
 
 def put_mask(space: Action, rows: np.ndarray, i: int, mask: Any) -> str | None:
-    """Writes an environment's action mask into row i; if it is None, all actions are allowed.
+    """Writes an environment's action mask into row i of `rows`, [B, options]; if the mask is None, all
+    actions are allowed.
 
     Returns what is wrong with the mask, or None if it is valid.
     """

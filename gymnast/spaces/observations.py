@@ -73,6 +73,7 @@ class DiscreteObs(_IntegerObs):
     dtype = np.dtype(np.int64)
 
     def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+        """Writes an environment's observation into row i; returns what is wrong with it, or None."""
         if not (_is_index(obs) and self.first <= obs < self.first + self.n):
             return f"the observation is {obs!r}, not one of {self.n} categories"
         rows[i] = obs
@@ -89,6 +90,7 @@ class MultiDiscreteObs(_IntegerObs):
     dtype = np.dtype(np.int64)
 
     def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+        """Writes an environment's observation into row i; returns what is wrong with it, or None."""
         if problem := _misshapen(obs, self.shape):
             return problem
         if not np.issubdtype(obs.dtype, np.integer):
@@ -107,7 +109,8 @@ class MultiDiscreteObs(_IntegerObs):
 
 
 def planes_of(shape: tuple[int, ...], channels: str) -> tuple[int, int, int]:
-    """Returns channels, height and width of an image, whichever axis holds the channels."""
+    """Returns channels, height and width of an image, whichever axis holds the channels. `channels`: first or
+    last; ignored for an image with two axes, which has one channel."""
     if len(shape) == 2:
         return (1, *shape)
     a, b, c = shape
@@ -140,6 +143,7 @@ class ImageObs(_IntegerObs):
         return n not in (1, 3) and height * width >= MIN_SHARED_PIXELS
 
     def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+        """Writes an environment's observation into row i; returns what is wrong with it, or None."""
         if problem := _misshapen(obs, self.shape):
             return problem
         if obs.dtype != np.uint8:
@@ -223,7 +227,8 @@ def leaves_of(space: Observation) -> dict[str, BoxObs | DiscreteObs | MultiDiscr
 
 
 def as_box(space: Observation) -> BoxObs | None:
-    """Returns all vectors of a space concatenated to one, for normalization; None if it has none."""
+    """Returns the bounds of all vectors of a space, concatenated to one vector, for normalization; None if
+    the space contains no vector."""
     if isinstance(space, BoxObs):
         return space
     boxes = [leaf for leaf in leaves_of(space).values() if isinstance(leaf, BoxObs)]

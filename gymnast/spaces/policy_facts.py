@@ -43,7 +43,8 @@ def _stacked(declared: Sequence[Component], n: int) -> Iterator[Component]:
 def _previous_actions(
     actions: Sequence[str], n: int, obs: BoxObs, first: int
 ) -> Iterator[Component]:
-    """Yields the components of the last n actions, which start at index `first` of the observation."""
+    """Yields the components of the last n actions, which start at index `first` of the observation.
+    `actions`: the labels of the actions, used if there is one per component of an action."""
     count = (obs.size - first) // max(n, 1)  # components of one action
     labels = actions if len(actions) == count else [str(k) for k in range(count)]
     for place in range(n * count):

@@ -148,7 +148,8 @@ def from_json(stored: dict[str, Any]) -> Any:
 
 
 def with_declared_ranges(obs: Observation, components: tuple[Any, ...]) -> Observation:
-    """Returns the space with the bounds of its components replaced by the declared ones, if any."""
+    """Returns the space with the bounds of its components replaced by those of `components`
+    (`facts.observations`). Any space that is not a vector with this many components is returned unchanged."""
     if not isinstance(obs, BoxObs) or len(components) != obs.size:
         return obs
     low = tuple(
@@ -192,7 +193,8 @@ def as_rows(space: Observation, observations: Sequence[Any]) -> np.ndarray:
 
 
 def as_masks(space: Action, masks: Sequence[Any]) -> np.ndarray:
-    """Returns the masks of several states (`info["action_mask"]`, or None) as one array [B, options]."""
+    """Returns the masks of several states (`info["action_mask"]`, or None) as one array [B, options]. Raises
+    EnvError if one is invalid."""
     rows = np.ones((len(masks), mask_width(space)), dtype=bool)
     _refuse(put_mask(space, rows, i, mask) for i, mask in enumerate(masks))
     return rows
@@ -206,7 +208,8 @@ def _refuse(problems: Iterable[str | None]) -> None:
 
 
 def _likely_channels(shape: tuple[int, ...]) -> Literal["first", "last", "unknown"]:
-    """Returns which end of the shape is the channel axis: the shorter one, if it has at most 16 entries."""
+    """Returns which end of the shape is the channel axis: the shorter one, if it has at most 16 entries, else
+    unknown. For two axes the answer has no meaning."""
     first, last = shape[0], shape[-1]
     if len(shape) == 2 or (last <= 16 and last < first):
         return "last"

@@ -29,8 +29,9 @@ def open_collector(cfg: Config[Any]) -> Collector:
 
 
 def open_vector_collector(cfg: Config[Any]) -> VectorCollector:
-    """Returns a collector for an environment with one agent. Whether seeds make its episodes
-    reproducible is declared in the facts, or tried out."""
+    """Returns a collector for an environment with one agent, with its copies opened. Whether seeds make its
+    episodes reproducible is declared in the facts, or tried out. Raises ConfigError if the backend cannot
+    collect the whole episodes that the algorithm needs."""
     env = cfg.env
     if env.backend in VECTOR_BACKENDS and cfg.initial_algo().rollout_length().episodes:
         what = (
@@ -71,6 +72,8 @@ def open_vector_collector(cfg: Config[Any]) -> VectorCollector:
 
 
 def _open_matches(cfg: Config[Any]) -> MatchCollector:
+    """Returns a collector with the matches of a multi-agent environment opened. Raises ConfigError for an
+    algorithm that cannot learn roles, and if no role learns."""
     from gymnast.collect.matches import MatchCollector
     from gymnast.envs.matches.open import open_matches
     from gymnast.selfplay.evaluation import learning_roles

@@ -88,9 +88,9 @@ def finish_evaluations(loop: Loop, reason: StopReason) -> None:
 
 
 def confirm_score(loop: Loop, version: int) -> EvaluationResult | None:
-    """Returns the score of a version on the held-out seeds; None if a signal asked to stop first, or
-    if no episode finished. It takes no longer than training did or than eval.confirm_seconds, whichever
-    is more."""
+    """Returns the score of a version (env steps) on the held-out seeds; None if a signal asked to stop first,
+    or if no episode finished. It takes no longer than training did or than eval.confirm_seconds, whichever is
+    more."""
     saved, session = checkpoint.find(loop.run.path, version), loop.session
     specs, arrays = saved.document("policy"), saved.tensors(POLICY)
     # In proportion to the training: an environment with long episodes must not make the confirmation
@@ -150,7 +150,8 @@ def _receive_score(loop: Loop, row: Row) -> StopReason | None:
 
 
 def _log_shortfall(loop: Loop, result: EvaluationResult, what: str) -> None:
-    """Records an event if episodes are missing from the score, with their counts and the reason."""
+    """Records an event if episodes are missing from the score, with their counts and the reason. `what`:
+    evaluation or confirmation."""
     missing = result.shortfall
     if missing != COMPLETE:
         counts = {"left_out": missing.left_out, "unfinished": missing.unfinished}

@@ -39,7 +39,12 @@ class Algorithm(Protocol):
         stream: np.random.Generator,
         *,
         max_gradient_steps: int | None = None,
-    ) -> dict[str, float]: ...
+    ) -> dict[str, float]:
+        """Updates the policy with a rollout and returns the metrics of the update, among them `optim/steps`,
+        the number of gradient steps. `hparams`: the hyperparameters with a number in place of every schedule;
+        `max_gradient_steps`: None for no limit."""
+        ...
+
     def credit(self, rollout: Rollout, hparams: Any) -> Credit | None:
         """Returns the advantages and returns that `update` uses; None for algorithms that do not
         compute them per rollout, such as Q-learning."""
@@ -104,8 +109,10 @@ class Learner:
         network_stats: bool = True,
         max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
-        """Updates the policy with a rollout and returns the metrics of the update; `network_stats`
-        adds statistics of activations and outputs, which cost an extra forward pass."""
+        """Updates the policy with a rollout and returns the metrics of the update. `hparams`: the
+        hyperparameters of this rollout; `stream` shuffles or samples minibatches; `network_stats` adds
+        statistics of activations and outputs, which cost an extra forward pass; `max_gradient_steps`: None
+        for no limit."""
         reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=hparams.gamma)
         metrics = self.algorithm.update(
             replace(rollout, reward=reward), hparams, stream, max_gradient_steps=max_gradient_steps
@@ -167,6 +174,8 @@ class Learner:
         return Snapshot(self.policy.arrays(), {n: a.copy() for n, a in arrays.items()}, plain)
 
     def roll_back(self, before: Snapshot) -> None:
+        """Restores the learner as it was at the snapshot, which must have been taken before the last
+        update."""
         self.policy.load(before.policy)
         self._load_reward_scale(before.arrays, before.plain)
         # Without the memory: the algorithm removes what the update appended to it by itself.
@@ -182,7 +191,8 @@ class Learner:
     def _with_reward_scale(
         self, algorithm_state: dict[str, Any]
     ) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Splits the algorithm's state into (arrays, plain values) and adds the reward scale."""
+        """Splits the algorithm's state into (arrays, plain values) and adds the state of the reward scale to
+        both."""
         state = algorithm_state.items()
         arrays = {name: value for name, value in state if isinstance(value, np.ndarray)}
         plain = {name: value for name, value in state if name not in arrays}
@@ -192,12 +202,14 @@ class Learner:
         return arrays, {"algorithm": plain, "reward_count": scale.moments.count}
 
     def load(self, arrays: dict[str, Array], plain: dict[str, Any], *, optimizer: bool) -> None:
+        """Restores what `state` returned. Without `optimizer`, the algorithm keeps its initial state."""
         self._load_reward_scale(arrays, plain)
         self.shaping.load(arrays)
         if optimizer:
             self.algorithm.load({**arrays, **plain["algorithm"]})
 
     def _load_reward_scale(self, arrays: dict[str, Array], plain: dict[str, Any]) -> None:
+        """Restores the running reward scale and the discounted returns of the running episodes."""
         scale = self.reward_scale
         scale.moments = replace(
             scale.moments,
@@ -209,8 +221,8 @@ class Learner:
 
 
 def build_policy(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
-    """Returns an untrained policy for these spaces. Where the environment's facts declare narrower
-    observation ranges than its space, those are used."""
+    """Returns an untrained policy for these spaces, without initial weights. Where the facts of the
+    environment declare narrower observation ranges than its space, those are used."""
     obs = with_declared_ranges(obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations)
     policy = Policy(obs, action, cfg.policy, cfg.normalize, cfg.algo.action_selection)
     policy.use_engine(choose_engine(cfg, policy.network).name)

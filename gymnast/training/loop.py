@@ -189,7 +189,8 @@ class Loop:
     def record_rollback(
         self, role: str, incident: Incident, rollout: Rollout, hparams: Any
     ) -> None:
-        """Stores what is needed to reproduce a rolled back update, and records an event."""
+        """Stores what is needed to reproduce a rolled back update of a role, and records an event. `hparams`:
+        the hyperparameters of the update."""
         bundle = write_incident_bundle(self.run, self.session, role, incident, rollout, hparams)
         self.event(
             "update rolled back",
@@ -200,6 +201,7 @@ class Loop:
         )
 
     def report_faults(self, reports: Iterable[dict[str, Any]]) -> None:
+        """Writes an event for each report of `FaultReports`."""
         for report in reports:
             self.event("fault", env=self.session.cfg.env.id, **report)
 
@@ -249,12 +251,13 @@ class Loop:
             s.sync_acting_policies()
 
     def budget_rate(self, reading: float) -> float:
-        """Returns how fast the budget is used, in counts of its clock per second, averaged over the
-        whole run."""
+        """Returns how fast the budget is used, in counts of its clock per second, averaged over the whole
+        run. `reading`: the main clock after the last rollout."""
         clock = self.session.clock
         return 1.0 if clock.main_clock == "seconds" else reading / max(clock.seconds, 1e-9)
 
     def stop_reason(self) -> StopReason | None:
+        """Returns a reason to stop after this rollout, or None: a signal, the training return or a budget."""
         if self.interrupts.received is not None:
             return StopReason("interrupted", f"interrupted by {self.interrupts.received}")
         return rollout_stop_reason(self.session.cfg, self.session.clock, self.row)
@@ -272,6 +275,7 @@ class Loop:
         self.event("stopping", reason=reason.text, reason_kind=reason.kind, **overrun)
 
     def save(self, reason: str) -> None:
+        """Writes a checkpoint. `reason`: why it is saved, for its document: start, cadence, exit, ..."""
         s = self.session
         began = time.perf_counter()
         # Rows go first: resuming drops rows after the checkpoint, but cannot recreate earlier ones.

@@ -32,8 +32,10 @@ def train(
     runs_dir: str | Path | None = None,
     quiet: bool = False,
 ) -> Run:
-    """Trains `ENV[:variant]` to its end and returns the run. Overrides are dotted keys or nested dicts,
-    as with --set. `source`: a run whose weights to start from, as with --from."""
+    """Trains `ENV[:variant]` to its end and returns the run. `algo`: algorithm to use instead of the one of
+    the variant; `overrides`: dotted keys or nested dicts, as with --set; `source`: a run whose weights to
+    start from, as with --from; `runs_dir`: directory of runs, by default the one that the commands use;
+    `quiet`: print nothing."""
     settings = dict(overrides or {})
     if seed is not None:
         settings["seed"] = seed
@@ -59,8 +61,8 @@ def train(
 def evaluate(
     run: Run | str, *, episodes: int | None = None, runs_dir: str | Path | None = None
 ) -> dict[str, Any]:
-    """Returns the score of a run's checkpoint on held-out seeds: the best one unless `RUN:CHECKPOINT`
-    names another."""
+    """Returns the score of a run's checkpoint on held-out seeds: the best one unless `RUN:CHECKPOINT` names
+    another. `episodes`: their number, by default `eval.confirm_episodes`."""
     return rescore(_ref(run), episodes=episodes, runs_dir=runs_dir)
 
 
@@ -81,7 +83,8 @@ class Player:
         return action[0] if one else action
 
     def value(self, obs: Any) -> Any:
-        """Returns the critic's estimate of the discounted return from this observation."""
+        """Returns the critic's estimate of the discounted return from this observation, in units of the
+        scaled reward; one number per observation for a batch."""
         rows, one = self._rows(obs)
         value = self.policy.value(rows)
         return value[0] if one else value

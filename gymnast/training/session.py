@@ -185,8 +185,9 @@ class Session:
         optimizer: bool,
         overridden_keys: Collection[str] = (),
     ) -> dict[int, str]:
-        """Restores a checkpoint, except for live changes of the keys in `overridden_keys`; returns copy ->
-        reason for every copy whose running episode could not be restored."""
+        """Restores a checkpoint, except for live changes of the keys in `overridden_keys` and, without
+        `optimizer`, the state of the algorithms; returns copy -> reason for every copy whose running episode
+        could not be restored."""
         state = checkpoint.document("state")
         policies, learners = checkpoint.tensors(POLICY), checkpoint.tensors(LEARNER)
         for role, learner in self.learners.items():

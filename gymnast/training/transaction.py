@@ -51,9 +51,10 @@ class Transaction:
         network_stats: bool = True,
         max_gradient_steps: int | None = None,
     ) -> tuple[dict[str, float], list[Incident]]:
-        """Returns the metrics of the accepted update (only the number of rollbacks if the batch was
-        dropped), and the attempts that were rolled back. `make_stream()` must return a fresh generator
-        with the same seed for each attempt, so that both draw the same minibatches."""
+        """Returns the metrics of the accepted update (only the number of rollbacks if the batch was dropped),
+        and the attempts that were rolled back. `hparams`: the hyperparameters of the first attempt;
+        `make_stream()` must return a fresh generator with the same seed for each attempt, so that both draw
+        the same minibatches. The other arguments are those of `Learner.update`."""
         before = learner.snapshot()
         incidents: list[Incident] = []
         for attempt in (hparams, hparams.with_smaller_step()):

@@ -57,7 +57,8 @@ class UpdatedRoles:
 def update_roles(
     session: Session, rollouts: Mapping[str, Rollout], hparams_by_role: Mapping[str, Any]
 ) -> UpdatedRoles:
-    """Updates every role that has a rollout, with the hyperparameters in `hparams_by_role`."""
+    """Updates every role that has a rollout, with its hyperparameters in `hparams_by_role`, and returns the
+    results."""
     result, number, league = UpdatedRoles(), session.clock.rollouts, session.league
     for role, rollout in rollouts.items():
         if not rollout.valid.any():

@@ -114,6 +114,16 @@ def test_an_unusable_module_is_rejected_with_the_setting_named(name: str):
         policy_of(name)
 
 
+def test_a_file_that_raises_is_rejected_with_the_setting_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "broken_net.py").write_text("def (:")
+    monkeypatch.chdir(tmp_path)
+    cfg = PolicyConfig(module="broken_net:Net")
+    with pytest.raises(ConfigError, match=r"policy.module: .* cannot be imported: SyntaxError"):
+        Policy(VECTOR, DiscreteAction(2, 0), cfg, NormalizeConfig())
+
+
 def test_wrong_paths_wrong_arguments_and_popart_are_rejected():
     for path in ("nowhere_at_all:Net", "tests.engine.own_nets"):
         with pytest.raises(ConfigError, match=f"policy.module: {path} cannot be imported"):

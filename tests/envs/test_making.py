@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import gymnasium as gym
 import pytest
 
@@ -61,6 +63,53 @@ def test_a_wrong_id_or_argument_is_refused_with_a_hint(id: str, kwargs: dict, me
     with pytest.raises(EnvError) as refused:
         made(id, **kwargs)
     assert message in str(refused.value)
+
+
+class Buggy(gym.Env):
+    """Its constructor raises by a bug of its own; with `color`, it passes that on to `object`."""
+
+    def __init__(self, bug: str = "", **more) -> None:
+        if bug == "attribute":
+            self.not_set_yet  # noqa: B018
+        if bug == "type":
+            len(3)
+        if bug == "import":
+            raise ImportError("no such library")
+        (lambda: None)(**more)
+
+
+gym.register("Buggy-v0", entry_point=Buggy)
+BUGGY = ("py:tests.envs.test_making:Buggy", "Buggy-v0")
+
+
+@pytest.mark.parametrize("id", BUGGY)
+@pytest.mark.parametrize(
+    ("bug", "cause"),
+    [
+        ("attribute", "AttributeError: 'Buggy' object has no attribute 'not_set_yet'"),
+        ("type", "TypeError: object of type 'int' has no len()"),
+        ("import", "ImportError: no such library"),
+    ],
+)
+def test_a_bug_in_a_constructor_is_reported_as_such(id: str, bug: str, cause: str):
+    with pytest.raises(EnvError) as failed:
+        made(id, bug=bug)
+    assert f"{id} cannot be created: {cause}" in str(failed.value)
+    assert type(failed.value.__cause__).__name__ == cause.partition(":")[0]
+
+
+@pytest.mark.parametrize("id", BUGGY)
+def test_a_keyword_that_a_base_class_rejects_is_not_accepted(id: str):
+    with pytest.raises(EnvError, match=r"does not accept env.kwargs .*'color'"):
+        made(id, color="red")
+
+
+def test_a_module_that_raises_cannot_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "broken_module.py").write_text("def (:")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(EnvError, match="cannot be imported: SyntaxError") as failed:
+        made("py:broken_module:Env")
+    assert isinstance(failed.value.__cause__, SyntaxError)  # `gymnast check` shows its traceback
 
 
 def test_defaults_depend_on_the_observation_and_action_spaces():

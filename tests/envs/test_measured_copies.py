@@ -68,6 +68,7 @@ FASTEST: dict[str, tuple[str, dict[str, Any], str]] = {
     "pixels": ("ALE/Seaquest-v5", PIXELS, "vector"),
     "many copies": ("CartPole-v1", {"env.n_envs": 32}, "vector"),
     "asked for": ("CartPole-v1", {"env.n_envs": 32, "env.backend": "auto"}, "vector"),
+    "a schedule": ("CartPole-v1", {"env.n_envs": 32, "algo.n_steps": "64 -> 128"}, "vector"),
     "few copies": ("CartPole-v1", {"env.n_envs": 31}, "inprocess"),
     "chosen otherwise": ("CartPole-v1", {"env.n_envs": 32, "env.backend": "process"}, "process"),
     "whole episodes": ("CartPole-v1:reinforce", {"env.n_envs": 32}, "inprocess"),

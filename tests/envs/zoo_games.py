@@ -187,7 +187,9 @@ class Latecomer(Fading):
 
 
 class Unmakable(Fading):
-    def __init__(self) -> None:
+    def __init__(self, bug: Any = None) -> None:
+        if bug:
+            list(bug)
         raise RuntimeError("no such level")
 
 

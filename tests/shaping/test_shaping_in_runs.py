@@ -250,6 +250,14 @@ def test_an_invalid_custom_term_is_named(name: str, message: str):
         train_small("CartPole-v1", SMALL | own(name))
 
 
+def test_a_file_that_raises_is_refused_with_the_term_named(tmp_path, monkeypatch):
+    (tmp_path / "broken_term.py").write_text("def (:")
+    monkeypatch.chdir(tmp_path)
+    settings = {"shaping": {"mine": {"term": "py:broken_term:bonus"}}}
+    with pytest.raises(ConfigError, match=r"shaping\.mine: .* cannot be imported: SyntaxError"):
+        train_small("CartPole-v1", SMALL | settings)
+
+
 def test_an_invalid_term_is_refused_before_a_run_is_created(runs_dir):
     with pytest.raises(ConfigError):
         train_small("CartPole-v1", SMALL | own("raises"))

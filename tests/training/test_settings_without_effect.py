@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gymnast.config import presets
+from gymnast.config.applies import Context, ineffective_settings
 from gymnast.config.resolve import resolve
 from gymnast.training.lifecycle.prepare import prepare
 from tests.small_runs import resume_run, train_small, train_with_commands
@@ -62,6 +63,27 @@ def test_settings_with_an_effect_are_not_listed():
     assert warnings("FrozenLake-v1", {"policy.embedding": 8}) == []
     assert warnings("CartPole-v1", {"env.backend": "process", "env.workers": 1}) == []
     assert warnings("tag", {"league.learning": "alternating", "league.turn": 3}) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "backend", "has_effect"),
+    [
+        ("ALE/Pong-v5", "vector", True),  # threads of ALE
+        ("ALE/Pong-v5", "process", True),
+        ("ALE/Pong-v5", "inprocess", False),
+        ("CartPole-v1", "vector", False),
+    ],
+)
+def test_workers_are_processes_or_threads_of_ale(target: str, backend: str, has_effect: bool):
+    config = resolve(target, {"env.backend": backend, "env.workers": 2}).config
+    context = Context(
+        config,
+        has_images=False,
+        has_vectors=True,
+        has_embeddings=False,
+        has_continuous_actions=False,
+    )
+    assert (ineffective_settings(["env.workers"], context) == []) is has_effect
 
 
 def test_critic_settings_have_no_effect_for_algorithms_without_a_critic():

@@ -8,11 +8,12 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, ENV_LIMIT
+from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, ENV_LIMIT, EpisodeLimit
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.open import open_envs
+from gymnast.envs.build.strip_wrappers import has_default_limit, time_limit
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.lifecycle.summary import preflight_text
 from tests.small_runs import SMALL, traces, train
@@ -91,6 +92,12 @@ def test_backends_truncate_at_the_default_limit_and_report_that_it_is_a_default(
         ends = [envs.step(np.zeros(2, np.int64)).truncated.tolist() for _ in range(5)]
         assert ends == [[False] * 2] * 4 + [[known is not None] * 2]
         envs.close()
+
+
+def test_a_default_limit_is_reported_as_a_default_with_wrappers_and_tasks_too():
+    for settings in ({"noise": {"drop": 0.5}}, {"tasks": {"a": {}, "b": {}}}):
+        env = make_env(EnvConfig(id=f"{HERE}:Circle", **settings), limit=EpisodeLimit(default=5))
+        assert (time_limit(env), has_default_limit(env)) == (5, True)
 
 
 @pytest.mark.parametrize(

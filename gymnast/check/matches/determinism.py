@@ -43,7 +43,8 @@ class MatchTranscript:
 def step_fingerprint(
     obs: ByRole, slot: int, in_play: Mapping[str, Array], step: MatchStep | None = None
 ) -> bytes:
-    """Returns a fingerprint of a reset or step for the agents in play."""
+    """Returns a fingerprint of a reset (`step` is None) or step of the match in `slot`. Only agents in play
+    count; `in_play`: role -> mask [seats]."""
     parts: list[Any] = [obs[role][slot][mask] for role, mask in in_play.items()]
     if step is not None:
         for by_role in (step.reward, step.terminated, step.truncated):
@@ -55,8 +56,8 @@ def step_fingerprint(
 def check_determinism(
     make: MakeMatches, used_matches: Matches, transcripts: Sequence[MatchTranscript], facts: Facts
 ) -> Iterator[Finding]:
-    """Repeats matches in a new environment, next to other matches, with other seeds and from a stored
-    state."""
+    """Yields what repeated matches show: in a new environment, next to other matches, with other seeds and
+    from a stored state. `used_matches`: the environment that played the transcripts."""
     some = [
         match for match in transcripts if len(match.fingerprints) == len(match.actions) + 1 > 1
     ][:_MAX_REPEATED]
@@ -105,7 +106,8 @@ def _independent_of_history(
 
 
 def _differs(matches: Matches, slot: int, match: MatchTranscript) -> bool:
-    """Repeats a match; True if anything differs."""
+    """Repeats a match in this slot with its seed and actions; True if anything differs from what was
+    recorded."""
     in_play = _all_in_play(matches)
     if (
         matches.reset([slot], [match.seed])
@@ -156,7 +158,7 @@ def _leave(in_play: Mapping[str, Array], step: MatchStep, slot: int) -> None:
 
 
 def check_rendering(matches: Matches) -> Finding:
-    """Renders one frame of match 0."""
+    """Renders one frame of match 0 and returns the finding."""
     try:
         with headless_rendering():
             picture = matches.render(0)

@@ -49,7 +49,9 @@ def check_matches(
     on_progress: ProgressCallback = lambda *_: None,
     make: MakeMatches | None = None,
 ) -> Report:
-    """Returns the findings of all checks. Raises EnvError for an unknown name or a missing package."""
+    """Returns the findings of all checks. `target`: name of the environment in the report; `steps`: number of
+    random steps of single matches; `make` creates matches, by default those of the config. Raises EnvError
+    for an unknown name or a missing package."""
     make = make or partial(open_matches, cfg)
     try:
         matches = make(N_PARALLEL)
@@ -190,7 +192,8 @@ class _MatchCheck:
     def _check_obs(
         self, slot: int, match: MatchTranscript, in_play: Mapping[str, Array] | None = None
     ) -> None:
-        """Checks the observations of agents that are in play, or that were before the step (`in_play`)."""
+        """Checks the observations of the agents in play in this slot. `in_play`: role -> mask [seats] of the
+        agents to check instead, those in play before the step."""
         for role, kind in self.matches.roles.items():
             mask = self._in_play[role][slot] if in_play is None else in_play[role]
             rows = self.matches.obs[role][slot][mask]

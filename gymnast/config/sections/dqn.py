@@ -71,6 +71,8 @@ class DQNConfig(GradientSection):
     """Double DQN: the online network chooses the next action, the target network evaluates it."""
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
+        """Returns settings that contradict each other, as (field, message): an epsilon above 1, or a replay
+        buffer that is smaller than the warm-up or one rollout of `n_envs` copies."""
         conflicts: list[tuple[str, str]] = []
         if self.epsilon.highest > 1:
             conflicts.append(("epsilon", f"{self.epsilon} rises above 1 (expected a probability)"))

@@ -76,7 +76,13 @@ def _parameter_name(name: str) -> str:
 ParameterName = Annotated[str, AfterValidator(_parameter_name)]
 
 
-WITH_PROCESSES = Applies("to env.backend=process", lambda on: on.config.env.backend == "process")
+WITH_WORKERS = Applies(
+    "to env.backend=process, and to Atari games with env.backend=vector",
+    lambda on: (
+        on.config.env.backend == "process"
+        or (on.config.env.backend == "vector" and is_atari(on.config.env.id))
+    ),
+)
 TO_IMAGE_VIEW = Applies("to env.view=image", lambda on: on.config.env.view == "image")
 WITH_RESTARTS = Applies("with env.on_fault=restart", lambda on: on.config.env.on_fault == "restart")
 
@@ -85,7 +91,7 @@ class EnvConfig(Section):
     id: str
     """Gymnasium id of the environment."""
     kwargs: dict[str, PlainValue] = {}
-    """Keyword arguments of its constructor."""
+    """Keyword arguments of the environment's constructor."""
     tasks: dict[TaskName, TaskConfig] = {}
     """Several environments, or settings of one, for a single policy, by name. Each episode plays one task."""
     curriculum: tuple[StageConfig, ...] = ()
@@ -107,8 +113,9 @@ class EnvConfig(Section):
     """Place where the env copies run: in this process, in worker processes, in the environment's own vector
     implementation, or in EnvPool. `auto`: what was measured to be fastest; never EnvPool, and the vector
     implementation only if no other setting rules it out."""
-    workers: Annotated[Maybe[Annotated[Count, Field(le=1024)]], WITH_PROCESSES] = OFF
-    """Number of worker processes of the process backend. off: one per core."""
+    workers: Annotated[Maybe[Annotated[Count, Field(le=1024)]], WITH_WORKERS] = OFF
+    """Number of worker processes of the process backend, or of threads of ALE's vector implementation. off:
+    one per core."""
     max_episode_steps: AutoSteps = "auto"
     """Steps after which a training episode is truncated. `auto`: the environment's own limit; if it
     declares none, eval.max_episode_steps or 1,000. `off`: the environment's own limit only."""

@@ -38,8 +38,8 @@ Players = Annotated[tuple[str, ...], BeforeValidator(_as_tuple), Field(min_lengt
 
 class RoleConfig(Section):
     agents: Maybe[str] = OFF
-    """Pattern of its agents' names in a PettingZoo environment, such as `archer_*`. off: the role's name
-    followed by a number."""
+    """Pattern of the names of the role's agents in a PettingZoo environment, such as `archer_*`. off: the
+    role's name followed by a number."""
     plays: Players = (LEARNER,)
     """Player of the role: `learner`, `scripted:medium`, `random`, or the policy of another run,
     `RUN[:CHECKPOINT]`. Several players form a ladder: the next one plays once the other role wins often

@@ -22,6 +22,8 @@ from gymnast.config.section import Section
 
 
 def _scale(value: Any) -> float | Share:
+    """Returns a standard deviation: a Share for a text such as `2%`, else a number. Raises ValueError if it
+    is negative or too large for float32."""
     is_share = is_percent(value) or isinstance(value, Share)
     scale = Share.parse(value) if is_share else parse_number(value)
     if scale < 0:

@@ -43,7 +43,7 @@ class PolicyConfig(Section):
     """Width of the embedding of a Discrete observation, of each element of a MultiDiscrete observation, and
     of a vector that is combined with an image."""
     cnn: Annotated[Literal["auto", "nature", "impala"], TO_BUILTIN_LAYERS, TO_IMAGES] = "auto"
-    """Image encoder: three convolutions (nature, Mnih et al. 2015), or three residual blocks (impala,
+    """Image encoder: three convolutions (nature, Mnih et al. 2015), or six residual blocks (impala,
     Espeholt et al. 2018). auto: nature for images of at least 36 x 36 pixels, else impala."""
     precision: Annotated[Literal["float32", "bfloat16"], TO_BUILTIN_LAYERS, TO_IMAGES] = "float32"
     """Precision in which the CNN computes; weights and all other layers stay float32. bfloat16 takes about
@@ -58,5 +58,5 @@ class PolicyConfig(Section):
     module: Maybe[str] = OFF
     """Your own torch module, `package.module:Class`, instead of all layers above."""
     module_kwargs: Annotated[dict[str, PlainValue], WITH_A_MODULE] = {}
-    """Keyword arguments of its constructor, in addition to the observation space and the number of
+    """Keyword arguments of the module's constructor, in addition to the observation space and the number of
     outputs."""

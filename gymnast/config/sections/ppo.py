@@ -53,6 +53,8 @@ class PPOConfig(GradientSection):
         return min(int(lowest(self.batch_size)), rollout_size)
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
+        """Returns a batch size that does not fit a rollout of `n_envs` copies, as (field, message): larger
+        than the rollout, or a single transition, whose normalized advantage would be 0."""
         # A schedule of n_steps changes the rollout: check the extremes.
         smallest, largest = (n_envs * int(of(self.n_steps)) for of in (lowest, highest))
         if self.advantage_norm == "minibatch" and self.minibatch_size(smallest) < 2:

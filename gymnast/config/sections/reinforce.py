@@ -46,6 +46,7 @@ class ReinforceConfig(GradientSection):
         return RolloutLength(steps, episodes)
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
+        """Returns a learned baseline that does not fit `returns`, as (field, message)."""
         # A baseline is unbiased for any target, but one that predicts another quantity may add variance.
         if self.returns == "episode" and self.baseline == "learned":
             problem = "the critic predicts the reward-to-go, not the return of the whole episode"

@@ -46,7 +46,8 @@ class RuleConfig(Section):
 def rule_conflicts(
     rules: Mapping[str, RuleConfig], algo: AlgoSection, terms: Mapping[str, TermConfig]
 ) -> list[tuple[str, str]]:
-    """Returns what is wrong with these rules, as (dotted key, message), whatever the current values are."""
+    """Returns what is wrong with these rules, as (dotted key, message), whatever the current values are.
+    `algo` and `terms` (the config's `shaping`) hold the settings that rules may change."""
     sections: dict[str, tuple[Section, str]] = {
         **{f"algo.{field}": (algo, field) for field in type(algo).live_fields()},
         **{f"shaping.{name}.weight": (term, "weight") for name, term in terms.items()},

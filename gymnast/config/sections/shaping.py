@@ -123,7 +123,7 @@ class TermConfig(Section):
 
 
 def term_spec(name: str, cfg: TermConfig) -> TermSpec:
-    """Returns the term that a valid entry of `shaping` refers to."""
+    """Returns the term that a valid entry of `shaping` refers to. `name`: the name of the entry."""
     term = cfg.term or name
     if term.startswith(CUSTOM_PREFIX):
         return TermSpec(term.removeprefix(CUSTOM_PREFIX), f"User-defined term {term}.", cfg.unit)
@@ -139,7 +139,8 @@ def step_info_keys(terms: Mapping[str, TermConfig]) -> tuple[str, ...]:
 def shaping_conflicts(
     terms: Mapping[str, TermConfig], observations: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Returns what is wrong with these terms, as (dotted key, message), for observations with these names."""
+    """Returns what is wrong with these terms, as (dotted key, message). `observations`: the names of the
+    components in `facts.observations`."""
     conflicts: list[tuple[str, str]] = []
     for name, cfg in terms.items():
         term = cfg.term or name

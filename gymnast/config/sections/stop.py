@@ -61,7 +61,8 @@ class StopConfig(Section):
 def limits_after(
     changes: Iterable[Mapping[str, Any]], limits: Mapping[str, float]
 ) -> dict[str, float]:
-    """Returns clock name -> limit after these live changes, each with a `key` and its new value `to`."""
+    """Returns clock name -> limit after live changes. `changes`: in their order, each with a `key` and its
+    new value `to`; `limits`: the limits before them."""
     amounts = {change["key"]: change["to"] for change in changes}
     totals = {
         clock: amounts.get(f"stop.{field}", limits.get(clock, OFF))

@@ -13,7 +13,7 @@ class TaskConfig(Section):
     id: str = ""
     """Id of another environment with the same spaces. Empty: `env.id`."""
     kwargs: dict[str, PlainValue] = {}
-    """Keyword arguments of its constructor, in addition to `env.kwargs`."""
+    """Keyword arguments of the environment's constructor, in addition to `env.kwargs`."""
     share: Positive = 1.0
     """Weight with which a training episode plays this task, relative to the other tasks."""
 

@@ -72,9 +72,9 @@ class NativeEngine:
         return UpdateResult(losses[: epochs * plan.steps_per_epoch], epochs, stopped)
 
     def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
-        """Returns KL, entropy and ratios against the policy that collected the batch.
+        """Returns KL, entropy and ratios of the current policy against the policy that collected the batch.
 
-        The clip fraction is included if `clip` is not None.
+        The clip fraction, the share of ratios beyond 1 +- `clip`, is included if `clip` is not None.
         """
         rows = self._as_native(monitoring_rows(self.policy.network, batch))
         shift = self.native.policy_shift(self.network, self.parameters, rows, clip or 0.0)

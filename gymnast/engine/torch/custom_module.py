@@ -3,7 +3,8 @@
 `Net(observation, n_outputs, **policy.module_kwargs)` is called with the observation space as
 `gymnast.spaces.observations` describes it; `forward(x)` returns the outputs [B, n_outputs] and the
 value [B]. x is a float tensor [B, size] for Box, int64 [B] or [B, k] for Discrete and MultiDiscrete, a
-float image [B, channels, height, width] in 0..1, or a dict of these for Dict and Tuple.
+float image [B, channels, height, width] in 0..1. For Dict and Tuple it is a dict by entry name, in which
+Box and MultiDiscrete entries keep the shape of their space.
 
 Its parameters are stored in the policy's flat vector, so it may have no other state, such as buffers.
 """
@@ -38,6 +39,8 @@ class CustomModule:
         self._names = {name: f"{PREFIX}{name}" for name, _ in self.module.named_parameters()}
 
     def __call__(self, tensors: Mapping[str, Tensor], features: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the module's outputs [B, n_outputs] and values [B]. `tensors`: the policy's parameters by
+        name; `features`: those of `Policy.features`, [B, ...]."""
         parameters = {name: tensors[ours] for name, ours in self._names.items()}
         return functional_call(
             self.module, parameters, (module_inputs(self.spec.observation, features),)
@@ -91,8 +94,9 @@ def _find(path: str) -> Any:
     """Returns the class at an import path, `package.module:Class`. Raises ConfigError if there is none."""
     try:
         return import_object(path)
-    except (ImportError, AttributeError, ValueError) as problem:
-        raise ConfigError(f"policy.module: {path} cannot be imported: {problem}") from None
+    except Exception as problem:  # the user's code may raise anything
+        what = f"policy.module: {path} cannot be imported: {type(problem).__name__}: {problem}"
+        raise ConfigError(what) from problem
 
 
 def _refuse_state(spec: CustomModuleSpec, module: nn.Module) -> None:
@@ -147,4 +151,5 @@ def _input(leaf: Any, x: Tensor) -> Tensor:
 
 
 def _refusal(spec: CustomModuleSpec, what: str, fix: str = "see docs/spaces.md") -> ConfigError:
+    """Returns the error that names the module. `what`: the rest of the sentence."""
     return ConfigError(f"policy.module: {spec.path} {what}", fix=fix)

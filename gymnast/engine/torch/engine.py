@@ -72,11 +72,12 @@ class TorchEngine:
     def differentiate(
         self, features: RowReader, batch: Batch, minibatch: np.ndarray, objective: Objective
     ) -> Tensor:
-        """Computes the gradient of the loss of a minibatch (row indices) into `gradient`.
+        """Computes the gradient of the loss of a minibatch (row indices) into `gradient`. `features` reads
+        features by row index.
 
-        Returns all LOSSES except the gradient norm. Each loss is a mean over rows, so every share is
-        weighted by its number of rows. Shares are summed in a fixed order: the bits do not depend on
-        which thread finishes first.
+        Returns all LOSSES except the gradient norm. Each loss is a mean over rows, so every share is weighted
+        by its number of rows. Shares are summed in a fixed order: the bits do not depend on which thread
+        finishes first.
         """
         advantage = batch.advantage[minibatch]
         if objective.standardize:  # over the minibatch, before it is divided into shares
@@ -110,7 +111,9 @@ class TorchEngine:
         advantages: np.ndarray,
         objective: Objective,
     ) -> list[Tensor]:
-        """Returns LOSSES of some rows of the batch, except the gradient norm, for autograd."""
+        """Returns LOSSES of some rows of the batch, except the gradient norm, for autograd. `features` reads
+        features by row index; `rows`: row indices [b]; `advantages`: those of the rows, [b], already
+        standardized if the objective asks for it."""
         index, advantage = torch.from_numpy(rows), torch.from_numpy(advantages)  # [b]
 
         def select(column: np.ndarray) -> Tensor:
@@ -151,9 +154,9 @@ class TorchEngine:
         return [loss, policy_loss, critic_loss, kl_penalty, value_clip_fraction, entropy_bonus]
 
     def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
-        """Returns KL, entropy and ratios against the policy that collected the batch.
+        """Returns KL, entropy and ratios of the current policy against the policy that collected the batch.
 
-        The clip fraction is included if `clip` is not None.
+        The clip fraction, the share of ratios beyond 1 +- `clip`, is included if `clip` is not None.
         """
         head = self.policy.head
         batch = monitoring_rows(self.policy.network, batch)

@@ -40,7 +40,7 @@ def gather_images(plane: Tensor, index: Tensor, rows: Tensor) -> Tensor:
 
 
 def dense(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Returns bias + x @ weight."""
+    """Returns bias + x @ weight, [B, n_out], for x [B, n_in], weight [n_in, n_out] and bias [n_out]."""
     if weight.numel() < MIN_LARGE_WEIGHTS or not _plain(x, weight, bias):
         return torch.addmm(bias, x, weight)
     n, n_out = len(x), weight.shape[1]
@@ -65,6 +65,8 @@ class Dense(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        """Returns the gradients with respect to x, weight and bias, each None if it is not needed, for the
+        gradient [B, n_out] with respect to the output."""
         (gradient,), (x, weight) = gradients, ctx.saved_tensors
         needs_x, needs_weight, needs_bias = ctx.needs_input_grad
         # dX = dY W^T; oneDNN transposes its second argument, so it gets W itself.

@@ -37,7 +37,7 @@ def value_loss(
 
 
 def _errors(value: Tensor, target: Tensor, huber: bool) -> Tensor:
-    """Returns squared errors, or Huber losses scaled to the same curvature at zero."""
+    """Returns the squared error of each row, or its Huber loss scaled to the same curvature at zero."""
     if huber:
         return 2 * functional.smooth_l1_loss(value, target, reduction="none")
     return (value - target) ** 2

@@ -25,9 +25,10 @@ class Forward:
         self.custom_module = None if network.module is None else CustomModule(network.module)
 
     def __call__(self, tensors: Tensors, features: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the outputs of the actor [B, k] and of the critic [B].
+        """Returns the outputs of the actor [B, k] and of the critic [B]. `tensors`: parameters by name;
+        `features`: [B, ...].
 
-        Without a critic, the value is the highest Q-value.
+        Without a critic, the outputs of the actor are Q-values, and the value is the highest one.
         """
         if self.custom_module is not None:
             return self.custom_module(tensors, features)
@@ -54,7 +55,8 @@ class TorchNetwork:
         self._flat = _leaf(parameters.flat, self.gradient)
 
     def __call__(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the outputs of the actor [B, k] and of the critic [B]."""
+        """Returns the outputs of the actor [B, k] and of the critic [B] for features [B, ...], both on the
+        CPU."""
         if self.device == "cpu":
             return self.forward(self.tensors, features)
         # The parameters are copied to the device in every forward pass, and autograd copies the

@@ -81,7 +81,8 @@ class CopyArrays:
         return _layout(_columns(obs, action, n, elements, parts, keys))[1]
 
     def worker_view(self, number: int, copies: range) -> CopyArrays:
-        """Returns views of the rows of some copies, for worker `number`."""
+        """Returns views of the rows of some copies, for worker `number`. `action` stays that of all
+        copies."""
         span = slice(copies.start, copies.stop)
         per_copy = {name: a[span] for name, a in vars(self).items() if name not in _SHARED}
         now = self.now[number : number + 1, 0]  # [1]; the rest of its cache line is padding

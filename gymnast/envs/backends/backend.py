@@ -92,11 +92,13 @@ class Backend(Protocol):
         ...
 
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
-        """Starts a new episode in each of these copies and returns the faults of these copies only."""
+        """Starts a new episode in each of these copies, with its seed, and returns the faults of these copies
+        only."""
         ...
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
-        """Steps all copies, or only the given ones; the others stay as they are."""
+        """Steps all copies, or only the given ones; the others stay as they are. `action`: [N, ...], a row
+        for every copy, in the form that the environment takes."""
         ...
 
     def close(self) -> None: ...
@@ -119,8 +121,9 @@ def raise_fault(name: str, faults: Sequence[Fault], fix: str = "fix the environm
 def info_metrics(
     info: Mapping[str, Any], metric_keys: Mapping[str, str], env: str
 ) -> dict[str, float]:
-    """Returns metric -> value from the last info of an episode. `metric_keys`: metric -> key of info;
-    keys that the info lacks are left out."""
+    """Returns metric -> value from the last info of an episode. `metric_keys`: metric -> key of info; keys
+    that the info lacks are left out. `env`: name of the environment for messages. Raises EnvError for a value
+    that is not a number."""
     metrics: dict[str, float] = {}
     for metric, key in metric_keys.items():
         if key in info:
@@ -135,8 +138,9 @@ def info_metrics(
 def random_actions(
     space: Action, shape: tuple[int, ...], rng: np.random.Generator, mask: Array | None = None
 ) -> Array:
-    """Returns uniformly random actions [*shape, ...] in the form that the environment takes. Masked
-    actions are never drawn; an open-ended Box component is drawn from an interval of width 2."""
+    """Returns uniformly random actions [*shape, ...] in the form that the environment takes. `mask`: allowed
+    options, [*shape, k], or None; masked actions are never drawn. A Box component without bounds is drawn
+    from [-1, 1], one with a single bound from the interval of width 2 next to it."""
     if not isinstance(space, BoxAction):
         head = head_for(space)
         # All logits equal: uniform over the options that the mask allows.

@@ -38,6 +38,9 @@ class EnvPoolVector(VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
+        """Resets all copies and returns their first observations and an empty info. With a seed, the pool is
+        created again, since EnvPool takes a seed only then; without one, its random generators continue.
+        Raises TypeError for one seed per copy."""
         if isinstance(seed, list):
             raise TypeError("EnvPool takes one seed for all copies")
         if seed is not None:  # a pool can only be seeded when it is created
@@ -65,7 +68,8 @@ class EnvPoolVector(VectorEnv[Any, Any, Any]):
 
 def make_envpool(cfg: EnvConfig, limit: int | None) -> EnvPoolVector:
     """Returns EnvPool's version of the environment. `limit`: maximum steps per episode, instead of the
-    environment's own limit."""
+    environment's own limit; None keeps that. Raises EnvError if EnvPool is not installed, does not have the
+    environment or rejects the settings."""
     try:
         known = import_module("envpool").list_all_envs()
     except ImportError:
@@ -86,7 +90,8 @@ def make_envpool(cfg: EnvConfig, limit: int | None) -> EnvPoolVector:
 
 
 def _gymnasium_limit(env_id: str) -> int | None:
-    """Returns Gymnasium's time limit. EnvPool may use another one, but evaluation runs on Gymnasium."""
+    """Returns Gymnasium's time limit in steps, or None. EnvPool may use another one, but evaluation runs on
+    Gymnasium."""
     spec = gym.registry.get(env_id)
     return None if spec is None else spec.max_episode_steps
 

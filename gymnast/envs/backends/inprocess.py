@@ -90,6 +90,8 @@ class InProcessBackend:
         return self._rows.mask if self._rows.masked[0] else None
 
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """Starts a new episode in each of these copies, with its seed, and returns their faults. A copy that
+        had a fault before is created again first."""
         faults: list[Fault] = []
         self._calls += 1
         for i, seed in zip(copies, seeds, strict=True):
@@ -115,6 +117,8 @@ class InProcessBackend:
         return (*faults, *self._not_finite())
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
+        """Steps all copies, or only the given ones, with the actions [N, ...] and returns the result. A copy
+        that raises or returns invalid data has a fault; the others are not affected."""
         chosen = self._all_copies if copies is None else copies
         self._count_step(copies)
         self._calls += 1
@@ -200,6 +204,7 @@ class InProcessBackend:
             self._next_limit = min(self._start) + self._limit
 
     def _truncate(self, copies: Sequence[int]) -> None:
+        """Marks those of these copies as truncated whose episode has reached the time limit."""
         assert self._limit is not None
         for i in copies:
             # A broken copy has no episode that could be truncated; its fault is reported instead.
@@ -209,7 +214,8 @@ class InProcessBackend:
     # ---- action masks and faults ------------------------------------------------------
 
     def _store_mask(self, copy: int) -> str | None:
-        """Stores the action mask of a copy, if its info has one; returns what is wrong with it."""
+        """Stores the action mask of a copy, if its info has one; returns what is wrong with the mask, None if
+        nothing is."""
         action_mask = self._infos[copy].get("action_mask") if self._masked else None
         if action_mask is not None:
             self._rows.masked[0] = True
@@ -227,7 +233,7 @@ class InProcessBackend:
     def _invalid_output(
         self, copy: int, obs: Any, reward: Any, terminated: Any, truncated: Any
     ) -> str | None:
-        """Returns why the result of a step could not be stored in the buffers."""
+        """Stores what can be stored of the result of a step, and returns why the rest could not be."""
         problem = self.obs_space.put(self.obs, copy, obs)
         try:
             self._reward[copy] = reward
@@ -264,12 +270,14 @@ class InProcessBackend:
         return faults
 
     def _raised(self, copy: int, call: str, cause: BaseException) -> Fault:
-        """Returns the fault for an exception that the environment raised in this call."""
+        """Returns the fault for an exception that the environment raised. `call`: the call with its
+        arguments, for the message."""
         text = "".join(traceback.format_exception(cause))
         return self._fault(copy, f"{call} raised {type(cause).__name__}: {cause}", text)
 
     def _fault(self, copy: int, what: str, text: str = "") -> Fault:
-        """Blanks the copy's outputs, marks it to be created again, and returns the fault."""
+        """Blanks the copy's outputs, marks it to be created again, and returns the fault. `what`: the
+        message; `text`: the traceback, if the environment raised."""
         self._broken.add(copy)
         self._rows.clear_outputs(self.obs_space, slice(copy, copy + 1))
         return Fault(copy, self._clock - self._start[copy], what, text)

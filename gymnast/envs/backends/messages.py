@@ -34,7 +34,7 @@ def receive(link: socket.socket) -> Any:
 
 
 def _exactly(link: socket.socket, size: int) -> bytes:
-    """Receives exactly `size` bytes."""
+    """Receives exactly `size` bytes. Raises EOFError if the other end closes before."""
     parts: list[bytes] = []
     while size:
         part = link.recv(size)

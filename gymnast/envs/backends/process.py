@@ -84,7 +84,8 @@ class ProcessBackend:
             raise
 
     def _open(self, parts: int) -> None:
-        """Starts all workers and gives them the shared memory."""
+        """Starts all workers, reads the spaces from the first and gives all of them the shared memory.
+        `parts`: number of workers. Raises EnvError if the environment cannot be created."""
         # 1. All workers start at the same time; imports and constructors dominate.
         for worker in self.workers:
             worker.start()
@@ -118,6 +119,8 @@ class ProcessBackend:
         return self._rows.mask if self._rows.masked[0] else None
 
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """Starts a new episode in each of these copies, with its seed, and returns their faults. Lost workers
+        of these copies are started again first."""
         chosen = self._choose(copies)
         self._rows.seed[chosen] = seeds
         self._age[chosen] = 0
@@ -130,6 +133,9 @@ class ProcessBackend:
         return tuple(self._split_faults(chosen, faults))
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
+        """Steps all copies, or only the given ones, with the actions [N, ...] and returns the result. All
+        copies of a worker that dies or hangs have a fault; a fault of a copy that was not to be stepped is
+        reported by its next step."""
         if action.dtype != self._actions.dtype or action.shape != self._actions.shape:
             self._actions = self._rows.actions(action.dtype, action.shape[1:])
             for worker in self.workers:
@@ -165,6 +171,7 @@ class ProcessBackend:
         return [fault for fault in faults if fault.copy in named]
 
     def close(self) -> None:
+        """Ends all workers, kills the ones still running after CLOSE_SECONDS, and frees the shared memory."""
         for worker in self.workers:
             worker.finish()
         # One deadline for all: they close their environments in parallel.
@@ -189,7 +196,8 @@ class ProcessBackend:
         return list(dict.fromkeys(self._owner[copy] for copy in copies))
 
     def _command(self, command: bytes, workers: Sequence[Worker]) -> list[Fault]:
-        """Sends a command to all of these workers, waits for their replies and returns the faults."""
+        """Sends a command to all of these workers, waits for their replies and returns the faults. Raises
+        EnvError for an info value that is not a number, which no restart would fix."""
         for worker in workers:
             worker.request(
                 command
@@ -215,7 +223,8 @@ class ProcessBackend:
     # ---- lost workers ------------------------------------------------------------------------
 
     def _faults_of(self, worker: Worker, what: str, text: str) -> list[Fault]:
-        """Returns a fault for every copy of a lost worker; the copy that was being called is the cause."""
+        """Returns a fault for every copy of a lost worker; the copy that was being called is the cause.
+        `what`: how the worker was lost; `text`: what it printed last."""
         part = worker.spec["part"]
         # Shared memory outlives the worker: it still says which copy was being called.
         called = int(self._rows.now[part, 0])
@@ -247,8 +256,9 @@ class ProcessBackend:
         return faults
 
     def _connect(self, worker: Worker, env_info: dict[str, Any]) -> None:
-        """Gives a worker the shared memory. Raises EnvError if its copies differ from those of the others,
-        for example after the source of the environment was changed during a run."""
+        """Gives a worker the shared memory. `env_info`: the spaces and limits that it reported. Raises
+        EnvError if its copies differ from those of the others, for example after the source of the
+        environment was changed during a run."""
         if env_info != self._env_info:
             worker.kill()
             ours, its = self._env_info["described"], env_info["described"]

@@ -38,6 +38,8 @@ GRACE_SECONDS = 1.0
 
 
 def main() -> None:
+    """Runs the worker until the trainer closes the socket, then ends the process. If the copies cannot be
+    created, the error is sent to the trainer."""
     link = socket.socket(fileno=child.setup())
     faulthandler.enable()  # prints the stack after a crash, or after SIGABRT for a hang
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # else SIGABRT would write a core dump
@@ -115,13 +117,16 @@ class Worker:
                 messages.send(self.link, report)
 
     def _reset(self) -> dict[str, Any] | None:
+        """Resets the copies that are marked in the shared memory, with the seeds stored there. Returns their
+        faults as a document, None if there are none."""
         copies = np.flatnonzero(self.rows.chosen).tolist()
         faults = self.envs.reset(copies, self.rows.seed[copies].tolist())
         return {"faults": self._fault_rows(faults)} if faults else None
 
     def _step(self, command: bytes) -> dict[str, Any] | None:
-        """Steps the copies and returns what has to be reported, None if nothing has. Observations, rewards
-        and end flags are not part of the report: the trainer reads them from the shared memory."""
+        """Steps all copies or, for STEP_CHOSEN, the ones marked in the shared memory. Returns what has to be
+        reported, None if nothing has. Observations, rewards and end flags are not part of the report: the
+        trainer reads them from the shared memory."""
         is_partial = command == messages.STEP_CHOSEN
         copies = np.flatnonzero(self.rows.chosen).tolist() if is_partial else None
         try:

@@ -21,7 +21,8 @@ _FIX = "name a key of info that holds one finite number per step in shaping.NAME
 
 
 def read_info_values(info: Mapping[str, Any], keys: Sequence[str], env: str) -> list[float]:
-    """Returns the value of each key in the info of one copy's step; NaN where it is missing."""
+    """Returns the value of each key in the info of one copy's step; NaN where it is missing. `env`: name of
+    the environment for messages. Raises EnvError for a value that is not one finite number."""
     located = ((key, *_holder(info, key)) for key in keys)
     return [
         math.nan if holder is None else _number(holder[name], key, env)
@@ -30,8 +31,9 @@ def read_info_values(info: Mapping[str, Any], keys: Sequence[str], env: str) -> 
 
 
 def read_vector_info(info: Mapping[str, Any], keys: Sequence[str], n: int, env: str) -> Array:
-    """Returns the values for all copies, [n, keys], from the info of a Gymnasium vector: one array per
-    key, with the boolean array `_KEY` marking the copies that have it."""
+    """Returns the values for all n copies, [n, keys], from the info of a Gymnasium vector: one array per key,
+    with the boolean array `_KEY` marking the copies that have it. NaN for the others. `env`: name of the
+    environment for messages."""
     table = np.full((n, len(keys)), np.nan)
     for column, key in enumerate(keys):
         holder, name = _holder(info, key)

@@ -96,6 +96,9 @@ class VectorBackend:
         return self.reset(copies, seeds)
 
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """Starts a new episode in each of these copies and returns their faults. Each seed is used as far as
+        the vector allows it: with autoreset, only a reset of all copies is seeded. Faults of other copies are
+        reported by the next step."""
         if not len(copies):
             return ()
         self._calls, self._busy = self._calls + 1, "reset"
@@ -113,6 +116,9 @@ class VectorBackend:
         return tuple(fault for i, fault in faults.items() if i in requested)
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
+        """Steps all copies with the actions [N, ...] and returns the result. If a reset left faults of other
+        copies, no copy is stepped and the result contains only those. Raises EnvError for `copies` other than
+        all, which a vector cannot step."""
         if copies is not None and len(copies) < self.n_envs:
             what = f"{self.name}: a vector implementation cannot step single copies"
             raise EnvError(what, fix=OTHER_BACKEND_FIX)
@@ -176,9 +182,9 @@ class VectorBackend:
         return values
 
     def _store(self, obs: Any, info: Mapping[str, Any], reward: Array, over: Array) -> Problems:
-        """Stores the observations and masks of a step and returns what is wrong with them. In SAME_STEP mode
-        the returned observation of an ended copy is the next episode's first: it is kept in `_next`, and
-        the final observation takes its place."""
+        """Stores the observations and masks of a step and returns what is wrong with them. `over`: copies
+        whose episode ended, [N]. In SAME_STEP mode the returned observation of an ended copy is the next
+        episode's first: it is kept in `_next`, and the final observation takes its place."""
         state, same_step = self._state, self._mode is AutoresetMode.SAME_STEP
         problems = state.write(obs)
         if same_step and any_true(over):
@@ -221,7 +227,8 @@ class VectorBackend:
         return self._faults(self._state.not_finite())
 
     def _start_all(self, chosen: list[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
-        """Resets the whole vector. `seeds` are those of the chosen copies; others may get none."""
+        """Resets the whole vector and returns the faults. `seeds` are those of the chosen copies; other
+        copies get none, unless the vector takes a single seed for all."""
         obs, info = self._reset_vector(chosen, seeds, None)
         self._was_reset = True
         every = list(range(self.n_envs))
@@ -235,7 +242,8 @@ class VectorBackend:
         return self._faults(problems | self._state.not_finite())
 
     def _start_some(self, chosen: list[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
-        """Starts new episodes in some copies (DISABLED mode, with Gymnasium's `reset_mask`)."""
+        """Starts new episodes in some copies (DISABLED mode, with Gymnasium's `reset_mask`) and returns the
+        faults. A copy gets its seed only if it was last seeded `seed_every` steps ago."""
         reset_mask = np.zeros(self.n_envs, dtype=bool)
         reset_mask[chosen] = True
         # Seeding may be expensive (ALE reloads the ROM), so a copy is seeded only every `seed_every` steps.
@@ -256,8 +264,9 @@ class VectorBackend:
     def _reset_vector(
         self, chosen: list[int], seeds: Sequence[int], reset_mask: Array | None
     ) -> tuple[Any, Any]:
-        """Resets the vector: with a seed per chosen copy if it accepts that, else with one seed for all.
-        `reset_mask`: mask of the copies to reset, None for all."""
+        """Resets the vector and returns its observations and infos: with a seed per chosen copy if it accepts
+        that, else with one seed for all. `reset_mask`: mask of the copies to reset, bool [N]; None for
+        all."""
         options = {} if reset_mask is None else {"options": {"reset_mask": reset_mask}}
         if self._seed_each is not False:
             seed_of = dict(zip(chosen, seeds, strict=True))
@@ -284,7 +293,8 @@ class VectorBackend:
     # ---- faults ------------------------------------------------------------------------------
 
     def _raised(self, call: str, cause: BaseException) -> tuple[Fault, ...]:
-        """Returns the faults of all copies for an exception, which does not say which copy caused it."""
+        """Returns the faults of all copies for an exception, which does not say which copy caused it. `call`:
+        the method that raised, for the message."""
         what = f"{call} of the whole vector raised {type(cause).__name__}: {cause}"
         self._broken = True
         text = "".join(traceback.format_exception(cause))
@@ -292,7 +302,7 @@ class VectorBackend:
 
     def _faults(self, problems: Problems, text: str = "") -> tuple[Fault, ...]:
         """Returns the faults of the copies that have a problem; of all copies if the vector must be created
-        again because of it."""
+        again because of it. `text`: the traceback, if the vector raised."""
         if not problems:
             return ()
         # Only a vector without autoreset can reset the faulty copies and leave the others alone.

@@ -33,7 +33,8 @@ class VectorObs:
         self._batches, self._masked = vector.observation_space, masked
 
     def write(self, obs: Any, copies: Sequence[int] | None = None) -> Problems:
-        """Stores a batch of observations, of all copies or only of the given ones."""
+        """Stores a batch of observations, of all copies or only of the given ones, and returns what is wrong
+        with them. `obs` always has a row for every copy."""
         # Usual case: one array [N, ...], stored at once.
         if isinstance(self.obs_space, BoxObs) and getattr(obs, "shape", None) == self.obs.shape:
             which = slice(None) if copies is None else list(copies)
@@ -54,12 +55,13 @@ class VectorObs:
         return self.write_each(each, range(self.n) if copies is None else copies)
 
     def write_each(self, obs: Any, copies: Sequence[int]) -> Problems:
-        """Stores observations one by one: `obs[i]` is that of copy i."""
+        """Stores observations one by one and returns what is wrong with them: `obs[i]` is that of copy i."""
         put = self.obs_space.put
         return {i: text for i in copies if (text := put(self.obs, i, obs[i])) is not None}
 
     def record_masks(self, info: Mapping[str, Any], copies: Array) -> Problems:
-        """Stores the action masks of these copies, if info has any."""
+        """Stores the action masks of these copies, if info has any, and returns what is wrong with them. A
+        copy whose info has no mask allows every action."""
         masks = info.get("action_mask") if self._masked else None
         if masks is not None and self.mask is None:
             self.mask = np.ones((self.n, spaces.mask_width(self.action_space)), dtype=bool)
@@ -78,7 +80,8 @@ class VectorObs:
         return problems
 
     def _store_batch(self, masks: Any, has_mask: Array, copies: Array) -> bool:
-        """Stores all masks at once and returns True, if they are a valid array [N, n] of a Discrete space."""
+        """Stores the masks of these copies at once and returns True, if they are a valid array [N, n] of a
+        Discrete space. `has_mask`: copies whose info has a mask, [N]."""
         assert self.mask is not None
         is_array = isinstance(self.action_space, DiscreteAction) and isinstance(masks, np.ndarray)
         if not is_array or masks.shape != self.mask.shape or masks.dtype.kind not in "biuf":
@@ -89,7 +92,8 @@ class VectorObs:
         return bool(self.mask[copies].any(-1).all())
 
     def not_finite(self, reward: Array | None = None) -> Problems:
-        """Returns the copies whose reward or observation is NaN or infinite."""
+        """Returns the copies whose reward (if given, [N]) or stored observation is NaN or infinite, with a
+        message for each."""
         problems: Problems = {}
         # A sum is finite only if all rewards are: one test for the usual case.
         if reward is not None and not math.isfinite(reward.sum()):
@@ -131,7 +135,8 @@ class LastInfos(Sequence[dict[str, Any]]):
 
 
 def check_columns(returned: Sequence[Any], n: int) -> Iterator[tuple[Array, str | None]]:
-    """Yields reward, terminated and truncated of all copies, each with what is wrong with it, if anything."""
+    """Yields reward, terminated and truncated of all n copies as arrays, each with what is wrong with it
+    (None if nothing is). `returned`: the three values as the vector returned them."""
     for (name, kinds), values in zip(_COLUMNS.items(), returned, strict=True):
         column = np.asarray(values)
         problem = None

@@ -39,7 +39,8 @@ class Worker:
         self._not_running = "is not running"
 
     def start(self) -> None:
-        """Starts the worker without waiting for it. A failure to start is raised by the next `answer`."""
+        """Starts the worker without waiting for it. A failure to start is raised by the next
+        `wait_for_reply`."""
         try:
             self._child = Child("gymnast.envs.backends.process_worker", self.on_output)
         except OSError as problem:
@@ -47,7 +48,7 @@ class Worker:
             return
         self._link, self.running = self._child.socket, True
         self._set_timeout(START_SECONDS)
-        with suppress(OSError):  # if it has died already, `answer` says how
+        with suppress(OSError):  # if it has died already, `wait_for_reply` says how
             messages.send(self._link, self.spec)
 
     @property
@@ -65,7 +66,8 @@ class Worker:
         return answer["made"]
 
     def share(self, memory: int) -> None:
-        """Sends the worker the file that contains the shared buffers."""
+        """Sends the worker the file that contains the shared buffers, and ends the time limit for starting.
+        `memory`: file descriptor."""
         with suppress(OSError):
             socket.send_fds(self._link, [b"m"], [memory])
         self._set_timeout(self.timeout)
@@ -121,6 +123,8 @@ class Worker:
         self._child.end()
 
     def _hung(self) -> WorkerLost:
+        """Kills the worker after its timeout and returns the exception to raise, which includes the stack
+        that the worker printed."""
         self._child.abort()  # prints where it hangs
         self._child.wait(EXIT_SECONDS)
         self.kill()
@@ -129,6 +133,8 @@ class Worker:
         return WorkerLost(what, self._child.last_output(), hung=True)
 
     def _died(self) -> WorkerLost:
+        """Returns the exception to raise for a worker that closed its connection: says how it ended and what
+        it printed last."""
         code = self._child.wait(EXIT_SECONDS)
         self.kill()
         if code is None:

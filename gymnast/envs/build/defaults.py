@@ -31,7 +31,8 @@ def resolve_for_spaces(
     target: str, overrides: Mapping[str, Any] = {}, *, algo: str | None = None
 ) -> ResolvedConfig:
     """Returns the config that training uses. Later layers win: plain defaults, defaults for the spaces,
-    preset, overrides. Creates the environment once if its spaces are needed."""
+    preset, overrides. Creates the environment once if its spaces are needed. `target`: `ENV[:variant]`;
+    `algo`: algorithm to use instead of the one of the variant."""
     # 1. The config without any defaults for the spaces: it says which environment to look at.
     resolved = resolve(target, overrides, algo=algo)
     if not resolved.has_preset:
@@ -53,8 +54,8 @@ def resolve_for_spaces(
 
 
 def _readable_obs(cfg: EnvConfig) -> dict[str, Any]:
-    """Returns the `env` settings that a policy needs to read a Dict observation: it keeps the numeric
-    entries (text such as MiniGrid's `mission` is dropped)."""
+    """Returns the `env` settings that a policy needs to read a Dict observation: they keep the numeric
+    entries, since text such as MiniGrid's `mission` cannot be read. `{}` if nothing has to be dropped."""
     with closing(make_env(cfg)) as env:
         space = env.observation_space
     if not isinstance(space, gym.spaces.Dict):
@@ -78,7 +79,8 @@ def _is_readable(space: gym.Space[Any]) -> bool:
 
 
 def _spaces(cfg: Config[Any], env_cfg: EnvConfig) -> tuple[Observation, Action]:
-    """Returns the spaces of the environment, or of the first role of a match environment."""
+    """Returns the spaces of the environment with the settings `env_cfg`, or of the first role of a
+    multi-agent environment."""
     if is_multi_agent(cfg.env.id):
         with closing(open_matches(cfg, 1)) as matches:
             role = next(iter(matches.roles.values()))
@@ -89,7 +91,8 @@ def _spaces(cfg: Config[Any], env_cfg: EnvConfig) -> tuple[Observation, Action]:
 
 
 def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, Any]:
-    """Returns config settings that work well for most environments with these spaces."""
+    """Returns nested config settings that work well for most environments with these spaces. `algo`: name of
+    the algorithm."""
     images = any(isinstance(leaf, ImageObs) for leaf in leaves_of(obs).values())
     # The convolutional network for images ends in a dense layer of its own.
     settings: dict[str, Any] = {"policy": {"hidden": [] if images else [64, 64]}}

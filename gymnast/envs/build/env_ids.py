@@ -20,10 +20,11 @@ _OLD_ATARI = re.compile(
 
 
 def register(env_id: str) -> None:
-    """Imports the package that registers this id. Only the package of its family, since imports cost time.
+    """Imports the package that registers this id. Only the package of its family is imported, since imports
+    cost time.
 
-    Old Atari ids are refused although ALE registers them too: they differ in frame skipping and in the
-    default observation.
+    Raises EnvError for an old Atari id, although ALE registers those too: they differ in frame skipping and
+    in the default observation.
     """
     if (successor := _atari_successor(env_id)) is not None:
         raise successor
@@ -59,7 +60,8 @@ def successor_error(env_id: str) -> EnvError | None:
 
 
 def _atari_successor(env_id: str) -> EnvError | None:
-    """Returns the error for an old Atari id. ALE must be imported already."""
+    """Returns the error that names the successor of an old Atari id; None for any other id. ALE must be
+    imported already."""
     old = _OLD_ATARI.fullmatch(env_id)
     if old is None:
         return None

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 import gymnasium as gym
@@ -70,37 +73,50 @@ def _make_unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
         raise EnvError(f"{what}{guess}", fix="`gymnast presets` lists what ships") from None
     except ModuleNotFoundError as problem:
         raise NotInstalled(f"{cfg.id} needs {problem.name}", fix=install_hint(cfg.id)) from None
-    except TypeError as problem:
-        raise EnvError(f"{cfg.id} does not accept env.kwargs {cfg.kwargs}: {problem}") from problem
     except Exception as problem:
         # Gymnasium keeps ids of removed environments (MuJoCo v2 and v3), whose import then fails.
         successor = successor_error(cfg.id) if isinstance(problem, ImportError) else None
-        raise successor or creation_error(cfg.id, problem) from problem
+        raise successor or creation_error(cfg.id, cfg.kwargs, problem) from problem
 
 
 def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
-    """Returns an instance of `py:package.module:Class`. The working directory is searched too."""
+    """Returns an instance of `py:package.module:Class`. The working directory is searched too.
+
+    Raises EnvError if the class cannot be imported, its constructor raises, or a space is missing.
+    """
     try:
         _, module, attribute = name.split(":")
     except ValueError:
         raise EnvError(f"{name} is not of the form py:package.module:Class") from None
+    env_class = import_constructor(name, module, attribute)
     try:
-        env = import_object(f"{module}:{attribute}")(**kwargs)
-    except (ImportError, AttributeError) as problem:
-        raise EnvError(f"{name} cannot be imported: {problem}") from None
-    except TypeError as problem:
-        raise EnvError(f"{name} does not accept env.kwargs {kwargs}: {problem}") from problem
+        env = env_class(**kwargs)
     except Exception as problem:
-        raise creation_error(name, problem) from problem
+        raise creation_error(name, kwargs, problem) from problem
     for space in ("observation_space", "action_space"):
         if not isinstance(getattr(env, space, None), gym.Space):
             raise EnvError(f"{name} has no {space}", fix="set it in its __init__")
     return env
 
 
+def import_constructor(name: str, module: str, attribute: str) -> Callable[..., Any]:
+    """Returns the class or function of a user that creates an environment. `name`: id of the environment for
+    messages. Raises EnvError, whose cause is the exception that the module raised, if any."""
+    try:
+        return import_object(f"{module}:{attribute}")
+    except Exception as problem:  # the module of a user can raise anything
+        what = f"{name} cannot be imported: {type(problem).__name__}: {problem}"
+        # For a name that does not exist, the traceback would only show our own call.
+        no_module = isinstance(problem, ModuleNotFoundError) and f"{module}.".startswith(
+            f"{problem.name}."
+        )
+        no_attribute = isinstance(problem, AttributeError) and isinstance(problem.obj, ModuleType)
+        raise EnvError(what) from (None if no_module or no_attribute else problem)
+
+
 def _limited(env: gym.Env[Any, Any], limit: EpisodeLimit) -> gym.Env[Any, Any]:
     """Returns the environment with the configured time limit or, if nothing limits its episodes, with the
-    default one."""
+    default one. An environment that ends its episodes by itself gets at least its own limit."""
     if limit.steps is not None:
         return gym.wrappers.TimeLimit(env, limit.steps)
     if limit.default is None or time_limit(env) is not None:
@@ -112,8 +128,9 @@ def _limited(env: gym.Env[Any, Any], limit: EpisodeLimit) -> gym.Env[Any, Any]:
 
 
 def internal_time_limit(env: gym.Env[Any, Any]) -> int | None:
-    """Returns the time limit that an environment applies by itself, in steps, as far as its attributes
-    show it: MiniGrid's `max_steps`, VizDoom's timeout, ALE's frames. None if there is no such attribute."""
+    """Returns the time limit that an environment applies by itself, in steps, as far as its attributes show
+    it: MiniGrid's `max_steps`, VizDoom's timeout, ALE's frames (an upper bound, since a step can be several
+    frames). None if there is no such attribute."""
     inner: Any = env.unwrapped
     limits = [getattr(inner, name, None) for name in _LIMIT_ATTRIBUTES]
     game = getattr(inner, "game", None)
@@ -129,7 +146,12 @@ _LIMIT_ATTRIBUTES = ("max_episode_steps", "_max_episode_steps", "max_steps", "_m
 """Attributes that hold the time limit in several packages, and in our own bandits."""
 
 
-def creation_error(name: str, problem: Exception) -> EnvError:
-    """Returns the error for an exception in an environment's constructor."""
+def creation_error(name: str, kwargs: Mapping[str, Any], problem: Exception) -> EnvError:
+    """Returns the error for an exception that an environment's constructor raised when it was called with
+    `kwargs` (`env.kwargs`). It names the kwargs as the cause only if the exception names one of them."""
+    # A TypeError alone proves nothing: a bug inside the constructor often raises one too.
+    unexpected = re.search(r"unexpected keyword argument '(\w+)'", str(problem))
+    if isinstance(problem, TypeError) and unexpected and unexpected[1] in kwargs:
+        return EnvError(f"{name} does not accept env.kwargs {dict(kwargs)}: {problem}")
     what = f"{name} cannot be created: {type(problem).__name__}: {problem}"
     return EnvError(what, fix="fix its __init__, or the env.kwargs that it gets")

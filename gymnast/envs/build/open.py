@@ -78,7 +78,9 @@ def _check_single_env(cfg: EnvConfig) -> None:
 
 
 def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
-    """Returns the environment's own vectorized implementation."""
+    """Returns the environment's own vectorized implementation with `cfg.n_envs` copies. `limit`: maximum
+    steps per episode; None for the environment's own. Raises EnvError if there is no such implementation, or
+    if it rejects the settings."""
     with suppress(ImportError):  # reported below, by creating a single environment
         register(cfg.id)
     spec = gym.registry.get(cfg.id)

@@ -63,7 +63,8 @@ def replays_exactly(envs: Backend, declared: str) -> bool:
 
 
 def same_episode(envs: Backend, seed: int, other: int, steps: int = 24) -> bool:
-    """True if two seeds give the same episode. Plays copy 0 with the same random actions, up to `steps`."""
+    """True if two seeds give the same episode. Plays copy 0 with the same random actions, for at most `steps`
+    steps."""
     first, second = (_episode_of(envs, s, steps) for s in (seed, other))
     return len(first) == len(second) and all(
         np.array_equal(a, b) for a, b in zip(first, second, strict=True)
@@ -77,7 +78,8 @@ def _start(envs: Backend, seed: int) -> Array:
 
 
 def _episode_of(envs: Backend, seed: int, steps: int) -> list[Array]:
-    """Returns the observations and rewards of copy 0 with this seed and random actions."""
+    """Returns the observations and rewards of copy 0 with this seed and random actions, for at most `steps`
+    steps."""
     rng = stream(0, "replay check")  # a fixed root: both episodes get the same actions
     arrays = [_start(envs, seed)]
     for _ in range(steps):

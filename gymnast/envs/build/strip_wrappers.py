@@ -29,6 +29,14 @@ def strip_wrappers(env: gym.Env[Any, Any]) -> tuple[gym.Env[Any, Any], int | Non
     return env, limit
 
 
+def with_limit_of(env: gym.Env[Any, Any], inner: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
+    """Returns `inner` with the time limit that `strip_wrappers` removes from `env`, if there is one. A
+    default limit stays marked as a default."""
+    limit = strip_wrappers(env)[1]
+    kind = DefaultTimeLimit if has_default_limit(env) else TimeLimit
+    return inner if limit is None else kind(inner, limit)
+
+
 def time_limit(env: gym.Env[Any, Any]) -> int | None:
     """Returns the maximum episode length in steps, None if no limit is declared or applied."""
     declared = env.spec.max_episode_steps if env.spec is not None else None

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.build.strip_wrappers import DefaultTimeLimit, has_default_limit, strip_wrappers
+from gymnast.envs.build.strip_wrappers import strip_wrappers, with_limit_of
 from gymnast.errors import EnvError
 from gymnast.seeds import decode_task
 
@@ -35,6 +35,8 @@ class TaskEnv(Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
+        """Starts an episode of the task that the seed encodes and returns its first observation and info.
+        Without a seed, one is drawn."""
         # An unseeded reset draws a seed, so that it also draws a task.
         chosen = int(self.np_random.integers(2**31)) if seed is None else seed
         self._current = self._envs[decode_task(chosen, len(self._envs))]
@@ -62,6 +64,4 @@ class TaskEnv(Env):
 
 def _keep_only_limit(env: Env) -> Env:
     """Removes Gymnasium's wrappers except the time limit, since every task has its own."""
-    inner, limit = strip_wrappers(env)
-    kind = DefaultTimeLimit if has_default_limit(env) else gym.wrappers.TimeLimit
-    return inner if limit is None else kind(inner, limit)
+    return with_limit_of(env, strip_wrappers(env)[0])

@@ -57,7 +57,7 @@ def reject_replaced_kwargs(cfg: EnvConfig) -> None:
 
 def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
     """Returns the keyword arguments that make ALE's vectorized implementation apply the same settings.
-    Raises EnvError for a setting that it does not support."""
+    `limit`: maximum steps per episode, or None. Raises EnvError for a setting that it does not support."""
     reject_replaced_kwargs(cfg)
     for key, unsupported in (
         ("env.view", cfg.view != "image"),
@@ -102,6 +102,8 @@ class SeededCopies(VectorWrapper):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
+        """Resets the copies in `options["reset_mask"]`, by default all, and returns the observations and
+        infos. `seed`: one for all, or one per copy, of which None leaves a copy unseeded."""
         ale_seed: Any = seed
         if isinstance(seed, list):
             # Gymnasium passes one seed per copy; ALE takes one per copy that is reset, -1 for none.
@@ -141,6 +143,8 @@ class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
+        """Restores the power-on state, plays a random number of no-op frames and returns the first
+        observation and info. Without a seed, one is drawn."""
         chosen = int(self.np_random.integers(2**31)) if seed is None else seed
         self._rng = stream(chosen, "atari")
         self._draws: list[float] = []
@@ -155,6 +159,8 @@ class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
         return self._read_obs(), self._info()
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """Plays the action for `env.frames_per_step` frames, or until the episode ends, and returns
+        observation, summed reward, terminated, truncated and info."""
         ale, wanted = self._ale, self._actions[action]
         reward, over, before_last = 0.0, False, None
         for left in range(self._frames - 1, -1, -1):

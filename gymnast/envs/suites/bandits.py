@@ -57,6 +57,8 @@ class Bandit(gym.Env[np.int64, np.int64]):
         return self._next_context(), {}
 
     def step(self, action: Any) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
+        """Pulls an arm of the current context; returns the next context, the reward (0 or 1), the ends, and
+        the scores so far as info."""
         chance = self.chance[self._context]
         info = self._score.add(chance, int(action))
         reward = float(self.np_random.random() < chance[action])
@@ -84,6 +86,7 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Draws new arms and returns the statistics before the first pull."""
         super().reset(seed=seed)
         self._score = _Score()
         self.chance = self.np_random.random(self.arms)
@@ -91,6 +94,8 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
         return self._statistics(), {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Pulls an arm, lets all arms drift, and returns the statistics, the reward (0 or 1), the ends, and
+        the scores so far as info."""
         info = self._score.add(self.chance, int(action))
         reward = float(self.np_random.random() < self.chance[action])
         self._pulled *= DECAY
@@ -103,7 +108,8 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
         return self._statistics(), reward, ended, False, dict(info)
 
     def _statistics(self) -> np.ndarray:
-        """Returns the observation, [2 * arms]."""
+        """Returns the observation, [2 * arms]: the share of pulls of each arm that paid, and how often it was
+        pulled lately, both decayed."""
         share = (self._paid + 0.5) / (self._pulled + 1.0)  # 0.5 for an arm that was never pulled
         # The decayed count of an arm that is always pulled converges to 1 / (1 - DECAY).
         return np.concatenate([share, self._pulled * (1.0 - DECAY)]).astype(np.float32)

@@ -71,6 +71,8 @@ class MinAtar(BaseEnv):
 
 
 def _register() -> None:
+    """Registers each game as `MinAtar/NAME-v0`, with all actions, and `-v1`, with the actions that have an
+    effect."""
     for game in GAMES:
         name = game.title().replace("_", "")
         for version, minimal in ((0, False), (1, True)):  # MinAtar's convention for its own ids

@@ -14,7 +14,7 @@ import gymnasium as gym
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.noise import is_noisy
-from gymnast.envs.build.strip_wrappers import strip_wrappers
+from gymnast.envs.build.strip_wrappers import strip_wrappers, with_limit_of
 
 Env = gym.Env[Any, Any]
 
@@ -69,9 +69,11 @@ def apply_task_wrappers(env: Env, cfg: EnvConfig) -> Env:
 
 
 def _wrap(env: Env, cfg: EnvConfig, layers: list[WrapperSpec]) -> Env:
+    """Returns the environment in these wrappers. Gymnasium's standard wrappers are removed, except the time
+    limit, which becomes the outermost wrapper."""
     if not layers:
         return env
-    inner, limit = strip_wrappers(env)
+    inner, _ = strip_wrappers(env)
     for layer in layers:
         inner = import_module(f"{__name__}.{layer.module}").wrap(inner, cfg)
-    return inner if limit is None else gym.wrappers.TimeLimit(inner, limit)
+    return with_limit_of(env, inner)

@@ -47,6 +47,8 @@ class DiscreteActionNoise(ActionWrapper):
         self._chance, self._elements = chance, DiscreteElements.for_space(self._kind)
 
     def transform_action(self, action: Any) -> Any:
+        """Returns the action with each element replaced, with probability `chance`, by another option that
+        the current mask allows."""
         assert self._elements is not None
         replaced = self.rng.random(len(self._elements.n)) < self._chance  # [elements]
         if not replaced.any():

@@ -28,6 +28,8 @@ class DelayedActions(ActionWrapper):
         self._pending: deque[Any] = deque()
 
     def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Fills the queue with the idle action and returns observation and info. Raises EnvError if the
+        environment has action masks, which a delay would make invalid."""
         self._pending = deque([self._idle] * self._steps)
         obs, info = super().on_reset(obs, info)
         if self._mask is not None:

@@ -76,6 +76,8 @@ class ImageTransform:
         self.space = gym.spaces.Box(0, 255, shape, np.uint8)
 
     def __call__(self, obs: Array) -> Array:
+        """Returns the processed image, uint8 [height, width] in gray or [3, height, width] in color, for an
+        image [height, width] or [height, width, channels]."""
         pixels = obs[self._crop]  # [height, width] or [height, width, channels]
         if pixels.shape[2:] == (1,):
             pixels = pixels[..., 0]
@@ -119,7 +121,8 @@ class _AreaWeights:
 
 
 def _covered(i: int, scale: float, n: int) -> list[tuple[int, float]]:
-    """Returns the old pixels that the new pixel i covers, each with its weight."""
+    """Returns (old pixel, weight) for the old pixels that the new pixel i covers. `scale`: old pixels per new
+    pixel; `n`: number of old pixels."""
     first, last = i * scale, (i + 1) * scale
     width = min(scale, n - first)
     begin, end = int(np.ceil(first)), min(int(np.floor(last)), n - 1)

@@ -14,8 +14,10 @@ Array = np.ndarray
 
 
 def noise_std(scales: Any, space: Box, key: str) -> Array:
-    """Returns the standard deviation of each component, in the shape of the space. A percentage refers to the
-    component's range. `key`: the config key, for messages."""
+    """Returns the standard deviation of each component, in the shape of the space. `scales`: one for all
+    components or a tuple with one for each; a percentage refers to the range of the component. `key`: the
+    config key, for messages. Raises EnvError for a wrong number of scales, and for a percentage of a
+    component without bounds."""
     size = int(np.prod(space.shape, dtype=int))
     per_component = scales if isinstance(scales, tuple) else (scales,) * size
     if len(per_component) != size:

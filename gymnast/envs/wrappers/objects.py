@@ -30,7 +30,8 @@ def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
 
 
 def object_components(layout: RamLayout, frames: int = _FRAMES) -> list[tuple[str, float, float]]:
-    """Returns name, low and high of every feature, in order."""
+    """Returns name, low and high of every feature, in order. `frames`: frames per step, to which velocities
+    are proportional."""
     components: list[tuple[str, float, float]] = []
     for thing in layout.objects:
         components += [(f"{thing.name} {axis.name}", axis.low, axis.high) for axis in thing.axes]

@@ -18,7 +18,8 @@ AddNoise = Callable[[Any, np.random.Generator], Any]
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:
-    """Returns the environment with noise on every Box of its observations, at least one."""
+    """Returns the environment with noise on every Box of its observations. Raises EnvError if there is none,
+    or if a list of deviations is given for a Dict or Tuple."""
     scales, space = cfg.noise.obs, env.observation_space
     if isinstance(scales, tuple) and not isinstance(space, Box):
         what = f"a list of standard deviations cannot be applied to {space}"
@@ -48,7 +49,8 @@ class ObservationNoise(SeededWrapper):
 
 
 def _add_noise(space: Any, scales: Any) -> AddNoise | None:
-    """Returns the function that adds noise to an observation of this space; None if it contains no Box."""
+    """Returns the function that adds noise to an observation of this space; None if the space contains no
+    Box. `scales`: `env.noise.obs`."""
     match space:
         case Box():
             deviation = noise_std(scales, space, KEY)

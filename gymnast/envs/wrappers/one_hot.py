@@ -24,6 +24,8 @@ def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     offset = (np.arange(places)[:, None] * width + first).reshape(space.shape)
 
     def encode(obs: np.ndarray) -> np.ndarray:
+        """Returns the bits of an observation, int8 [places * width]. Raises EnvError for an index that is too
+        large."""
         if (obs >= n_categories).any():
             highest = obs.reshape(-1, len(n_categories)).max(axis=0).tolist()
             what = f"{cfg.id} returned the index {highest}, too large for env.one_hot {list(cfg.one_hot)}"

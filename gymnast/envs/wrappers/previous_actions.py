@@ -14,6 +14,8 @@ Array = np.ndarray
 
 
 def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+    """Returns the environment with the last actions appended to its observations. Raises EnvError unless
+    observations are vectors and actions Discrete or Box."""
     space, action_space = env.observation_space, env.action_space
     if not isinstance(space, gym.spaces.Box) or len(space.shape) != 1:
         what = f"{cfg.id} has observations {space}, not a vector to which actions can be appended"
@@ -56,6 +58,8 @@ class PreviousActions(gym.Wrapper[Any, Any, Any, Any]):
         return self._append_actions(obs), info
 
     def step(self, action: Any) -> tuple[Array, Any, bool, bool, dict[str, Any]]:
+        """Steps the environment and returns its result, with the last n actions, including this one, appended
+        to the observation."""
         obs, reward, terminated, truncated, info = self.env.step(action)
         self._actions[:-1] = self._actions[1:]
         if isinstance(self._action_space, gym.spaces.Discrete):

@@ -35,6 +35,8 @@ class DomainRandomization(SeededWrapper):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
+        """Draws the parameters, sets them, resets the environment and returns the first observation and info.
+        Without a seed, one is drawn for the parameters."""
         root = int(self.np_random.integers(2**31)) if seed is None else seed
         # one stream per parameter, so that adding a parameter does not change the draws of the others
         self._drawn = {

@@ -26,6 +26,8 @@ class SeededWrapper(gym.Wrapper[Any, Any, Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
+        """Seeds `rng` for the episode, resets the environment and returns what `on_reset` makes of its
+        observation and info."""
         # Without a seed, Gymnasium's own generator provides one, as for an unwrapped environment.
         root = int(self.np_random.integers(2**31)) if seed is None else seed
         self.rng = self.make_rng(root)

@@ -37,7 +37,7 @@ def has_later_checkpoint(run: Run, saved: Checkpoint) -> bool:
 
 
 def settings_at(run: Run, saved: Checkpoint) -> tuple[Config[Any], dict[str, str]]:
-    """Returns the config that the run had at this checkpoint, and the origin of each setting: the
+    """Returns the config that the run had at this checkpoint, and dotted key -> origin of each setting: the
     stored config without the changes that later `resume` commands made."""
     cfg, origins = run.config(), run.provenance()
     rollouts = saved.document("state")["clock"]["rollouts"]
@@ -60,7 +60,9 @@ def branch(
     provenance: Mapping[str, str],
     label: Label,
 ) -> Run:
-    """Creates and returns the new run, ready to be resumed from its latest checkpoint."""
+    """Creates and returns the new run, ready to be resumed from its latest checkpoint. `saved`: the
+    checkpoint of `run` to continue from; `cfg` and `provenance`: the config at that checkpoint and the origin
+    of each setting; `label`: name and tags of the new run."""
     runs_dir, info = run.path.parent, run.info
     path = create_run_dir(runs_dir)
     try:
@@ -84,13 +86,16 @@ def branch(
 
 
 def _copy_record(run: Run, saved: Checkpoint, path: Path) -> None:
-    """Copies checkpoints, events, rows and policy snapshots up to the checkpoint."""
+    """Copies checkpoints, events, rows and policy snapshots up to the checkpoint into the new run's directory
+    `path`."""
     for file in layout.FILES:
         if file in _COPY:
             _COPY[file](run, saved, path)
 
 
 def _copy_checkpoints(run: Run, saved: Checkpoint, path: Path) -> None:
+    """Copies the checkpoint, and those of the versions that may still become the best score, into the new
+    run's directory `path`. A version that was pruned is left out."""
     state, folder = saved.document("state"), layout.CHECKPOINTS.path(path)
     checkpoint.copy(saved, folder)
     for version in _versions_needed(state["scores"]):
@@ -102,6 +107,7 @@ def _copy_checkpoints(run: Run, saved: Checkpoint, path: Path) -> None:
 
 
 def _copy_events(run: Run, saved: Checkpoint, path: Path) -> None:
+    """Copies the events up to the checkpoint into the new run's directory `path`."""
     rollouts = saved.document("state")["clock"]["rollouts"]
     kept = events.events_up_to(run.events(), rollouts)
     lines = b"".join(document.dumps(event).encode() + b"\n" for event in kept)
@@ -109,6 +115,8 @@ def _copy_events(run: Run, saved: Checkpoint, path: Path) -> None:
 
 
 def _copy_metrics(run: Run, saved: Checkpoint, path: Path) -> None:
+    """Copies the rows up to the checkpoint into the new run's directory `path`, without rows of an earlier
+    attempt at the same rollouts."""
     state = saved.document("state")
     clock = state["clock"]
     with run.metrics() as old, MetricStore(layout.METRICS.path(path), "w") as new:
@@ -135,7 +143,7 @@ def _versions_needed(scores: Mapping[str, Any]) -> set[int]:
 
 
 def _revert(tree: dict[str, Any], change: Mapping[str, Any]) -> None:
-    """Reverts one recorded change in a nested config."""
+    """Reverts one recorded change (`key`, `from`, `to`) in a nested config, in place."""
     *sections, field = change["key"].split(".")
     if change["from"] is None:  # the whole entry (a rule, a metric) was added
         tree[sections[0]].pop(sections[1] if len(sections) > 1 else field, None)

@@ -16,8 +16,9 @@ from gymnast.training.transaction import Incident
 def write_incident_bundle(
     run: Run, session: Session, role: str, incident: Incident, rollout: Rollout, hparams: Any
 ) -> Path:
-    """Writes the rollout, the policy before the update and the hyperparameters to a directory in the
-    format of a checkpoint, under `incidents/` (`incidents/ROLE/` with several roles); returns its path."""
+    """Writes the rollout, the policy before the update and the hyperparameters `hparams` to a directory in
+    the format of a checkpoint, under `incidents/` (`incidents/ROLE/` with several roles); returns its
+    path."""
     learner, folder, before = (
         session.learners[role],
         layout.INCIDENTS.path(run.path),

@@ -133,7 +133,8 @@ class PreparedRun:
 def prepare(
     target: str, overrides: Mapping[str, Any], algo: str | None = None, *, debug: bool = False
 ) -> PreparedRun:
-    """Resolves the config and opens the training environments. Nothing is written to disk."""
+    """Resolves the config and opens the training environments. Nothing is written to disk. `target`:
+    `ENV[:variant]`; `overrides`: dotted key -> value; `debug`: open the environments in this process."""
     resolved = resolve_for_spaces(target, overrides, algo=algo)
     require_packages(resolved.config.track.to)
     cfg = single_process_config(resolved.config) if debug else resolved.config

@@ -57,9 +57,14 @@ def resume(
     debug: bool = False,
     on_branch: Callable[[Run], None] = lambda _: None,
 ) -> tuple[Run, Summary]:
-    """Continues training from a checkpoint and returns the run that trained. If the checkpoint is not
-    the newest, that is a new run (a branch) with this `label`, and `on_branch` is called with it before
-    it trains."""
+    """Continues training from the checkpoint `at` (latest, best, or env steps) and returns the run that
+    trained.
+
+    If the checkpoint is not the newest, that is a new run (a branch) with this `label`, and `on_branch` is
+    called with it before it trains. `make_collector` opens the environments of a config; `overrides`: dotted
+    key -> new value of a setting; `optimizer`: restore the state of the algorithm as well; `keyboard`: keys
+    pressed in the terminal are commands.
+    """
     saved = _where_to_resume(run, at)
     branches = saved is not None and at != "latest" and has_later_checkpoint(run, saved)
     if saved is not None and branches:
@@ -136,8 +141,9 @@ def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
 def _restore(
     loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Collection[str]
 ) -> dict[int, str]:
-    """Restores the session and removes everything that the run wrote after the checkpoint; returns
-    copy -> reason for every copy whose running episode could not be restored."""
+    """Restores the session and removes everything that the run wrote after the checkpoint; returns copy ->
+    reason for every copy whose running episode could not be restored. `overruled`: keys whose live values are
+    dropped."""
     session = loop.session
     restarted = session.restore(
         saved, loop.recorder.alerts, optimizer=optimizer, overridden_keys=overruled
@@ -176,6 +182,8 @@ def _rewind_checkpoints(loop: Loop, saved: Checkpoint) -> list[int]:
 
 
 def _rewind_episodes(directory: Path, saved: Checkpoint) -> list[int]:
+    """Deletes the stored episodes or matches of policy versions after the checkpoint, and unfinished files.
+    Returns no damaged checkpoints."""
     for file in directory.glob("*-*.safetensors"):
         if int(file.stem.rpartition("-")[2]) > saved.step:
             file.unlink()
@@ -237,7 +245,9 @@ def _record_resume(
     optimizer: bool,
     overruled: Collection[str],
 ) -> None:
-    """Records a "resumed" event: what changed, and whether the continuation is bit-exact."""
+    """Records a "resumed" event: what changed from `before` to `cfg`, and whether the continuation is
+    bit-exact. `restarted`: copy -> why its episode could not be restored; `overruled`: keys whose live values
+    are dropped."""
     live = saved.document("state").get("live", {})
     dropped, ahead = _schedule_live_changes(loop, overruled, live)
     machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.machine_info())

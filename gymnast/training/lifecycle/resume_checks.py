@@ -25,7 +25,8 @@ def check_no_label(run: Run, label: Label) -> None:
 
 
 def check_can_continue(run: Run, saved: Checkpoint, *, changed: bool, branches: bool) -> None:
-    """Raises RunError if the run has ended and no setting was changed that could continue it."""
+    """Raises RunError if the run has ended and no setting was changed that could continue it. `changed`: a
+    setting was changed; `branches`: a new run continues from the checkpoint, not the run itself."""
     info = run.info
     if changed or not (branches or info["status"] == "finished"):
         return
@@ -49,8 +50,9 @@ def check_can_continue(run: Run, saved: Checkpoint, *, changed: bool, branches: 
 def check_budget(
     run: Run, saved: Checkpoint, before: Config[Any], cfg: Config[Any], *, branches: bool
 ) -> None:
-    """Raises RunError for a budget that is used up already or, for the run itself, smaller than its
-    stored budget. `before` and `cfg` are the settings at the checkpoint and the requested ones."""
+    """Raises RunError for a budget that is used up already or, for the run itself, smaller than its stored
+    budget. `before` and `cfg` are the settings at the checkpoint and the requested ones; `branches`: a new
+    run continues from the checkpoint."""
     stored, asked = before.stop.limits(), cfg.stop.limits()
     clock = Clock(limits=asked)
     clock.load(saved.document("state")["clock"])

@@ -28,8 +28,9 @@ def save(
     updates: Mapping[str, AcceptedUpdate],
     reason: str,
 ) -> None:
-    """Writes a checkpoint durably, then prunes old checkpoints and traces. The best version and the one
-    being evaluated are never pruned. `row`, `collected` and `updates` are those of the last rollout."""
+    """Writes a checkpoint durably, then prunes old checkpoints and traces. The best version and the one being
+    evaluated are never pruned. `row`, `collected` and `updates` (role -> update) are those of the last
+    rollout; `reason`: why it is saved, for the checkpoint."""
     step = session.clock.env_steps
     # Traces go first: after the checkpoint is written, resume deletes only traces of later versions.
     if session.traces:

@@ -21,9 +21,9 @@ SCONTROL_TIMEOUT = 10.0
 def requeue(
     run: Run, counters: Mapping[str, int | float], received: str | None, *, rerun_resumes: bool
 ) -> None:
-    """Requeues the SLURM job if SIGUSR1 was received. Must be called after everything is saved, since
-    SLURM kills the job's processes at once. `rerun_resumes`: running the same command again would continue
-    this run."""
+    """Requeues the SLURM job if SIGUSR1 was received. Must be called after everything is saved, since SLURM
+    kills the processes of the job at once. `counters`: the clocks, for the event; `received`: name of the
+    signal, or None; `rerun_resumes`: running the same command again would continue this run."""
     job = _job()
     if job is None or received != REQUEUE_SIGNAL:
         return

@@ -70,9 +70,10 @@ def start_run(
     debug: bool = False,
     rerun_resumes: bool = False,
 ) -> tuple[Run, Summary]:
-    """Creates a run and trains it to its end. `source`: the run and checkpoint whose weights it starts
-    from; `keyboard`: keys pressed in the terminal are commands; `rerun_resumes`: running the same command
-    again would continue this run (decides whether a SLURM job is requeued)."""
+    """Creates a run in `runs_dir`, trains it to its end and returns it with its summary. `label`: its name,
+    group and tags; `source`: the run and checkpoint whose weights it starts from; `keyboard`: keys pressed in
+    the terminal are commands; `rerun_resumes`: running the same command again would continue this run
+    (decides whether a SLURM job is requeued)."""
     # 1. Refuse what cannot work while there is nothing to clean up.
     cfg = resolved.config
     validate_before_start(cfg, collector, source)
@@ -120,8 +121,8 @@ def open_run(
     keyboard: bool = False,
     rerun_resumes: bool = False,
 ) -> Iterator[Loop]:
-    """Opens everything that a run needs (lock, recorder, evaluation, signal handlers, watchdog, keys),
-    yields the loop, and closes it all on every way out, in reverse order."""
+    """Opens everything that a run needs (lock, recorder, evaluation, signal handlers, watchdog, keys), yields
+    the loop, and closes it all on every way out, in reverse order. The arguments are those of `start_run`."""
     with ExitStack() as stack:
         # The stack closes in reverse order, so what is entered first is available longest: a failure
         # anywhere below can still be recorded, and the lock is held until all files are written.
@@ -259,8 +260,8 @@ def train_to_end(loop: Loop) -> Summary:
 
 
 def _load_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
-    """Loads every parameter of the parent's policies that has the same name and shape here, and records
-    which ones were taken and which start fresh."""
+    """Loads every layer of the checkpoint's policies whose parameters have the same names and shapes here,
+    and records which parameters were taken and which start fresh."""
     for role, learner in loop.session.learners.items():
         arrays = arrays_of_role(role, saved.tensors(POLICY))
         loaded, fresh = learner.policy.load_compatible(arrays)
@@ -271,9 +272,9 @@ def _load_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
 def validate_before_start(
     cfg: Config[Any], collector: Collector, source: tuple[Run, Checkpoint] | None
 ) -> None:
-    """Raises for every problem that can be found before the run directory exists, so that a run that
-    exists is a run that trains: missing trackers, engines and devices, unsuitable spaces, too little
-    memory, rules that cannot act, weights that do not fit."""
+    """Raises for every problem that can be found before the run directory exists, so that a run that exists
+    is a run that trains: missing trackers, engines and devices, unsuitable spaces, too little memory, rules
+    that cannot act, weights that do not fit. `source`: the run and checkpoint of these weights, if any."""
     require_packages(cfg.track.to)
     if not cfg.algo.native:
         load_engine("torch")

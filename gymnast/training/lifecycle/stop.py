@@ -51,7 +51,8 @@ def stop_conditions(cfg: Config[Any]) -> list[str]:
 def rollout_stop_reason(
     cfg: Config[Any], clock: Clock, row: Mapping[str, float]
 ) -> StopReason | None:
-    """Returns a reason to stop after a rollout: the training return is reached, or a budget spent."""
+    """Returns a reason to stop after a rollout with this row of metrics, or None: the training return is
+    reached, or a budget spent."""
     goal = cfg.stop.train_return
     enough = row.get("episode/count", 0) >= MIN_EPISODES
     if goal is not None and enough and row["episode/return"] >= goal:
@@ -67,8 +68,8 @@ def rollout_stop_reason(
 def evaluation_stop_reason(
     cfg: Config[Any], result: EvaluationResult, evals_since_best: int
 ) -> StopReason | None:
-    """Returns a reason to stop after a score; `evals_since_best` is the number of evaluations since the
-    best one."""
+    """Returns a reason to stop after a score, or None; `evals_since_best` is the number of evaluations since
+    the best one."""
     score = result.score()
     threshold, goal, patience = cfg.facts.threshold, cfg.stop.eval_return, cfg.stop.plateau
     at = f"at {result.version:,} env steps"
@@ -115,7 +116,8 @@ def updates_left(clock: Clock, taken: int = 0) -> int | None:
 def limit_to_budget(
     span: RolloutLength, n_envs: int, frames_per_step: int, clock: Clock
 ) -> RolloutLength:
-    """Returns the length of the next rollout, shortened if the budget ends before it."""
+    """Returns the length of the next rollout, `span` shortened if the budget ends before it.
+    `frames_per_step`: emulator frames per env step."""
     per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frames_per_step}
     # Rounded up: the last rollout may exceed the budget by less than one vector step. Budgets of other
     # clocks (updates, episodes, seconds) cannot be converted to steps and are checked afterwards.

@@ -109,6 +109,7 @@ def end_line(summary: Summary) -> str:
 
 
 def _title(before: Preflight) -> str:
+    """Returns the first line: preset, seed and number of environments."""
     parts = [before.get("preset", "")]
     if not before.get("has_preset", True):
         parts.append("(no preset: defaults for its spaces)")

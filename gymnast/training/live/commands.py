@@ -117,6 +117,7 @@ class Commands:
         return None
 
     def _apply(self, command: Command, loop: Loop) -> StopReason | None:
+        """Applies one command, or refuses it, and writes its event. Returns a reason to stop, or None."""
         # The event is written before the command is applied: after a crash in between, the command
         # counts as answered and is not applied a second time.
         if command.id in self._stale:
@@ -170,6 +171,7 @@ class Commands:
         loop.event("unpaused", **sender)
 
     def _refuse(self, command: Command, why: str, loop: Loop) -> None:
+        """Records a "command refused" event with the reason."""
         detail = {"assignments": command.assignments} if command.assignments else {}
         loop.event(
             "command refused", id=command.id, by=command.by, command=command.kind, why=why, **detail
@@ -203,8 +205,8 @@ def check_budget_left(changes: Collection[Mapping[str, Any]], clock: Clock) -> N
 def apply_changes(
     loop: Loop, changes: Collection[Mapping[str, Any]], event: str = "", **detail: Any
 ) -> StopReason | None:
-    """Applies a change of settings and records it as an event of kind `event`, if one is named.
-    Returns a reason to stop if the changed budget is spent."""
+    """Applies changes of settings (`key`, `from`, `to`) and records them as an event of kind `event`, if one
+    is named, with `detail`. Returns a reason to stop if the changed budget is spent."""
     s = loop.session
     # Before the event: whoever reacts to the event finds the new values in run.json.
     loop.run.update(clocks=s.clock.counters(), live=s.settings.live_after(changes))

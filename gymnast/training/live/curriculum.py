@@ -24,8 +24,8 @@ class Curriculum:
     def from_config(
         cls, cfg: EnvConfig, sampler: TaskSampler | None, metrics: Collection[str]
     ) -> Curriculum | None:
-        """Returns the curriculum; None without one. Raises ConfigError if a rule watches an unknown
-        metric."""
+        """Returns the curriculum; None without one. `metrics`: the known metrics. Raises ConfigError if a
+        rule watches an unknown metric."""
         if sampler is None or not cfg.curriculum:
             return None
         for number, stage in enumerate(cfg.curriculum):
@@ -55,6 +55,8 @@ class Curriculum:
         return None
 
     def _move(self, step: int, why: str) -> dict[str, Any]:
+        """Moves by `step` stages (1 or -1) and returns the content of the "stage" event, in which stages are
+        counted from 1. `why`: the rule that holds."""
         # No clamping: the config refuses a demotion of the first and a promotion of the last stage.
         before = self.stage
         self.sampler.stage += step

@@ -65,6 +65,9 @@ class FaultReports:
                 yield self._report(kind, None)
 
     def _report(self, kind: _Kind, failed: Fault | None) -> dict[str, Any]:
+        """Returns the report of all waiting faults of a kind, as the content of a "fault" event, and clears
+        them. `failed`: the fault that ends training, which the report then names; None if training
+        continues."""
         faults, kind.waiting = kind.waiting, []
         fault = failed or next((fault for fault in faults if not fault.is_bystander), faults[0])
         copies = sorted({fault.copy for fault in faults})
@@ -85,6 +88,7 @@ class FaultReports:
         }
 
     def _consequence(self, copies: Sequence[int]) -> str:
+        """Returns what happened to these copies, as a clause."""
         if len(copies) == 1:
             return f"the episode was dropped and the {self._noun} restarted"
         plural = "copies" if self._noun == "copy" else "matches"

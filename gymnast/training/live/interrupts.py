@@ -38,6 +38,7 @@ class Interrupts:
         """The (reading, writing) ends of the socket to which the interpreter writes signals."""
 
     def __enter__(self) -> Interrupts:
+        """Installs the signal handlers and starts the thread that responds to signals."""
         # Python allows signal handlers only in the main thread; elsewhere (a training started from a
         # thread) signals keep the behavior they have.
         if threading.current_thread() is threading.main_thread():
@@ -53,6 +54,7 @@ class Interrupts:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Restores the previous signal handlers and ends the thread and the grace period."""
         if self._timer is not None:
             self._timer.cancel()
         for number, handler in self._previous.items():

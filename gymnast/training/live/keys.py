@@ -51,6 +51,8 @@ class KeyListener:
         self._closed = threading.Event()
 
     def __enter__(self) -> KeyListener:
+        """Starts the thread that reads keys, if enabled, and handles the signals on which the terminal must
+        be restored."""
         if self._enabled:
             self._terminal = sys.stdin.fileno()
             self._original = termios.tcgetattr(self._terminal)

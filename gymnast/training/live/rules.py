@@ -55,7 +55,8 @@ class PlateauRule:
     """The last reported reason why the rule could not act, so that it is reported once."""
 
     def update(self, row: Mapping[str, float], settings: Settings) -> RuleAction | None:
-        """Returns the action that this row triggers, or None."""
+        """Returns the action that this row of metrics triggers, or None. `settings`: the current ones, which
+        the action changes."""
         if self.cfg.watch not in row:
             return None  # scores are in few rows; only rows with the metric count
         value = row[self.cfg.watch]
@@ -74,6 +75,7 @@ class PlateauRule:
         return self._act(self.best, why, settings)
 
     def state(self) -> dict[str, Any]:
+        """Returns the state for a checkpoint, as plain values."""
         return {
             "watch": self.cfg.watch,
             "best": self.best,
@@ -99,7 +101,9 @@ class PlateauRule:
         return (value - than if self.metric.better == "higher" else than - value) > by
 
     def _act(self, best: float, why: str, settings: Settings) -> RuleAction | None:
-        """Changes the rule's settings and starts a trial if the rule reverts bad changes."""
+        """Returns the action that changes the rule's settings, and starts a trial if the rule reverts bad
+        changes; None if an obstacle was reported before. `best`: the best value so far; `why`: what triggered
+        the rule."""
         try:
             changes = settings.check_changes(_assignments(self.cfg, settings.current))
         except (ConfigError, ValueError) as problem:
@@ -120,7 +124,8 @@ class PlateauRule:
         return self._action("nothing", f"{why}, but {obstacle}", [])
 
     def _continue_trial(self, value: float, trial: Trial, settings: Settings) -> RuleAction | None:
-        """Adds a row to a trial. At its end, the change is reverted or kept."""
+        """Adds a row with this value to a trial. Returns None, or at the end of the trial the action that
+        reverts the change, unless the change is kept."""
         trial.rows += 1
         if self._is_better(value, trial.best):
             trial.best = value

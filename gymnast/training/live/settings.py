@@ -72,6 +72,7 @@ class Settings:
         return self._for(role)[1]
 
     def _for(self, role: str) -> tuple[Config[Any], Schedules]:
+        """Returns the config and the schedules of one role, with its `roles.ROLE.set` applied."""
         if role not in self._of_role:
             cfg, own = self.current, self.current.roles.get(role)
             if own is not None and own.set:

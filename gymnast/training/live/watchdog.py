@@ -84,6 +84,8 @@ class StallReport:
     counters: Callable[[], dict[str, float]]
 
     def report_stall(self, call: ActiveCall, timeout: float, stack: traceback.StackSummary) -> None:
+        """Marks the run as stalled and reports the call, with the `stack` of the training thread. `timeout`:
+        in seconds."""
         line = f"{stack[-1].filename}:{stack[-1].lineno}"
         what = f"{call.description} for more than {timeout:g} s, in {line}"
         self._mark("running", {"status": "stalled", "reason": what})
@@ -91,6 +93,7 @@ class StallReport:
         self._event("stalled", call, line=line, message=message, traceback="".join(stack.format()))
 
     def report_recovery(self, call: ActiveCall, seconds: float) -> None:
+        """Marks the run as running again and reports that the call returned after `seconds`."""
         self._mark("stalled", {"status": "running", "reason": ""})
         message = (
             f"{call.description} for about {seconds:.2g} s and has returned; training continues"
@@ -103,6 +106,8 @@ class StallReport:
             self.run.update_with(lambda info: fields if info["status"] == expected else {})
 
     def _event(self, kind: str, call: ActiveCall, **detail: Any) -> None:
+        """Writes an event about this call to events.jsonl, the console and the log. A failure of one of them
+        is ignored."""
         counters = self.counters()
         # Every output on its own: one that fails (a full disk, a closed terminal) must not end this thread.
         about = {"env": call.env, "copy": call.copy, "step": call.step, **detail}

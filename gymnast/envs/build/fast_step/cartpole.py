@@ -14,6 +14,8 @@ class FastCartPole(CartPoleEnv):
     """The fast path covers the Euler integrator without rendering; everything else uses Gymnasium's step."""
 
     def step(self, action: Any) -> Any:
+        """Returns what Gymnasium's step returns for this action, bit for bit, and changes the state in the
+        same way."""
         before = self.state
         unusual = self.kinematics_integrator != "euler" or self.render_mode is not None
         # Gymnasium raises for invalid actions and warns about steps after the end: leave that to it.

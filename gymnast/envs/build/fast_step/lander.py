@@ -39,6 +39,8 @@ class FastLunarLander(LunarLander):
     """Attributes, so that they can be randomized. Gymnasium has constants for all landers."""
 
     def step(self, action: Any) -> Any:
+        """Returns what Gymnasium's step returns for this action, bit for bit, and changes the state in the
+        same way. Particles, which only rendering shows, are left out."""
         unusual = type(action) not in _INTEGERS or not 0 <= action < 4
         if unusual or self.continuous or self.render_mode is not None:
             return self._gymnasium_step(action)

@@ -85,7 +85,7 @@ def numeric_attributes(env: Any) -> list[str]:
 
 
 def apply(env: Any, values: Values) -> None:
-    """Sets the values on the environment. To be called before the reset."""
+    """Sets the values, parameter -> value, on the innermost environment. To be called before the reset."""
     known = parameters_of(env)
     for name, value in values.items():
         if name not in known.non_attributes:

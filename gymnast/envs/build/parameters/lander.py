@@ -29,8 +29,8 @@ def _check(env: Any, wanted: Collection[str]) -> None:
 
 
 def _start(env: Any, values: Values) -> Any:
-    """Moves the lander and its legs as one rigid body, rotated about the lander's center; returns the new
-    observation."""
+    """Moves the lander and its legs as one rigid body, rotated about the center of the lander. Returns the
+    new observation; None if no initial state was drawn."""
     if not any(name in values for name in _START):
         return None
     lander = env.lander

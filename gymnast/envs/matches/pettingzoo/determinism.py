@@ -19,7 +19,8 @@ def is_reproducible(matches: Matches) -> bool:
 
 
 def _record(matches: Matches, seed: int, steps: int) -> list[bytes]:
-    """Returns everything that match 0 returns with this seed and random actions."""
+    """Returns everything that match 0 returns with this seed and random actions, for at most `steps`
+    steps."""
     rng = stream(0, "replay check")
     faults = matches.reset([0], [seed])
     recorded = [matches.obs[role][0].tobytes() for role in matches.roles]

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from gymnast.config.families import install_hint
-from gymnast.envs.build.make import creation_error
+from gymnast.envs.build.make import creation_error, import_constructor
 from gymnast.errors import EnvError, NotInstalled
 from gymnast.import_object import import_object
 from gymnast.text.suggestions import did_you_mean
@@ -25,7 +25,8 @@ _INSTALLED = ("butterfly", "classic", "mpe", "sisl")
 
 
 def make_parallel(name: str, kwargs: Mapping[str, Any]) -> Any:
-    """Creates an environment, with `render_mode="rgb_array"` if it supports that."""
+    """Creates an environment, with `render_mode="rgb_array"` if it supports that. `name`: an id as above;
+    `kwargs`: `env.kwargs`. Raises EnvError if it cannot be imported or created."""
     try:
         make = _user_env(name) if name.startswith(f"{PREFIX}py:") else _registered_env(name)
         try:
@@ -38,25 +39,20 @@ def make_parallel(name: str, kwargs: Mapping[str, Any]) -> Any:
         raise
     except ImportError as problem:
         raise NotInstalled(f"{name}: {problem}", fix=_install(name)) from None
-    except TypeError as problem:
-        what = f"{name} does not take env.kwargs {dict(kwargs)}: {problem}"
-        raise EnvError(what) from problem
     except Exception as problem:
-        raise creation_error(name, problem) from problem
+        raise creation_error(name, kwargs, problem) from problem
 
 
 def _user_env(name: str) -> Callable[..., Any]:
-    """Imports `py:package.module` or `py:package.module:function`, also from the working directory."""
+    """Returns the constructor that `py:package.module` or `py:package.module:function` names, also from the
+    working directory; by default `parallel_env`. Raises EnvError if it cannot be imported."""
     module, _, function = name.removeprefix(f"{PREFIX}py:").partition(":")
-    try:
-        return import_object(f"{module}:{function or 'parallel_env'}")
-    except (ImportError, AttributeError, ValueError) as problem:
-        raise EnvError(f"{name} cannot be imported: {problem}") from None
+    return import_constructor(name, module, function or "parallel_env")
 
 
 def _registered_env(name: str) -> Callable[..., Any]:
-    """Finds an environment of PettingZoo or MPE2, with or without its group (`butterfly/`), with its
-    version written as `_v11` or `-v11`."""
+    """Returns the constructor of an environment of PettingZoo or MPE2, given with or without its group
+    (`butterfly/`), with its version written as `_v11` or `-v11`. Raises EnvError if there is none."""
     from pettingzoo import aec_registry, parallel_registry
 
     wanted = _plain(name.removeprefix(PREFIX))

@@ -80,6 +80,8 @@ class PettingZooMatches:
             self._check_seeding()
 
     def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """Starts a new match in each of these slots, with its seed, and returns the faults. An environment
+        that broke, or whose `reset` does not reset everything, is created again first."""
         faults: list[Fault] = []
         self._calls += 1
         for i, seed in zip(matches, seeds, strict=True):
@@ -104,6 +106,8 @@ class PettingZooMatches:
         return (*faults, *self._not_finite())
 
     def step(self, actions: ByRole, matches: Sequence[int] | None = None) -> MatchStep:
+        """Steps all matches, or only the given ones, one after the other, with the actions [N, seats, ...] of
+        each role."""
         faults: list[Fault] = []
         self._calls += 1
         for i in range(self.n_matches) if matches is None else matches:
@@ -133,6 +137,8 @@ class PettingZooMatches:
         raise EnvError(f"{self.name}: a running match cannot be loaded, only replayed")
 
     def render(self, match: int) -> Array:
+        """Returns the current state of a match as an RGB image, uint8 [height, width, 3]. Raises EnvError if
+        the environment cannot render one."""
         env = self._envs[match]
         if getattr(env, "render_mode", None) != "rgb_array":
             modes = ", ".join(getattr(env, "metadata", {}).get("render_modes") or ["none"])
@@ -185,7 +191,8 @@ class PettingZooMatches:
         return None if problem is None else self._fault(i, problem)
 
     def _store_obs(self, i: int, obs: Any) -> str | None:
-        """Stores the observations of the agents in play. Returns the problem if there is one."""
+        """Stores the observations of the agents in play in match i. `obs`: agent -> observation. Returns what
+        is wrong with them, None if nothing is."""
         for agent in self._playing[i]:
             if agent not in obs:
                 return f"{agent} is in play, but got no observation"
@@ -194,7 +201,8 @@ class PettingZooMatches:
         return None
 
     def _store_result(self, i: int, reward: Any, terminated: Any, truncated: Any) -> str | None:
-        """Stores reward and end of the agents in play. Returns the problem if there is one."""
+        """Stores reward and end of the agents in play in match i, each given as agent -> value. Returns what
+        is wrong with them, None if nothing is."""
         for agent in self._playing[i]:
             try:
                 result = reward[agent], terminated[agent], truncated[agent]
@@ -235,7 +243,8 @@ class PettingZooMatches:
         return self._fault(i, f"{call} raised {type(cause).__name__}: {cause}", text)
 
     def _fault(self, i: int, what: str, text: str = "") -> Fault:
-        """Takes the match out of play until its next reset, which creates a new environment."""
+        """Takes match i out of play until its next reset, which creates a new environment, and returns the
+        fault. `what`: the message; `text`: the traceback, if the environment raised."""
         self._broken.add(i)
         self._blank(i)
         return Fault(i, int(self._age[i]), what, text)
@@ -270,6 +279,7 @@ class PettingZooMatches:
 
 
 def _agents_of(name: str, env: Any) -> list[Any]:
+    """Returns the names of all agents. Raises EnvError if the environment does not declare them."""
     agents = list(getattr(env, "possible_agents", ()))
     if not agents:
         what = f"{name} is not a PettingZoo ParallelEnv: it has no possible_agents"
@@ -287,7 +297,8 @@ def _reward_after_end(playing: Sequence[Any], reward: Mapping[Any, Any]) -> str 
 
 
 def _time_limit(env: Any) -> int | None:
-    """Returns PettingZoo's `max_cycles`, which some environments keep one level below."""
+    """Returns PettingZoo's `max_cycles` in steps, which some environments keep one level below; None if there
+    is none."""
     inner = env.unwrapped
     limits = (getattr(e, "max_cycles", None) for e in (inner, getattr(inner, "env", None)))
     return next((limit for limit in limits if isinstance(limit, int) and limit > 0), None)

@@ -20,8 +20,10 @@ AgentsByRole = dict[str, tuple[Any, ...]]
 def group_agents(
     name: str, agents: Sequence[Any], patterns: Mapping[str, str] | None
 ) -> AgentsByRole:
-    """Groups agents by patterns such as `archer_*`; without patterns, by their names without the number:
-    `archer_0` and `archer_1` have the role `archer`."""
+    """Returns role -> its agents. `patterns`: role -> pattern such as `archer_*`; without patterns, agents
+    are grouped by their names without the number: `archer_0` and `archer_1` have the role `archer`. `name`:
+    the environment, for messages. Raises EnvError unless each agent matches exactly one pattern and each
+    pattern an agent."""
     if not patterns:
         by_stem: dict[str, list[Any]] = {}
         for agent in agents:
@@ -50,7 +52,8 @@ def group_agents(
 
 
 def make_role(name: str, env: Any, role: str, agents: Sequence[Any]) -> Role:
-    """Returns the role of these agents. Raises EnvError if their spaces differ or are not supported."""
+    """Returns the role of these agents. `name`, `role`: names of environment and role, for messages. Raises
+    EnvError if the spaces of the agents differ or are not supported."""
     obs_space, action_space = env.observation_space(agents[0]), env.action_space(agents[0])
     try:
         obs, action = spaces.convert_obs_space(obs_space), spaces.convert_action_space(action_space)

@@ -102,10 +102,13 @@ class TagMatches:
         self._factor[ROLES.index(role)] = factor
 
     def set_weights(self, role: str, weights: Mapping[str, float]) -> None:
-        """Changes the weights of reward terms, from the next step on."""
+        """Changes the weights of these reward terms for a role, from the next step on. `weights`: term ->
+        weight."""
         self._rewards.set_weights(role, weights)
 
     def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """Starts a new match in each of these slots, whose walls and start positions follow from its seed. It
+        never fails, so there are no faults."""
         if not len(matches):
             return ()
         agents = self._seekers + self._hiders
@@ -120,6 +123,7 @@ class TagMatches:
         return ()
 
     def step(self, actions: ByRole, matches: Sequence[int] | None = None) -> MatchStep:
+        """Steps all matches, or only the given ones, with the actions [N, seats, 3] of each role."""
         action = np.concatenate([actions[role] for role in ROLES], axis=1)  # [N, K, 3]
         if matches is None:
             result = self._advance(self._state, action)
@@ -157,7 +161,8 @@ class TagMatches:
         pass
 
     def _advance(self, state: State, action: Array) -> _StepResult:
-        """Applies the actions [N, K, 3] to `state` in place; agents are ordered seekers first."""
+        """Applies the actions [N, K, 3] to the N matches in `state`, in place, and returns what happened;
+        agents are ordered seekers first."""
         s = self._seekers
         played, nearest_before = state.in_play, state.nearest
         running = played.any(1)  # [N]
@@ -216,6 +221,8 @@ class TagMatches:
         self._obs[matches] = obs
 
     def _match_step(self, result: _StepResult) -> MatchStep:
+        """Returns the result of a step of all matches, split by role. The reward of an agent is the sum of
+        its terms."""
         ended = self._by_role(result.ended)
         return MatchStep(
             obs=self.obs,
@@ -229,6 +236,7 @@ class TagMatches:
         )
 
     def _by_role(self, agents: Array) -> ByRole:
+        """Returns role -> the part of an array [N, K, ...] that belongs to its agents, not copied."""
         return {role: agents[:, seats] for role, seats in self._seats.items()}
 
 
@@ -243,7 +251,8 @@ class _StepResult:
     terms: dict[str, Array]
 
     def among_all(self, matches: Array, n: int) -> _StepResult:
-        """Returns the result for all n matches; nothing happened in the matches that were not stepped."""
+        """Returns the result for all n matches; nothing happened in the matches that were not stepped.
+        `matches`: the indices of the stepped ones, to which this result belongs."""
 
         def padded(column: Array, fill: float = 0) -> Array:
             every = np.full((n, *column.shape[1:]), fill, column.dtype)

@@ -38,7 +38,8 @@ def top_speed(seekers: int, hiders: int) -> Array:
 
 
 def move(state: State, action: Array, top: Array) -> None:
-    """Applies the actions [N, K, 3] to `state` in place. Agents out of play do not move."""
+    """Applies the actions [N, K, 3] to `state` in place. `top`: top speed of each agent, [K]. Agents out of
+    play do not move."""
     # Multiplying by `playing` (0 or 1) freezes agents that are out of play. Turning comes first, so that
     # thrust already acts in the new direction.
     playing = state.in_play

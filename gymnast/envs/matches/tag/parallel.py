@@ -60,6 +60,8 @@ class TagParallel(ParallelEnv[str, Array, Array]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[PerAgent, PerAgent]:
+        """Starts a match and returns observations and empty infos by agent. With a seed, this and all
+        following matches follow from it."""
         if seed is not None or self._seed is None:
             drawn = int(np.random.default_rng().integers(2**31))
             self._seed, self._episode = drawn if seed is None else seed, 0
@@ -112,7 +114,8 @@ class TagParallel(ParallelEnv[str, Array, Array]):
         }
 
     def _by_role(self, actions: Mapping[str, Any]) -> dict[str, Array]:
-        """Returns the actions as arrays; agents out of play need no action."""
+        """Returns the actions as arrays [1, seats, 3] by role; agents out of play need no action. Raises
+        EnvError for a missing or invalid action of an agent in play."""
         # Index 1 is straight, coast and, ignored for agents out of play, dash.
         by_role = {
             role: np.ones((1, kind.seats, len(ACTION.n)), int)

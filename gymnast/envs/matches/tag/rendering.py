@@ -40,7 +40,7 @@ COLOR: dict[str, Color] = {SEEKER: (240, 98, 84), HIDER: (84, 178, 244)}
 
 
 def render_match(state: State, seekers: int, time_limit: int) -> Array:
-    """Returns an image of the only match in `state`, uint8 [height, width, 3]."""
+    """Returns an image of the only match in `state`, uint8 [height, width, 3]. `time_limit`: in steps."""
     canvas = pygame.Surface((SIDE * _OVERSAMPLING, SIDE * _OVERSAMPLING))
     canvas.fill(_GROUND)
     for line in range(1, 8):
@@ -111,7 +111,7 @@ class _Agent:
 
 
 def _sight(state: State) -> Array:
-    """Returns the end points of the rays that outline each agent's field of view, [1, K, F, 2]."""
+    """Returns the end points of the F rays that outline each agent's field of view, [1, K, F, 2]."""
     facing = FACING[state.heading][..., None, :]
     x, y = facing[..., 0], facing[..., 1]
     cos, sin = np.cos(_FAN), np.sin(_FAN)
@@ -122,6 +122,7 @@ def _sight(state: State) -> Array:
 
 
 def _draw_walls(canvas: pygame.Surface, state: State) -> None:
+    """Draws the boxes and the border of the field."""
     for middle, half in zip(state.middle[0], state.half[0], strict=True):
         left, top = _pixel(middle + half * (-1, 1))
         box = pygame.Rect(left, top, *(2 * half * _SCALE))
@@ -131,6 +132,7 @@ def _draw_walls(canvas: pygame.Surface, state: State) -> None:
 
 
 def _draw_time(image: pygame.Surface, left: float) -> None:
+    """Draws the bar at the top of the image. `left`: share of the time limit that is left, 0 to 1."""
     image.fill(_GROUND, (0, 0, SIDE, BAR))
     bar = pygame.Rect(4, 3, SIDE - 8, BAR - 6)
     pygame.draw.rect(image, _GRID, bar, border_radius=3)

@@ -87,7 +87,8 @@ class Rewards:
             self.weight[index] = weight
 
     def terms(self, step: StepEvents) -> dict[str, Array]:
-        """Returns each reported term multiplied by its weight, [N, K]."""
+        """Returns term -> reward of each agent, [N, K], for every reported term: its value times its
+        weight."""
         per_agent = np.repeat(self.weight, (self._seekers, self._hiders), axis=1)
         return {
             term: per_agent[TERMS.index(term)] * getattr(self, f"_{term}")(step)
@@ -125,6 +126,8 @@ class Rewards:
 
 
 def _index(known: tuple[str, ...], name: str, what: str) -> int:
+    """Returns the position of a name among the known ones. Raises ConfigError for an unknown name. `what`:
+    term or role, for the message."""
     if name not in known:
         raise ConfigError(
             f"tag has no {what} {name!r}{did_you_mean(name, known)}",

@@ -51,6 +51,8 @@ class Seeker:
     """Whether it patrols the field while it knows of no hider, instead of moving straight ahead."""
 
     def __call__(self, obs: Array, noise: Array) -> Array:
+        """Returns an action [k, 3] for each observation [k, ...]. `noise`: uniform random numbers [k], which
+        decide the mistakes."""
         seen, last = SeenOpponent(obs), LastSighting(obs)
         # Aim at where the hider will be: the further away it is, the more steps ahead.
         lead = self.lead * seen.distance
@@ -78,6 +80,8 @@ class Hider:
     """It dashes away from a seeker last seen within this distance; 0 for never."""
 
     def __call__(self, obs: Array, noise: Array) -> Array:
+        """Returns an action [k, 3] for each observation [k, ...]. `noise`: uniform random numbers [k], which
+        decide the mistakes."""
         last = LastSighting(obs)
         away = np.arctan2(-last.aside, -last.ahead)
         angle = escape_direction(obs, last) if self.plans else avoid_walls(obs, away)
@@ -105,7 +109,8 @@ SCRIPTED: Mapping[str, Mapping[str, ScriptedPolicy]] = {
 
 
 def _with_mistakes(action: Array, noise: Array, share: float) -> Array:
-    """Replaces this share of the actions by random ones."""
+    """Returns the actions [k, 3] with this share of them replaced by random ones. `noise`: uniform random
+    numbers [k]."""
     if not share:
         return action
     # Given noise < share, noise / share is uniform again: one random number decides both.

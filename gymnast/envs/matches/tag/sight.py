@@ -130,7 +130,8 @@ class Vision:
         np.clip(obs[..., own : own + 2], -1.0, 1.0, out=obs[..., own : own + 2])
 
     def _write_opponent(self, state: State, obs: Array, facing: Array) -> None:
-        """Writes the components `seen` to `last fresh` into `obs`, [N, K, 8]."""
+        """Writes the components `seen` to `last fresh` into `obs`, [N, K, 8]. `facing`: unit vectors of the
+        headings, [N, K, 2]."""
         rows, seen = np.arange(len(obs))[:, None], state.seen_now
         offset = state.seen_at - state.position
         ahead, aside = _along(offset, facing), _across(offset, facing)
@@ -152,11 +153,11 @@ class Vision:
 
 
 def _along(vector: Array, facing: Array) -> Array:
-    """Returns the component in the direction of the heading."""
+    """Returns the component of vectors [..., 2] in the direction of the heading `facing`, [...]."""
     # A written-out dot product: einsum and matmul may add in another order for other batch sizes.
     return vector[..., 0] * facing[..., 0] + vector[..., 1] * facing[..., 1]
 
 
 def _across(vector: Array, facing: Array) -> Array:
-    """Returns the component to the left of the heading."""
+    """Returns the component of vectors [..., 2] to the left of the heading `facing`, [...]."""
     return vector[..., 1] * facing[..., 0] - vector[..., 0] * facing[..., 1]

@@ -84,7 +84,8 @@ class State:
 
 
 def blank_state(n: int, agents: int) -> State:
-    """Returns the state of n matches before their first reset, with no agent in play."""
+    """Returns the state of n matches with this number of agents, before their first reset, with no agent in
+    play."""
 
     def each(*shape: int, kind: type = float) -> Array:
         return np.zeros((n, *shape), kind)

@@ -82,16 +82,16 @@ _AXES = ("ahead", "aside")
 
 
 def steer_toward(angle: Array) -> Array:
-    """Returns actions [k, 3] that turn toward an angle, with forward thrust if it is less than 1.2 rad off,
-    and without a dash."""
+    """Returns actions [k, 3] that turn toward an angle [k], with forward thrust if it is less than 1.2 rad
+    off, and without a dash."""
     turn = np.where(angle > _TICK / 2, LEFT, np.where(angle < -_TICK / 2, RIGHT, STRAIGHT))
     thrust = np.where(np.abs(angle) < 1.2, FORWARD, COAST)
     return np.stack([turn, thrust, np.zeros_like(turn)], -1)
 
 
 def avoid_walls(obs: Array, angle: Array, max_distance: Array | float = np.inf) -> Array:
-    """Returns the free direction nearest to an angle. Walls behind the target, whose distance is
-    `max_distance`, do not matter."""
+    """Returns the free direction nearest to an angle, [k]. `max_distance`: distance of the target; walls
+    behind it do not matter."""
     free = np.minimum(_free_distances(obs), np.broadcast_to(max_distance, len(obs))[:, None])
     # Being free counts more than pointing the right way. Rays exist only within the field of view: for an
     # angle beyond it, the agent has to turn first.
@@ -100,7 +100,7 @@ def avoid_walls(obs: Array, angle: Array, max_distance: Array | float = np.inf) 
 
 
 def patrol_direction(obs: Array) -> Array:
-    """Returns the direction to the next point of a patrol around the center of the field."""
+    """Returns the direction [k] to the next point of a patrol around the center of the field."""
     x, y, cos, sin = _own(obs)
     further = np.arctan2(y, x) + 0.8  # counterclockwise around the center
     dx, dy = _RING * np.cos(further) - x, _RING * np.sin(further) - y
@@ -108,7 +108,7 @@ def patrol_direction(obs: Array) -> Array:
 
 
 def escape_direction(obs: Array, last: LastSighting) -> Array:
-    """Returns the direction that leads furthest from the opponent seen last, which may have come nearer
+    """Returns the direction [k] that leads furthest from the opponent seen last, which may have come nearer
     since, while avoiding corners and sharp turns."""
     # 1. Where each candidate direction leads, relative to the agent, [k, escapes].
     free = np.minimum(_free_distances(obs), _LOOK_AHEAD)
