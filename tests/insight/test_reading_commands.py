@@ -197,6 +197,13 @@ def test_rows_can_be_filtered_and_missing_values_stay_missing(ask: Callable[...,
         ask("rows", run.id, "--metric", "policy/entropi")
 
 
+def test_a_metric_that_only_earlier_rows_have_is_known(ask: Callable[..., str], run: Run):
+    with MetricStore(run.path / "metrics.db", "w") as store:
+        store.append({"clock/rollouts": 6.0, "eval:episode/return": 490.0})  # a late evaluation
+    (row,) = json.loads(ask("rows", run.id, "--metric", "policy/entropy", "--last", "1", "--json"))
+    assert row == {"clock/rollouts": 6.0}
+
+
 def test_numbers_that_json_lacks_become_strings(ask: Callable[..., str], run: Run):
     run.update(score=SCORE | {"low": float("-inf")}, note=[float("nan")])
     shown = json.loads(ask("show", "--json"))

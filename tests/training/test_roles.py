@@ -532,6 +532,12 @@ def test_win_rates_are_never_compared_with_returns():
     assert result.score_of("seeker")["mean"] == pytest.approx(0.7)
 
 
+def test_a_single_match_without_a_known_winner_has_finite_bounds():
+    pairs = (met("seeker", "weak", [None], 0.7), met("hider", "weak", [None], 0.6))
+    row = MatchEvaluation(9, pairs, {"tag": "seeker", "timeout": "hider"}, {}).row()
+    assert (row["eval:episode/low"], row["eval:episode/high"]) == (0.6, 0.6)
+
+
 def test_without_held_out_opponents_policies_are_evaluated_against_their_training_opponents():
     run = train_small("tag", tag(league__opponents=[], stop__env_steps=3 * ROLLOUT))
     casts = [trace.cast for traces in matches(run, "eval").values() for trace in traces]
