@@ -298,19 +298,20 @@ def page(results: dict[str, Any]) -> str:
         [
             f"`gymnast train tag:selfplay`, seed {run['seed']}: {run['env_steps']:,} env steps of 64 "
             f"matches in {run['seconds'] / 60:.1f} minutes ({run['machine']}), "
-            f"{run['env_steps_per_cpu_second']:,.0f} env steps or "
+            f"{run['env_steps_per_cpu_second']:,.0f} env steps (steps of single matches) or "
             f"{2 * run['env_steps_per_cpu_second']:,.0f} agent steps per CPU second. "
             "The speed of the environment alone is in the [benchmarks](benchmarks.md).",
             "",
             f"The best version of each role, on {HELD_OUT} held-out matches per opponent:",
             "",
-            _markdown(("", "wins", "95 %", "steps of a match"), rows),
+            _markdown(("", "win rate", "95 % interval", "mean steps per match"), rows),
             "",
             "![Curves](images/self-play.png)",
             "",
-            "Ratings from all evaluations of the run; `scripted:medium` is fixed at 1000:",
+            "Ratings from all evaluations of the run; `scripted:medium` is fixed at 1000. (The chart above "
+            "shows the rating of each version at its evaluation, from the matches up to then.)",
             "",
-            _markdown(("role", "version", "env steps", "rating", "95 %"), ratings),
+            _markdown(("role", "version", "env steps", "rating", "95 % interval"), ratings),
             "",
             f"Past selves against each other, {CROSSED} matches per pair. The lowest lower bound of a win "
             f"rate against an older opponent, over {len(results['past_selves'])} past selves of each role, "
@@ -329,7 +330,7 @@ def page(results: dict[str, Any]) -> str:
             "A hider that was trained against the scripted seeker meets an untrained seeker "
             f"(`gymnast train tag:rebalanced --from trained-hider`). The seeker's win rate falls to "
             f"{dominated['lowest']:.0%} and ends at {dominated['last_win_rate']:.0%}; in the second half "
-            f"{dominated['share_of_rows_above_35%']:.1%} of the rows are above 35 %.",
+            f"{dominated['share_of_rows_above_35%']:.1%} of the rows are above 35 % (the dashed line).",
             "",
             "![Rebalancing](images/self-play-balance.png)",
             "",
