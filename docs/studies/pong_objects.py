@@ -128,6 +128,7 @@ def finished_runs(runs_dir: Path) -> dict[tuple[str, int], Run]:
 
 
 def train_missing(runs_dir: Path, seeds: list[int]) -> None:
+    """Trains every arm with each of these seeds, unless there is a finished run, and prints its curve."""
     for seed in seeds:
         for arm, change in ARMS.items():
             if (arm, seed) not in finished_runs(runs_dir):
@@ -137,6 +138,7 @@ def train_missing(runs_dir: Path, seeds: list[int]) -> None:
 
 
 def store(runs_dir: Path) -> None:
+    """Writes FILE and PICTURE from the finished runs, which must exist for every arm and seed."""
     found = finished_runs(runs_dir)
     curves = {arm: [curve(found[arm, seed]) for seed in SEEDS] for arm in ARMS}
     info = found["base", SEEDS[0]].info

@@ -47,6 +47,7 @@ COLORS = {"seeker": "#c0392b", "hider": "#2471a3", "speaker": "#7d3c98", "listen
 
 
 def find_or_train(name: str, runs_dir: Path) -> Run:
+    """Returns the run of that name in RUNS; trains it if it does not exist."""
     found = api.find_run(name, runs_dir)
     if found is None:
         preset, settings, source = RUNS[name]
@@ -160,6 +161,7 @@ def _points(rows: Sequence[dict[str, float]], key: str, clock: str) -> tuple[lis
 
 
 def _ratings(axes: Any, rows: Sequence[dict[str, float]]) -> None:
+    """Draws the rating of each role at every evaluation, with its 95 % interval."""
     for role in ROLES:
         at, clock = f"eval/{role}:league/rating", "eval:clock/env_steps"
         x, low = _points(rows, f"{at}_low", clock)
@@ -188,6 +190,7 @@ def _one(axes: Any, rows: Sequence[dict[str, float]], key: str) -> None:
 
 
 def _label(axes: Any, title: str) -> None:
+    """Adds title, x label, grid and, if there are labeled lines, a legend."""
     axes.set_title(title, loc="left", fontsize=9, fontweight="bold")
     axes.tick_params(labelsize=7)
     axes.set_xlabel("million env steps", fontsize=7)
@@ -356,6 +359,7 @@ BEGIN, END = "<!-- made by docs/studies/self_play.py -->", "<!-- end -->"
 
 
 def main(runs_dir: Path) -> None:
+    """Trains the missing runs, plays all matches, and writes the JSON file, the pictures and the page."""
     runs = {name: find_or_train(name, runs_dir) for name in RUNS}
     own = runs["self-play"]
     tournament = open_tournament(own.id, n_matches=64, runs_dir=runs_dir)
