@@ -315,8 +315,8 @@ def page(document: dict[str, Any]) -> str:
         "of the healthy area, on average over seeds. The doctor gets the rows and the settings of a run, and",
         "the ranges of metrics in healthy runs of its preset, but not the settings of the preset, so it does",
         "not know what was changed. Checks and causes were tuned on these runs; a slow test trains three",
-        "faults and three presets with another seed. Dead units and the missing entropy bonus cost these tasks",
-        "little: they kept most of the healthy area without treatment (training again with the patch).",
+        "faults and three presets with another seed. Dead units and the missing entropy bonus cost these",
+        "tasks little: they kept most of the healthy area without treatment (training again with the patch).",
         "",
         "| fault | first alert | the doctor's first finding | patch (seed 0) "
         "| area: healthy | broken | treated | restored |",
