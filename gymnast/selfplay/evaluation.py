@@ -1,8 +1,7 @@
 """Evaluates the policies of a multi-role run on fixed seeds: each role against scripted opponents that it
 never trained with, or, if the environment has none, all roles together.
 
-The score of a run is the score of its worst role. The mean over the roles of a zero-sum game would be a
-constant.
+The score of a run is the score of its worst role: a run is only as good as its weaker policy.
 """
 
 from __future__ import annotations

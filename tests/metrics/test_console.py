@@ -262,6 +262,13 @@ def test_a_signal_handler_may_close_the_console_while_a_row_is_added(row):
     assert history.latest("policy/loss") == 1.0
 
 
+def test_a_metric_that_is_not_in_every_row_keeps_its_latest_value(row):
+    history = History()
+    history.add(row(1, network__saturated_units=0.25))
+    history.add(row(2))
+    assert history.latest("network/saturated_units") == 0.25
+
+
 def test_a_pipe_gets_plain_lines_and_every_evaluation(row):
     out = io.StringIO()
     console = Console(METRICS, format_summary=end_text, file=out)

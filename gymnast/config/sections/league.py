@@ -88,7 +88,7 @@ class BalanceConfig(Section):
     """Remedies applied one after the other while a role is dominated, and reverted in reverse order once it
     is not. alone: only the weaker role learns. handicap: the stronger role is slowed down, if the
     environment supports it. reward: the shaping weights of the weaker role are increased. warm_start: the
-    weaker role restarts from its snapshot with the highest rating."""
+    weaker role restarts from its snapshot that does best against the current opponent."""
     handicap: Annotated[Share, Field(gt=0), WITH_HANDICAP] = Share(0.85)
     """Speed of the stronger role while it is handicapped, as a share of its normal speed."""
     reward: Annotated[Number, Field(gt=0), WITH_REWARD] = 3.0

@@ -27,10 +27,13 @@ class History:
     def __init__(self, limit: int = 128) -> None:
         self._all = _Downsampled(limit)
         self._evaluated = _Downsampled(limit)
+        self._latest: dict[str, float] = {}
+        """Latest value of every key: some metrics are not in every row, such as those of the network."""
         self._lock = RLock()  # a signal handler may draw while a row is being added
 
     def add(self, row: Row) -> None:
         with self._lock:
+            self._latest |= row
             if EVAL_KEY in row:
                 self._evaluated.add(row)
             if not is_late_evaluation(row):
@@ -43,8 +46,9 @@ class History:
         return {key for row in recent for key in row}
 
     def latest(self, key: str) -> float:
-        """Returns the latest value of a key; NaN if there is none."""
-        return self._recent(key, 1)
+        """Returns the latest value of a key, whichever row it was in; NaN if there is none."""
+        with self._lock:
+            return self._latest.get(key, math.nan)
 
     def change(self, key: str) -> float:
         """Returns the latest value minus the one before; NaN if either is missing."""
