@@ -100,6 +100,7 @@ def metrics(algo: str) -> list[str]:
 
 
 def _options(annotation: Any) -> Iterable[str]:
+    """Yields the values that a field with this annotation accepts, if they are a fixed list; else nothing."""
     if get_origin(annotation) is Literal:
         yield from map(str, get_args(annotation))
     elif annotation is bool:
@@ -110,6 +111,7 @@ def _options(annotation: Any) -> Iterable[str]:
 
 
 def _result(result: dict[str, Any]) -> tuple[str, ...]:
+    """Returns the cells of a stored result: seeds, mean with interval, threshold, solved seeds, env steps."""
     seeds, threshold = result["seeds"], result["threshold"]
     interval = "" if result["low"] is None else f" [{result['low']:.4g}, {result['high']:.4g}]"
     return (

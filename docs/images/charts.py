@@ -23,17 +23,24 @@ MAX_BYTES = 40_000
 
 @dataclass(frozen=True)
 class ChartPair:
+    """The two runs of a picture, and the chart of them that it shows."""
+
     chart: str
-    sick: str
-    """A fault of docs/studies/health.py, or of `OWN` in this file."""
+    """Name of a chart in gymnast/insight/charts.py."""
+    unhealthy: str
+    """Name of the run on the right: a fault of docs/studies/health.py, or a run of `OWN` in this file."""
     caption: str
     """Describes the fault, in the title of the picture."""
     healthy: str = "base"
+    """Name of the run on the left, in `OWN`. base: the same preset without a fault."""
     x: str = "vec_steps"
+    """Clock on the x axis."""
 
 
 @dataclass(frozen=True)
 class PlantedFault:
+    """A preset, and the settings that are changed in it."""
+
     target: str
     planted: dict[str, Any] = field(default_factory=dict[str, Any])
 
@@ -49,13 +56,15 @@ PAIRS = {
     "actions": ChartPair("actions", "lr-times-100", "learning rate 100 times too large"),
     "entropy": ChartPair("certainty", "entropy-times-100", "entropy bonus 100 times too large"),
     "kl": ChartPair("kl", "lr-times-100", "learning rate 100 times too large"),
-    "losses": ChartPair("losses", "reward-times-10000", "rewards of 10,000 a step"),
-    "gradients": ChartPair("gradients", "reward-times-10000", "rewards of 10,000 a step"),
+    "losses": ChartPair("losses", "reward-times-10000", "rewards of 10,000 per step"),
+    "gradients": ChartPair("gradients", "reward-times-10000", "rewards of 10,000 per step"),
     "value": ChartPair("explained", "frozen-critic", "a critic that does not learn"),
-    "dead-units": ChartPair("dead-units", "dead-relus", "three far too large updates", "relu"),
-    "experience": ChartPair("effect", "reward-flipped", "rewards turned around"),
-    "schedules": ChartPair("schedules", "dead-relus", "a learning rate of 1 at the start"),
-    "timing": ChartPair("timing", "often-evaluated", "evaluated all the time"),
+    "dead-units": ChartPair(
+        "dead-units", "dead-relus", "two updates that are far too large", "relu"
+    ),
+    "experience": ChartPair("effect", "reward-flipped", "rewards with the wrong sign"),
+    "schedules": ChartPair("schedules", "dead-relus", "a learning rate of 0.1 at the start"),
+    "timing": ChartPair("timing", "often-evaluated", "evaluated too often"),
 }
 
 
@@ -72,16 +81,19 @@ def train(runs_dir: Path, name: str) -> str:
 
 
 def draw(runs_dir: Path, name: str, pair: ChartPair) -> None:
-    sick = train(runs_dir, pair.sick)
-    target = api.show(sick, runs_dir=runs_dir)["preset"]
+    """Writes NAME.png: the chart of the healthy run, and next to it that of the unhealthy run."""
+    unhealthy = train(runs_dir, pair.unhealthy)
+    target = api.show(unhealthy, runs_dir=runs_dir)["preset"]
     base = {CARTPOLE: "cart", LANDING: "lander"}[target]
     healthy = train(runs_dir, base if pair.healthy == "base" else pair.healthy)
     drawn = [
         next(c for c in api.charts(id, pair.x, runs_dir=runs_dir) if c["name"] == pair.chart)
-        for id in (healthy, sick)
+        for id in (healthy, unhealthy)
     ]
     title = drawn[0]["title"]
-    data = chart_png(*drawn, titles=(f"healthy: {title.lower()}", f"sick: {pair.caption}"))
+    if not title[:2].isupper():  # an abbreviation, such as KL, stays as it is
+        title = title[0].lower() + title[1:]
+    data = chart_png(*drawn, titles=(f"healthy: {title}", f"unhealthy: {pair.caption}"))
     if len(data) > MAX_BYTES:
         raise SystemExit(f"{name}.png takes {len(data):,} bytes, more than {MAX_BYTES:,}")
     (FOLDER / f"{name}.png").write_bytes(data)

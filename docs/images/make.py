@@ -1,7 +1,8 @@
 """Makes docs/images/*.svg: the live table of a stored run.
 
 python docs/images/make.py train RUN      # train.svg: the table at the last row of the run, and its ending
-python docs/images/make.py alerts RUN     # alerts.svg: the table of an unhealthy run after 60% of its budget
+python docs/images/make.py alerts RUN     # alerts.svg: the table of an unhealthy run after 60% of its budget;
+                                          # RUN is `lr-times-100`, which docs/images/charts.py trains
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from gymnast.training.lifecycle.summary import end_text
 from gymnast.training.live.settings import alert_settings
 
 name, ref = sys.argv[1:]
-share, given = {"train": (1.0, ()), "alerts": (0.6, ("algo.",))}[name]
+share, given = {"train": (1.0, ()), "alerts": (0.6, ("algo.", "stop.env_steps"))}[name]
 run, _ = store.resolve(ref, store.runs_dir())
 cfg, info = run.config(), run.info
 metrics = run_metrics(cfg)

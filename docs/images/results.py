@@ -23,6 +23,7 @@ INK, FAINT = (60, 60, 60), (150, 150, 150)
 
 
 def draw() -> pygame.Surface:
+    """Returns the whole picture: one panel per stored result that has curves, ACROSS panels per row."""
     found = [result for result in results.all_results() if "curves" in result["seeds"][0]]
     pygame.font.init()
     rows = -(-len(found) // ACROSS)

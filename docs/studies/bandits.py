@@ -37,17 +37,19 @@ Chooser = Callable[[np.ndarray, np.ndarray, np.random.Generator], int]
 
 
 def ucb(wins: np.ndarray, pulls: np.ndarray, _: np.random.Generator) -> int:
+    """Returns the arm with the highest upper confidence bound (UCB1)."""
     mean = wins / np.maximum(pulls, 1e-9)
     bonus = np.sqrt(2 * np.log(max(pulls.sum(), 2)) / np.maximum(pulls, 1e-9))
     return int(np.argmax(mean + bonus))
 
 
 def thompson(wins: np.ndarray, pulls: np.ndarray, chance: np.random.Generator) -> int:
+    """Returns the arm with the highest probability, sampled from its Beta posterior (Thompson sampling)."""
     return int(np.argmax(chance.beta(1 + wins, 1 + np.maximum(pulls - wins, 0))))
 
 
-def greedy(wins: np.ndarray, pulls: np.ndarray, chance: np.random.Generator) -> int:
-    """Epsilon-greedy with epsilon 0.1."""
+def epsilon_greedy(wins: np.ndarray, pulls: np.ndarray, chance: np.random.Generator) -> int:
+    """Returns a random arm with probability 0.1, else the one with the highest (smoothed) share of wins."""
     if chance.random() < 0.1:
         return int(chance.integers(len(wins)))
     return int(np.argmax((wins + 0.5) / (pulls + 1)))
@@ -60,8 +62,8 @@ def random_arm(wins: np.ndarray, _: np.ndarray, chance: np.random.Generator) -> 
 RULES: dict[str, Chooser] = {
     "UCB": ucb,
     "Thompson": thompson,
-    "10 % chance": greedy,
-    "all chance": random_arm,
+    "epsilon-greedy": epsilon_greedy,
+    "random": random_arm,
 }
 
 
@@ -146,6 +148,7 @@ def curve(lost: list[np.ndarray]) -> dict[str, list[float]]:
 
 
 def measure_all() -> dict[str, dict[str, Any]]:
+    """Returns env id -> PPO or rule -> its curve (`curve`). Trains PPO, except for runs that exist."""
     found: dict[str, dict[str, Any]] = {}
     for env_id, pulls in LIVES.items():
         found[env_id] = {"PPO": curve([training_regret(env_id, pulls, seed) for seed in SEEDS])}
@@ -165,6 +168,7 @@ WIDTH, HEIGHT, MARGIN = 320, 240, 44
 
 
 def draw(found: dict[str, dict[str, Any]]) -> None:
+    """Writes PICTURE: one panel per environment of what `measure_all` returned."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     import pygame
 

@@ -112,6 +112,7 @@ def study(
 
 
 def store(file: Path, entries: list[dict[str, Any]]) -> None:
+    """Writes the entries as JSON, and prints the numbers and texts of each."""
     file.write_text(json.dumps(entries, indent=1) + "\n")
     for entry in entries:
         print({k: v for k, v in entry.items() if isinstance(v, float | str)})

@@ -1,7 +1,7 @@
 """Makes docs/studies/pong-objects.json and .svg: which settings help to learn Pong from its objects.
 
 One setting at a time is changed from a common base, with the same seeds. A curve is the balance of
-points, won minus lost, per 1000 training steps in each tenth of the budget; its area is the mean over
+points, won minus lost, per 1000 env steps in each tenth of the budget; its area is the mean over
 tenths. Areas are compared seed by seed with those of the base.
 
     python docs/studies/pong_objects.py RUNS_DIR [SEED ...]     # train the missing runs of these seeds
@@ -56,7 +56,7 @@ COMMON = {
 
 
 def curve(run: Run) -> list[float]:
-    """Returns the balance of points per 1000 steps in each part of the budget."""
+    """Returns the balance of points per 1000 env steps in each of the PARTS parts of the budget."""
     with MetricStore(run.path / "metrics.db") as store:
         points = [1000 * row["rollout/reward_mean"] for row in store.rows()]
     return [float(part.mean()) for part in np.array_split(np.array(points), PARTS)]
@@ -107,7 +107,9 @@ def draw(curves: dict[str, list[list[float]]]) -> str:
         y = top + 14 + 22 * i
         parts.append(f'<path d="M550 {y - 4}h18" stroke="{inks[i]}" stroke-width="3"/>')
         parts.append(f'<text x="574" y="{y}">{arm}</text>')
-    about = f"Points per 1000 steps over {BUDGET:,} env steps: mean and range of {len(SEEDS)} seeds"
+    about = (
+        f"Points per 1000 env steps over {BUDGET:,} env steps: mean and range of {len(SEEDS)} seeds"
+    )
     parts.append(f'<text x="{left}" y="{height - 18}">{about}</text>')
     style = "font: 13px sans-serif; fill: #1f2933"
     return (
@@ -126,6 +128,7 @@ def finished_runs(runs_dir: Path) -> dict[tuple[str, int], Run]:
 
 
 def train_missing(runs_dir: Path, seeds: list[int]) -> None:
+    """Trains every arm with each of these seeds, unless there is a finished run, and prints its curve."""
     for seed in seeds:
         for arm, change in ARMS.items():
             if (arm, seed) not in finished_runs(runs_dir):
@@ -135,6 +138,7 @@ def train_missing(runs_dir: Path, seeds: list[int]) -> None:
 
 
 def store(runs_dir: Path) -> None:
+    """Writes FILE and PICTURE from the finished runs, which must exist for every arm and seed."""
     found = finished_runs(runs_dir)
     curves = {arm: [curve(found[arm, seed]) for seed in SEEDS] for arm in ARMS}
     info = found["base", SEEDS[0]].info

@@ -55,6 +55,7 @@ def convert_arrays(file: Path, *, write: bool) -> bool:
 
 
 def main(arguments: list[str]) -> None:
+    """Prints every file with an old name, and rewrites it unless `--check` is given."""
     write = "--check" not in arguments
     for patterns, convert in ((JSON, convert_json), (ARRAYS, convert_arrays)):
         for pattern in patterns:

@@ -47,6 +47,7 @@ COLORS = {"seeker": "#c0392b", "hider": "#2471a3", "speaker": "#7d3c98", "listen
 
 
 def find_or_train(name: str, runs_dir: Path) -> Run:
+    """Returns the run of that name in RUNS; trains it if it does not exist."""
     found = api.find_run(name, runs_dir)
     if found is None:
         preset, settings, source = RUNS[name]
@@ -160,6 +161,7 @@ def _points(rows: Sequence[dict[str, float]], key: str, clock: str) -> tuple[lis
 
 
 def _ratings(axes: Any, rows: Sequence[dict[str, float]]) -> None:
+    """Draws the rating of each role at every evaluation, with its 95 % interval."""
     for role in ROLES:
         at, clock = f"eval/{role}:league/rating", "eval:clock/env_steps"
         x, low = _points(rows, f"{at}_low", clock)
@@ -188,6 +190,7 @@ def _one(axes: Any, rows: Sequence[dict[str, float]], key: str) -> None:
 
 
 def _label(axes: Any, title: str) -> None:
+    """Adds title, x label, grid and, if there are labeled lines, a legend."""
     axes.set_title(title, loc="left", fontsize=9, fontweight="bold")
     axes.tick_params(labelsize=7)
     axes.set_xlabel("million env steps", fontsize=7)
@@ -298,19 +301,20 @@ def page(results: dict[str, Any]) -> str:
         [
             f"`gymnast train tag:selfplay`, seed {run['seed']}: {run['env_steps']:,} env steps of 64 "
             f"matches in {run['seconds'] / 60:.1f} minutes ({run['machine']}), "
-            f"{run['env_steps_per_cpu_second']:,.0f} env steps or "
+            f"{run['env_steps_per_cpu_second']:,.0f} env steps (steps of single matches) or "
             f"{2 * run['env_steps_per_cpu_second']:,.0f} agent steps per CPU second. "
             "The speed of the environment alone is in the [benchmarks](benchmarks.md).",
             "",
             f"The best version of each role, on {HELD_OUT} held-out matches per opponent:",
             "",
-            _markdown(("", "wins", "95 %", "steps of a match"), rows),
+            _markdown(("", "win rate", "95 % interval", "mean steps per match"), rows),
             "",
             "![Curves](images/self-play.png)",
             "",
-            "Ratings from all evaluations of the run; `scripted:medium` is fixed at 1000:",
+            "Ratings from all evaluations of the run; `scripted:medium` is fixed at 1000. (The chart above "
+            "shows the rating of each version at its evaluation, from the matches up to then.)",
             "",
-            _markdown(("role", "version", "env steps", "rating", "95 %"), ratings),
+            _markdown(("role", "version", "env steps", "rating", "95 % interval"), ratings),
             "",
             f"Past selves against each other, {CROSSED} matches per pair. The lowest lower bound of a win "
             f"rate against an older opponent, over {len(results['past_selves'])} past selves of each role, "
@@ -329,7 +333,7 @@ def page(results: dict[str, Any]) -> str:
             "A hider that was trained against the scripted seeker meets an untrained seeker "
             f"(`gymnast train tag:rebalanced --from trained-hider`). The seeker's win rate falls to "
             f"{dominated['lowest']:.0%} and ends at {dominated['last_win_rate']:.0%}; in the second half "
-            f"{dominated['share_of_rows_above_35%']:.1%} of the rows are above 35 %.",
+            f"{dominated['share_of_rows_above_35%']:.1%} of the rows are above 35 % (the dashed line).",
             "",
             "![Rebalancing](images/self-play-balance.png)",
             "",
@@ -355,6 +359,7 @@ BEGIN, END = "<!-- made by docs/studies/self_play.py -->", "<!-- end -->"
 
 
 def main(runs_dir: Path) -> None:
+    """Trains the missing runs, plays all matches, and writes the JSON file, the pictures and the page."""
     runs = {name: find_or_train(name, runs_dir) for name in RUNS}
     own = runs["self-play"]
     tournament = open_tournament(own.id, n_matches=64, runs_dir=runs_dir)

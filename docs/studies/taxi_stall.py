@@ -42,6 +42,7 @@ def failed_errands(run: Run) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def main(runs_dir: Path) -> None:
+    """Writes taxi-stall.json: one entry per run of the directory, sorted by tag and seed."""
     entries: list[dict[str, Any]] = []
     for info in reversed(store.list_runs(runs_dir)):
         run = Run(Path(info["path"]))
