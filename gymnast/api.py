@@ -213,8 +213,11 @@ def doctor(ref: str = "@last", *, runs_dir: RunsDir = None) -> dict[str, Any]:
 
 
 def presets(search: str = "") -> list[dict[str, Any]]:
-    """Returns the presets whose name or variant resembles the text (all without one), each with the stored
-    `results` of its variants."""
+    """Returns the presets that `search_presets` finds for the text; all if it is empty.
+
+    Each has its row in `gymnast presets`, and `results`: variant -> summary of the result that is shipped
+    with gymnast, empty for the user's own presets. A file that cannot be read has only `name`, `path` and
+    `problem`."""
     from gymnast.config import presets as files
     from gymnast.insight import results
 

@@ -56,7 +56,7 @@ def stop(run: str, **options: Any) -> None:
     for member in status.group_members(run, directory):
         if member != run and status.find(member, directory)["status"] not in status.LIVE:
             continue
-        send(member, "stop", _stopped, **options)
+        send(member, "stop", _describe_stop, **options)
 
 
 def _simple_command(kind: str, done: str, help_text: str) -> click.Command:
@@ -94,14 +94,16 @@ def set_(run: str, assignments: tuple[str, ...], **options: Any) -> None:
     gymnast set @last 'algo.lr=1e-3 -> 0' algo.target_kl=off
     gymnast set @last stop.env_steps=200k
 
-    The change is recorded as an event. If the run is resumed from an earlier checkpoint, it is applied
-    again at the same rollout; `gymnast resume RUN --set KEY=VALUE` overrides it. If a setting cannot
-    change during training, the error lists the settings that can.
+    A schedule such as `1e-3 -> 0` spans the whole budget: set halfway, it continues at 5e-4. If one of
+    the settings cannot change during training, nothing is sent; the error lists the settings that can.
+
+    The change is recorded as an event. A run that is resumed from an earlier checkpoint makes the change
+    again at the same rollout, unless `gymnast resume RUN --set KEY=VALUE` sets that key.
     """
     from gymnast.config.resolve import parse_assignment
 
     values = dict(parse_assignment(text) for text in assignments)
-    send(run, "set", _changed, assignments=values, **options)
+    send(run, "set", _describe_change, assignments=values, **options)
 
 
 def send(
@@ -126,13 +128,15 @@ def send(
         click.echo(f"{result['id']}: {describe(result['answer'])}")
 
 
-def _stopped(event: Event) -> str:
+def _describe_stop(event: Event) -> str:
+    """Returns the answer to `stop` as text."""
     if event["kind"] == "gone":
         return "removed from the queue before it started"
     return f"stopped at {event['env_steps']:,} env steps; `gymnast resume` continues there"
 
 
-def _changed(event: Event) -> str:
+def _describe_change(event: Event) -> str:
+    """Returns the answer to `set` as text."""
     changes = [formatting.change(change) for change in event["changes"]]
     at = f"from {event['env_steps']:,} env steps on"
     return f"{'; '.join(changes)}, {at}" if changes else "no change: it has these values already"

@@ -51,7 +51,9 @@ def eval_(
     runs_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Evaluate a run's policy on fixed, held-out seeds. Without a checkpoint: the best player.
+    """Evaluate a run's policy on fixed, held-out seeds.
+
+    Without a checkpoint, the best one is used, or the latest if there is no best one yet.
 
     \b
     gymnast eval @last
@@ -65,7 +67,7 @@ def eval_(
     """
     if live:
         _refuse_with_live(episodes=episodes, seed=seed, sampled=sampled, roles=roles)
-        send(run, "evaluate", _live_score, runs_dir=runs_dir, as_json=as_json, timeout=timeout)
+        send(run, "evaluate", _describe_score, runs_dir=runs_dir, as_json=as_json, timeout=timeout)
         return
     from gymnast.evaluation.rescore import is_multi_agent_run, rescore
 
@@ -111,7 +113,8 @@ def _refuse_with_live(**options: Any) -> None:
         )
 
 
-def _live_score(event: Event) -> str:
+def _describe_score(event: Event) -> str:
+    """Returns the answer to `evaluate` as text."""
     return f"scored {formatting.score(event['score'])} at {event['env_steps']:,} env steps"
 
 

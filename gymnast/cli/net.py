@@ -24,8 +24,8 @@ def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json
     """Show a network layer by layer: shapes, parameters, and activations and gradients on a real batch.
 
     The batch is a short rollout of the policy: a newly initialized one for an environment, the stored
-    one for a run (its best checkpoint by default). Gradients are those of the algorithm's own loss. If
-    several roles are learned, each has its own network.
+    one for a run (by default its best checkpoint, or the latest if there is no best one yet). Gradients
+    are those of the algorithm's own loss. If several roles are learned, each has its own network.
 
     \b
     gymnast net CartPole-v1

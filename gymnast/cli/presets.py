@@ -20,7 +20,10 @@ _HEAD = ("", "threshold", "published best", "ours", "variants")
 @runs_option
 @json_option
 def presets(search: str, runs_dir: str | None, as_json: bool) -> None:
-    """List presets by family, or those whose name or variant resembles SEARCH.
+    """List presets by family: all, or only the ones that match SEARCH.
+
+    A preset matches if its name contains SEARCH, or if it has a variant of this name. If none does, those
+    with similar names are listed.
 
     `ours` is the stored result that `gymnast reproduce` repeats. Any other Gymnasium id can be trained
     too, with default settings and any algorithm that supports its action space: Acrobot-v1:a2c. Your

@@ -44,6 +44,7 @@ class Evaluation:
     lengths: tuple[int, ...]
     seeds: tuple[int, ...]
     exact: bool
+    """True if the mean has no sampling error: every start was played, and nothing else is random."""
     tasks: tuple[str, ...] = ()
     """Names of the tasks, if the environment has several."""
     shortfall: Shortfall = COMPLETE

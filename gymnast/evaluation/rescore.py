@@ -34,15 +34,20 @@ def rescore(
     on_output: Callable[[str], None] = _LOG.warning,
     report: ProgressCallback = lambda *_: None,
 ) -> dict[str, Any]:
-    """Returns the score of a run's checkpoint (the best unless `ref` names one) on its held-out seeds,
-    evaluated as training would, with the returns, lengths and seeds of all episodes.
+    """Returns the score of a run's checkpoint (the one that `ref` names, else the best, else the latest) on
+    its held-out seeds, evaluated as training would, with the returns, lengths and seeds of all episodes.
 
-    `episodes`: instead of `eval.confirm_episodes`; `seed`: instead of `eval.seed`; `sampled`: sample actions
-    instead of playing the mode. `on_output` gets the lines that the environment prints, `report` the
-    progress. Raises EnvError if no episode finishes, and an error if the environment has several agents.
+    `episodes`: instead of `eval.confirm_episodes` and `eval.starts`; `seed`: instead of `eval.seed`;
+    `sampled`: sample actions instead of playing the mode. `on_output` gets the lines that the environment
+    prints, `report` the progress. Raises EnvError if no episode finishes, or if the environment has several
+    agents.
+
+    Of the returned keys, `left_out` and `unfinished` count missing episodes (see Shortfall), `sound` is False
+    if they bias the score, and `numbers` has the metrics from the last info of each episode.
     """
     run, saved = find_checkpoint(ref, runs_dir)
     cfg = run.config()
+    # Only from Python: the command evaluates such runs by role.
     fix = f"gymnast eval {run.id}, or --roles for a cast of your own"
     families.require_single_agent(cfg.env.id, fix)
     changes: dict[str, Any] = {}
@@ -53,11 +58,13 @@ def rescore(
     if changes:
         cfg, _ = apply_overrides(cfg, changes)
     specs, arrays = saved.document("policy"), saved.tensors(POLICY)
-    job = EvaluationJob(saved.step, specs, arrays, "confirm", None, run.path, episodes=episodes)
+    job = EvaluationJob(
+        saved.step, specs, arrays, "confirm", trace_file=None, run_dir=run.path, episodes=episodes
+    )
     # The same runner as in training, so that a crash of the environment is survived here too.
     with closing(open_evaluation_runner(cfg, on_output, report)) as runner:
         runner.submit(job)
-        result = runner.result(lambda: False)
+        result = runner.result(should_stop=lambda: False)
     assert isinstance(result, Evaluation)
     if not result.has_score:
         raise EnvError(f"no episode finished: {result.shortfall.why}", fix="raise eval.timeout")

@@ -31,7 +31,8 @@ class ActionLabels:
     labels: Sequence[str] = ()
 
     def action_text(self, action: Any) -> str:
-        """Returns an action as text: its label, or each part with its value."""
+        """Returns an action as text: the label of a discrete action, else the label of each dimension with
+        its value. Without labels, indices from 0 take their place."""
         space = self.space
         if isinstance(space, gym.spaces.Discrete):
             return self._label(int(action) - int(space.start), int(space.n))

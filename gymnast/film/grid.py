@@ -50,8 +50,8 @@ def _tile(frame: FrameLike, band: BandLike[Any]) -> Array:
 
 
 def _joined(tiles: list[Array]) -> Array:
-    """Returns the tiles, [H, W, 3] each, as one picture with a white gap between them, row by
-    row."""
+    """Returns the tiles, uint8 [H, W, 3] and all of one size, as one picture: row by row, COLUMNS per row,
+    with white gaps. Missing tiles of the last row are white."""
     height, width = tiles[0].shape[:2]
     rows = -(-len(tiles) // COLUMNS)
     size = (rows * (height + GAP) - GAP, COLUMNS * (width + GAP) - GAP, 3)

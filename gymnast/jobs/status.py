@@ -103,8 +103,8 @@ def _with_status(runs_dir: Path, job: record.Record, states: dict[str, str]) -> 
 
 def _status(path: Path, job: record.Record, states: dict[str, str]) -> tuple[str, str]:
     """Returns the status of a job and its reason. `path`: the directory of its run; `states`: the result of
-    `queue.job_states`. Once there is a run, that knows best; before, the locks of the queue do, and last the
-    record."""
+    `queue.job_states`. Sources, best first: the run, if it can be read; the queue, if the job waits or runs;
+    else the job's record."""
     with suppress(RunError):
         info = read_info(path)
         return derived_status(path, info), info["reason"]
@@ -118,5 +118,6 @@ def _status(path: Path, job: record.Record, states: dict[str, str]) -> tuple[str
     if job["cancelled"]:
         return "stopped", "stopped before it started"
     if job["ended"] is not None:
+        # `words` is the final message of its process.
         return "failed", (job["words"].splitlines() or [""])[0]
     return "lost", "its process ended without recording why"

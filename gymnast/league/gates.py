@@ -37,7 +37,7 @@ class Gate:
             )
         if self.min_matches < 1:
             raise GymnastError(
-                f"a gate after {self.min_matches} matches", fix="use at least 1 match"
+                f"min_matches of a gate is {self.min_matches}", fix="use at least 1 match"
             )
 
     def verdict(self, record: WinRecord) -> Verdict:

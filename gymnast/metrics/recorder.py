@@ -57,9 +57,9 @@ class Summary(TypedDict, total=False):
     best: int | None
     """Env steps of the best checkpoint."""
     interrupted: bool
-    """Whether a signal ended it early."""
+    """Whether a signal was received, even if only after the run had another reason to end."""
     stopped: bool
-    """Whether a signal or a command ended it early."""
+    """Whether it was interrupted or a command ended it, so that it can be resumed."""
 
 
 class Sink(Protocol):

@@ -1,4 +1,4 @@
-"""A human player: keys held in the window, or key names typed in a terminal."""
+"""A human player: keys held or tapped in the window, or key names typed in a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnast.play.window import QUIT_KEYS, Window, WindowClosed
 
 
 class WindowPlayer:
-    """Plays by the keys held in a window; with `step_by_step`, each key press is one step."""
+    """Plays by the keys held or tapped in a window; with `step_by_step`, each key press is one step."""
 
     def __init__(self, keys: KeyBindings, window: Window, *, step_by_step: bool = False) -> None:
         self.keys, self.window, self.step_by_step = keys, window, step_by_step
@@ -20,8 +20,8 @@ class WindowPlayer:
         self.window.held_keys.clear()
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
-        """Returns the action of the keys that are held; waits for a key if there is no idle action,
-        and always with `step_by_step`. `obs` and `mask` are not used."""
+        """Returns the action of the keys that are held or were tapped since the previous frame; waits for a
+        key if there is no idle action, and always with `step_by_step`. `obs` and `mask` are not used."""
         while (action := self._pressed_action()) is None:
             self.window.tick()
         if self.step_by_step:  # a held key must not take several steps

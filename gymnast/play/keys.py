@@ -14,7 +14,7 @@ from gymnast.film.actions import ActionLabels
 
 
 class KeyBindings:
-    """The keys of an environment. `idle` is the action while no key is held; None waits for a key."""
+    """The keys of an environment. `idle` is the action while no key is pressed; None waits for a key."""
 
     def __init__(self, space: gym.Space[Any], facts: Facts) -> None:
         """Takes the keys from `facts.keys`, or digits if it has none. Raises UsageError for a key
@@ -28,7 +28,9 @@ class KeyBindings:
             raise UsageError(problem, fix="map each key to an action of the action space")
 
     def action(self, pressed: Sequence[str]) -> Any:
-        """Returns the action of the held keys: their sum for a Box, else the last one; None to wait."""
+        """Returns the action of the keys in `pressed`, those without an action ignored: for a Box the sum of
+        their actions, else the action of the last key. Without such a key, returns `idle`, or None if there
+        is no idle action: the caller then waits for a key."""
         actions = [self.key_actions[key] for key in pressed if key in self.key_actions]
         if not actions:
             actions = [] if self.idle is None else [self.idle]

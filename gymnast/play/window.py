@@ -73,7 +73,8 @@ class Window:
                 self.held_keys = [key for key in self.held_keys if key != name]
 
     def pressed_keys(self) -> list[str]:
-        """Returns the keys that are held or were tapped since the previous frame."""
+        """Returns the keys that were tapped since the previous frame and are released again, then the keys
+        that are held, the latest last."""
         return [*(key for key in self._tapped if key not in self.held_keys), *self.held_keys]
 
     def wait_for_key(self) -> None:

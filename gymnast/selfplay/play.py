@@ -130,11 +130,13 @@ class _RunningMatches:
         self._in_play = {role: np.zeros((n, roles[role].seats), dtype=bool) for role in roles}
 
     def start(self, match: int, upcoming: tuple[int, int, int]) -> tuple[Fault, ...]:
-        """Starts a match, `upcoming` (index of the seed, seed, attempts left), in the slot `match`. Returns
-        faults of its reset; the caller then has to free the slot."""
+        """Starts the next match in the slot `match`. `upcoming`: the index of its seed, the seed, and the
+        number of attempts left. Returns the fault if its reset failed, else an empty tuple; after a fault,
+        the caller has to remove the slot from `playing`."""
         _, seed, _ = upcoming
         self.playing[match] = upcoming
         for role in self.matches.roles:
+            # for sampled actions and scripted players
             self._streams[match, role] = stream(seed, "match noise", role)
             self._in_play[role][match] = True
         self._started[match] = len(self._past)

@@ -11,7 +11,7 @@ def potential_difference(phi: Array, next_phi: Array, ended: Array, *, gamma: fl
     """Returns gamma * phi(s') - phi(s), where `phi` and `next_phi` are phi(s) and phi(s'), [T, N].
 
     Where `ended`, phi(s') is taken as 0, whatever `next_phi` holds: otherwise the potential of the last state
-    would be a reward for ending there. A truncated episode counts as ended only for algorithms that do
-    not bootstrap.
+    would be a reward for ending there. `ended`: bool [T, N], see `Steps.ended`: it includes truncated steps
+    only for algorithms that do not bootstrap.
     """
     return gamma * np.where(ended, 0.0, next_phi) - phi

@@ -117,12 +117,13 @@ class Shaping:
         if not self.terms:
             return
         self.age = arrays["shaping.age"].copy()
-        unknown = np.full(len(self.age), np.nan)  # older checkpoints lack it
+        # Older checkpoints have no returns: those of the running episodes are then unknown (NaN).
+        unknown = np.full(len(self.age), np.nan)
         self.running_returns = arrays.get("shaping.running", unknown).copy()
         self.finished_returns = arrays.get("shaping.finished", self.finished_returns).copy()
         for name, term in self.terms.items():
-            memory = _memory(term)
-            memory |= {key: arrays[f"shaping.{name}.{key}"].copy() for key in memory}
+            memory = _memory(term)  # the term's own dict, changed in place
+            memory.update({key: arrays[f"shaping.{name}.{key}"].copy() for key in memory})
 
 
 def build_term(name: str, cfg: TermConfig, context: TermContext) -> Term:
@@ -190,5 +191,5 @@ def _blank_steps(context: TermContext) -> Steps:
 
 
 def _memory(term: Term) -> dict[str, Array]:
-    """Returns the arrays that a term keeps across rollouts; none for a function."""
+    """Returns the dict of the arrays that a term keeps across rollouts, not a copy; empty for a function."""
     return getattr(term, "memory", {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from gymnast.spaces.observations import (
     Observation,
     blank_obs,
 )
+
+if TYPE_CHECKING:
+    from gymnast.config.facts import Component
 
 __all__ = [
     "Action",
@@ -132,12 +135,14 @@ def to_json(space: Observation | Action) -> dict[str, Any]:
     """Returns a JSON description of a space, for `from_json`."""
     if isinstance(space, CompositeObs):
         entries = [[name, to_json(entry)] for name, entry in space.entries]
+        # "kind" is the class here, so the field `kind` ("Dict" or "Tuple") is stored as "of".
         return {"kind": "CompositeObs", "of": space.kind, "entries": entries}
     return {"kind": type(space).__name__, **asdict(space)}
 
 
 def from_json(stored: dict[str, Any]) -> Any:
-    """Returns the space that `to_json` described."""
+    """Returns the space, an Observation or an Action, from its description by `to_json`: `kind` is its class,
+    the other keys are its fields."""
     if stored["kind"] == "CompositeObs":
         entries = tuple((name, from_json(entry)) for name, entry in stored["entries"])
         return CompositeObs(stored["of"], entries)
@@ -147,18 +152,13 @@ def from_json(stored: dict[str, Any]) -> Any:
     return _KINDS[stored["kind"]](**fields)
 
 
-def with_declared_ranges(obs: Observation, components: tuple[Any, ...]) -> Observation:
-    """Returns the space with the bounds of its components replaced by those of `components`
-    (`facts.observations`). Any space that is not a vector with this many components is returned unchanged."""
+def with_declared_ranges(obs: Observation, components: tuple[Component, ...]) -> Observation:
+    """Returns a vector space with the declared ranges as its bounds, also where they are wider. `components`:
+    `facts.observations`, one for each number of the vector, in order. If their number differs, or the space
+    is not a vector, it is returned unchanged."""
     if not isinstance(obs, BoxObs) or len(components) != obs.size:
         return obs
-    low = tuple(
-        float(c.low) if c.low is not None else x for c, x in zip(components, obs.low, strict=True)
-    )
-    high = tuple(
-        float(c.high) if c.high is not None else x
-        for c, x in zip(components, obs.high, strict=True)
-    )
+    low, high = tuple(c.low for c in components), tuple(c.high for c in components)
     return replace(obs, low=low, high=high)
 
 

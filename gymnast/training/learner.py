@@ -221,8 +221,8 @@ class Learner:
 
 
 def build_policy(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
-    """Returns an untrained policy for these spaces, without initial weights. Where the facts of the
-    environment declare narrower observation ranges than its space, those are used."""
+    """Returns an untrained policy for these spaces, without initial weights. Observation ranges that the
+    facts of the environment declare replace the bounds of its space."""
     obs = with_declared_ranges(obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations)
     policy = Policy(obs, action, cfg.policy, cfg.normalize, cfg.algo.action_selection)
     policy.use_engine(choose_engine(cfg, policy.network).name)

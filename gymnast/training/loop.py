@@ -318,7 +318,7 @@ class Loop:
             self.event("confirmed", version=version, score=score)
         self.store.flush()
         trim_traces(self.run, s, {version})
-        ended = Ending(
+        ending = Ending(
             reason=reason,
             interrupted=self.interrupts.stop_requested(),
             score=score,
@@ -326,7 +326,7 @@ class Loop:
             solved=solved,
             best_version=version if confirmed or best else None,
         )
-        return finish_run(self.run, s.clock, ended, self.recorder.alerts)
+        return finish_run(self.run, s.clock, ending, self.recorder.alerts)
 
     def event(self, kind: str, **detail: object) -> None:
         """Writes an event, with the clocks, to events.jsonl and passes it to the console and log."""

@@ -61,8 +61,9 @@ def train(
 def evaluate(
     run: Run | str, *, episodes: int | None = None, runs_dir: str | Path | None = None
 ) -> dict[str, Any]:
-    """Returns the score of a run's checkpoint on held-out seeds: the best one unless `RUN:CHECKPOINT` names
-    another. `episodes`: their number, by default `eval.confirm_episodes`."""
+    """Returns the score of a run's checkpoint on held-out seeds, as `rescore` does: of the one that
+    `RUN:CHECKPOINT` names, else the best, else (before the first score) the latest. `episodes`: their
+    number, instead of `eval.confirm_episodes` and `eval.starts`."""
     return rescore(_ref(run), episodes=episodes, runs_dir=runs_dir)
 
 
@@ -102,8 +103,8 @@ class Player:
 
 
 def load(run: Run | str, *, role: str = ROLE, runs_dir: str | Path | None = None) -> Player:
-    """Returns the policy of a run's checkpoint: the one named by `RUN:CHECKPOINT`, else the best.
-    `role` chooses a policy where the environment has several agents."""
+    """Returns the policy of a run's checkpoint: the one that `RUN:CHECKPOINT` names, else the best, else
+    (before the first score) the latest. `role` chooses a policy where the environment has several agents."""
     return Player(load_policy(find_checkpoint(_ref(run), runs_dir)[1], role))
 
 

@@ -252,6 +252,13 @@ def test_progress_needs_a_transition_table():
         build_term("progress", TermConfig(), TermContext(tasks, DiscreteObs(500, 0), ()))
 
 
+def test_progress_needs_an_end_with_a_positive_reward():
+    """The goal of CliffWalking gives -1 like every other step: the potential would be constant."""
+    cliff = TermContext(EnvConfig(id="CliffWalking-v1"), DiscreteObs(48, 0), ())
+    with pytest.raises(ConfigError, match=r"shaping\.toward: .*CliffWalking-v1.*positive reward"):
+        build_term("toward", TermConfig(term="progress"), cliff)
+
+
 @pytest.mark.parametrize("name", TERMS)
 def test_a_term_for_other_observations_is_refused_with_the_available_components(name: str):
     """FrozenLake's observation is a cell index, which has none of the components that terms use."""

@@ -86,22 +86,24 @@ class NativeEngine:
         return metrics
 
     def _as_native(self, batch: Batch) -> Any:
-        """Returns the batch as the kernels read it: discrete and continuous actions in separate columns."""
+        """Returns the batch of a rollout, or rows of it, as the kernels read it: they take discrete and
+        continuous actions as two arguments, one of which is None."""
         continuous = batch.action.dtype == np.float32
-        features, planes = batch.features, None
-        if isinstance(features, Images):  # the kernels gather each row from the shared planes
-            features, planes = features.plane, np.ascontiguousarray(features.index)
+        features, plane_index = batch.features, None
+        if isinstance(features, Images):
+            # All planes, [F, height, width], and the plane indices of each row, [B, channels].
+            features, plane_index = features.plane, np.ascontiguousarray(features.index)
         return self.native.Batch(
-            features,
-            planes,
-            None if continuous else batch.action,
-            batch.action if continuous else None,
-            batch.logprob,
-            batch.dist,
-            batch.advantage,
-            batch.value,
-            batch.target,
-            batch.mask,
+            features=features,
+            planes=plane_index,
+            chosen=None if continuous else batch.action,
+            amounts=batch.action if continuous else None,
+            logprob=batch.logprob,
+            dist=batch.dist,
+            advantage=batch.advantage,
+            value=batch.value,
+            target=batch.target,
+            mask=batch.mask,
         )
 
 

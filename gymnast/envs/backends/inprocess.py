@@ -186,14 +186,16 @@ class InProcessBackend:
     # ---- episode lengths and time limit ------------------------------------------------------
 
     def _count_step(self, copies: Sequence[int] | None) -> None:
-        """Counts a step for the copies that are about to be stepped and clears their end flags."""
+        """Counts a step for the copies that are about to be stepped (None: all) and clears their `terminated`
+        and `truncated`."""
         if copies is None:
             self._clock += 1
             if self._ended:
                 self._terminated[:] = self._truncated[:] = False
                 self._ended = False
             return
-        for i in copies:  # the clock stands still, so their start moves back instead
+        # The clock counts steps of all copies, so the start of these moves back instead.
+        for i in copies:
             self._start[i] -= 1
             self._terminated[i] = self._truncated[i] = False
         self._set_next_limit()

@@ -28,8 +28,9 @@ class _Score:
     def __init__(self) -> None:
         self.pulls, self.regret, self.optimal = 0, 0.0, 0
 
-    def add(self, chance: np.ndarray, arm: int) -> dict[str, float]:
-        """Counts a pull of this arm and returns the scores so far. `chance`: probability of each arm."""
+    def add(self, chance: np.ndarray, arm: int) -> dict[str, Any]:
+        """Counts a pull of this arm and returns the `regret` and the `optimal_arm_share` so far, as a new
+        dict. `chance`: probability of each arm."""
         best = float(chance.max())
         self.pulls += 1
         self.regret += best - float(chance[arm])
@@ -57,14 +58,14 @@ class Bandit(gym.Env[np.int64, np.int64]):
         return self._next_context(), {}
 
     def step(self, action: Any) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
-        """Pulls an arm of the current context; returns the next context, the reward (0 or 1), the ends, and
-        the scores so far as info."""
+        """Pulls an arm of the current context; returns the next context, the reward (0 or 1), terminated,
+        truncated (always False), and as info the `regret` and `optimal_arm_share` so far."""
         chance = self.chance[self._context]
         info = self._score.add(chance, int(action))
         reward = float(self.np_random.random() < chance[action])
         # Terminated, not truncated: after the last pull there is no future reward to bootstrap.
         ended = self._score.pulls == self.pulls
-        return self._next_context(), reward, ended, False, dict(info)
+        return self._next_context(), reward, ended, False, info
 
     def _next_context(self) -> np.int64:
         self._context = np.int64(self.np_random.integers(len(self.chance)))
@@ -94,8 +95,8 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
         return self._statistics(), {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Pulls an arm, lets all arms drift, and returns the statistics, the reward (0 or 1), the ends, and
-        the scores so far as info."""
+        """Pulls an arm and lets all arms drift; returns the statistics, the reward (0 or 1), terminated,
+        truncated (always False), and as info the `regret` and `optimal_arm_share` so far."""
         info = self._score.add(self.chance, int(action))
         reward = float(self.np_random.random() < self.chance[action])
         self._pulled *= DECAY
@@ -105,7 +106,7 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
         drifted = np.abs(self.chance + self.drift * self.np_random.standard_normal(self.arms))
         self.chance = 1.0 - np.abs(1.0 - drifted)  # reflected at 0 and 1
         ended = self._score.pulls == self.pulls
-        return self._statistics(), reward, ended, False, dict(info)
+        return self._statistics(), reward, ended, False, info
 
     def _statistics(self) -> np.ndarray:
         """Returns the observation, [2 * arms]: the share of pulls of each arm that paid, and how often it was

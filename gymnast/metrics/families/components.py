@@ -57,8 +57,8 @@ def _few(parts: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _share(k: object, label: str) -> Metric:
-    """Declares the metric for the share of discrete action `k`: its index, or "K" in the generic declaration
-    for the docs. `label`: its name, or empty."""
+    """Declares the metric for the share of one discrete action. `k`: its index, or "K" in the generic
+    declaration for the docs; `label`: its name, or empty."""
     return Metric(
         f"rollout/action_share.{k}",
         f"Share of steps in which action {_which(k, label)} was taken. Discrete actions only.",
@@ -70,20 +70,20 @@ def _share(k: object, label: str) -> Metric:
 
 
 def _mean(k: object, part: Dimension) -> Metric:
-    """Declares the metric for the mean of dimension `k` of a Box action: its index, or "K" in the generic
-    declaration for the docs."""
+    """Declares the metric for the mean of one dimension of a Box action. `k`: its index, or "K" in the
+    generic declaration for the docs; `part`: its name and range, infinite if unknown."""
     return Metric(
         f"rollout/action_mean.{k}",
         f"Mean of action dimension {_which(k, part.name)}, as passed to the environment. Box actions only.",
         priority=8,
         bounds=(part.low, part.high),
-        no_bounds_reason=_OPEN,
+        no_bounds_reason=_OPEN,  # the bounds are infinite then
     )
 
 
 def _std(k: object, part: Dimension) -> Metric:
-    """Declares the metric for the standard deviation of dimension `k` of a Box action: its index, or "K" in
-    the generic declaration for the docs."""
+    """Declares the metric for the standard deviation of one dimension of a Box action. `k`: its index, or "K"
+    in the generic declaration for the docs; `part`: its name and range, infinite if unknown."""
     return Metric(
         f"rollout/action_std.{k}",
         f"Standard deviation of action dimension {_which(k, part.name)}, as passed to the environment. "
@@ -95,14 +95,14 @@ def _std(k: object, part: Dimension) -> Metric:
 
 
 def _obs(k: object, part: Dimension) -> Metric:
-    """Declares the metric for the mean of component `k` of a vector observation: its index, or "K" in the
-    generic declaration for the docs."""
+    """Declares the metric for the mean of one component of a vector observation. `k`: its index, or "K" in
+    the generic declaration for the docs; `part`: its name and range, infinite if unknown."""
     return Metric(
         f"rollout/obs_mean.{k}",
         f"Mean of observation component {_which(k, part.name)}, as the environment returned it.",
         priority=9,
         bounds=(part.low, part.high),
-        no_bounds_reason=_OPEN,
+        no_bounds_reason=_OPEN,  # the bounds are infinite then
     )
 
 

@@ -41,16 +41,19 @@ class Tracker:
     def __init__(
         self, name: str, open_tracker: Callable[[], OpenTracker], report: ReportEvent
     ) -> None:
-        """`name`: the tracker in messages and events; `open_tracker` imports it and creates its run, and is
-        called in the tracker's thread; `report` records an event of the run."""
+        """`name`: what the tracker is called in messages and events; `open_tracker`: imports its package and
+        creates its run, called in the tracker's thread; `report`: records an event of the run, called in the
+        training thread."""
         self._name, self._open, self._report = name, open_tracker, report
         self._calls: SimpleQueue[Callable[[OpenTracker], None] | None] = SimpleQueue()
         """Calls for the tracker's thread; None ends it."""
         self._events: SimpleQueue[tuple[str, dict[str, str]]] = SimpleQueue()
         """Kind and detail of events from the tracker's thread, to be recorded by the training thread."""
         self._counters: dict[str, float] = {}
+        """Clocks and seconds of the last row, recorded with each event."""
         self._thread: threading.Thread | None = None
         self._given_up = False
+        """True after the first failure: no more calls are queued."""
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
         """Queues a row and its alerts for the tracker. The first row starts the tracker's thread."""

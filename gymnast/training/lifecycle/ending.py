@@ -17,7 +17,7 @@ from gymnast.training.lifecycle.stop import StopReason
 class Ending:
     reason: StopReason
     interrupted: bool
-    """True if a signal was received, also if that was after the reason."""
+    """True if a signal was received, even if only after the run had another reason to end."""
     score: dict[str, Any] | None
     confirmed: bool
     """True if the score was measured on held-out seeds, at the end."""
@@ -32,23 +32,23 @@ class Ending:
         return self.interrupted or not self.reason.is_final
 
 
-def finish_run(run: Run, clock: Clock, ended: Ending, alerts: Alerts) -> Summary:
+def finish_run(run: Run, clock: Clock, ending: Ending, alerts: Alerts) -> Summary:
     """Writes the final state into run.json and returns the summary."""
     run.update(
-        status="stopped" if ended.stopped else "finished",
-        reason=ended.reason.text,
-        reason_kind=ended.reason.kind,
-        solved=ended.solved,
-        score=ended.score,
-        confirmed=ended.confirmed,
+        status="stopped" if ending.stopped else "finished",
+        reason=ending.reason.text,
+        reason_kind=ending.reason.kind,
+        solved=ending.solved,
+        score=ending.score,
+        confirmed=ending.confirmed,
         clocks=clock.counters(),
-        checkpoints={"best": ended.best_version, "latest": clock.env_steps},
+        checkpoints={"best": ending.best_version, "latest": clock.env_steps},
         alerts=[asdict(alert) for alert in alerts.all()],
         # the learning curve of a stopped run is not extrapolated to the rest of its budget
         learning=run_learning(
             run,
             run.info["threshold"],
-            None if ended.stopped else clock.limits.get("env_steps"),
+            budget=None if ending.stopped else clock.limits.get("env_steps"),
         ),
     )
     info = run.info
@@ -57,14 +57,14 @@ def finish_run(run: Run, clock: Clock, ended: Ending, alerts: Alerts) -> Summary
         name=info["name"],
         preset=info["preset"],
         path=str(run.path),
-        solved=ended.solved,
-        confirmed=ended.confirmed,
-        reason=ended.reason.text,
-        score=ended.score,  # type: ignore[typeddict-item]
+        solved=ending.solved,
+        confirmed=ending.confirmed,
+        reason=ending.reason.text,
+        score=ending.score,  # type: ignore[typeddict-item]  # has the keys of Score, and more
         threshold=info["threshold"],
         env_steps=clock.env_steps,
         seconds=clock.seconds,
-        best=ended.best_version,
-        interrupted=ended.interrupted,
-        stopped=ended.stopped,
+        best=ending.best_version,
+        interrupted=ending.interrupted,
+        stopped=ending.stopped,
     )
