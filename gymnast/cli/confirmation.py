@@ -20,8 +20,19 @@ def require_terminal() -> None:
 
 
 def confirm_start() -> bool:
-    """Asks for confirmation on stderr, so that --json prints nothing but JSON; True if the user agrees."""
-    if click.confirm("start?", default=False, err=True):
-        return True
-    click.echo("not started: nothing was written", err=True)
-    return False
+    """Asks for confirmation on stderr, so that --json prints nothing but JSON; True if the user agrees.
+    Raises click.Abort at the end of the input."""
+    # Not click.confirm: it calls `input`, which loses a Ctrl-C that arrives while it flushes (CPython
+    # clears the exception), and would then wait for an answer.
+    while True:
+        click.echo("start? [y/N]: ", nl=False, err=True)
+        line = sys.stdin.readline()
+        if not line:
+            raise click.Abort
+        answer = line.strip().lower()
+        if answer in ("y", "yes"):
+            return True
+        if answer in ("", "n", "no"):
+            click.echo("not started: nothing was written", err=True)
+            return False
+        click.echo("answer y or n", err=True)
