@@ -105,13 +105,13 @@ def rows(
     no row of the run has."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     with run.metrics() as metric_store:
-        if not names:
-            return list(metric_store.rows(last))
+        latest = list(metric_store.rows(last))
         # A name is known if any row has it: the latest ones may hold only a late evaluation.
-        all_rows = list(metric_store.rows())
-    columns = _columns(run, names, dict.fromkeys(key for row in all_rows for key in row))
-    chosen = all_rows if last is None else all_rows[-last:]
-    return [{key: row[key] for key in columns if key in row} for row in chosen]
+        known = metric_store.names() if names else ()
+    if not names:
+        return latest
+    columns = _columns(run, names, known)
+    return [{key: row[key] for key in columns if key in row} for row in latest]
 
 
 def rows_csv(

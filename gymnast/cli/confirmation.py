@@ -1,4 +1,4 @@
-"""`gymnast train --ask`: nothing starts and nothing is written before the user confirms."""
+"""Questions before something is started or deleted: nothing happens before the user confirms."""
 
 from __future__ import annotations
 
@@ -20,19 +20,27 @@ def require_terminal() -> None:
 
 
 def confirm_start() -> bool:
-    """Asks for confirmation on stderr, so that --json prints nothing but JSON; True if the user agrees.
-    Raises click.Abort at the end of the input."""
+    """Asks whether to start training; True if the user agrees."""
+    agreed = confirm("start?")
+    if not agreed:
+        click.echo("not started: nothing was written", err=True)
+    return agreed
+
+
+def confirm(question: str) -> bool:
+    """Asks on stderr, so that --json prints nothing but JSON; no answer means no. Raises click.Abort on
+    Ctrl-C and at the end of the input."""
     # Not click.confirm: it calls `input`, which loses a Ctrl-C that arrives while it flushes (CPython
     # clears the exception), and would then wait for an answer.
     while True:
-        click.echo("start? [y/N]: ", nl=False, err=True)
-        line = sys.stdin.readline()
+        click.echo(f"{question} [y/N]: ", nl=False, err=True)
+        try:
+            line = sys.stdin.readline()
+        except KeyboardInterrupt:
+            raise click.Abort from None
         if not line:
             raise click.Abort
         answer = line.strip().lower()
-        if answer in ("y", "yes"):
-            return True
-        if answer in ("", "n", "no"):
-            click.echo("not started: nothing was written", err=True)
-            return False
-        click.echo("answer y or n", err=True)
+        if answer in ("y", "yes", "", "n", "no"):
+            return answer in ("y", "yes")
+        click.echo("Error: invalid input", err=True)

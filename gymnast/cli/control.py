@@ -28,13 +28,7 @@ timeout_option = click.option(
 
 def command_options(command: Any) -> Any:
     """Adds the options that all of these commands have."""
-    for option in reversed(
-        (
-            timeout_option,
-            runs_option,
-            json_option,
-        )
-    ):
+    for option in (json_option, runs_option, timeout_option):  # the last one is listed first
         command = option(command)
     return command
 

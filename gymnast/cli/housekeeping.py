@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from gymnast.cli.confirmation import confirm
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
 from gymnast.runs import store
@@ -252,7 +253,7 @@ def _agreed(question: str) -> bool:
     """Asks the user and returns whether the answer is yes. Raises UsageError if stdin ends without
     an answer and is not a terminal."""
     try:
-        return click.confirm(question, err=True)
+        return confirm(question)
     except click.Abort:  # Ctrl-C, or the end of stdin: a script without --yes
         if sys.stdin.isatty():
             raise

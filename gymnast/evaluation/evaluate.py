@@ -24,7 +24,7 @@ from gymnast.evaluation.journal import Journal
 from gymnast.evaluation.shortfall import COMPLETE, Shortfall
 from gymnast.measure.recent import mean_metrics
 from gymnast.policy.policy import Policy
-from gymnast.rl.statistics import interquartile_mean, mean_interval
+from gymnast.rl.statistics import finite_bounds, interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
 from gymnast.seeds import decode_task, encode_task, episode_seed
 from gymnast.spaces.spaces import DiscreteObs, Observation
@@ -76,12 +76,12 @@ class Evaluation:
         """Returns the `eval:` metrics, and those of each task (`eval/TASK:`). Needs at least one episode
         (`has_score`)."""
         score, returns = self.score(), np.array(self.returns)
+        low, high = finite_bounds(score["mean"], score["low"], score["high"])
         return {
             "eval:clock/env_steps": self.version,
             "eval:episode/return": score["mean"],
-            # one episode has no interval, and metrics must be finite
-            "eval:episode/low": score["low"] if math.isfinite(score["low"]) else score["mean"],
-            "eval:episode/high": score["high"] if math.isfinite(score["high"]) else score["mean"],
+            "eval:episode/low": low,
+            "eval:episode/high": high,
             "eval:episode/iqm": score["iqm"],
             "eval:episode/return_std": float(returns.std()),
             "eval:episode/return_min": float(returns.min()),

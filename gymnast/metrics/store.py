@@ -140,6 +140,17 @@ class MetricStore:
                     columns[name][at] = block[:, column]
         return columns
 
+    def names(self) -> list[str]:
+        """Returns every key that a row has, superseded rows excepted, without reading the values."""
+        if self._db is None and not self._writes:
+            return []
+        with self._lock:
+            if self._writes:
+                self.flush()
+            query = "SELECT names FROM schemas WHERE id IN (SELECT schema FROM rows WHERE superseded = 0)"
+            schemas = self._database.execute(query).fetchall()
+        return list(dict.fromkeys(name for (text,) in schemas for name in json.loads(text)))
+
     def rows(self, last: int | None = None) -> Iterator[dict[str, float]]:
         """Yields the rows as they were written, each with its own keys, without superseded ones; with `last`,
         only the latest ones. Does not need NumPy."""

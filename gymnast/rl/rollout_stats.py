@@ -59,9 +59,8 @@ def rollout_stats(
         )
     # The kernel returns one flat list, in the order of the fields of RolloutStats.
     numbers = native.rollout_stats(*columns, obs, valid, n_actions, per_component)
-    obs_start = (
-        15 + n_actions
-    )  # three times four statistics, three counts, then one count per action
+    # Before those of the observations: three times four statistics, three counts, one count per action.
+    obs_start = 15 + n_actions
     return RolloutStats(
         SummaryStats._make(numbers[:4]),
         SummaryStats._make(numbers[4:8]),

@@ -23,6 +23,12 @@ class Interval:
     high: float
 
 
+def finite_bounds(mean: float, low: float, high: float) -> tuple[float, float]:
+    """Returns the bounds of an interval as metrics, which must be finite: a single sample has no interval,
+    and its infinite bounds are replaced by the mean."""
+    return low if math.isfinite(low) else mean, high if math.isfinite(high) else mean
+
+
 class SummaryStats(NamedTuple):
     """Mean, standard deviation (of the population), minimum and maximum of an array."""
 

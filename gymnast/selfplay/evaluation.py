@@ -6,7 +6,6 @@ The score of a run is the score of its worst role: a run is only as good as its 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +29,13 @@ from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
 from gymnast.evaluation.shortfall import COMPLETE, Shortfall
 from gymnast.league.results import Results, match_score
 from gymnast.policy.policy import Policy
-from gymnast.rl.statistics import Interval, interquartile_mean, mean_interval, wilson_interval
+from gymnast.rl.statistics import (
+    Interval,
+    finite_bounds,
+    interquartile_mean,
+    mean_interval,
+    wilson_interval,
+)
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.seeds import episode_seed
 from gymnast.selfplay.play import PlayedMatch, play_matches
@@ -115,12 +120,12 @@ class MatchEvaluation:
     def row(self) -> dict[str, float]:
         """Returns the row of metrics for the metric store."""
         score, ends = self.score(), [end for pairing in self.pairings for end in pairing.ends]
+        low, high = finite_bounds(score["mean"], score["low"], score["high"])
         row: dict[str, float] = {
             "eval:clock/env_steps": self.version,
             "eval:episode/return": score["mean"],
-            # one match without a known winner has no interval, and metrics must be finite
-            "eval:episode/low": score["low"] if math.isfinite(score["low"]) else score["mean"],
-            "eval:episode/high": score["high"] if math.isfinite(score["high"]) else score["mean"],
+            "eval:episode/low": low,
+            "eval:episode/high": high,
             "eval:episode/iqm": score["iqm"],
             "eval:episode/count": score["episodes"],
             "eval:episode/length": float(np.mean([end.length for end in ends])),
