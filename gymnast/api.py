@@ -286,7 +286,7 @@ def config_diff(a: str, b: str, *, runs_dir: RunsDir = None) -> list[dict[str, A
 
 def _settings(
     name: str, overrides: Mapping[str, Any], directory: Path
-) -> tuple[str, Config[Any], dict[str, str]]:
+) -> tuple[str, Config, dict[str, str]]:
     """Returns a title, the config, and config key -> origin of its value."""
     from gymnast.config.resolve import apply_overrides
     from gymnast.insight.settings import settings_in_use, settings_of_environment

@@ -14,6 +14,7 @@ from gymnast.audit.totals import term_totals
 from gymnast.collect.matchmaking import LEARNER, Player
 from gymnast.config.families import is_multi_agent
 from gymnast.config.schedule import highest
+from gymnast.config.sections.gradient import GradientSection
 from gymnast.envs.matches.open import open_matches
 from gymnast.runs import store
 from gymnast.runs.curve import read_rows
@@ -114,12 +115,14 @@ def _matches(
         return result
     terms: list[dict[str, Any]] = []
     for role in tested:
+        algo = settings.for_role(role).algo
+        assert isinstance(algo, GradientSection)
         own: dict[str, Player] = {OWN_POLICY: tournament.player(role, LEARNER, plan)}
         verdicts = audit_terms(
             lambda n: open_matches(tournament.cfg, n),
             role,
             # With a schedule, the most patient learner: it values a late win most.
-            discount=highest(settings.for_role(role).algo.gamma),
+            discount=highest(algo.gamma),
             seed=tournament.cfg.eval.seed,
             own_players=own,
             n_matches=min(episodes, farming.MATCHES),

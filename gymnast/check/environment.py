@@ -44,7 +44,7 @@ ProgressCallback = Callable[[int, int], None]
 
 def check_environment(
     target: str,
-    cfg: Config[Any],
+    cfg: Config,
     *,
     steps: int = STEPS,
     seed: int = 0,
@@ -77,9 +77,7 @@ def creation_failure(target: str, problem: EnvError) -> Report:
 class _EnvironmentCheck:
     """All checks of one environment. `make` creates further copies of the one in `copy`."""
 
-    def __init__(
-        self, cfg: Config[Any], copy: CheckedEnv, make: Callable[[], Any], seed: int
-    ) -> None:
+    def __init__(self, cfg: Config, copy: CheckedEnv, make: Callable[[], Any], seed: int) -> None:
         self.cfg, self.copy, self.make, self.seed = cfg, copy, make, seed
 
     def findings(self, steps: int, on_progress: ProgressCallback) -> Iterator[Finding]:

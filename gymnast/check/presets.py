@@ -118,7 +118,7 @@ def _check_preset(
     return Outcome(target, "passed")
 
 
-def _train_and_replay(target: str, cfg: Config[Any], directory: Path) -> None:
+def _train_and_replay(target: str, cfg: Config, directory: Path) -> None:
     """Trains briefly, evaluates, evaluates again from the checkpoint, and replays the recorded episodes."""
     # 1. Train.
     prepared = prepare(target, short_run_overrides(cfg))
@@ -156,7 +156,7 @@ def _train_and_replay(target: str, cfg: Config[Any], directory: Path) -> None:
         replay(used, trace)
 
 
-def short_run_overrides(cfg: Config[Any]) -> dict[str, Any]:
+def short_run_overrides(cfg: Config) -> dict[str, Any]:
     """Returns overrides that make training take about a second; all other settings stay as in the preset."""
     own = type(cfg.algo).model_fields
     algo: dict[str, Any] = {
@@ -195,7 +195,7 @@ def short_run_overrides(cfg: Config[Any]) -> dict[str, Any]:
     return settings | {f"algo.{name}": value for name, value in algo.items() if name in own}
 
 
-def replay(cfg: Config[Any], trace: Trace) -> None:
+def replay(cfg: Config, trace: Trace) -> None:
     """Replays a recorded episode and compares rewards and ends. A trace that stores its observations
     (because it cannot be replayed) is only checked for completeness."""
     if trace.obs is not None:
@@ -211,7 +211,7 @@ def replay(cfg: Config[Any], trace: Trace) -> None:
                 raise PresetFailure(f"the replay differs from the recorded episode at step {step}")
 
 
-def _evaluate_again(run: Run, cfg: Config[Any]) -> float:
+def _evaluate_again(run: Run, cfg: Config) -> float:
     """Evaluates a multi-agent run again; returns the mean score of the weakest role."""
     saved = checkpoint.find(run.path, "best")
     policies = {role: load_policy(saved, role) for role in saved.document("policy")}
@@ -220,7 +220,7 @@ def _evaluate_again(run: Run, cfg: Config[Any]) -> float:
     return result.score()["mean"]
 
 
-def _replay_matches(run: Run, cfg: Config[Any]) -> None:
+def _replay_matches(run: Run, cfg: Config) -> None:
     """Replays recorded matches, if the environment is reproducible, and renders one frame."""
     traces = [t for file in sorted(run.matches.glob("confirm-*")) for t in read_matches(file)]
     if not traces:

@@ -20,7 +20,7 @@ FRAMES = 5
 
 
 def check_rendering(
-    cfg: Config[Any],
+    cfg: Config,
     env: gym.Env[Any, Any],
     act: Callable[[Timestep], Any],
     seed: int,
@@ -70,7 +70,7 @@ def _render_episode(
     return f"{width} x {height}"
 
 
-def _check_fps(cfg: Config[Any], env: gym.Env[Any, Any]) -> Iterator[Finding]:
+def _check_fps(cfg: Config, env: gym.Env[Any, Any]) -> Iterator[Finding]:
     """Compares the declared frames per second with the environment's metadata."""
     declared, own = cfg.facts.fps, env.metadata.get("render_fps")
     if declared is not None and own is not None and declared != own:

@@ -209,7 +209,7 @@ def exit_code(result: Mapping[str, Any]) -> int:
     return 130 if result.get("interrupted") else 0
 
 
-def check_pinned(keys: Sequence[str], cfg: Config[Any]) -> None:
+def check_pinned(keys: Sequence[str], cfg: Config) -> None:
     """Raises UsageError for a metric that this config never reports, before anything starts."""
     known = run_metrics(cfg) if keys else {}
     for key in keys:

@@ -6,11 +6,11 @@ its name is first used, and is then treated like a built-in algorithm.
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 from pydantic import create_model
 
-from gymnast.config.config import CONFIGS, Config
+from gymnast.config.config import CONFIGS, Config, register_config
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
@@ -20,10 +20,9 @@ from gymnast.text.suggestions import did_you_mean
 CUSTOM_PREFIX = "py:"
 REQUIRED_METHODS = ("update", "credit", "state", "memory", "load")
 """Methods that an algorithm must have; see the protocol `gymnast.training.learner.Algorithm`."""
-CustomAlgo = TypeVar("CustomAlgo", bound=AlgoSection)
 
 
-class CustomConfig(Config[CustomAlgo], Generic[CustomAlgo]):
+class CustomConfig(Config):
     """The config of a run with a user-defined algorithm."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -36,7 +35,7 @@ def is_algorithm(name: str) -> bool:
     return name in ALGORITHMS or name.startswith(CUSTOM_PREFIX)
 
 
-def config_type(name: str) -> type[Config[Any]]:
+def config_type(name: str) -> type[Config]:
     """Returns the config class of an algorithm. Raises ConfigError if there is no such algorithm."""
     if name not in CONFIGS:
         if not name.startswith(CUSTOM_PREFIX):
@@ -76,9 +75,9 @@ def _register(name: str) -> None:
     )
     # From here on every lookup (presets, --algo, config fmt) treats it like a built-in algorithm.
     ALGORITHMS[name] = (section, path)
-    CONFIGS[name] = CustomConfig[section]
+    register_config(section, name, CustomConfig)
 
 
-def _restore(name: str, values: dict[str, Any]) -> Config[Any]:
+def _restore(name: str, values: dict[str, Any]) -> Config:
     """Returns the config with these plain values, after registering its algorithm; used by pickle."""
     return config_type(name).model_validate(values)

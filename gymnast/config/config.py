@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from gymnast.clock import Clock
@@ -31,13 +31,12 @@ from gymnast.config.sections.track import TrackConfig
 from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.config.vec_env_defaults import vector_is_fastest
 
-Algo = TypeVar("Algo", bound=AlgoSection)
-
-
 TO_MULTI_AGENT = Applies("to multi-agent environments", lambda on: is_multi_agent(on.config.env.id))
 
 
-class Config(Section, Generic[Algo]):
+class Config(Section):
+    """The settings of a run. `CONFIGS` has one subclass per algorithm, whose `algo` is its own section."""
+
     seed: Whole = 0
     """Root of every random stream of the run."""
     threads: Annotated[Count, Field(le=1024)] = 1
@@ -53,7 +52,7 @@ class Config(Section, Generic[Algo]):
     policy is then one update behind."""
     env: EnvConfig
     """The environment."""
-    algo: Algo
+    algo: AlgoSection
     """The algorithm and its hyperparameters."""
     policy: PolicyConfig = SECTION_DEFAULT
     """The policy network."""
@@ -86,18 +85,18 @@ class Config(Section, Generic[Algo]):
 
     @classmethod
     def model_rebuild(cls, **more: Any) -> bool | None:
-        """Skips the generic class: validators are only ever needed for the config of one algorithm."""
+        """Skips the base class: validators are only ever needed for the config of one algorithm."""
         return None if cls is Config else super().model_rebuild(**more)
 
     @model_validator(mode="after")
-    def _agree(self) -> Config[Algo]:
+    def _agree(self) -> Config:
         # One custom error carries all conflicts, so that `explain_errors` can give each its own line.
         if conflicts := self.conflicts():
             raise PydanticCustomError("conflicts", "settings contradict", {"conflicts": conflicts})
         return self
 
     @model_validator(mode="after")
-    def _settle_backend(self) -> Config[Algo]:
+    def _settle_backend(self) -> Config:
         """Resolves `env.backend: auto` here, because it depends on settings outside of `env`. It evaluates
         schedules, whose budgets `_agree` has checked before."""
         # A stored config contains the resolved backend, so loading it never chooses again.
@@ -113,7 +112,7 @@ class Config(Section, Generic[Algo]):
         own = {name: metric.source for name, metric in self.metrics.items()}
         return {**own, **{metric: metric for metric in self.env.randomized_metrics().values()}}
 
-    def initial_algo(self) -> Algo:
+    def initial_algo(self) -> AlgoSection:
         """Returns the algorithm's section with every schedule replaced by its value at the first update."""
         return self.algo.values_at(Clock(limits=self.stop.limits()))
 
@@ -240,8 +239,17 @@ _SINGLE_AGENT_SETTINGS = (
     "previous_actions",
 )
 """Settings of `env` for single-agent environments only: wrappers, tasks and backends."""
-CONFIGS: dict[str, type[Config[Any]]] = {}
+CONFIGS: dict[str, type[Config]] = {}
 """Algorithm name -> config class."""
-# At module level, so that configs can be pickled: the evaluation process finds the classes by import.
+
+
+def register_config(section: type[AlgoSection], name: str, base: type[Config] = Config) -> None:
+    """Adds the config class of an algorithm to CONFIGS: `base` with this section as `algo`."""
+    title = f"{section.__name__.removesuffix('Config')}RunConfig"
+    config = create_model(title, __base__=base, __module__=__name__, algo=(section, ...))
+    globals()[title] = config  # pickle finds a class by its name in its module
+    CONFIGS[name] = config
+
+
 for _name, (_section, _) in ALGORITHMS.items():
-    CONFIGS[_name] = Config[_section]
+    register_config(_section, _name)

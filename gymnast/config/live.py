@@ -19,7 +19,7 @@ from gymnast.config.serialize import flat_values, to_plain
 from gymnast.errors import ConfigError
 
 
-def live_keys(config: Config[Any]) -> list[str]:
+def live_keys(config: Config) -> list[str]:
     """Returns every dotted key that may change, in the order of the config."""
     sections = [(name, type(value)) for name, value in config if isinstance(value, Section)]
     weights = [f"shaping.{name}.weight" for name in config.shaping]
@@ -27,7 +27,7 @@ def live_keys(config: Config[Any]) -> list[str]:
     return [*fields, *weights]
 
 
-def apply_assignments(config: Config[Any], assignments: Mapping[str, Any]) -> Config[Any]:
+def apply_assignments(config: Config, assignments: Mapping[str, Any]) -> Config:
     """Returns the config after a live change, by the rules of `--set`. Raises ConfigError if a key is not
     live or a value is invalid."""
     allowed, known = live_keys(config), flat_values(config)
@@ -49,7 +49,7 @@ def _refusal(fixed: list[str], allowed: list[str]) -> ConfigError:
     )
 
 
-def with_live_changes(config: Config[Any], live: Mapping[str, Any]) -> Config[Any]:
+def with_live_changes(config: Config, live: Mapping[str, Any]) -> Config:
     """Returns the config with exactly these values, which were validated before. `live`: dotted key -> plain
     value. No other value is derived from them."""
     # Not by apply_overrides: a budget there would switch off the others, which were changed separately.

@@ -40,7 +40,7 @@ DEFAULT_BUDGET = 500_000
 
 @dataclass(frozen=True)
 class ResolvedConfig:
-    config: Config[Any]
+    config: Config
     provenance: dict[str, str]
     """Dotted key -> origin of its value."""
     preset: str
@@ -130,12 +130,12 @@ def resolve_preset(
 
 
 def apply_overrides(
-    config: Config[Any],
+    config: Config,
     overrides: Mapping[str, Any],
     *,
     provenance: Mapping[str, str] = {},
     origin: str = "--set",
-) -> tuple[Config[Any], dict[str, str]]:
+) -> tuple[Config, dict[str, str]]:
     """Returns a stored config with overrides applied by the rules of `resolve`, and dotted key -> origin of
     every value. `provenance`: the origins that were stored with the config; `origin`: the origin of the
     overrides."""
@@ -167,7 +167,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
 
 def _validated(
     algorithm: str, layers: list[Layer], overrides: Layer, problems: list[Problem]
-) -> tuple[Config[Any], dict[str, str], Leaves]:
+) -> tuple[Config, dict[str, str], Leaves]:
     """Merges and validates the layers, with the overrides on top. Returns the config, dotted key -> origin of
     every value, and the merged leaves. `problems`: mistakes that were found before. Raises InvalidConfig for
     these and all that validation finds."""
@@ -230,7 +230,7 @@ def _nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _empty_overrides(
-    overrides: Mapping[str, Any], model: type[Config[Any]], origin: str
+    overrides: Mapping[str, Any], model: type[Config], origin: str
 ) -> list[Problem]:
     """Returns a problem for each override whose value is `{}`, which a merge would silently ignore."""
     empty = "{} sets nothing: mappings are merged key by key (expected `key: value` pairs)"
@@ -252,7 +252,7 @@ def _graft(tree: dict[str, Any], branch: Mapping[str, Any], key: str) -> None:
             raise ConfigError(f"{key} is given twice")
 
 
-def _origins(config: Config[Any], leaves: Leaves) -> dict[str, str]:
+def _origins(config: Config, leaves: Leaves) -> dict[str, str]:
     """Returns dotted key -> origin of its value, for every setting of the config."""
     explicit = {dotted_key(path): layer.origin(path) for path, (_, layer) in leaves.items()}
     return {key: explicit.get(key, "default") for key in flat_values(config)}

@@ -19,17 +19,17 @@ from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
 
 
-def to_plain(config: Config[Any]) -> dict[str, Any]:
+def to_plain(config: Config) -> dict[str, Any]:
     """Returns the config as plain numbers, text, lists and dicts; None becomes `off`."""
     return config.model_dump(mode="json")
 
 
-def flat_values(config: Config[Any]) -> dict[str, Any]:
+def flat_values(config: Config) -> dict[str, Any]:
     """Returns dotted key -> plain value, for every leaf."""
     return {dotted_key(p): v for p, v in flatten(to_plain(config), branches(type(config)))}
 
 
-def save(config: Config[Any]) -> str:
+def save(config: Config) -> str:
     """Returns the config as YAML text, with the keys in the order of the schema."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Representer = _Representer
@@ -47,7 +47,7 @@ def is_run_config(data: Any) -> bool:
     return isinstance(algo, dict) and "name" in algo
 
 
-def load(text: str, at: str = "") -> Config[Any]:
+def load(text: str, at: str = "") -> Config:
     """Returns the config that was saved. `at` is the file name for error messages. Raises InvalidConfig if
     the text is not a valid config of a run."""
     source = Source.parse(text, str(at))
@@ -66,7 +66,7 @@ def load(text: str, at: str = "") -> Config[Any]:
     return config
 
 
-def diff(a: Config[Any], b: Config[Any]) -> list[tuple[str, Any, Any]]:
+def diff(a: Config, b: Config) -> list[tuple[str, Any, Any]]:
     """Returns (dotted key, value in a, value in b) for every difference; None where a config lacks the
     key."""
     left, right = flat_values(a), flat_values(b)

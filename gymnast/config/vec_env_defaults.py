@@ -17,7 +17,7 @@ this process; CartPole's is as fast with 16 copies and 1.6 times as fast with 32
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gymnast.config.sections.shaping import step_info_keys
 
@@ -79,14 +79,14 @@ def vec_env_defaults(env_id: str) -> VecEnvDefaults:
     return MEASURED[max(prefixes, key=len)] if prefixes else FALLBACK
 
 
-def vector_is_fastest(cfg: Config[Any]) -> bool:
+def vector_is_fastest(cfg: Config) -> bool:
     """True if `env.backend: auto` means the environment's own vector implementation."""
     prefixes = [prefix for prefix in VECTOR_MIN_ENVS if cfg.env.id.startswith(prefix)]
     enough = any(cfg.env.n_envs >= VECTOR_MIN_ENVS[prefix] for prefix in prefixes)
     return enough and not vector_blockers(cfg)
 
 
-def vector_blockers(cfg: Config[Any]) -> list[str]:
+def vector_blockers(cfg: Config) -> list[str]:
     """Returns the settings that an environment's own vector implementation does not support, or only at a
     higher cost: wrappers, algorithms that learn from whole episodes, metrics from `info`, and traces of
     training episodes with images, which would have to store every image because a vector cannot replay one

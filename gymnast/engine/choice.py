@@ -33,7 +33,7 @@ class EngineChoice:
         return f"{self.name}: {self.reason}"
 
 
-def choose_engine(cfg: Config[Any], network: Network) -> EngineChoice:
+def choose_engine(cfg: Config, network: Network) -> EngineChoice:
     """Returns the engine for this network: native if it can run it, unless the config says otherwise.
 
     Raises ConfigError if the config requires the native engine and it cannot run the network.
@@ -52,7 +52,7 @@ def choose_engine(cfg: Config[Any], network: Network) -> EngineChoice:
     return EngineChoice("torch", obstacle, used_by_torch)
 
 
-def splits_batch_over_threads(cfg: Config[Any], network: Network) -> bool:
+def splits_batch_over_threads(cfg: Config, network: Network) -> bool:
     """Returns whether each of `threads` computes its own share of a minibatch (`engine/torch/shares.py`).
 
     True for image networks of our own layers with an `Objective` as their loss. In all other cases
@@ -62,7 +62,7 @@ def splits_batch_over_threads(cfg: Config[Any], network: Network) -> bool:
     return has_images and cfg.device == "cpu" and cfg.algo.native
 
 
-def _obstacle(cfg: Config[Any], network: Network) -> str | None:
+def _obstacle(cfg: Config, network: Network) -> str | None:
     """Returns why the native engine is not used; None if it is."""
     if not cfg.algo.native:
         return f"{cfg.algo.name} is computed by torch"

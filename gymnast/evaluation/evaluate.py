@@ -111,7 +111,7 @@ class Evaluation:
 class Evaluator:
     """Holds the environments for evaluation and plans the episodes of each kind of evaluation."""
 
-    def __init__(self, cfg: Config[Any]) -> None:
+    def __init__(self, cfg: Config) -> None:
         self.cfg = cfg
         limit = cfg.evaluation_limit()
         self.envs = InProcessBackend(

@@ -84,7 +84,7 @@ class EvaluationRunner(Protocol):
 class InlineEvaluation:
     """Evaluates in this process; its environments are opened for the first job."""
 
-    def __init__(self, cfg: Config[Any], report: ProgressCallback = lambda *_: None) -> None:
+    def __init__(self, cfg: Config, report: ProgressCallback = lambda *_: None) -> None:
         self.cfg, self.report = cfg, report
         self.evaluator: AnyEvaluator | None = None
         self._done: EvaluationResult | GymnastError | None = None
@@ -127,7 +127,7 @@ class ProcessEvaluation:
 
     def __init__(
         self,
-        cfg: Config[Any],
+        cfg: Config,
         log_line: Callable[[str], None],
         report: ProgressCallback = lambda *_: None,
     ) -> None:
@@ -253,7 +253,7 @@ class _Silence(Exception):
     """The child sent no heartbeat in time: it may hang in an environment."""
 
 
-def open_evaluator(cfg: Config[Any]) -> AnyEvaluator:
+def open_evaluator(cfg: Config) -> AnyEvaluator:
     """Returns an evaluator with its environments opened."""
     if not is_multi_agent(cfg.env.id):
         return Evaluator(cfg)
@@ -302,7 +302,7 @@ def run_job(
 
 
 def open_evaluation_runner(
-    cfg: Config[Any], log_line: Callable[[str], None], report: ProgressCallback = lambda *_: None
+    cfg: Config, log_line: Callable[[str], None], report: ProgressCallback = lambda *_: None
 ) -> EvaluationRunner:
     """Returns the runner that `eval.mode` asks for. `log_line` gets what environments print in another
     process; `report` gets the progress of an evaluation."""

@@ -11,7 +11,6 @@ import time
 import traceback
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
-from typing import Any
 
 from gymnast.config.config import Config
 from gymnast.envs.backends import child
@@ -32,7 +31,7 @@ class Heartbeat:
             self.connection.send((ALIVE, done, total))
 
 
-def try_open_evaluator(cfg: Config[Any]) -> AnyEvaluator | None:
+def try_open_evaluator(cfg: Config) -> AnyEvaluator | None:
     """Opens the environments before the first job arrives. A failure is ignored here: that job tries
     again and reports it."""
     try:

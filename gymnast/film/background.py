@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 from gymnast.config.config import Config
 from gymnast.processes import guard
@@ -18,7 +17,7 @@ VARIABLE = "GYMNAST_FILM"
 """Environment variable; `off` disables the videos that are made automatically."""
 
 
-def film_in_background(run: Path, cfg: Config[Any]) -> None:
+def film_in_background(run: Path, cfg: Config) -> None:
     """Starts a process that films the evaluations of the run in directory `run`; training neither
     waits for it nor fails with it. Does nothing if evaluations are not stored, `traces.film` is
     off, or GYMNAST_FILM=off."""

@@ -42,7 +42,7 @@ class Clip:
     episodes: int
 
 
-def film_learning(run: Run, cfg: Config[Any], options: FilmOptions) -> dict[str, Any]:
+def film_learning(run: Run, cfg: Config, options: FilmOptions) -> dict[str, Any]:
     """Makes the film and returns its description: versions, seeds and returns of its clips, and the
     fields of `describe_film`."""
     clips = choose_clips(run)
@@ -85,7 +85,7 @@ def _median(traces: list[Trace]) -> Trace:
 
 
 def _film(
-    cfg: Config[Any], renderer: EnvRenderer, clips: list[Clip], options: FilmOptions, note: str
+    cfg: Config, renderer: EnvRenderer, clips: list[Clip], options: FilmOptions, note: str
 ) -> FilmWriter:
     """Writes the film, one clip after the other. `note`: the warning shown on every frame; empty
     for an exact replay, which raises ReplayMismatch where it differs from the stored episode."""

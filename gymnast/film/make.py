@@ -41,7 +41,7 @@ class FilmOptions:
     """Whether a .json file that describes the film is written next to it."""
 
 
-def film_episode(cfg: Config[Any], chosen: ChosenEpisode, options: FilmOptions) -> dict[str, Any]:
+def film_episode(cfg: Config, chosen: ChosenEpisode, options: FilmOptions) -> dict[str, Any]:
     """Makes the film and returns its description."""
     with episode_source(cfg, chosen) as source:
         writer, note = write_film(source, options)
@@ -56,7 +56,7 @@ def film_episode(cfg: Config[Any], chosen: ChosenEpisode, options: FilmOptions) 
 
 
 @contextmanager
-def episode_source(cfg: Config[Any], chosen: ChosenEpisode) -> Iterator[FilmSource[EpisodeFrame]]:
+def episode_source(cfg: Config, chosen: ChosenEpisode) -> Iterator[FilmSource[EpisodeFrame]]:
     """Opens the environment of an episode as a source of frames. If the observations are images, they are the
     frames, and nothing is rendered."""
     trace = chosen.trace

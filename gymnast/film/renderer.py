@@ -46,7 +46,7 @@ def headless_rendering() -> Iterator[None]:
 class EnvRenderer:
     """An open environment of a config, and its rendered pictures."""
 
-    def __init__(self, cfg: Config[Any], *, render: bool = True, training: bool = False) -> None:
+    def __init__(self, cfg: Config, *, render: bool = True, training: bool = False) -> None:
         """`render`: open it with a renderer. `training`: with the settings and time limit of training."""
         self.name, self.text_renderer = cfg.env.id, TextRenderer()
         self._masked = cfg.env.action_mask

@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
@@ -66,7 +65,7 @@ def film_run(run: Run) -> None:
                 print(f"{out.name}: {summary}", flush=True)
 
 
-def _film_matches(run: Run, cfg: Config[Any]) -> None:
+def _film_matches(run: Run, cfg: Config) -> None:
     """Films the matches that `choose_matches` returns for the best checkpoint, except those whose
     film exists, and prints a line for each film."""
     with closing(MatchRenderer(cfg)) as renderer:

@@ -66,7 +66,7 @@ def export(run: Run, export_format: str, out: Path | None = None) -> dict[str, A
 
 def _replay(
     run: Run,
-    cfg: Config[Any],
+    cfg: Config,
     metrics: Mapping[str, Metric],
     rows: Sequence[Row],
     tracker_name: str,
@@ -90,7 +90,7 @@ def _replay(
         raise GymnastError(f"export to {tracker_name} failed: {problem}", at=str(path)) from problem
 
 
-def _declarations(cfg: Config[Any], rows: Sequence[Row]) -> dict[str, Metric]:
+def _declarations(cfg: Config, rows: Sequence[Row]) -> dict[str, Metric]:
     """Returns the declarations of all metrics in the rows; an empty one for metrics that this version
     lacks."""
     names = dict.fromkeys(key.rpartition(":")[2] for row in rows for key in row)

@@ -16,7 +16,7 @@ from gymnast.runs.events import CHANGED
 from gymnast.runs.run import Run
 
 
-def settings_in_use(run: Run) -> tuple[Config[Any], dict[str, str]]:
+def settings_in_use(run: Run) -> tuple[Config, dict[str, str]]:
     """Returns the config, and key -> origin of the value, such as `live change at 12,288 env steps`."""
     config, origins = run.config(), run.provenance()
     live = run.info.get("live", {})
@@ -33,7 +33,7 @@ def settings_in_use(run: Run) -> tuple[Config[Any], dict[str, str]]:
 
 def settings_of_environment(
     name: str, overrides: Mapping[str, Any]
-) -> tuple[str, Config[Any], dict[str, str]]:
+) -> tuple[str, Config, dict[str, str]]:
     """Returns the preset (with a note), the config, and key -> origin of the value.
 
     The environment is only loaded if defaults depend on its spaces.

@@ -47,7 +47,7 @@ with means this close to the center, as a share of the range."""
 
 
 def network_report(
-    cfg: Config[Any],
+    cfg: Config,
     collector: Collector,
     checkpoint: Checkpoint | None = None,
     runs_dir: Path | None = None,
@@ -174,7 +174,7 @@ def _current_obs(collector: Collector, role: str) -> Array:
 
 @contextmanager
 def _opponents(
-    cfg: Config[Any], collector: Collector, checkpoint: Checkpoint | None, runs_dir: Path | None
+    cfg: Config, collector: Collector, checkpoint: Checkpoint | None, runs_dir: Path | None
 ) -> Iterator[None]:
     """Lets the policies that the config names play the roles that do not learn, in environments with
     several agents."""

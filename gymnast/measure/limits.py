@@ -16,7 +16,7 @@ from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import with_declared_ranges
 
 
-def metric_limits(collector: Collector, cfg: Config[Any]) -> Limits:
+def metric_limits(collector: Collector, cfg: Config) -> Limits:
     """Returns the limits that the spaces, the facts and the config of this task put on metrics; with several
     roles, limits that hold for all."""
     limits = [
@@ -25,7 +25,7 @@ def metric_limits(collector: Collector, cfg: Config[Any]) -> Limits:
     return reduce(Limits.joined, limits)
 
 
-def _limits_of_role(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) -> Limits:
+def _limits_of_role(obs: Any, action: Any, collector: Collector, cfg: Config) -> Limits:
     """Returns the limits for the metrics of a role with these observation and action spaces. Declared ranges
     of observations are not used with `env.tasks`, randomization or noise, which may leave them."""
     facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)

@@ -53,7 +53,7 @@ class TrackedRun:
     def from_run_info(
         cls,
         info: Mapping[str, Any],
-        cfg: Config[Any],
+        cfg: Config,
         metrics: Mapping[str, Metric],
         folder: Path,
         films: Callable[[], Sequence[Film]],

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from gymnast.config.config import Config
 from gymnast.config.facts import Facts
@@ -42,7 +42,7 @@ class PlayOptions:
 
 
 def play(
-    cfg: Config[Any],
+    cfg: Config,
     policy: Policy | None,
     options: PlayOptions,
     *,
@@ -88,7 +88,7 @@ def play(
 
 
 def _player(
-    cfg: Config[Any],
+    cfg: Config,
     policy: Policy | None,
     options: PlayOptions,
     renderer: EnvRenderer,
@@ -109,7 +109,7 @@ def _player(
     return WindowPlayer(keys, viewer.window, step_by_step=options.step_by_step)
 
 
-def _declared_facts(cfg: Config[Any], renderer: EnvRenderer) -> Facts:
+def _declared_facts(cfg: Config, renderer: EnvRenderer) -> Facts:
     """Returns the facts with names for the observation after our wrappers, such as stacked frames."""
     return facts_for_policy_obs(
         cfg.facts, cfg.env, spaces.convert_obs_space(renderer.env.observation_space)

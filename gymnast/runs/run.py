@@ -194,7 +194,7 @@ class Run:
 
         return MetricStore(layout.METRICS.path(self.path))
 
-    def config(self) -> Config[Any]:
+    def config(self) -> Config:
         """Returns the resolved config."""
         from gymnast.config.serialize import load
 

@@ -37,7 +37,7 @@ class Tournament:
         self,
         run: Run,
         saved: Checkpoint,
-        cfg: Config[Any],
+        cfg: Config,
         runs_dir: Path | None,
         report: ProgressCallback = lambda *_: None,
     ) -> None:

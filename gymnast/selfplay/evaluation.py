@@ -162,7 +162,7 @@ class MatchEvaluation:
 
 
 class MatchEvaluator:
-    def __init__(self, cfg: Config[Any]) -> None:
+    def __init__(self, cfg: Config) -> None:
         self.cfg = cfg
         self.matches = open_matches(cfg, cfg.eval.n_envs)
         self.learners = learning_roles(cfg, list(self.matches.roles))
@@ -311,7 +311,7 @@ class MatchEvaluator:
         self.matches.close()
 
 
-def learning_roles(cfg: Config[Any], roles: Sequence[str]) -> list[str]:
+def learning_roles(cfg: Config, roles: Sequence[str]) -> list[str]:
     """Returns the roles that learn: those for which the config names no other player."""
     return [role for role in roles if role not in cfg.roles or cfg.roles[role].is_learner]
 

@@ -38,7 +38,7 @@ whole window."""
 class League:
     def __init__(
         self,
-        cfg: Config[Any],
+        cfg: Config,
         matches: Matches,
         learners: Sequence[str],
         run_dir: Path,

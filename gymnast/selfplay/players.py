@@ -52,7 +52,7 @@ def policy_from_run(matches: Matches, role: str, ref: str, runs_dir: Path) -> Po
 
 
 def refuse_unknown_players(
-    cfg: Config[Any], matches: Matches, learners: Sequence[str], runs_dir: Path
+    cfg: Config, matches: Matches, learners: Sequence[str], runs_dir: Path
 ) -> None:
     """Raises an error if a player that the config names cannot be found; called before a run is created.
     `learners`: the roles that learn; `runs_dir`: where other runs are looked up."""

@@ -34,7 +34,7 @@ Term = Callable[[Steps], Array]
 class Shaping:
     """The reward terms of one learner, with the state that they need across rollouts."""
 
-    def __init__(self, cfg: Config[Any], obs: Observation, columns: int | None = None) -> None:
+    def __init__(self, cfg: Config, obs: Observation, columns: int | None = None) -> None:
         """`columns`: number N of columns of its rollouts, by default `env.n_envs`."""
         columns = columns or cfg.env.n_envs
         facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)

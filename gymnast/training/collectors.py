@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gymnast.collect.collector import Collector
 from gymnast.collect.tasks import TaskSampler
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from gymnast.collect.matches import MatchCollector
 
 
-def open_collector(cfg: Config[Any]) -> Collector:
+def open_collector(cfg: Config) -> Collector:
     """Returns a collector with the training environments opened."""
     return _open_matches(cfg) if is_multi_agent(cfg.env.id) else open_vector_collector(cfg)
 
 
-def open_vector_collector(cfg: Config[Any]) -> VectorCollector:
+def open_vector_collector(cfg: Config) -> VectorCollector:
     """Returns a collector for an environment with one agent, with its copies opened. Whether seeds make its
     episodes reproducible is declared in the facts, or tried out. Raises ConfigError if the backend cannot
     collect the whole episodes that the algorithm needs."""
@@ -71,7 +71,7 @@ def open_vector_collector(cfg: Config[Any]) -> VectorCollector:
     )
 
 
-def _open_matches(cfg: Config[Any]) -> MatchCollector:
+def _open_matches(cfg: Config) -> MatchCollector:
     """Returns a collector with the matches of a multi-agent environment opened. Raises ConfigError for an
     algorithm that cannot learn roles, and if no role learns."""
     from gymnast.collect.matches import MatchCollector

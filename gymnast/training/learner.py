@@ -81,7 +81,7 @@ class Learner:
         role: str,
         obs: Observation,
         action: Action,
-        cfg: Config[Any],
+        cfg: Config,
         n_columns: int | None = None,
     ) -> None:
         """`n_columns` is the number of columns N of its rollouts [T, N]; `env.n_envs` if None. Roles with
@@ -220,7 +220,7 @@ class Learner:
         scale.running_return = arrays["reward.carry"].copy()
 
 
-def build_policy(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
+def build_policy(obs: Observation, action: Action, cfg: Config) -> Policy:
     """Returns an untrained policy for these spaces, without initial weights. Observation ranges that the
     facts of the environment declare replace the bounds of its space."""
     obs = with_declared_ranges(obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ _BYTES_PER_STEP = 64
 """Bytes of a step without its observation: action, reward, value, flags. A low estimate."""
 
 
-def check_memory_fits(cfg: Config[Any], obs_spaces: Sequence[Observation]) -> None:
+def check_memory_fits(cfg: Config, obs_spaces: Sequence[Observation]) -> None:
     """Raises ConfigError if a rollout or the replay buffer does not fit into this machine's memory.
     `obs_spaces` has one observation space per role."""
     # Bytes of one observation, per role.

@@ -70,9 +70,7 @@ class Session:
     """Ids of the commanded live changes that were applied since the last rollout."""
 
     @classmethod
-    def build(
-        cls, cfg: Config[Any], collector: Collector, scores: Scores, run_dir: Path
-    ) -> Session:
+    def build(cls, cfg: Config, collector: Collector, scores: Scores, run_dir: Path) -> Session:
         """Returns a session before its first rollout; `run_dir` is the run's directory."""
         clock = Clock(limits=cfg.stop.limits())
         spaces, settings = collector.spaces, Settings(cfg)
@@ -119,7 +117,7 @@ class Session:
             policy.copy_from(self.learners[role].policy)
 
     @property
-    def cfg(self) -> Config[Any]:
+    def cfg(self) -> Config:
         """The settings in use, live changes included."""
         return self.settings.current
 
@@ -234,7 +232,7 @@ class Session:
         return {role: learner.policy.spec() for role, learner in self.learners.items()}
 
 
-def _league(cfg: Config[Any], collector: Collector, run_dir: Path) -> League | None:
+def _league(cfg: Config, collector: Collector, run_dir: Path) -> League | None:
     """Returns the league of an environment with several agents, else None."""
     if not is_multi_agent(cfg.env.id):
         return None

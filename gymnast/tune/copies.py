@@ -77,7 +77,7 @@ class TuningResult:
 
 def tune_copies(
     target: str,
-    cfg: Config[Any],
+    cfg: Config,
     *,
     backends: Sequence[str] = BACKENDS,
     copies: Sequence[int] = COPIES,
@@ -130,7 +130,7 @@ def best_sample(
     )
 
 
-def probe_env(cfg: Config[Any]) -> ProbeResult:
+def probe_env(cfg: Config) -> ProbeResult:
     """Probes rewards and observations with random actions, in this process."""
     few = cfg.env.model_copy(update={"backend": "inprocess", "n_envs": _PROBE_COPIES})
     rng, seeds = stream(0, "tune"), (episode_seed(0, "tune", number) for number in count())
@@ -167,7 +167,7 @@ def steps_between_rewards(reward: Array, terminated: Array) -> float | None:
     return float(reward.size / informative.sum()) if informative.any() else None
 
 
-def amount_per_copy(cfg: Config[Any], n_envs: int) -> tuple[str, int] | None:
+def amount_per_copy(cfg: Config, n_envs: int) -> tuple[str, int] | None:
     """Returns the setting for the amount that each copy collects per update (`n_steps` or `episodes`), and
     its value with `n_envs` copies that keeps the total; None if the total is not divisible."""
     length = cfg.initial_algo().rollout_length()
@@ -176,7 +176,7 @@ def amount_per_copy(cfg: Config[Any], n_envs: int) -> tuple[str, int] | None:
     return (name, total // n_envs) if total and total % n_envs == 0 else None
 
 
-def _patch(cfg: Config[Any], best: SpeedSample | None) -> dict[str, Any]:
+def _patch(cfg: Config, best: SpeedSample | None) -> dict[str, Any]:
     """Returns the settings of the best sample, section -> key -> value; if the number of copies
     changes, also the amount that each copy collects, so that an update uses as much data as before.
     Empty without a best sample."""
@@ -190,7 +190,7 @@ def _patch(cfg: Config[Any], best: SpeedSample | None) -> dict[str, Any]:
 
 
 def _speed_advice(
-    cfg: Config[Any], samples: Sequence[SpeedSample], best: SpeedSample | None
+    cfg: Config, samples: Sequence[SpeedSample], best: SpeedSample | None
 ) -> Iterator[str]:
     """Yields how much faster the best sample is than the configured backend and number of copies,
     and whether a backend that cannot restore unfinished episodes is clearly faster. Nothing without
@@ -212,7 +212,7 @@ def _speed_advice(
         yield f"{name} is {times:.2g} times as fast as that, but {drawback}"
 
 
-def _rollout_advice(cfg: Config[Any], patch: dict[str, Any]) -> Iterator[str]:
+def _rollout_advice(cfg: Config, patch: dict[str, Any]) -> Iterator[str]:
     """Yields that the patch keeps the amount of data per update, and any conflict with other settings."""
     for name, value in patch.get("algo", {}).items():
         n_envs, unit = patch["env"]["n_envs"], "env steps" if name == "n_steps" else "episodes"

@@ -64,7 +64,7 @@ class _Slice:
     env_seconds: float
 
 
-def measure_speed(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -> SpeedSample:
+def measure_speed(cfg: Config, backend: str, n_envs: int, seconds: float) -> SpeedSample:
     """Collects as training does, with an untrained policy, for up to `seconds`, or less once the slices
     agree. Startup and warmup are not timed."""
     env = cfg.env.model_copy(update={"backend": backend, "n_envs": n_envs})
@@ -102,7 +102,7 @@ def cpu_seconds() -> float:
     return float(sum(t.user + t.system for t in times))
 
 
-def _slice_collector(cfg: Config[Any], collector: VectorCollector) -> Callable[[], _Slice]:
+def _slice_collector(cfg: Config, collector: VectorCollector) -> Callable[[], _Slice]:
     """Returns a function that collects one slice. The rollout length that takes SLICE_SECONDS is found
     first, which is also the warmup."""
     policy = build_policy(*collector.spaces[ROLE], cfg)

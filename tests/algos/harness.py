@@ -42,7 +42,7 @@ OBSERVATION_SPACES = [
 
 @dataclass
 class LearnerHarness:
-    cfg: Config[Any]
+    cfg: Config
     collector: VectorCollector
     learner: Learner
     clock: Clock = field(default_factory=Clock)

@@ -40,12 +40,12 @@ TAG = {"tag": "seeker", "timeout": "hider", "truce": ""}
 STEP = 1024
 
 
-def config(**settings: Any) -> Config[Any]:
+def config(**settings: Any) -> Config:
     return resolve("tag", SHORT | {"facts.fps": 5} | settings).config
 
 
 def played(
-    cfg: Config[Any],
+    cfg: Config,
     seed: int,
     *,
     cast: Mapping[str, str] | None = None,

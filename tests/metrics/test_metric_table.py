@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 
 from gymnast.clock import CLOCKS
-from gymnast.config.config import Config
+from gymnast.config.config import CONFIGS, Config
 from gymnast.config.schedule import Schedule
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections.env import EnvConfig
@@ -122,9 +122,9 @@ def test_keys_are_ordered_by_section_then_priority():
     ]  # fmt: skip
 
 
-def config(**more) -> Config[PPOConfig]:
+def config(**more) -> Config:
     sections = {"env": {"id": "CartPole-v1"}, "algo": {}, "stop": {"env_steps": 1000}}
-    return Config[PPOConfig].model_validate({**sections, **more})
+    return CONFIGS["ppo"].model_validate({**sections, **more})
 
 
 def test_declared_adds_a_hyper_metric_per_scheduled_field_with_its_docstring():

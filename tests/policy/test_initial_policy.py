@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +52,7 @@ def test_the_initial_policy_is_close_to_uniform(target: str):
             is_close_to_uniform(policy, shown)
 
 
-def first_shown(cfg: Config[Any]) -> dict[str, tuple[Observation, Action, np.ndarray]]:
+def first_shown(cfg: Config) -> dict[str, tuple[Observation, Action, np.ndarray]]:
     """Returns by role the spaces and the first observations of a hundred episodes."""
     if is_multi_agent(cfg.env.id):
         with closing(open_matches(cfg, 1)) as matches:

@@ -43,7 +43,7 @@ HALVE = {
 
 
 @cache
-def config(overrides: str) -> Config[Any]:
+def config(overrides: str) -> Config:
     return resolve("CartPole-v1", ast.literal_eval(overrides)).config
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -42,7 +41,7 @@ _CHECKS = ("reset", "step", "observation", "finite", "ends", "time limit", "fact
 
 def check_matches(
     target: str,
-    cfg: Config[Any],
+    cfg: Config,
     *,
     steps: int = STEPS,
     seed: int = 0,
@@ -68,7 +67,7 @@ def check_matches(
 class _MatchCheck:
     """Plays random matches and keeps the first violation of each check."""
 
-    def __init__(self, cfg: Config[Any], matches: Matches, seed: int) -> None:
+    def __init__(self, cfg: Config, matches: Matches, seed: int) -> None:
         self.cfg, self.matches, self.seed = cfg, matches, seed
         self.steps = self.started = 0
         self.played: list[MatchTranscript] = []

@@ -78,7 +78,7 @@ def _is_readable(space: gym.Space[Any]) -> bool:
     return True
 
 
-def _spaces(cfg: Config[Any], env_cfg: EnvConfig) -> tuple[Observation, Action]:
+def _spaces(cfg: Config, env_cfg: EnvConfig) -> tuple[Observation, Action]:
     """Returns the spaces of the environment with the settings `env_cfg`, or of the first role of a
     multi-agent environment."""
     if is_multi_agent(cfg.env.id):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import Matches
 from gymnast.errors import ConfigError
 from gymnast.text.suggestions import did_you_mean
 
 
-def open_matches(cfg: Config[Any], n_matches: int) -> Matches:
+def open_matches(cfg: Config, n_matches: int) -> Matches:
     """Returns `n_matches` matches. Raises ConfigError for a role that the environment does not have."""
     env = cfg.env
     # Imported on demand: only the game that is played has to be installed.

@@ -38,7 +38,7 @@ class MatchFrame:
 class MatchRenderer:
     """An open match environment of a config, and its rendered pictures."""
 
-    def __init__(self, cfg: Config[Any], *, training: bool = False) -> None:
+    def __init__(self, cfg: Config, *, training: bool = False) -> None:
         """`training`: for training matches, in which `league.balance` may have slowed a role."""
         self.cfg = cfg
         self.matches: Matches = open_matches(cfg, 1)

@@ -36,7 +36,7 @@ def has_later_checkpoint(run: Run, saved: Checkpoint) -> bool:
     return saved.step < max(checkpoint.list_checkpoints(run.path))
 
 
-def settings_at(run: Run, saved: Checkpoint) -> tuple[Config[Any], dict[str, str]]:
+def settings_at(run: Run, saved: Checkpoint) -> tuple[Config, dict[str, str]]:
     """Returns the config that the run had at this checkpoint, and dotted key -> origin of each setting: the
     stored config without the changes that later `resume` commands made."""
     cfg, origins = run.config(), run.provenance()
@@ -56,7 +56,7 @@ def settings_at(run: Run, saved: Checkpoint) -> tuple[Config[Any], dict[str, str
 def branch(
     run: Run,
     saved: Checkpoint,
-    cfg: Config[Any],
+    cfg: Config,
     provenance: Mapping[str, str],
     label: Label,
 ) -> Run:

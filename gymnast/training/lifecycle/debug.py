@@ -10,14 +10,13 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from gymnast.config.config import Config
 from gymnast.config.serialize import diff
 from gymnast.training.loop import Loop
 
 
-def single_process_config(cfg: Config[Any]) -> Config[Any]:
+def single_process_config(cfg: Config) -> Config:
     """Returns the config with environments and evaluation in this process and one thread. The computed
     numbers stay the same, but an environment fault ends training instead of restarting the copy."""
     return cfg.model_copy(
@@ -43,7 +42,7 @@ def detect_anomalies() -> Iterator[None]:
                 _detect_anomalies(False)
 
 
-def start_debugging(loop: Loop, cfg: Config[Any]) -> None:
+def start_debugging(loop: Loop, cfg: Config) -> None:
     """Turns on torch's anomaly detection, which finds the origin of NaN, if torch is the engine, and
     records which settings --debug replaced in this session."""
     if any(learner.policy.engine == "torch" for learner in loop.session.learners.values()):

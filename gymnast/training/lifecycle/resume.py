@@ -46,7 +46,7 @@ from gymnast.training.loop import Loop
 
 def resume(
     run: Run,
-    make_collector: Callable[[Config[Any]], Collector],
+    make_collector: Callable[[Config], Collector],
     *,
     at: str = "latest",
     overrides: Mapping[str, Any],
@@ -237,8 +237,8 @@ def _schedule_live_changes(
 
 def _record_resume(
     loop: Loop,
-    before: Config[Any],
-    cfg: Config[Any],
+    before: Config,
+    cfg: Config,
     saved: Checkpoint,
     restarted: Mapping[int, str],
     *,
@@ -278,7 +278,7 @@ def _record_resume(
         loop.event("budget changed", schedules_moved=moved)
 
 
-def _changes(before: Config[Any], cfg: Config[Any]) -> list[dict[str, Any]]:
+def _changes(before: Config, cfg: Config) -> list[dict[str, Any]]:
     """Returns the changed settings (key, from, to). Trackers do not count: they only observe."""
     changes = ({"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg))
     return [change for change in changes if not change["key"].startswith("track.")]

@@ -48,7 +48,7 @@ def check_can_continue(run: Run, saved: Checkpoint, *, changed: bool, branches: 
 
 
 def check_budget(
-    run: Run, saved: Checkpoint, before: Config[Any], cfg: Config[Any], *, branches: bool
+    run: Run, saved: Checkpoint, before: Config, cfg: Config, *, branches: bool
 ) -> None:
     """Raises RunError for a budget that is used up already or, for the run itself, smaller than its stored
     budget. `before` and `cfg` are the settings at the checkpoint and the requested ones; `branches`: a new
@@ -87,7 +87,7 @@ def _resumed_from(run: Run, saved: Checkpoint) -> bool:
     return any(event["changes"] for event in resumed)
 
 
-def check_compatible(before: Config[Any], cfg: Config[Any]) -> None:
+def check_compatible(before: Config, cfg: Config) -> None:
     """Raises ConfigError for changed settings that a checkpoint cannot be loaded into."""
     # These determine the shapes of stored arrays, the meaning of stored statistics, and the episodes
     # that are restored by replaying their actions.
@@ -106,12 +106,12 @@ def check_compatible(before: Config[Any], cfg: Config[Any]) -> None:
         )
 
 
-def _shaping_terms(cfg: Config[Any]) -> dict[str, Any]:
+def _shaping_terms(cfg: Config) -> dict[str, Any]:
     """Returns the settings that the state of shaping terms depends on."""
     return {name: (term.term, term.kwargs) for name, term in cfg.shaping.items()}
 
 
-def _roles(cfg: Config[Any]) -> dict[str, Any]:
+def _roles(cfg: Config) -> dict[str, Any]:
     """Returns, for every role that differs from the default, who plays it and the settings that its
     policy and state depend on."""
     changeable = ("algo.", "transaction.")

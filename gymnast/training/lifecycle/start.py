@@ -54,7 +54,7 @@ from gymnast.training.loop import Loop
 from gymnast.training.memory_check import check_memory_fits
 from gymnast.training.session import POLICY, Session
 
-ConsoleFactory = Callable[[Mapping[str, Metric], Config[Any]], Sink]
+ConsoleFactory = Callable[[Mapping[str, Metric], Config], Sink]
 """Returns the console sink of a run, for its metrics and config."""
 
 
@@ -114,7 +114,7 @@ def start_run(
 @contextmanager
 def open_run(
     run: Run,
-    cfg: Config[Any],
+    cfg: Config,
     collector: Collector,
     console: ConsoleFactory,
     *,
@@ -270,7 +270,7 @@ def _load_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
 
 
 def validate_before_start(
-    cfg: Config[Any], collector: Collector, source: tuple[Run, Checkpoint] | None
+    cfg: Config, collector: Collector, source: tuple[Run, Checkpoint] | None
 ) -> None:
     """Raises for every problem that can be found before the run directory exists, so that a run that exists
     is a run that trains: missing trackers, engines and devices, unsuitable spaces, too little memory, rules
@@ -308,7 +308,7 @@ def validate_before_start(
         )
 
 
-def _refuse_unknown_players(cfg: Config[Any], collector: Collector, runs_dir: Path) -> None:
+def _refuse_unknown_players(cfg: Config, collector: Collector, runs_dir: Path) -> None:
     """Raises ConfigError if the config names an opponent that cannot be loaded."""
     # imported here: training a single agent must not pay for loading the self-play modules
     from gymnast.collect.matches import MatchCollector
@@ -318,7 +318,7 @@ def _refuse_unknown_players(cfg: Config[Any], collector: Collector, runs_dir: Pa
     refuse_unknown_players(cfg, collector.matches, collector.learners, runs_dir)
 
 
-def _repeatable(cfg: Config[Any]) -> bool:
+def _repeatable(cfg: Config) -> bool:
     """True if the same seed gives the same run: no schedule, cadence or budget uses the wall clock."""
     settings = Settings(cfg)
     owners = [cfg, *(settings.for_role(role) for role in cfg.roles)]

@@ -32,7 +32,7 @@ class StopReason:
         return self.kind not in ("command", "interrupted")
 
 
-def stop_conditions(cfg: Config[Any]) -> list[str]:
+def stop_conditions(cfg: Config) -> list[str]:
     """Returns the conditions that end training before its budget does, as clauses for the user."""
     stop, conditions = cfg.stop, list[str]()
     if stop.solved and cfg.facts.threshold is not None:
@@ -48,9 +48,7 @@ def stop_conditions(cfg: Config[Any]) -> list[str]:
     return conditions
 
 
-def rollout_stop_reason(
-    cfg: Config[Any], clock: Clock, row: Mapping[str, float]
-) -> StopReason | None:
+def rollout_stop_reason(cfg: Config, clock: Clock, row: Mapping[str, float]) -> StopReason | None:
     """Returns a reason to stop after a rollout with this row of metrics, or None: the training return is
     reached, or a budget spent."""
     goal = cfg.stop.train_return
@@ -66,7 +64,7 @@ def rollout_stop_reason(
 
 
 def evaluation_stop_reason(
-    cfg: Config[Any], result: EvaluationResult, evals_since_best: int
+    cfg: Config, result: EvaluationResult, evals_since_best: int
 ) -> StopReason | None:
     """Returns a reason to stop after a score, or None; `evals_since_best` is the number of evaluations since
     the best one."""
@@ -91,7 +89,7 @@ def is_solved(score: Mapping[str, Any] | None, threshold: float | None) -> bool:
     return score is not None and threshold is not None and score["low"] >= threshold
 
 
-def is_worth_evaluating(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> bool:
+def is_worth_evaluating(cfg: Config, clock: Clock, row: Mapping[str, float]) -> bool:
     """True after `eval.warmup` env steps and once the training return has reached `eval.start_at`."""
     if cfg.eval.warmup is not None and clock.env_steps < cfg.eval.warmup:
         return False

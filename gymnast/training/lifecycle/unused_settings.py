@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gymnast.collect.collector import Collector
 from gymnast.config.applies import Context, ineffective_settings
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def unused_settings(
-    keys: Iterable[str], cfg: Config[Any], collector: Collector
+    keys: Iterable[str], cfg: Config, collector: Collector
 ) -> list[tuple[str, str]]:
     """Returns (dotted key, when it would have an effect) for each of these settings that has none.
     `roles.ROLE.set.*` is checked against the spaces of that role."""
@@ -45,7 +45,7 @@ def record_unused_settings(loop: Loop, keys: Iterable[str]) -> None:
         loop.event("setting without effect", key=key, why=why)
 
 
-def _context(cfg: Config[Any], spaces: Iterable[tuple[Observation, Action]]) -> Context:
+def _context(cfg: Config, spaces: Iterable[tuple[Observation, Action]]) -> Context:
     """Returns the context of all these spaces together: a setting has an effect if it applies to one
     of them."""
     observations, actions = zip(*spaces, strict=True)

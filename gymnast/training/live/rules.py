@@ -151,7 +151,7 @@ class PlateauRule:
         return {"rule": self.name, "did": did, "why": why, "changes": changes}
 
 
-def build_rules(cfg: Config[Any]) -> dict[str, PlateauRule]:
+def build_rules(cfg: Config) -> dict[str, PlateauRule]:
     """Returns the rules by name. Raises ConfigError if a watched metric is unknown, has no better
     direction, or depends on the wall clock."""
     metrics = run_metrics(cfg) if cfg.rules else {}
@@ -172,7 +172,7 @@ def build_rules(cfg: Config[Any]) -> dict[str, PlateauRule]:
     return rules
 
 
-def validate_rules(cfg: Config[Any]) -> None:
+def validate_rules(cfg: Config) -> None:
     """Raises ConfigError, before a run is created, for a rule whose very first change would fail."""
     for name in build_rules(cfg):
         try:
@@ -182,7 +182,7 @@ def validate_rules(cfg: Config[Any]) -> None:
             raise ConfigError(" ".join(str(problem).split()), at=at) from None
 
 
-def _assignments(rule: RuleConfig, cfg: Config[Any]) -> dict[str, Any]:
+def _assignments(rule: RuleConfig, cfg: Config) -> dict[str, Any]:
     """Returns dotted key -> new value, for the rule's changes applied to the current settings."""
     assignments: dict[str, Any] = {}
     for key, change in rule.change.items():
@@ -193,7 +193,7 @@ def _assignments(rule: RuleConfig, cfg: Config[Any]) -> dict[str, Any]:
     return assignments
 
 
-def _setting(cfg: Config[Any], key: str) -> Any:
+def _setting(cfg: Config, key: str) -> Any:
     """Returns the value of a dotted key. Sections are objects; `shaping` and `roles` are mappings."""
     value: Any = cfg
     for part in key.split("."):

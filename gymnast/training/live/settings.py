@@ -50,7 +50,7 @@ class Schedules:
 class Settings:
     """The run's config with the live changes on top. `resume --set` overrides live changes."""
 
-    def __init__(self, config: Config[Any]) -> None:
+    def __init__(self, config: Config) -> None:
         self._config = config
         self.load({})
 
@@ -62,16 +62,16 @@ class Settings:
         """Dotted key -> plain value of every setting that a command or a rule changed."""
         self.schedules = Schedules(self.current.algo, self.current.shaping)
         # Filled on demand: building a role's config validates it anew, too slow for every rollout.
-        self._of_role: dict[str, tuple[Config[Any], Schedules]] = {}
+        self._of_role: dict[str, tuple[Config, Schedules]] = {}
 
-    def for_role(self, role: str) -> Config[Any]:
+    def for_role(self, role: str) -> Config:
         """Returns the config of one role, with its `roles.ROLE.set` applied."""
         return self._for(role)[0]
 
     def schedules_for(self, role: str) -> Schedules:
         return self._for(role)[1]
 
-    def _for(self, role: str) -> tuple[Config[Any], Schedules]:
+    def _for(self, role: str) -> tuple[Config, Schedules]:
         """Returns the config and the schedules of one role, with its `roles.ROLE.set` applied."""
         if role not in self._of_role:
             cfg, own = self.current, self.current.roles.get(role)
@@ -94,7 +94,7 @@ class Settings:
         self.load(self.live_after(changes))
 
 
-def alert_settings(cfg: Config[Any], run: Run) -> dict[str, Any]:
+def alert_settings(cfg: Config, run: Run) -> dict[str, Any]:
     """Returns the values that alerts and their advice depend on: every setting by dotted key, and the
     parent run."""
     return {**flat_values(cfg), "run.parent": run.info["parent"]}
