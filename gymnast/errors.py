@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error as a value, for programs."""
+
+    code: str
+    """What kind of error it is: the `code` of its exception class."""
+    message: str
+    """What is wrong."""
+    at: str = ""
+    """Where: a file, a config key, a run."""
+    fix: str = ""
+    """What to do about it."""
+
 
 class GymnastError(Exception):
     """An error with a message (what is wrong), a place (`at`) and a suggestion (`fix`)."""
 
+    code = "failed"
+    """Name of this kind of error, for programs."""
     exit_code = 1
 
     def __init__(self, message: str, *, at: str = "", fix: str = "") -> None:
@@ -17,15 +35,21 @@ class GymnastError(Exception):
         fix = f"\n  fix: {self.fix}" if self.fix else ""
         return f"{where}{self.message}{fix}"
 
+    def to_failure(self) -> Failure:
+        return Failure(self.code, self.message, self.at, self.fix)
+
 
 class UsageError(GymnastError):
     """Invalid arguments of a command."""
 
+    code = "usage"
     exit_code = 2
 
 
 class ConfigError(UsageError):
     """One or more problems in a config, all reported at once."""
+
+    code = "config"
 
     def __init__(self, problems: str | list[str], *, at: str = "", fix: str = "") -> None:
         self.problems = [problems] if isinstance(problems, str) else list(problems)
@@ -34,6 +58,8 @@ class ConfigError(UsageError):
 
 class EnvError(GymnastError):
     """An environment that cannot be created, or that violated the Gymnasium API while it ran."""
+
+    code = "environment"
 
     def __init__(self, message: str, *, at: str = "", fix: str = "", traceback: str = "") -> None:
         self.traceback = traceback
@@ -44,14 +70,22 @@ class EnvError(GymnastError):
 class NotInstalled(EnvError):
     """A package that an environment needs is not installed."""
 
+    code = "not_installed"
+
 
 class RunError(GymnastError):
     """A run cannot be found, read or written."""
+
+    code = "run"
 
 
 class CheckpointError(RunError):
     """A checkpoint is missing, damaged or does not fit the run."""
 
+    code = "checkpoint"
+
 
 class UnknownFormat(CheckpointError):
     """A checkpoint was written by another version of gymnast. It may be intact."""
+
+    code = "unknown_format"

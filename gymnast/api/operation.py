@@ -1,0 +1,51 @@
+"""One operation of the API, described: its name, what it does to runs, and where it is defined."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import cleandoc
+from typing import Literal, get_type_hints
+
+from gymnast.records import JsonValue, json_schema
+
+Effect = Literal["reads", "changes", "task"]
+READS: Effect = "reads"
+"""It changes nothing on disk."""
+CHANGES: Effect = "changes"
+"""It changes runs, jobs or files."""
+TASK: Effect = "task"
+"""It starts a child process and returns its `Task` at once."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    name: str
+    effect: Effect
+    module: str
+    """Module of `gymnast.api` that defines the function with this name."""
+
+    @property
+    def function(self) -> Callable[..., object]:
+        """The function, imported on first use."""
+        return getattr(importlib.import_module(f"gymnast.api.{self.module}"), self.name)
+
+    @property
+    def description(self) -> str:
+        return cleandoc(self.function.__doc__ or "")
+
+    @property
+    def result_type(self) -> type[object]:
+        return get_type_hints(self.function)["return"]
+
+    def arguments_schema(self) -> dict[str, JsonValue]:
+        """Returns the JSON schema of the keyword arguments."""
+        from pydantic import TypeAdapter
+
+        # pydantic accepts functions too, which its annotations do not say
+        return TypeAdapter(self.function).json_schema()  # pyright: ignore[reportArgumentType, reportUnknownMemberType]
+
+    def result_schema(self) -> dict[str, JsonValue]:
+        """Returns the JSON schema of the result."""
+        return json_schema(self.result_type)
