@@ -5,14 +5,14 @@ environments --collect--> rollout --update--> metrics --record--> files, console
      +------------- policy <-----------+
 
 There is one learner per role and there are no callbacks: this file decides everything that changes
-a run, in the order in which it is written here. Evaluation points are in evaluation_points.py, commands
-sent to a running training in live/commands.py. Sinks, alerts and readers only look at the rows.
+a run, in the order in which it is written here. What it calls takes values and returns values. Sinks,
+alerts and readers only look at the rows.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -20,56 +20,55 @@ from typing import Any
 from gymnast.collect.collector import CollectResult
 from gymnast.config.families import is_multi_agent
 from gymnast.envs.backends.backend import raise_fault
+from gymnast.errors import ConfigError, EnvError
+from gymnast.evaluation.jobs import EvaluationResult
 from gymnast.measure.rollout import Stopwatch, add_role_scope, clock_row
-from gymnast.metrics.recorder import Recorder, Summary
-from gymnast.metrics.store import MetricStore
+from gymnast.metrics.recorder import Summary
 from gymnast.rollout import Rollout
-from gymnast.runs.run import Run
-from gymnast.training import evaluation_points
+from gymnast.runs.events import EVALUATED
+from gymnast.training.evaluation_points import EvaluationPoints, ReceivedScore, shortfall_detail
 from gymnast.training.lifecycle.bundle import write_incident_bundle
 from gymnast.training.lifecycle.ending import Ending, finish_run
 from gymnast.training.lifecycle.saving import save, trim_traces
 from gymnast.training.lifecycle.stop import (
     StopReason,
-    is_solved,
+    is_worth_evaluating,
     limit_to_budget,
     rollout_stop_reason,
 )
-from gymnast.training.live.commands import Commands, apply_changes
+from gymnast.training.lifecycle.unused_settings import UNUSED_SETTING, unused_settings
+from gymnast.training.live.commands import POLL_SECONDS, Answer, Commands, one_line, refuse
 from gymnast.training.live.fault_reports import FaultReports
 from gymnast.training.live.interrupts import Interrupts
+from gymnast.training.run_writer import RunWriter
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
 from gymnast.training.update import AcceptedUpdate, LearnerThread, update_roles
 
 Row = dict[str, float]
-REPORT_SECONDS = 2.0
-"""Interval at which run.json is updated with the clocks, between checkpoints."""
 
 
 @dataclass
 class Loop:
-    run: Run
     session: Session
-    recorder: Recorder
-    store: MetricStore
+    writer: RunWriter
     interrupts: Interrupts
     commands: Commands
-    stopwatch: Stopwatch = field(default_factory=Stopwatch)
-    row: Row = field(default_factory=dict[str, float])
+    learner_thread: LearnerThread
+    row: Row
     """Metrics of the last rollout."""
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
     collected: CollectResult | None = None
     """The last rollout of every role."""
     last_updates: dict[str, AcceptedUpdate] = field(default_factory=dict[str, AcceptedUpdate])
     """Role -> its update in the last iteration. Roles without one are missing."""
     gradient_steps: int = 0
     """Number of optimizer steps in the last iteration."""
-    last_report: float = 0.0
-    """Monotonic time at which run.json was last updated."""
-    learner_thread: LearnerThread = field(default_factory=LearnerThread)
+    points: EvaluationPoints = field(init=False)
     fault_reports: FaultReports = field(init=False)
 
     def __post_init__(self) -> None:
+        self.points = EvaluationPoints(self.session.scores, self.interrupts.stop_requested)
         self.fault_reports = FaultReports(
             "match" if is_multi_agent(self.session.cfg.env.id) else "copy"
         )
@@ -81,16 +80,12 @@ class Loop:
             self.save("start")  # so that a run killed in its first rollout can be resumed
         # A resumed run may have ended already, owe the score of an evaluation point, or have no
         # budget left. In these cases nothing more may be learned.
-        reason = (
-            s.end_reason
-            or evaluation_points.complete_open_point(self)
-            or self.budget_spent_reason()
-        )
-        reason = reason or self.commands.apply_pending(self)
+        reason = s.end_reason or self.complete_open_point() or self.budget_spent_reason()
+        reason = reason or self.apply_commands()
         while reason is None:
             self.iterate()
             # Before the row is written, so that a score is part of the row of its rollout.
-            reason, scored = evaluation_points.evaluate_if_due(self)
+            reason, scored = self.evaluate_if_due()
             self.record()
             # Before the checkpoint, which must contain the settings and opponents of the next rollout.
             self.apply_rules(self.row)
@@ -102,12 +97,12 @@ class Loop:
             if s.save_timer.due(s.clock) or scored:
                 self.save("cadence")
             self.raise_if_env_failed()
-            self.update_run_info()
-            reason = reason or self.commands.apply_pending(self)  # blocks while the run is paused
+            self.writer.clocks()
+            reason = reason or self.apply_commands()  # blocks while the run is paused
         self.log_stop_reason(reason)
         self.report_faults(self.fault_reports.remaining())
         if reason.is_final:
-            evaluation_points.finish_evaluations(self, reason)
+            self.finish_evaluations(reason)
         self.save("exit")
         return self.finish(reason)
 
@@ -191,8 +186,10 @@ class Loop:
     ) -> None:
         """Stores what is needed to reproduce a rolled back update of a role, and records an event. `hparams`:
         the hyperparameters of the update."""
-        bundle = write_incident_bundle(self.run, self.session, role, incident, rollout, hparams)
-        self.event(
+        bundle = write_incident_bundle(
+            self.writer.run, self.session, role, incident, rollout, hparams
+        )
+        self.writer.event(
             "update rolled back",
             role=role,
             problem=incident.problem,
@@ -203,14 +200,14 @@ class Loop:
     def report_faults(self, reports: Iterable[dict[str, Any]]) -> None:
         """Writes an event for each report of `FaultReports`."""
         for report in reports:
-            self.event("fault", env=self.session.cfg.env.id, **report)
+            self.writer.event("fault", env=self.session.cfg.env.id, **report)
 
     def raise_if_env_failed(self) -> None:
         """Raises EnvError if a copy of the environment broke more often than `env.max_faults` allows,
         after saving a checkpoint from which `resume` starts with new copies."""
         if self.collected is not None and self.collected.fatal_fault is not None:
             self.save("fault")
-            fix = f"fix the environment, then: gymnast resume {self.run.id}"
+            fix = f"fix the environment, then: gymnast resume {self.writer.run.id}"
             raise_fault(self.session.cfg.env.id, [self.collected.fatal_fault], fix)
 
     def record(self) -> None:
@@ -223,7 +220,7 @@ class Loop:
         clock.seconds += seconds
         self.row |= times
         self.row |= clock_row(clock, self.budget_rate(reading))
-        self.recorder.write(self.row)
+        self.writer.row(self.row)
         # Both count from the last rollout; resume uses them to keep rows and not to repeat commands.
         self.session.late_rows = 0
         self.session.applied_commands = []
@@ -234,11 +231,11 @@ class Loop:
         s = self.session
         moved = None if s.curriculum is None else s.curriculum.update(row)
         if moved is not None:
-            self.event("stage", **moved)
+            self.writer.event("stage", **moved)
         for rule in s.rules.values():
             action = rule.update(row, s.settings)
             if action is not None:
-                apply_changes(self, action.pop("changes"), "rule", **action)
+                self.change_settings(action.pop("changes"), "rule", **action)
 
     def update_league(self) -> None:
         """Lets the league react to the matches of this rollout: store snapshots, choose the next
@@ -247,7 +244,7 @@ class Loop:
         if s.league is not None:
             policies = {role: learner.policy for role, learner in s.learners.items()}
             for kind, detail in s.league.advance(s.clock, policies):
-                self.event(kind, **detail)
+                self.writer.event(kind, **detail)
             s.sync_acting_policies()
 
     def budget_rate(self, reading: float) -> float:
@@ -272,18 +269,18 @@ class Loop:
         overrun = {}
         if reason.version is not None:
             overrun["overrun"] = self.session.clock.env_steps - reason.version
-        self.event("stopping", reason=reason.text, reason_kind=reason.kind, **overrun)
+        self.writer.event("stopping", reason=reason.text, reason_kind=reason.kind, **overrun)
 
     def save(self, reason: str) -> None:
         """Writes a checkpoint. `reason`: why it is saved, for its document: start, cadence, exit, ..."""
         s = self.session
         began = time.perf_counter()
         # Rows go first: resuming drops rows after the checkpoint, but cannot recreate earlier ones.
-        self.store.flush()
+        self.writer.store.flush()
         save(
-            self.run,
+            self.writer.run,
             s,
-            self.recorder.alerts,
+            self.writer.alerts,
             row=self.row,
             collected=self.collected,
             updates=self.last_updates,
@@ -291,45 +288,202 @@ class Loop:
         )
         self.stopwatch.add("checkpoint", time.perf_counter() - began)
 
-    def update_run_info(self) -> None:
-        """Updates the clocks in run.json, at most every REPORT_SECONDS."""
-        if time.monotonic() - self.last_report > REPORT_SECONDS:
-            self.last_report = time.monotonic()
-            self.run.update(clocks=self.session.clock.counters())
-
     def finish(self, reason: StopReason) -> Summary:
         """Confirms the best version on held-out seeds and writes the final state to run.json."""
-        s = self.session
-        best = s.scores.best
+        s, run, best = self.session, self.writer.run, self.session.scores.best
         version = best["env_steps"] if best else s.clock.env_steps
-        confirmed = evaluation_points.confirm_score(self, version) if reason.is_final else None
+        confirmed = self.confirm_score(version) if reason.is_final else None
         if reason.is_final and confirmed is None:
             # Resume confirms the score and then ends for the original reason.
             when = f"before its score was confirmed ({reason.text})"
             reason = StopReason("interrupted", f"interrupted by {self.interrupts.received} {when}")
             self.log_stop_reason(reason)
-        score = confirmed.score() if confirmed else best
-        threshold = s.cfg.facts.threshold
-        # The best of many evaluations is a lucky one, so only a confirmed score can count as solved
-        # (docs/decisions/0004).
-        can_solve = confirmed is not None and confirmed.shortfall.is_unbiased
-        solved = None if threshold is None else can_solve and is_solved(score, threshold)
-        if confirmed is not None:
-            self.event("confirmed", version=version, score=score)
-        self.store.flush()
-        trim_traces(self.run, s, {version})
-        ending = Ending(
-            reason=reason,
-            interrupted=self.interrupts.stop_requested(),
-            score=score,
-            confirmed=confirmed is not None,
-            solved=solved,
-            best_version=version if confirmed or best else None,
+        ending = Ending.decide(
+            reason, confirmed, best, version, s.cfg.facts.threshold, self.interrupts.received
         )
-        return finish_run(self.run, s.clock, ending, self.recorder.alerts)
+        if confirmed is not None:
+            self.writer.event("confirmed", version=version, score=ending.score)
+        self.writer.store.flush()
+        trim_traces(run, s, {version})
+        return finish_run(run, s.clock, ending, self.writer.alerts)
 
-    def event(self, kind: str, **detail: object) -> None:
-        """Writes an event, with the clocks, to events.jsonl and passes it to the console and log."""
-        counters = self.session.clock.counters()
-        self.run.record_event(kind, counters, **detail)
-        self.recorder.event({"kind": kind, **counters, **detail})
+    # ---- evaluation ----------------------------------------------------------------------------
+
+    def evaluate_if_due(self) -> tuple[StopReason | None, bool]:
+        """Returns (reason to stop or None, True if this rollout is an evaluation point)."""
+        s, reason = self.session, None
+        if s.eval_timer.cadence is not None:  # at least the last version will be evaluated
+            s.scores.runner.start()
+        if not s.eval_timer.due(s.clock) or not is_worth_evaluating(s.cfg, s.clock, self.row):
+            return None, False
+        for row, reason_of_score in self.receive(self.points.at_point(s.version(), s.cfg)):
+            self.row |= row
+            reason = reason or reason_of_score
+        return reason, True
+
+    def complete_open_point(self) -> StopReason | None:
+        """Completes an evaluation point that an interruption cut short, before anything else is learned;
+        returns a reason to stop if the score is one."""
+        s = self.session
+        if not self.points.is_incomplete(s.cfg):
+            return None
+        s.end_reason = self.record_late(self.points.complete(s.version(), s.cfg))
+        self.save("evaluation point")
+        return s.end_reason
+
+    def evaluate_now(self) -> StopReason | None:
+        """Evaluates outside of the cadence, as commanded by a user. Training waits for the score, so that
+        a resumed run which repeats this command gets it at the same rollout."""
+        s = self.session
+        s.end_reason = self.record_late(self.points.now(s.version(), s.cfg))
+        self.save("evaluation asked")
+        return s.end_reason
+
+    def finish_evaluations(self, reason: StopReason) -> None:
+        """Waits for the pending evaluation at the end of training, then evaluates the last version,
+        unless a score is what ended the run."""
+        s = self.session
+        self.record_late(self.points.receive(s.cfg))
+        ended_by_score = reason.kind in ("solved", "eval_return", "plateau")
+        if not ended_by_score and s.cfg.eval.every is not None:
+            self.record_late(self.points.now(s.version(), s.cfg))
+
+    def receive(self, scores: Iterator[ReceivedScore]) -> Iterator[tuple[Row, StopReason | None]]:
+        """Yields the metrics and the reason to stop, or None, of each score. Episodes that are missing from
+        it get an event."""
+        league = self.session.league
+        try:
+            for score in scores:
+                self.stopwatch.add("evaluate_wait", score.waited)
+                if (missing := shortfall_detail(score.result)) is not None:
+                    self.writer.event("evaluation incomplete", **missing)
+                row = score.row()
+                if row and league is not None:
+                    row |= league.add_evaluation(score.result)
+                yield row, score.reason
+        except EnvError:
+            self.save("fault")  # a rollout boundary, so resume can continue exactly from here
+            raise
+
+    def record_late(self, scores: Iterator[ReceivedScore]) -> StopReason | None:
+        """Writes scores that arrive after the row of their rollout was written, each as a row of its own.
+        Returns the first reason to stop."""
+        reason = None
+        for row, reason_of_score in self.receive(scores):
+            if row:
+                self.writer.row(row | clock_row(self.session.clock, 0.0))
+                # Counted, so that resume keeps this row: it has the same number of rollouts as the row
+                # before.
+                self.session.late_rows += 1
+                self.apply_rules(row)
+            reason = reason or reason_of_score
+        return reason
+
+    def confirm_score(self, version: int) -> EvaluationResult | None:
+        """Returns the score of a version (env steps) on the held-out seeds; None if a signal asked to stop
+        first, or if no episode finished."""
+        # In proportion to the training: an environment with long episodes must not make the confirmation
+        # take longer than the run it confirms.
+        s, minimum = self.session, self.session.cfg.eval.confirm_seconds
+        seconds = None if minimum is None else max(minimum, s.clock.seconds)
+        result = self.points.confirm(self.writer.run.path, version, seconds)
+        if result is not None and (missing := shortfall_detail(result)) is not None:
+            self.writer.event("confirmation incomplete", **missing)
+        return result if result is not None and result.has_score else None
+
+    # ---- commands and changes of settings ------------------------------------------------------
+
+    def apply_commands(self) -> StopReason | None:
+        """Applies every command due at this rollout boundary and returns a reason to stop, if any.
+        While the run is paused, this blocks until a command or a signal ends the pause."""
+        reason = self.reapply_changes()
+        while reason is None:
+            reason = self.apply_inbox()
+            if reason is not None or not self.commands.paused:
+                break
+            if self.interrupts.stop_requested():
+                reason = self.stop_reason()
+                break
+            began = time.perf_counter()
+            time.sleep(POLL_SECONDS)
+            self.stopwatch.skip(time.perf_counter() - began)  # a pause is no training time
+        return reason
+
+    def reapply_changes(self) -> StopReason | None:
+        """Applies the recorded changes of this rollout again, after resume. Their events are in events.jsonl
+        already, so none is written."""
+        s, reason = self.session, None
+        for event in self.commands.due_again(s.clock.rollouts):
+            if event["kind"] == EVALUATED:
+                reason = reason or self.evaluate_now()
+                continue
+            try:
+                reason = self.change_settings(event["changes"]) or reason
+                s.applied_commands.append(event["id"])
+            except (ConfigError, ValueError) as problem:  # resume --set changed the config under it
+                why = one_line(problem)
+                self.writer.event("live change not reapplied", of=event["id"], why=why)
+        return reason
+
+    def apply_inbox(self) -> StopReason | None:
+        """Applies the commands in the inbox, oldest first, and returns the first reason to stop."""
+        for command in self.commands.unanswered():
+            answer = self.commands.answer(command, self.session.settings, self.session.clock)
+            reason = self.carry_out(answer)
+            self.commands.discard(command)
+            if reason is not None:
+                return reason  # `refuse_commands` answers the rest
+        return None
+
+    def carry_out(self, answer: Answer) -> StopReason | None:
+        """Writes the event that answers a command, then does what it asks. Returns a reason to stop, or
+        None."""
+        # The event comes first: after a crash in between, the command counts as answered and is not
+        # applied a second time.
+        if answer.effect == "set":
+            return self.set_settings(answer)
+        if answer.effect in ("pause", "unpause"):
+            self.commands.paused = answer.effect == "pause"
+            status = "paused" if self.commands.paused else "running"
+            self.writer.run.update(status=status, clocks=self.session.clock.counters())
+        self.writer.event(answer.event, **answer.detail)
+        if answer.effect == "checkpoint":
+            self.save("asked")
+        if answer.effect == "evaluate":
+            return self.evaluate_now()
+        if answer.effect == "stop":
+            return StopReason("command", "stopped by command")
+        return None
+
+    def set_settings(self, answer: Answer) -> StopReason | None:
+        """Changes settings as commanded, and warns about those that have no effect in this run. Returns a
+        reason to stop if the changed budget is spent."""
+        s = self.session
+        reason = self.change_settings(answer.changes, answer.event, **answer.detail)
+        s.applied_commands.append(str(answer.detail["id"]))
+        keys = [change["key"] for change in answer.changes]
+        for key, why in unused_settings(keys, s.cfg, s.collector):
+            self.writer.event(UNUSED_SETTING, key=key, why=why)
+        return reason
+
+    def change_settings(
+        self, changes: Collection[Mapping[str, Any]], event: str = "", **detail: object
+    ) -> StopReason | None:
+        """Applies changes of settings (`key`, `from`, `to`) and records them as an event of kind `event`, if
+        one is named, with `detail`. Returns a reason to stop if the changed budget is spent."""
+        s = self.session
+        # Before the event: whoever reacts to the event finds the new values in run.json.
+        self.writer.live_settings(s.settings.live_after(changes))
+        if event:
+            self.writer.event(event, **detail, changes=changes)
+        s.settings.change(changes)
+        s.adopt_settings()
+        self.writer.adopt_settings(s.cfg, s.collector)
+        return self.budget_spent_reason()
+
+    def refuse_commands(self, why: str) -> None:
+        """Answers every command left in the inbox with a "command refused" event."""
+        for command in self.commands.unanswered():
+            answer = refuse(command, why)
+            self.writer.event(answer.event, **answer.detail)
+            self.commands.discard(command)

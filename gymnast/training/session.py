@@ -23,6 +23,7 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.role_arrays import POLICY, add_role_prefix, arrays_of_role
 from gymnast.runs.trace import Trace
+from gymnast.training.evaluation_points import Version
 from gymnast.training.learner import Learner
 from gymnast.training.lifecycle.stop import StopReason
 from gymnast.training.live.curriculum import Curriculum
@@ -116,6 +117,20 @@ class Session:
         for role, policy in self.policy_copies.items():
             policy.copy_from(self.learners[role].policy)
 
+    def version(self) -> Version:
+        """Returns the policies as they are now, for evaluation."""
+        policies = {role: learner.policy for role, learner in self.learners.items()}
+        return Version(policies, self.clock.env_steps)
+
+    def drop_best_unless(self, stored: Collection[int]) -> dict[str, Any] | None:
+        """Drops the best score if its version is not among the `stored` ones, so that it could not be
+        confirmed. Returns the dropped score, or None."""
+        best = self.scores.best
+        if best is None or best["env_steps"] in stored:
+            return None
+        self.scores.best = None
+        return best
+
     @property
     def cfg(self) -> Config:
         """The settings in use, live changes included."""
@@ -182,10 +197,11 @@ class Session:
         *,
         optimizer: bool,
         overridden_keys: Collection[str] = (),
+        stays_ended: bool = True,
     ) -> dict[int, str]:
-        """Restores a checkpoint, except for live changes of the keys in `overridden_keys` and, without
-        `optimizer`, the state of the algorithms; returns copy -> reason for every copy whose running episode
-        could not be restored."""
+        """Restores a checkpoint, except for live changes of the keys in `overridden_keys`, without
+        `optimizer` the state of the algorithms, and without `stays_ended` the score that ended the run;
+        returns copy -> reason for every copy whose running episode could not be restored."""
         state = checkpoint.document("state")
         policies, learners = checkpoint.tensors(POLICY), checkpoint.tensors(LEARNER)
         for role, learner in self.learners.items():
@@ -212,7 +228,8 @@ class Session:
         self.applied_commands = state.get("applied_commands", [])
         self.eval_timer.load(state["evaluates"])
         self.save_timer.load(state["saves"])
-        self.end_reason = StopReason(**state["ended"]) if state["ended"] else None
+        ended = state["ended"] if stays_ended else None
+        self.end_reason = StopReason(**ended) if ended else None
         alerts.load(state["alerts"])
         if self.curriculum is not None and state.get("curriculum"):
             self.curriculum.load(state["curriculum"])
@@ -227,6 +244,17 @@ class Session:
             # a restarted episode has no discounted return to carry on
             learner.reward_scale.running_return[self.collector.columns(role, list(restarted))] = 0.0
         return restarted
+
+    def load_weights(self, saved: Checkpoint) -> list[tuple[list[str], list[str]]]:
+        """Loads every layer of the checkpoint's policies whose parameters have the same names and shapes
+        here. Returns, for each role, the parameters that were loaded and those that start fresh."""
+        stored = saved.tensors(POLICY)
+        loaded = [
+            learner.policy.load_compatible(arrays_of_role(role, stored))
+            for role, learner in self.learners.items()
+        ]
+        self.sync_acting_policies()
+        return loaded
 
     def policy_specs(self) -> dict[str, Any]:
         return {role: learner.policy.spec() for role, learner in self.learners.items()}

@@ -27,7 +27,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_resume_rewinds_exactly_the_files_that_the_table_says():
-    assert set(resume._REWIND) == {file for file in FILES if file.on_resume == "rewound"}
+    assert {*resume._REWIND, layout.CHECKPOINTS} == {
+        file for file in FILES if file.on_resume == "rewound"
+    }
 
 
 def test_a_branch_copies_exactly_the_files_that_the_table_says():

@@ -141,7 +141,7 @@ def test_a_second_writer_is_rejected_with_the_pid_of_the_first(make_run: Maker, 
 
     pid = fork(hold)
     wait_for(lambda: lock.has_writer(made.path))
-    assert made.status == "running"
+    wait_for(lambda: made.status == "running")  # its first heartbeat comes after the lock
     with pytest.raises(RunError, match=f"process {pid} on ") as refused, made.writer():
         pass
     assert "only one process may write a run" in str(refused.value)

@@ -11,7 +11,8 @@ import pytest
 
 from gymnast.errors import GymnastError
 from gymnast.runs.run import Run
-from gymnast.training import evaluation_points
+from gymnast.training.evaluation_points import EvaluationPoints
+from gymnast.training.loop import Loop
 from tests.scripted import Alarm
 from tests.small_runs import resume_run, train_small, train_with_commands
 
@@ -61,7 +62,7 @@ def test_the_stop_reason_after_a_signal_before_confirmation_and_a_resume(
         os.kill(os.getpid(), signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(evaluation_points, "confirm_score", interrupted)
+        patch.setattr(EvaluationPoints, "confirm", interrupted)
         run = train_small("Script", SETTINGS)
     assert agrees(run) == ("stopped", "interrupted")
     assert "before its score was confirmed (budget of 64 env steps spent)" in run.info["reason"]
@@ -85,7 +86,7 @@ def test_a_failure_replaces_the_reason_of_an_earlier_end(
     def fail(*_: Any) -> None:
         raise GymnastError("the roof is on fire")
 
-    monkeypatch.setattr(evaluation_points, "evaluate_if_due", fail)
+    monkeypatch.setattr(Loop, "evaluate_if_due", fail)
     with pytest.raises(GymnastError):
         resume_run(run, {"stop.env_steps": 6 * ROLLOUT})
     assert agrees(run) == ("failed", "failed")

@@ -8,12 +8,12 @@ from __future__ import annotations
 import faulthandler
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from gymnast.config.config import Config
 from gymnast.config.serialize import diff
-from gymnast.training.loop import Loop
+from gymnast.policy.policy import Policy
 
 
 def single_process_config(cfg: Config) -> Config:
@@ -42,13 +42,12 @@ def detect_anomalies() -> Iterator[None]:
                 _detect_anomalies(False)
 
 
-def start_debugging(loop: Loop, cfg: Config) -> None:
-    """Turns on torch's anomaly detection, which finds the origin of NaN, if torch is the engine, and
-    records which settings --debug replaced in this session."""
-    if any(learner.policy.engine == "torch" for learner in loop.session.learners.values()):
+def start_debugging(cfg: Config, policies: Iterable[Policy]) -> list[dict[str, object]]:
+    """Turns on torch's anomaly detection, which finds the origin of NaN, if torch is the engine of one of
+    the policies. Returns the settings (key, from, to) that --debug replaces in this session."""
+    if any(policy.engine == "torch" for policy in policies):
         _detect_anomalies(True)
-    changes = [{"key": k, "from": a, "to": b} for k, a, b in diff(cfg, single_process_config(cfg))]
-    loop.event("debugging", changes=changes)
+    return [{"key": k, "from": a, "to": b} for k, a, b in diff(cfg, single_process_config(cfg))]
 
 
 def _detect_anomalies(on: bool) -> None:

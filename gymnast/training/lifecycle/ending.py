@@ -6,11 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gymnast.clock import Clock
+from gymnast.evaluation.jobs import EvaluationResult
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.recorder import Summary
 from gymnast.runs.curve import run_learning
 from gymnast.runs.run import Run
-from gymnast.training.lifecycle.stop import StopReason
+from gymnast.training.lifecycle.stop import StopReason, is_solved
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,31 @@ class Ending:
     """None for an environment without a threshold."""
     best_version: int | None
     """Env steps of the best version."""
+
+    @classmethod
+    def decide(
+        cls,
+        reason: StopReason,
+        confirmed: EvaluationResult | None,
+        best: dict[str, Any] | None,
+        version: int,
+        threshold: float | None,
+        signal: str | None,
+    ) -> Ending:
+        """Returns how a run ends. `confirmed`: the result of `version` (env steps) on held-out seeds, if it
+        was measured; `best`: the best score during training; `signal`: the signal that was received."""
+        score = confirmed.score() if confirmed else best
+        # The best of many evaluations is a lucky one, so only a confirmed score can count as solved
+        # (docs/decisions/0004).
+        can_solve = confirmed is not None and confirmed.shortfall.is_unbiased
+        return cls(
+            reason=reason,
+            interrupted=signal is not None,
+            score=score,
+            confirmed=confirmed is not None,
+            solved=None if threshold is None else can_solve and is_solved(score, threshold),
+            best_version=version if confirmed or best else None,
+        )
 
     @property
     def stopped(self) -> bool:

@@ -23,7 +23,7 @@ from gymnast.runs.layout import RunFile
 from gymnast.runs.run import Run
 from gymnast.selfplay.snapshots import Snapshots
 from gymnast.training.lifecycle.branch import WEIGHTS, branch, has_later_checkpoint, settings_at
-from gymnast.training.lifecycle.debug import single_process_config, start_debugging
+from gymnast.training.lifecycle.debug import single_process_config
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.resume_checks import (
     check_budget,
@@ -33,15 +33,13 @@ from gymnast.training.lifecycle.resume_checks import (
 )
 from gymnast.training.lifecycle.start import (
     ConsoleFactory,
+    OpenRun,
+    engine_name,
     open_run,
-    record_engine,
     start_fresh,
     train_to_end,
     validate_before_start,
 )
-from gymnast.training.lifecycle.unused_settings import record_unused_settings
-from gymnast.training.live.commands import apply_changes
-from gymnast.training.loop import Loop
 
 
 def resume(
@@ -98,28 +96,33 @@ def resume(
         on_branch(run)
     with open_run(
         run, used, collector, console, keyboard=keyboard, rerun_resumes=not branches
-    ) as loop:
+    ) as opened:
+        row: Mapping[str, float] = {}
         if saved is None:
-            start_fresh(loop, _parent_of(run))
-            loop.event("restarted", why="the run ended before its first checkpoint")
-            _schedule_live_changes(loop, overruled)
+            start_fresh(opened.session, opened.writer, _parent_of(run))
+            opened.writer.event("restarted", why="the run ended before its first checkpoint")
+            _schedule_live_changes(opened, overruled)
         else:
+            row = saved.document("metrics")
             if branches:
-                loop.event("branched", parent=run.info["parent"], step=saved.step)
-            restarted = _restore(loop, saved, optimizer=optimizer, overruled=overruled)
-            if changed:
-                loop.session.end_reason = (
-                    None  # what ended the run may not hold with the new settings
-                )
-            _record_resume(
-                loop, before, cfg, saved, restarted, optimizer=optimizer, overruled=overruled
+                opened.writer.event("branched", parent=run.info["parent"], step=saved.step)
+            restarted = opened.session.restore(
+                saved,
+                opened.writer.alerts,
+                optimizer=optimizer,
+                overridden_keys=overruled,
+                # what ended the run may not hold with the new settings
+                stays_ended=not changed,
             )
-        record_unused_settings(loop, [change["key"] for change in _changes(before, cfg)])
-        if debug:
-            start_debugging(loop, cfg)
+            _rewind(opened, saved, restarted)
+            _record_resume(
+                opened, before, cfg, saved, restarted, optimizer=optimizer, overruled=overruled
+            )
+        changed_keys = [change["key"] for change in _changes(before, cfg)]
+        opened.announce(changed_keys, cfg if debug else None)
         if cfg != before:
             run.write_config(save(cfg), provenance)
-        return run, train_to_end(loop)
+        return run, train_to_end(opened, row)
 
 
 def _where_to_resume(run: Run, at: str) -> Checkpoint | None:
@@ -138,105 +141,81 @@ def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
     return parent, checkpoint.find(parent.path, info["parent_step"])
 
 
-def _restore(
-    loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Collection[str]
-) -> dict[int, str]:
-    """Restores the session and removes everything that the run wrote after the checkpoint; returns copy ->
-    reason for every copy whose running episode could not be restored. `overruled`: keys whose live values are
-    dropped."""
-    session = loop.session
-    restarted = session.restore(
-        saved, loop.recorder.alerts, optimizer=optimizer, overridden_keys=overruled
-    )
-    apply_changes(loop, [])  # metric bounds and run.json follow the restored settings
-    loop.row = dict(saved.document("metrics"))
-    damaged = [
-        step for file in layout.FILES if file in _REWIND for step in _REWIND[file](loop, saved)
-    ]
+def _rewind(opened: OpenRun, saved: Checkpoint, restarted: Mapping[int, str]) -> None:
+    """Removes everything that the run wrote after the checkpoint, and records what could not be restored.
+    `restarted`: copy -> reason for every copy whose running episode is lost."""
+    session, writer = opened.session, opened.writer
+    # metric bounds and run.json follow the restored settings
+    writer.live_settings(session.settings.live)
+    writer.adopt_settings(session.cfg, session.collector)
+    for file in layout.FILES:
+        if file in _REWIND:
+            _REWIND[file](opened, saved)
+    # Only a damaged newest checkpoint is later than the one that is resumed: otherwise this is a branch.
+    damaged = checkpoint.set_aside_damaged(writer.run.path, saved.step)
     if restarted:
         why = "; ".join(dict.fromkeys(restarted.values()))
-        loop.event("episodes restarted", copies=list(restarted), why=why)
+        writer.event("episodes restarted", copies=list(restarted), why=why)
     for sentence in saved.skipped_errors:
-        loop.event("checkpoint skipped", why=sentence)
+        writer.event("checkpoint skipped", why=sentence)
     if damaged:
         why = "no later checkpoint can be loaded; rows after this one are computed again"
-        loop.event("recovered", checkpoint=saved.step, damaged=damaged, why=why)
-    _drop_lost_best(loop)
-    return restarted
+        writer.event("recovered", checkpoint=saved.step, damaged=damaged, why=why)
+    dropped = session.drop_best_unless(checkpoint.list_checkpoints(writer.run.path))
+    if dropped is not None:
+        why = "its checkpoint is no longer stored"
+        writer.event("best score dropped", score=dropped, why=why)
 
 
-def _rewind_metrics(loop: Loop, _saved: Checkpoint) -> list[int]:
-    rollouts = loop.session.clock.rollouts
-    loop.store.supersede(rollouts, keep=loop.session.late_rows + (rollouts > 0))
-    return []
+def _rewind_metrics(opened: OpenRun, _saved: Checkpoint) -> None:
+    rollouts = opened.session.clock.rollouts
+    opened.writer.store.supersede(rollouts, keep=opened.session.late_rows + (rollouts > 0))
 
 
-def _rewind_events(loop: Loop, _saved: Checkpoint) -> list[int]:
-    loop.run.supersede_after(loop.session.clock.rollouts)
-    return []
-
-
-def _rewind_checkpoints(loop: Loop, saved: Checkpoint) -> list[int]:
-    # Only a damaged newest checkpoint is later than the one that is resumed: otherwise this is a branch.
-    return checkpoint.set_aside_damaged(loop.run.path, saved.step)
-
-
-def _rewind_episodes(directory: Path, saved: Checkpoint) -> list[int]:
-    """Deletes the stored episodes or matches of policy versions after the checkpoint, and unfinished files.
-    Returns no damaged checkpoints."""
+def _rewind_episodes(directory: Path, saved: Checkpoint) -> None:
+    """Deletes the stored episodes or matches of policy versions after the checkpoint, and unfinished
+    files."""
     for file in directory.glob("*-*.safetensors"):
         if int(file.stem.rpartition("-")[2]) > saved.step:
             file.unlink()
     for draft in directory.glob(".*"):  # the run was killed while writing it
         draft.unlink(missing_ok=True)
-    return []
 
 
-def _rewind_league(loop: Loop, saved: Checkpoint) -> list[int]:
-    Snapshots(loop.run.path).delete_after(saved.step)
-    return []
-
-
-_REWIND: dict[RunFile, Callable[[Loop, Checkpoint], list[int]]] = {
+_REWIND: dict[RunFile, Callable[[OpenRun, Checkpoint], None]] = {
     layout.METRICS: _rewind_metrics,
-    layout.EVENTS: _rewind_events,
-    layout.CHECKPOINTS: _rewind_checkpoints,
-    layout.TRACES: lambda loop, saved: _rewind_episodes(loop.run.traces, saved),
-    layout.MATCHES: lambda loop, saved: _rewind_episodes(loop.run.matches, saved),
-    layout.LEAGUE: _rewind_league,
+    layout.EVENTS: lambda opened, _: opened.writer.run.supersede_after(
+        opened.session.clock.rollouts
+    ),
+    layout.TRACES: lambda opened, saved: _rewind_episodes(opened.writer.run.traces, saved),
+    layout.MATCHES: lambda opened, saved: _rewind_episodes(opened.writer.run.matches, saved),
+    layout.LEAGUE: lambda opened, saved: Snapshots(opened.writer.run.path).delete_after(saved.step),
 }
-"""File that is `rewound` -> the function that removes what was written after the checkpoint, and returns the
-steps of damaged checkpoints that were set aside."""
-
-
-def _drop_lost_best(loop: Loop) -> None:
-    """Drops the best score if its checkpoint no longer exists: it could not be confirmed."""
-    best = loop.session.scores.best
-    if best is not None and best["env_steps"] not in checkpoint.list_checkpoints(loop.run.path):
-        loop.session.scores.best = None
-        loop.event("best score dropped", score=best, why="its checkpoint is no longer stored")
+"""File -> the function that removes what was written after the checkpoint."""
 
 
 def _schedule_live_changes(
-    loop: Loop, overruled: Collection[str], live: Collection[str] = ()
+    opened: OpenRun, overruled: Collection[str], live: Collection[str] = ()
 ) -> tuple[list[str], list[dict[str, Any]]]:
     """Schedules the live changes that were recorded after the checkpoint to be applied again, except
     for overruled keys. `live` are the keys with a live value at the checkpoint. Returns the keys whose
     live value is dropped, and the changes still to come."""
-    rollouts = loop.session.clock.rollouts
-    ahead = [e for e in loop.run.events() if is_reapplied(e) and e["rollouts"] >= rollouts]
+    rollouts, writer = opened.session.clock.rollouts, opened.writer
+    ahead = [e for e in writer.run.events() if is_reapplied(e) and e["rollouts"] >= rollouts]
     keys = {change["key"] for event in ahead for change in event.get("changes", ())} | {*live}
     dropped = sorted(keys & {*overruled})
     if dropped:
-        loop.event(DROPPED, keys=dropped, why="set anew on resume")
+        writer.event(DROPPED, keys=dropped, why="set anew on resume")
     # read the events once more: the one just written makes earlier changes of its keys void
-    again = loop.commands.schedule_reapply(loop.run.events(), loop)
+    again = opened.commands.schedule_reapply(
+        writer.run.events(), rollouts, opened.session.applied_commands
+    )
     fields = ("kind", "rollouts", "changes")
     return dropped, [{key: event[key] for key in fields if key in event} for event in again]
 
 
 def _record_resume(
-    loop: Loop,
+    opened: OpenRun,
     before: Config,
     cfg: Config,
     saved: Checkpoint,
@@ -249,21 +228,26 @@ def _record_resume(
     bit-exact. `restarted`: copy -> why its episode could not be restored; `overruled`: keys whose live values
     are dropped."""
     live = saved.document("state").get("live", {})
-    dropped, ahead = _schedule_live_changes(loop, overruled, live)
-    machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.machine_info())
+    dropped, ahead = _schedule_live_changes(opened, overruled, live)
+    session, writer = opened.session, opened.writer
+    machine_before, here = _fingerprint(writer.run.info), _fingerprint(machine.machine_info())
     differs = [key for key in here if here[key] != machine_before.get(key)]
-    differs += record_engine(loop)
+    engine, engine_before = engine_name(session), writer.run.info.get("engine", "torch")
+    writer.run.update(engine=engine)
+    if session.clock.rollouts > 0 and engine != engine_before:
+        writer.event("engine changed", **{"from": engine_before, "to": engine})
+        differs.append("engine")
     changes = _changes(before, cfg)
     because = {
         "settings were changed": changes,
         "live changes were dropped": dropped,
         "the optimizer's state was left out": not optimizer,
         f"computed with other {' and '.join(differs)}": differs,
-        "the run depends on the wall clock": not loop.run.info.get("repeatable", True),
+        "the run depends on the wall clock": not writer.run.info.get("repeatable", True),
     }
     inexact = [reason for reason, holds in because.items() if holds]
     inexact += [f"episodes were restarted: {why}" for why in dict.fromkeys(restarted.values())]
-    loop.event(
+    writer.event(
         "resumed",
         checkpoint=saved.step,
         changes=changes,
@@ -274,8 +258,8 @@ def _record_resume(
         live_changes_ahead=ahead,
     )
     if changes and before.stop.limits() != cfg.stop.limits():
-        moved = loop.session.schedules.budget_dependent()
-        loop.event("budget changed", schedules_moved=moved)
+        moved = session.schedules.budget_dependent()
+        writer.event("budget changed", schedules_moved=moved)
 
 
 def _changes(before: Config, cfg: Config) -> list[dict[str, Any]]:

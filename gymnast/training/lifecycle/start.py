@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ from gymnast.training.lifecycle.debug import single_process_config, start_debugg
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.slurm import requeue
 from gymnast.training.lifecycle.summary import end_text
-from gymnast.training.lifecycle.unused_settings import record_unused_settings
+from gymnast.training.lifecycle.unused_settings import UNUSED_SETTING, unused_settings
 from gymnast.training.live.commands import Commands
 from gymnast.training.live.interrupts import CLEANUP_SECONDS, Interrupts
 from gymnast.training.live.keys import KeyListener
@@ -52,7 +53,9 @@ from gymnast.training.live.settings import Settings, alert_settings
 from gymnast.training.live.watchdog import StallReport, Watchdog
 from gymnast.training.loop import Loop
 from gymnast.training.memory_check import check_memory_fits
+from gymnast.training.run_writer import RunWriter
 from gymnast.training.session import POLICY, Session
+from gymnast.training.update import LearnerThread
 
 ConsoleFactory = Callable[[Mapping[str, Metric], Config], Sink]
 """Returns the console sink of a run, for its metrics and config."""
@@ -103,12 +106,31 @@ def start_run(
     used = single_process_config(cfg) if debug else cfg
     with open_run(
         run, used, collector, console, keyboard=keyboard, rerun_resumes=rerun_resumes
-    ) as loop:
-        start_fresh(loop, source)
-        record_unused_settings(loop, resolved.explicit_keys)
-        if debug:
-            start_debugging(loop, cfg)
-        return run, train_to_end(loop)
+    ) as opened:
+        start_fresh(opened.session, opened.writer, source)
+        opened.announce(resolved.explicit_keys, cfg if debug else None)
+        return run, train_to_end(opened)
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run that is open for training: its state, and what reads and writes beside it."""
+
+    session: Session
+    writer: RunWriter
+    interrupts: Interrupts
+    commands: Commands
+    learner_thread: LearnerThread
+
+    def announce(self, changed_keys: Iterable[str], debugged: Config | None) -> None:
+        """Records an event for each of these settings that has no effect in this run and, for a session with
+        --debug, which settings of the config `debugged` it replaces."""
+        session = self.session
+        for key, why in unused_settings(changed_keys, session.cfg, session.collector):
+            self.writer.event(UNUSED_SETTING, key=key, why=why)
+        if debugged is not None:
+            policies = [learner.policy for learner in session.learners.values()]
+            self.writer.event("debugging", changes=start_debugging(debugged, policies))
 
 
 @contextmanager
@@ -120,9 +142,9 @@ def open_run(
     *,
     keyboard: bool = False,
     rerun_resumes: bool = False,
-) -> Iterator[Loop]:
+) -> Iterator[OpenRun]:
     """Opens everything that a run needs (lock, recorder, evaluation, signal handlers, watchdog, keys), yields
-    the loop, and closes it all on every way out, in reverse order. The arguments are those of `start_run`."""
+    it, and closes it all on every way out, in reverse order. The arguments are those of `start_run`."""
     with ExitStack() as stack:
         # The stack closes in reverse order, so what is entered first is available longest: a failure
         # anywhere below can still be recorded, and the lock is held until all files are written.
@@ -189,36 +211,34 @@ def open_run(
         stack.enter_context(keys)
         attempts = run.info["attempts"] + 1
         run.update(status="running", reason="", reason_kind="", live={}, attempts=attempts)
-        loop = Loop(run, session, recorder, metric_store, interrupts, commands)
-        stack.callback(loop.learner_thread.close)
+        learner_thread = LearnerThread()
+        stack.callback(learner_thread.close)
+        writer = RunWriter(run, recorder, metric_store, session.clock)
         if loss:
-            loop.event("record restarted", why=loss)
-        yield loop
+            writer.event("record restarted", why=loss)
+        yield OpenRun(session, writer, interrupts, commands, learner_thread)
         requeue(run, session.clock.counters(), interrupts.received, rerun_resumes=rerun_resumes)
 
 
-def start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
+def start_fresh(session: Session, writer: RunWriter, source: tuple[Run, Checkpoint] | None) -> None:
     """Starts the first episodes, with the weights of `source` if there is one."""
-    record_engine(loop)
-    for warning in loop.session.collector.seeding_warnings:
-        loop.event("seeding warning", why=warning)
-    loop.session.collector.start_episodes()
+    writer.run.update(engine=engine_name(session))
+    for warning in session.collector.seeding_warnings:
+        writer.event("seeding warning", why=warning)
+    session.collector.start_episodes()
     if source is not None:
-        _load_weights(loop, *source)
+        parent, saved = source
+        for loaded, fresh in session.load_weights(saved):
+            writer.event(
+                "weights loaded", parent=parent.id, step=saved.step, taken=loaded, fresh=fresh
+            )
 
 
-def record_engine(loop: Loop) -> list[str]:
-    """Writes the engine that computes from here on into run.json; returns ["engine"] if another one
-    computed before, else []."""
-    cfg, before = loop.session.cfg, loop.run.info.get("engine", "torch")
-    learners = loop.session.learners.values()
-    chosen = {choose_engine(cfg, learner.policy.network).backend for learner in learners}
-    now = " and ".join(sorted(chosen))
-    loop.run.update(engine=now)
-    if loop.session.clock.rollouts == 0 or before == now:
-        return []
-    loop.event("engine changed", **{"from": before, "to": now})
-    return ["engine"]
+def engine_name(session: Session) -> str:
+    """Returns the engine that computes the updates, or several joined by "and"."""
+    learners = session.learners.values()
+    chosen = {choose_engine(session.cfg, learner.policy.network).backend for learner in learners}
+    return " and ".join(sorted(chosen))
 
 
 def _open_metric_store(run: Run) -> tuple[MetricStore, str]:
@@ -235,38 +255,33 @@ def _open_metric_store(run: Run) -> tuple[MetricStore, str]:
         return MetricStore(path, "w"), f"{problem.message}; the file is now {aside.name}"
 
 
-def train_to_end(loop: Loop) -> Summary:
-    """Trains until the loop ends and closes the recorder. A failure is recorded before it is raised."""
+def train_to_end(opened: OpenRun, row: Mapping[str, float] = {}) -> Summary:
+    """Trains until the loop ends and closes the recorder. A failure is recorded before it is raised. `row`:
+    the metrics of the last rollout before a resume."""
+    session, writer = opened.session, opened.writer
+    loop = Loop(
+        session, writer, opened.interrupts, opened.commands, opened.learner_thread, dict(row)
+    )
     try:
         summary = loop.train()
     except BaseException as problem:
         # After a second signal this exception comes from files that the exiting thread has closed.
-        loop.interrupts.block_if_exiting()
+        opened.interrupts.block_if_exiting()
         text = (str(problem) or type(problem).__name__).splitlines()[0]
-        loop.run.update(status="failed", reason=text, reason_kind="failed", solved=None)
+        writer.run.update(status="failed", reason=text, reason_kind="failed", solved=None)
         with suppress(GymnastError):  # the disk may be full
-            loop.event("stopping", reason=text, reason_kind="failed")
+            writer.event("stopping", reason=text, reason_kind="failed")
         with suppress(Exception):  # write the rows that led to the failure before the traceback
-            loop.recorder.process_pending()
+            writer.recorder.process_pending()
         logging.getLogger("gymnast").exception("training failed")
         raise
     finally:
         with suppress(GymnastError):  # a full disk has been reported already
-            loop.commands.reject_pending(loop, "the run had ended")
+            loop.refuse_commands("the run had ended")
     # Last, and without waiting: filming must not cost training time.
-    film_in_background(loop.run.path, loop.session.cfg)
-    loop.recorder.close(summary)
+    film_in_background(writer.run.path, session.cfg)
+    writer.recorder.close(summary)
     return summary
-
-
-def _load_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
-    """Loads every layer of the checkpoint's policies whose parameters have the same names and shapes here,
-    and records which parameters were taken and which start fresh."""
-    for role, learner in loop.session.learners.items():
-        arrays = arrays_of_role(role, saved.tensors(POLICY))
-        loaded, fresh = learner.policy.load_compatible(arrays)
-        loop.event("weights loaded", parent=parent.id, step=saved.step, taken=loaded, fresh=fresh)
-    loop.session.sync_acting_policies()
 
 
 def validate_before_start(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from gymnast.collect.collector import Collector
 from gymnast.config.applies import Context, ineffective_settings
@@ -19,8 +18,8 @@ from gymnast.spaces.observations import (
 )
 from gymnast.training.live.settings import Settings
 
-if TYPE_CHECKING:
-    from gymnast.training.loop import Loop
+UNUSED_SETTING = "setting without effect"
+"""Kind of the event for a setting that changes nothing in this run."""
 
 
 def unused_settings(
@@ -36,13 +35,6 @@ def unused_settings(
         context = _context(Settings(cfg).for_role(role), [spaces[role]])
         unused += [(f"{prefix}{key}", why) for key, why in ineffective_settings(own, context)]
     return unused
-
-
-def record_unused_settings(loop: Loop, keys: Iterable[str]) -> None:
-    """Records one event for each of these settings that changes nothing in this run."""
-    session = loop.session
-    for key, why in unused_settings(keys, session.cfg, session.collector):
-        loop.event("setting without effect", key=key, why=why)
 
 
 def _context(cfg: Config, spaces: Iterable[tuple[Observation, Action]]) -> Context:

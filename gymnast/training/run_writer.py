@@ -1,0 +1,63 @@
+"""Writes what happens in a training: events, metric rows, and the fields of run.json that change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gymnast.clock import Clock
+from gymnast.collect.collector import Collector
+from gymnast.config.config import Config
+from gymnast.measure.limits import metric_limits
+from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.recorder import Recorder
+from gymnast.metrics.specs import run_metrics
+from gymnast.metrics.store import MetricStore
+from gymnast.runs.run import Run
+from gymnast.training.live.settings import alert_settings
+
+REPORT_SECONDS = 2.0
+"""Interval at which run.json is updated with the clocks, between checkpoints."""
+
+
+@dataclass
+class RunWriter:
+    run: Run
+    recorder: Recorder
+    store: MetricStore
+    clock: Clock
+    """The clocks of the training, which every event carries."""
+    last_report: float = 0.0
+    """Monotonic time at which run.json was last updated with the clocks."""
+
+    @property
+    def alerts(self) -> Alerts:
+        return self.recorder.alerts
+
+    def event(self, kind: str, **detail: object) -> None:
+        """Writes an event, with the clocks, to events.jsonl and passes it to the console and log."""
+        counters = self.clock.counters()
+        self.run.record_event(kind, counters, **detail)
+        self.recorder.event({"kind": kind, **counters, **detail})
+
+    def row(self, row: dict[str, float]) -> None:
+        """Records the metrics of a rollout."""
+        self.recorder.write(row)
+
+    def clocks(self) -> None:
+        """Updates the clocks in run.json, at most every REPORT_SECONDS."""
+        if time.monotonic() - self.last_report > REPORT_SECONDS:
+            self.last_report = time.monotonic()
+            self.run.update(clocks=self.clock.counters())
+
+    def live_settings(self, live: Mapping[str, object]) -> None:
+        """Writes the live changes (dotted key -> plain value) to run.json."""
+        self.run.update(clocks=self.clock.counters(), live=dict(live))
+
+    def adopt_settings(self, cfg: Config, collector: Collector) -> None:
+        """Lets metrics and alerts follow changed settings: the declared bounds of metrics and the advice of
+        alerts depend on them."""
+        self.recorder.replace_metrics(
+            run_metrics(cfg, metric_limits(collector, cfg)), alert_settings(cfg, self.run)
+        )
