@@ -456,7 +456,7 @@ class Loop:
         return None
 
     def set_settings(self, answer: Answer) -> StopReason | None:
-        """Changes settings as commanded, and warns about those that have no effect in this run. Returns a
+        """Changes settings as commanded, and warns about each that has no effect in this run. Returns a
         reason to stop if the changed budget is spent."""
         s = self.session
         reason = self.change_settings(answer.changes, answer.event, **answer.detail)

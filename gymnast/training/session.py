@@ -247,7 +247,7 @@ class Session:
 
     def load_weights(self, saved: Checkpoint) -> list[tuple[list[str], list[str]]]:
         """Loads every layer of the checkpoint's policies whose parameters have the same names and shapes
-        here. Returns, for each role, the parameters that were loaded and those that start fresh."""
+        here. Returns, for each role, the parameters that were loaded and the parameters that start fresh."""
         stored = saved.tensors(POLICY)
         loaded = [
             learner.policy.load_compatible(arrays_of_role(role, stored))

@@ -114,7 +114,7 @@ def start_run(
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run that is open for training: its state, and what reads and writes beside it."""
+    """A run that is open for training: its state, and what reads and writes next to it."""
 
     session: Session
     writer: RunWriter

@@ -110,7 +110,7 @@ Effect = Literal["none", "set", "checkpoint", "evaluate", "stop", "pause", "unpa
 
 @dataclass(frozen=True)
 class Answer:
-    """How a run answers a command: the event that it writes, then what it does."""
+    """The answer of a run to a command: it writes an event, then does what was asked."""
 
     event: str
     """Kind of the event."""
