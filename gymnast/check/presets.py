@@ -96,7 +96,9 @@ def _check_preset(
     try:
         # 1. The environment against its facts, once for all variants with the same episodes.
         cfg = resolve(target).config
-        episode = {k: v for k, v in to_plain(cfg)["env"].items() if k not in _NOT_EPISODE}
+        episode = {
+            k: v for k, v in cfg.env.model_dump(mode="json").items() if k not in _NOT_EPISODE
+        }
         key = repr((episode, to_plain(cfg)["facts"], to_plain(cfg)["metrics"]))
         if key not in checked:
             check = check_matches if is_multi_agent(cfg.env.id) else check_environment

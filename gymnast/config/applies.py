@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gymnast.config.numbers import OFF
 from gymnast.config.section import Section
+
+if TYPE_CHECKING:
+    from gymnast.config.config import Config
 
 
 @dataclass(frozen=True)
 class Context:
     """Everything that decides whether a setting has an effect: the whole config and the policy's spaces."""
 
-    config: Any
+    config: Config
     has_images: bool
     """True if an entry of the observation is an image."""
     has_vectors: bool
@@ -68,19 +71,20 @@ def _declarations_unless_default(key: str, config: Section) -> Iterator[Applies]
     """Yields every declaration on the path to a setting, which are those of its sections and its own; nothing
     if the setting is at its default, or if there is no such setting."""
     declarations: list[Applies] = []
-    section: Any = config
+    section = config
     for part in key.split("."):
         field = type(section).model_fields.get(part)
         if field is None:
             return
         declarations += (entry for entry in field.metadata if isinstance(entry, Applies))
-        section = getattr(section, part)
-        if not isinstance(section, Section):
-            # The leaf: `section` is its value now. A validated `off` is None, but its default is the text.
-            default = None if section is None and field.default == OFF else field.default
-            if section != default:
+        value = getattr(section, part)
+        if not isinstance(value, Section):
+            # A validated `off` is None, but its default is the text.
+            default = None if value is None and field.default == OFF else field.default
+            if value != default:
                 yield from declarations
             return
+        section = value
 
 
 def _samples(on: Context) -> bool:

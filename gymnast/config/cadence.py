@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from gymnast.clock import UNIT_NAMES, UNITS, Clock
 from gymnast.config.numbers import (
@@ -26,7 +25,7 @@ class Cadence(ParsedValue):
     """Name of a clock, or `%` for a percentage of the main budget."""
 
     @classmethod
-    def parse(cls, value: Any) -> Cadence:
+    def parse(cls, value: object) -> Cadence:
         """Returns the cadence for a text such as `10k env_steps` or `5%`; a Cadence is returned as it is.
         Units are converted to those of the clock (minutes to seconds). Raises ValueError for anything
         else."""

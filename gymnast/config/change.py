@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from gymnast.config.numbers import Share, format_number, parse_number, quote_value
 from gymnast.config.parsed_value import ParsedValue
@@ -23,7 +22,7 @@ class Bounds(ParsedValue):
     high: float
 
     @classmethod
-    def parse(cls, value: Any) -> Bounds:
+    def parse(cls, value: object) -> Bounds:
         """Returns the bounds for a text such as `1e-5..1e-2`; Bounds are returned as they are. Raises
         ValueError for another text, or if LOW is not below HIGH."""
         if isinstance(value, Bounds):
@@ -53,7 +52,7 @@ class Change(ParsedValue):
     """Exactly one of the three is set: multiply by `factor`, shift by `amount`, or set to `value`."""
 
     @classmethod
-    def parse(cls, value: Any) -> Change:
+    def parse(cls, value: object) -> Change:
         """Returns the change for a text such as `x0.5`, `by -0.01` or `to 1e-4`; a Change is returned as it
         is. The value after `to` stays text, which the changed setting validates later. Raises ValueError for
         another text, or for a change without an effect."""
@@ -82,7 +81,7 @@ class Change(ParsedValue):
     def is_relative(self) -> bool:
         return self.value is None
 
-    def apply(self, setting: Any, bounds: Bounds | None) -> Any:
+    def apply(self, setting: object, bounds: Bounds | None) -> float | str | Schedule:
         """Returns the value of a setting after this change: the same value if the bounds allow no further
         change. `setting`: the current value; `bounds`: None for a change `to` a value, which needs none.
         Raises ValueError if the setting is not a number."""

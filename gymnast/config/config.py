@@ -10,10 +10,12 @@ from pydantic_core import PydanticCustomError
 
 from gymnast.clock import Clock
 from gymnast.config.applies import Applies
+from gymnast.config.cadence import Cadence
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.facts import Facts
 from gymnast.config.families import is_multi_agent
 from gymnast.config.numbers import Count, Switch, Whole
+from gymnast.config.schedule import Schedule
 from gymnast.config.section import SECTION_DEFAULT, AlgoSection, Section
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.checkpoint import CheckpointConfig
@@ -215,7 +217,9 @@ class Config(Section):
             conflicts.append((key, f"{problem} ({fix}write counts such as 20k)"))
         return conflicts
 
-    def _percentages(self, limits: Mapping[str, float]) -> Iterator[tuple[str, Any, str]]:
+    def _percentages(
+        self, limits: Mapping[str, float]
+    ) -> Iterator[tuple[str, Cadence | Schedule, str]]:
         """Yields (dotted key, value, clock) for every schedule or cadence that is a percentage of a budget
         which is not among `limits` (clock -> limit)."""
         main = next(iter(limits), "env_steps")
@@ -226,9 +230,8 @@ class Config(Section):
             if name in unused:
                 continue
             for field, value in section if isinstance(section, Section) else ():
-                # Only schedules and cadences have it.
-                required_budget = getattr(value, "required_budget", None)
-                clock = required_budget(main) if required_budget else None
+                is_timed = isinstance(value, Cadence | Schedule)
+                clock = value.required_budget(main) if is_timed else None
                 if clock is not None and clock not in limits:
                     yield f"{name}.{field}", value, clock
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gymnast.config.numbers import format_number, parse_number, quote_value
 from gymnast.config.parsed_value import ParsedValue
@@ -31,7 +31,7 @@ class Distribution(ParsedValue):
     """Parameters, in the order of the text."""
 
     @classmethod
-    def parse(cls, value: Any) -> Distribution:
+    def parse(cls, value: object) -> Distribution:
         """Parses the text of a distribution; a bare number is a constant."""
         if isinstance(value, Distribution):
             return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import PlainSerializer, PlainValidator
 
@@ -34,7 +34,7 @@ class EpisodeLimit(NamedTuple):
         return cls(default=DEFAULT_EPISODE_STEPS if other in (None, "auto") else other)
 
 
-def _auto_or_count(value: Any) -> int | Literal["auto"]:
+def _auto_or_count(value: object) -> int | Literal["auto"]:
     return "auto" if value == "auto" else parse_count(value)
 
 

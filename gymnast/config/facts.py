@@ -4,7 +4,7 @@ tests compare them with the live environment."""
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, PlainSerializer, PlainValidator
 
@@ -14,7 +14,7 @@ from gymnast.config.numbers import (
     Count,
     Maybe,
     Number,
-    PlainValue,
+    PlainField,
     Positive,
     parse_number,
     parse_whole,
@@ -32,13 +32,13 @@ Interval = Annotated[tuple[Bound, Bound], AfterValidator(_ordered)]
 """[low, high], both ends included."""
 
 
-def _key_action(value: Any) -> int | tuple[float, ...]:
+def _key_action(value: object) -> int | tuple[float, ...]:
     if isinstance(value, list | tuple):
         return tuple(map(parse_number, value))
     return parse_whole(value)
 
 
-def _plain_action(action: int | tuple[float, ...]) -> Any:
+def _plain_action(action: int | tuple[float, ...]) -> object:
     return list(action) if isinstance(action, tuple) else action
 
 
@@ -95,7 +95,7 @@ class Facts(Section):
     deterministic: Literal["yes", "no", "unknown"] = "unknown"
     """Whether the same seed and actions give the same episode. unknown: this is tested at the start of
     training."""
-    deterministic_settings: dict[str, PlainValue] = {}
+    deterministic_settings: dict[str, PlainField] = {}
     """Keyword arguments under which the environment is deterministic."""
     fps: Maybe[Positive] = OFF
     """Frames per second at which an episode looks natural."""

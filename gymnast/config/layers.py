@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, get_args, get_origin
+from typing import get_args, get_origin
 
 from pydantic import BaseModel
 
+from gymnast.config.plain_value import PlainMapping, PlainValue
 from gymnast.config.problems import Key
 from gymnast.config.section import DottedKey
 from gymnast.config.source import Source
@@ -29,12 +30,12 @@ DOTTED_KEYS = "."
 @dataclass(frozen=True)
 class Layer:
     source: Source
-    data: Mapping[Any, Any]
+    data: PlainMapping
     base: Key = ()
     """Path of the data within the source: ("variants", "ppo")."""
 
     @classmethod
-    def from_data(cls, data: Mapping[Any, Any], name: str) -> Layer:
+    def from_data(cls, data: PlainMapping, name: str) -> Layer:
         """Returns a layer that does not come from a file."""
         return cls(Source(name, data), data)
 
@@ -48,7 +49,7 @@ class Layer:
         return f"{variant}{self.location(path)}"
 
 
-Leaves = dict[Key, tuple[Any, Layer]]
+Leaves = dict[Key, tuple[PlainValue, Layer]]
 
 
 def merge(layers: list[Layer], model: type[BaseModel]) -> Leaves:
@@ -66,20 +67,22 @@ def merge(layers: list[Layer], model: type[BaseModel]) -> Leaves:
     return leaves
 
 
-def nest(leaves: Leaves) -> dict[str, Any]:
+def nest(leaves: Leaves) -> dict[str, PlainValue]:
     """Returns the leaves as a nested dict. A plain value in the place of a section is kept, so that
     validation can report it."""
-    tree: dict[str, Any] = {}
+    tree: dict[str, PlainValue] = {}
     for path, (value, _) in leaves.items():
-        at: Any = tree
+        at: PlainValue = tree
         for part in path[:-1]:
-            at = at.setdefault(part, {}) if isinstance(at, dict) else None
+            at = at.setdefault(str(part), {}) if isinstance(at, dict) else None
         if isinstance(at, dict):
-            at[path[-1]] = value
+            at[str(path[-1])] = value
     return tree
 
 
-def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterator[tuple[Key, Any]]:
+def flatten(
+    data: PlainMapping, shape: Branches, path: Key = ()
+) -> Iterator[tuple[Key, PlainValue]]:
     """Yields (path, value) for every leaf of nested settings. `shape`: the keys that contain further keys,
     from `branches`; `path`: the path of `data` itself."""
     for key, value in data.items():

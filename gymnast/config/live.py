@@ -7,11 +7,9 @@ can be schedules are always live, and so are the weights of shaping terms.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import reduce
-from operator import getitem
-from typing import Any
 
 from gymnast.config.config import CONFIGS, Config
+from gymnast.config.plain_value import PlainValue
 from gymnast.config.resolve import apply_overrides
 from gymnast.config.section import Section
 from gymnast.config.sections.stop import BUDGETS
@@ -27,7 +25,7 @@ def live_keys(config: Config) -> list[str]:
     return [*fields, *weights]
 
 
-def apply_assignments(config: Config, assignments: Mapping[str, Any]) -> Config:
+def apply_assignments(config: Config, assignments: Mapping[str, PlainValue]) -> Config:
     """Returns the config after a live change, by the rules of `--set`. Raises ConfigError if a key is not
     live or a value is invalid."""
     allowed, known = live_keys(config), flat_values(config)
@@ -49,14 +47,19 @@ def _refusal(fixed: list[str], allowed: list[str]) -> ConfigError:
     )
 
 
-def with_live_changes(config: Config, live: Mapping[str, Any]) -> Config:
+def with_live_changes(config: Config, live: Mapping[str, PlainValue]) -> Config:
     """Returns the config with exactly these values, which were validated before. `live`: dotted key -> plain
     value. No other value is derived from them."""
     # Not by apply_overrides: a budget there would switch off the others, which were changed separately.
     tree = to_plain(config)
     for key, value in live.items():
         *sections, field = key.split(".")
-        reduce(getitem, sections, tree)[field] = value
+        section: PlainValue = tree
+        for name in sections:
+            assert isinstance(section, dict)
+            section = section[name]
+        assert isinstance(section, dict)
+        section[field] = value
     return CONFIGS[config.algo.name].model_validate(tree) if live else config
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeGuard, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -17,11 +17,13 @@ from pydantic import (
     JsonValue,
     PlainSerializer,
     PlainValidator,
+    ValidatorFunctionWrapHandler,
     WrapSerializer,
     WrapValidator,
 )
 
 from gymnast.config.parsed_value import ParsedValue
+from gymnast.config.plain_value import PlainValue
 
 SUFFIXES = {"k": 3, "M": 6, "G": 9}
 """Letter -> power of ten."""
@@ -33,7 +35,7 @@ OFF: Any = "off"
 """Default of a field that is off unless the user sets it."""
 
 
-def parse_number(value: Any) -> float:
+def parse_number(value: object) -> float:
     """Returns a finite number, from a number or its text."""
     number = parse_bound(value)
     if not math.isfinite(number):
@@ -41,24 +43,24 @@ def parse_number(value: Any) -> float:
     return number
 
 
-def parse_bound(value: Any) -> float:
+def parse_bound(value: object) -> float:
     """Returns a number that may be infinite: `-inf`, `inf`."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     return float(_decimal(value, _NUMBER))
 
 
-def parse_whole(value: Any) -> int:
+def parse_whole(value: object) -> int:
     """Returns a whole number, 0 or more; `1e5` is accepted, `0.5` is not."""
     return _whole(value, 0, "a whole number from 0")
 
 
-def parse_count(value: Any) -> int:
+def parse_count(value: object) -> int:
     """Returns a whole number, 1 or more."""
     return _whole(value, 1, _COUNT)
 
 
-def parse_switch(value: Any) -> bool:
+def parse_switch(value: object) -> bool:
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and value in _SWITCH:
@@ -66,7 +68,8 @@ def parse_switch(value: Any) -> bool:
     raise ValueError(f"{quote_value(value)} is not a switch (expected on or off)")
 
 
-def is_percent(value: Any) -> bool:
+def is_percent(value: object) -> TypeGuard[str]:
+    """True for a text that ends in `%`."""
     return isinstance(value, str) and value.rstrip().endswith("%")
 
 
@@ -92,7 +95,7 @@ def format_count(number: float) -> str:
     return format_number(number)
 
 
-def quote_value(value: Any) -> str:
+def quote_value(value: object) -> str:
     """Returns a value as error messages quote it, shortened to about 60 characters."""
     text = "nothing" if value is None else value if isinstance(value, str) else repr(value)
     return f"{text[:60]}..." if len(text) > 63 else text or "''"
@@ -102,7 +105,7 @@ class Share(ParsedValue, float):
     """A share between 0 and 1, written `25%`. The type distinguishes it from a plain number."""
 
     @classmethod
-    def parse(cls, value: Any) -> Share:
+    def parse(cls, value: object) -> Share:
         """Returns the share for a text such as `25%` or a number from 0 to 1; a Share is returned as it is.
         Raises ValueError for anything else."""
         if isinstance(value, Share):
@@ -122,21 +125,21 @@ class Share(ParsedValue, float):
     __repr__ = __str__
 
 
-def _count_or_share(value: Any) -> int | Share:
+def _count_or_share(value: object) -> int | Share:
     is_share = is_percent(value) or isinstance(value, Share)
     return Share.parse(value) if is_share else parse_count(value)
 
 
-def _number_or_share(value: Any) -> float | Share:
+def _number_or_share(value: object) -> float | Share:
     is_share = is_percent(value) or isinstance(value, Share)
     return Share.parse(value) if is_share else parse_number(value)
 
 
-def _plain_share(value: float) -> Any:
+def _plain_share(value: float) -> object:
     return str(value) if isinstance(value, Share) else value
 
 
-def _off_or(value: Any, inner: Any) -> Any:
+def _off_or(value: object, inner: ValidatorFunctionWrapHandler) -> object:
     if isinstance(value, str) and value == "off":
         return None
     if value is None:  # `key:` without a value is usually a forgotten value, not a wish for None
@@ -144,7 +147,7 @@ def _off_or(value: Any, inner: Any) -> Any:
     return inner(value)
 
 
-def _without_nan(value: Any) -> Any:
+def _without_nan(value: PlainValue) -> PlainValue:
     """Returns the value as it is. Raises ValueError if it is, or contains at any depth, a NaN."""
     if isinstance(value, float) and math.isnan(value):
         raise ValueError("nan is not accepted (expected text, a number, a list or a mapping)")
@@ -167,7 +170,7 @@ Switch = Annotated[
     BeforeValidator(parse_switch),
     PlainSerializer(lambda value: "on" if value else "off"),
 ]
-PlainValue = Annotated[JsonValue, AfterValidator(_without_nan)]
+PlainField = Annotated[JsonValue, AfterValidator(_without_nan)]
 """Type of keyword arguments of user code: text, numbers, lists and mappings. NaN is rejected, because it is
 not equal to itself, so a config with NaN would never equal its stored copy."""
 CountOrShare = Annotated[
@@ -190,7 +193,7 @@ _COUNT = "a whole number above 0 such as 64, 50k or 2M"
 _SHARE = "a share from 0% to 100%"
 
 
-def _whole(value: Any, minimum: int, expected: str) -> int:
+def _whole(value: object, minimum: int, expected: str) -> int:
     """Returns the value as an int. Raises ValueError, which states what is `expected`, if it is not a whole
     number, is below `minimum` or is too large for int64."""
     number = _decimal(value, expected)
@@ -203,7 +206,7 @@ def _whole(value: Any, minimum: int, expected: str) -> int:
     return int(number)
 
 
-def _decimal(value: Any, expected: str) -> Decimal:
+def _decimal(value: object, expected: str) -> Decimal:
     """Returns the exact decimal value of a number or its text, in which a suffix of SUFFIXES multiplies
     (`50k`). Infinity and NaN are accepted. Raises ValueError, which states what is `expected`, for anything
     else."""

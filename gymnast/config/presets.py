@@ -20,12 +20,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, TypeGuard
 
 from gymnast.config.algorithms import CUSTOM_PREFIX, is_algorithm
 from gymnast.config.families import OTHERS, YOURS, family_of
 from gymnast.config.layers import Layer
 from gymnast.config.numbers import parse_switch
+from gymnast.config.plain_value import PlainMapping, PlainValue
 from gymnast.config.problems import InvalidConfig, Problem
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
@@ -76,18 +77,25 @@ class Preset:
         return source
 
     @property
+    def data(self) -> PlainMapping:
+        """The content of the file as plain values. Raises InvalidConfig like `source`."""
+        data = self.source.data
+        assert isinstance(data, dict)  # `source` raises for anything else
+        return data
+
+    @property
     def env_id(self) -> str:
         """Id of the environment, from the file's content or else its name."""
         try:
-            env = self.source.data.get("env")
+            env = self.data.get("env")
         except InvalidConfig:  # reported when the preset is resolved
             return self.name
         return str(env["id"]) if isinstance(env, dict) and "id" in env else self.name
 
     @property
-    def own_variants(self) -> dict[str, dict]:
+    def own_variants(self) -> dict[str, PlainMapping]:
         """Variants that the file defines: name -> settings."""
-        variants = self.source.data.get("variants")
+        variants = self.data.get("variants")
         variants = variants if isinstance(variants, dict) else {}
         return {
             str(name): layer if isinstance(layer, dict) else {} for name, layer in variants.items()
@@ -110,7 +118,7 @@ class Preset:
 
     @property
     def default_variant(self) -> str:
-        return str(self.source.data.get("default", next(iter(ALGORITHMS))))
+        return str(self.data.get("default", next(iter(ALGORITHMS))))
 
     @property
     def space_defaults(self) -> bool:
@@ -118,7 +126,7 @@ class Preset:
         `space_defaults: off` in the file disables them, so that setting one value never drops the other
         defaults."""
         try:
-            return parse_switch(self.source.data.get("space_defaults", True))
+            return parse_switch(self.data.get("space_defaults", True))
         except ValueError:  # reported by problems()
             return True
 
@@ -140,7 +148,7 @@ class Preset:
 
     def layers(self, variant: str) -> list[Layer]:
         """Returns the layers of a variant, lowest first: shared sections, then the chain of variants."""
-        shared = {k: v for k, v in self.source.data.items() if k not in STRUCTURE_KEYS}
+        shared = {k: v for k, v in self.data.items() if k not in STRUCTURE_KEYS}
         layers = [Layer(self.source, shared)]
         for name in self.extends_chain(variant):
             own = {k: v for k, v in self.own_variants.get(name, {}).items() if k != "extends"}
@@ -158,7 +166,7 @@ class Preset:
         def problem(text: str, *path: str) -> Problem:
             return Problem(self.source.location(path), ".".join(path), text)
 
-        data, known = self.source.data, ", ".join(self.variants)
+        data, known = self.data, ", ".join(self.variants)
         if not data and self.path is not None:
             yield problem("is empty (a preset declares facts, settings or variants)")
         if "algo" in data:
@@ -174,12 +182,14 @@ class Preset:
             parse_switch(data.get("space_defaults", True))
         except ValueError as error:
             yield problem(str(error), "space_defaults")
-        if not isinstance(data.get("variants", {}), dict):
+        variants = data.get("variants", {})
+        if not isinstance(variants, dict):
             yield problem("expected `name: settings` lines", "variants")
+            variants = {}
         for name, layer in self.own_variants.items():
             parent = layer.get("extends")
             at = ("variants", name)
-            if not isinstance(data["variants"].get(name, {}), dict):
+            if not isinstance(variants.get(name, {}), dict):
                 yield problem("expected a section", *at)
             if _CHECKPOINT.fullmatch(name):
                 yield problem("names a checkpoint, so it cannot name a variant", *at)
@@ -194,7 +204,8 @@ class Preset:
                 yield problem(f"unknown variant {parent} (known: {known}){guess}", *at, "extends")
             elif self._is_circular(name):
                 yield problem("is circular", *at, "extends")
-            if isinstance(layer.get("algo"), dict) and "name" in layer["algo"]:
+            algo = layer.get("algo")
+            if isinstance(algo, dict) and "name" in algo:
                 yield problem("is implied by the variant (leave it out)", *at, "algo", "name")
 
     def _is_circular(self, variant: str) -> bool:
@@ -257,9 +268,30 @@ def search_presets(text: str = "") -> list[Preset]:
     return [p for p in ranked if similarity(p.name) > 0.5]
 
 
-def summarize(preset: Preset) -> dict[str, Any]:
-    """Returns the row of a preset in `gymnast presets`, unvalidated."""
-    facts = preset.source.data.get("facts")
+class PublishedScore(TypedDict):
+    """An entry of `facts.published`, as far as it is known to be valid."""
+
+    score: float
+
+
+class PresetSummary(TypedDict):
+    """The row of a preset in `gymnast presets`. The facts are as written in the file, not validated."""
+
+    name: str
+    family: str
+    default: str
+    variants: list[str]
+    threshold: PlainValue
+    optimum: PlainValue
+    source: PlainValue
+    published: PublishedScore | None
+    """The highest published score."""
+    path: str
+    shipped: bool
+
+
+def summarize(preset: Preset) -> PresetSummary:
+    facts = preset.data.get("facts")
     facts = facts if isinstance(facts, dict) else {}
     published = facts.get("published")
     scores = [x for x in published if _has_score(x)] if isinstance(published, list) else []
@@ -269,7 +301,9 @@ def summarize(preset: Preset) -> dict[str, Any]:
         "family": (family.name if family else OTHERS) if preset.is_builtin else YOURS,
         "default": preset.default_variant,
         "variants": preset.listed_variants,
-        **{fact: facts.get(fact, "off") for fact in ("threshold", "optimum", "source")},
+        "threshold": facts.get("threshold", "off"),
+        "optimum": facts.get("optimum", "off"),
+        "source": facts.get("source", "off"),
         "published": max(scores, key=lambda entry: entry["score"], default=None),
         "path": str(preset.path),
         "shipped": preset.is_builtin,
@@ -280,7 +314,7 @@ def _file_name(name: str) -> str:
     return f"{name.replace('/', '__')}.yaml"
 
 
-def _has_score(entry: Any) -> bool:
+def _has_score(entry: PlainValue) -> TypeGuard[PublishedScore]:
     return isinstance(entry, dict) and isinstance(entry.get("score"), int | float)
 
 

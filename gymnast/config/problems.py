@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, get_args, get_origin
+from typing import get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from gymnast.config.numbers import quote_value
+from gymnast.config.plain_value import Scalar
 from gymnast.errors import ConfigError
 from gymnast.text.suggestions import did_you_mean
 
-Key = tuple[str | int, ...]
-"""Path of a value: ("algo", "lr")."""
+Key = tuple[Scalar, ...]
+"""Path of a value: ("algo", "lr"), ("facts", "observations", 2)."""
 
 SYNONYMS = {
     "learning_rate": "lr",
@@ -59,7 +61,7 @@ class InvalidConfig(ConfigError):
         super().__init__([str(problem) for problem in self.details])
 
 
-def dotted_key(path: Iterable[str | int]) -> str:
+def dotted_key(path: Iterable[Scalar]) -> str:
     """Returns `facts.observations.2` for ("facts", "observations", 2)."""
     return ".".join(map(str, path))
 
@@ -81,7 +83,7 @@ def explain_errors(
     return problems
 
 
-def _text(mistake: Any, path: Key, model: type[BaseModel]) -> str:
+def _text(mistake: ErrorDetails, path: Key, model: type[BaseModel]) -> str:
     """Returns our message for one mistake. `mistake`: an entry of `ValidationError.errors()`; `path`: the
     path of its key; `model`: the class of the config that was validated, which provides suggestions."""
     kind, value = mistake["type"], mistake["input"]
@@ -92,7 +94,7 @@ def _text(mistake: Any, path: Key, model: type[BaseModel]) -> str:
     if kind == "extra_forbidden":
         return f"unknown key{_known_key(path, model)}"
     if kind == "value_error":
-        return str(mistake["ctx"]["error"])
+        return str(mistake.get("ctx", {})["error"])
     if kind == "missing":
         return "is missing"
     if kind in ("model_type", "dict_type", "model_attributes_type"):
@@ -130,15 +132,15 @@ def _known_key(path: Key, model: type[BaseModel]) -> str:
 
 def fields_at(model: type[BaseModel], path: Key) -> list[str]:
     """Returns the field names of the section at this path; empty if there is no section at this path."""
-    section: Any = model
+    section: object = model
     for part in path:
         if get_origin(section) is dict:  # a mapping with user-chosen names: `part` is such a name
             section = get_args(section)[1]
-        else:
+        elif isinstance(section, type) and issubclass(section, BaseModel):
             field = section.model_fields.get(str(part))
             section = field.annotation if field else None
-        if get_origin(section) is dict:
-            continue
-        if not (isinstance(section, type) and issubclass(section, BaseModel)):
+        else:
             return []
-    return [] if get_origin(section) is dict else list(section.model_fields)
+    if isinstance(section, type) and issubclass(section, BaseModel):
+        return list(section.model_fields)
+    return []

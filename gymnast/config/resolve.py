@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -14,6 +13,7 @@ from gymnast.config import presets
 from gymnast.config.algorithms import config_type, is_algorithm
 from gymnast.config.config import Config
 from gymnast.config.layers import Layer, Leaves, has_subkeys, merge, nest
+from gymnast.config.plain_value import PlainMapping, PlainValue, Scalar
 from gymnast.config.presets import Preset
 from gymnast.config.problems import InvalidConfig, Key, Problem, dotted_key, explain_errors
 from gymnast.config.sections import ALGORITHMS
@@ -58,11 +58,11 @@ class ResolvedConfig:
 
 def resolve(
     target: str,
-    overrides: Mapping[str, Any] = {},
+    overrides: Mapping[str, PlainValue] = {},
     *,
     origin: str = "--set",
     algo: str | None = None,
-    suggested: Mapping[str, Any] = {},
+    suggested: Mapping[str, PlainValue] = {},
 ) -> ResolvedConfig:
     """Returns the config of a target; precedence: default < suggested < preset < variant < overrides.
 
@@ -81,11 +81,11 @@ def resolve(
 def resolve_preset(
     preset: Preset,
     variant: str | None = None,
-    overrides: Mapping[str, Any] = {},
+    overrides: Mapping[str, PlainValue] = {},
     *,
     origin: str = "--set",
     algo: str | None = None,
-    suggested: Mapping[str, Any] = {},
+    suggested: Mapping[str, PlainValue] = {},
 ) -> ResolvedConfig:
     """Returns the config of a preset that was found already. `variant`: None for `algo`, or else the preset's
     default; the other arguments are those of `resolve`."""
@@ -131,7 +131,7 @@ def resolve_preset(
 
 def apply_overrides(
     config: Config,
-    overrides: Mapping[str, Any],
+    overrides: Mapping[str, PlainValue],
     *,
     provenance: Mapping[str, str] = {},
     origin: str = "--set",
@@ -149,7 +149,7 @@ def apply_overrides(
     return changed, origins
 
 
-def parse_assignment(text: str) -> tuple[str, Any]:
+def parse_assignment(text: str) -> tuple[str, PlainValue]:
     """Parses `algo.lr=3e-3->0` into ("algo.lr", "3e-3->0"). The value is parsed as YAML; it is None if empty,
     and plain text if it is not YAML. Raises ConfigError if there is no key or no `=`."""
     key, equals, value = text.partition("=")
@@ -204,7 +204,7 @@ def _budget(layers: list[Layer], overrides: Layer) -> list[Layer]:
     return [Layer.from_data({"stop": replaced}, overrides.source.name)]
 
 
-def _budgets(layer: Layer) -> dict[str, Any]:
+def _budgets(layer: Layer) -> dict[str, PlainValue]:
     """Returns the budgets that a layer mentions, including the ones that it switches off."""
     stop = layer.data.get("stop")
     return {b: stop[b] for b in BUDGETS if b in stop} if isinstance(stop, Mapping) else {}
@@ -219,18 +219,20 @@ def _without_algo(layer: Layer) -> Layer:
     return replace(layer, data={k: v for k, v in layer.data.items() if k != "algo"})
 
 
-def _nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns overrides with dotted keys and nested mappings as one nested dict."""
-    tree: dict[str, Any] = {}
+def _nested(overrides: Mapping[str, PlainValue]) -> PlainMapping:
+    """Returns overrides with dotted keys and nested mappings as one nested mapping."""
+    tree: PlainMapping = {}
     for key, value in overrides.items():
-        for part in reversed(str(key).split(".")):
-            value = {part: value}
-        _graft(tree, value, str(key))
+        *parents, name = str(key).split(".")
+        branch: dict[str, PlainValue] = {name: value}
+        for part in reversed(parents):
+            branch = {part: branch}
+        tree = _joined(tree, branch, str(key))
     return tree
 
 
 def _empty_overrides(
-    overrides: Mapping[str, Any], model: type[Config], origin: str
+    overrides: Mapping[str, PlainValue], model: type[Config], origin: str
 ) -> list[Problem]:
     """Returns a problem for each override whose value is `{}`, which a merge would silently ignore."""
     empty = "{} sets nothing: mappings are merged key by key (expected `key: value` pairs)"
@@ -238,18 +240,21 @@ def _empty_overrides(
     return [Problem(origin, k, empty) for k in keys if has_subkeys(tuple(k.split(".")), model)]
 
 
-def _graft(tree: dict[str, Any], branch: Mapping[str, Any], key: str) -> None:
-    """Merges nested overrides into `tree`, in place. `key`: the override as the user wrote it, for the
-    ConfigError that is raised if two overrides set the same value."""
+def _joined(tree: PlainMapping, branch: PlainMapping, key: str) -> PlainMapping:
+    """Returns `tree` with the nested overrides in `branch` added. `key`: the override as the user wrote it,
+    for the ConfigError that is raised if two overrides set the same value."""
+    joined: dict[Scalar, PlainValue] = dict(tree.items())
     for name, value in branch.items():
-        if not isinstance(value, Mapping):
-            if name in tree:
+        if isinstance(value, Mapping):
+            before = joined.setdefault(name, {})
+            if not isinstance(before, Mapping):
                 raise ConfigError(f"{key} is given twice")
-            tree[name] = value
-        elif isinstance(inner := tree.setdefault(name, {}), dict):
-            _graft(inner, value, key)
-        else:
+            joined[name] = _joined(before, value, key)
+        elif name in joined:
             raise ConfigError(f"{key} is given twice")
+        else:
+            joined[name] = value
+    return joined
 
 
 def _origins(config: Config, leaves: Leaves) -> dict[str, str]:

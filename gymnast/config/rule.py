@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import ge, gt, le, lt
-from typing import Any
 
 from gymnast.config.numbers import format_number, parse_count, parse_number, quote_value
 from gymnast.config.parsed_value import ParsedValue
@@ -25,7 +24,7 @@ class Rule(ParsedValue):
     """Number of consecutive rows with the metric in which the comparison must hold."""
 
     @classmethod
-    def parse(cls, value: Any) -> Rule:
+    def parse(cls, value: object) -> Rule:
         """Returns the rule for a text `METRIC >= NUMBER [for ROWS]`; a Rule is returned as it is. Raises
         ValueError for anything else."""
         if isinstance(value, Rule):

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 from gymnast.clock import CLOCKS, UNIT_NAMES, UNITS, Clock
 from gymnast.config.numbers import (
@@ -38,7 +37,7 @@ class Position:
     percent: bool = False
 
     @classmethod
-    def parse(cls, value: Any) -> Position:
+    def parse(cls, value: object) -> Position:
         """Returns the position for a number, or for a text such as `20k` or `10%`. Raises ValueError if it is
         negative or above 100%."""
         percent = is_percent(value)
@@ -79,7 +78,7 @@ class Schedule(ParsedValue):
         return cls(((Position(0), float(value)),))
 
     @classmethod
-    def parse(cls, value: Any) -> Schedule:
+    def parse(cls, value: object) -> Schedule:
         """Parses a number, a text or a mapping."""
         if isinstance(value, Schedule):
             return value
@@ -266,7 +265,7 @@ _EXAMPLE = "`3e-4`, `3e-4 -> 0 cosine` or `0.2 -> 0.05 @ 10%..80% warmup 5%`"
 def _from_text(text: str) -> Schedule:
     """Parses the text notation: the curve, then its options in any order."""
     curve, *rest = _FIRST_OPTION.split(text, maxsplit=1)
-    form: dict[str, Any] = {}
+    form: dict[str, object] = {}
     if curve.lstrip().startswith("{"):
         pairs = (pair.partition(":") for pair in curve.strip(" {},").split(","))
         form["points"] = {position.strip(): value.strip() for position, _, value in pairs}
@@ -285,7 +284,7 @@ def _from_text(text: str) -> Schedule:
     return _from_form(form)
 
 
-def _from_mapping(mapping: Mapping[Any, Any]) -> Schedule:
+def _from_mapping(mapping: Mapping[object, object]) -> Schedule:
     """Parses `{from: .., to: ..}`, `{points: {..}}`, or the key frames themselves."""
     form = {str(key): value for key, value in mapping.items()}
     if not form.keys() & {"from", "to", "points"}:
@@ -300,7 +299,7 @@ def _from_mapping(mapping: Mapping[Any, Any]) -> Schedule:
     return _from_form(form)
 
 
-def _from_form(form: Mapping[str, Any]) -> Schedule:
+def _from_form(form: Mapping[str, object]) -> Schedule:
     """Builds a schedule from the parts that the text and the mapping notation share: `value`, or `points`, or
     `from` and `to` with optional `start` and `end`; and the options `shape`, `warmup`, `floor`, `clock`."""
     if "value" in form:
@@ -325,14 +324,14 @@ def _from_form(form: Mapping[str, Any]) -> Schedule:
     )
 
 
-def _key_frames(points: Any) -> tuple[tuple[Position, float], ...]:
+def _key_frames(points: object) -> tuple[tuple[Position, float], ...]:
     """Returns the key frames for a mapping position -> value, which needs two or more entries."""
     if not isinstance(points, Mapping) or len(points) < 2:
         raise ValueError("needs two or more key frames (such as {0%: 1e-3, 100%: 0})")
     return tuple((Position.parse(p), _value(v)) for p, v in points.items())
 
 
-def _value(value: Any) -> float:
+def _value(value: object) -> float:
     """Returns a value of the curve, or its floor, as a number. Raises ValueError for `off` and other text."""
     if isinstance(value, str) and value.strip() == "off":
         raise ValueError(

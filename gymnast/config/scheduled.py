@@ -7,9 +7,13 @@ constant stays a plain number, so that only real schedules are evaluated on a cl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, TypeVar, get_args
 
-from pydantic import GetCoreSchemaHandler
+from pydantic import (
+    GetCoreSchemaHandler,
+    SerializerFunctionWrapHandler,
+    ValidatorFunctionWrapHandler,
+)
 from pydantic_core import core_schema
 
 from gymnast.config.schedule import IntSchedule, Schedule, is_schedule_text
@@ -19,7 +23,7 @@ class _OrSchedule:
     """Marks the union `T | Schedule` for pydantic and validates it."""
 
     def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
+        self, source: object, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         """Returns the schema that validates with `_validated` and serializes with `_plain`. `source`: the
         annotated union `T | Schedule`."""
@@ -36,7 +40,7 @@ T = TypeVar("T")
 Scheduled = Annotated[T | Schedule, _OrSchedule()]
 
 
-def _validated(value: Any, single: Any) -> Any:
+def _validated(value: object, single: ValidatorFunctionWrapHandler) -> object:
     """Returns the validated value: what `single` returns for a constant, else a Schedule, or an IntSchedule
     if `single` returns ints. `single`: the validator of type T, which is applied to every value of a
     schedule; it raises for an invalid one."""
@@ -56,5 +60,5 @@ def _validated(value: Any, single: Any) -> Any:
     return schedule
 
 
-def _plain(value: Any, single: Any) -> Any:
+def _plain(value: object, single: SerializerFunctionWrapHandler) -> object:
     return value.to_plain() if isinstance(value, Schedule) else single(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from io import StringIO
-from typing import Any
 
 from pydantic import ValidationError
 from ruamel.yaml import YAML
@@ -14,17 +13,18 @@ from gymnast.config.algorithms import config_type, is_algorithm
 from gymnast.config.config import Config
 from gymnast.config.layers import branches, flatten
 from gymnast.config.numbers import quote_value
+from gymnast.config.plain_value import PlainMapping, PlainValue
 from gymnast.config.problems import InvalidConfig, Problem, dotted_key, explain_errors
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
 
 
-def to_plain(config: Config) -> dict[str, Any]:
+def to_plain(config: Config) -> dict[str, PlainValue]:
     """Returns the config as plain numbers, text, lists and dicts; None becomes `off`."""
     return config.model_dump(mode="json")
 
 
-def flat_values(config: Config) -> dict[str, Any]:
+def flat_values(config: Config) -> dict[str, PlainValue]:
     """Returns dotted key -> plain value, for every leaf."""
     return {dotted_key(p): v for p, v in flatten(to_plain(config), branches(type(config)))}
 
@@ -41,17 +41,16 @@ def save(config: Config) -> str:
     return text.getvalue()
 
 
-def is_run_config(data: Any) -> bool:
+def is_run_config(data: PlainValue) -> bool:
     """True if this is the config of a run, which unlike a preset contains `algo.name`."""
-    algo = data.get("algo") if isinstance(data, dict) else None
-    return isinstance(algo, dict) and "name" in algo
+    return "name" in _algo_section(data)
 
 
 def load(text: str, at: str = "") -> Config:
     """Returns the config that was saved. `at` is the file name for error messages. Raises InvalidConfig if
     the text is not a valid config of a run."""
     source = Source.parse(text, str(at))
-    name = source.data["algo"]["name"] if is_run_config(source.data) else None
+    name = _algo_section(source.data).get("name")
     if not is_algorithm(str(name)):
         text = f"unknown algorithm {quote_value(name)} (known: {', '.join(ALGORITHMS)})"
         raise InvalidConfig([Problem(source.location(("algo", "name")), "algo.name", text)])
@@ -66,7 +65,7 @@ def load(text: str, at: str = "") -> Config:
     return config
 
 
-def diff(a: Config, b: Config) -> list[tuple[str, Any, Any]]:
+def diff(a: Config, b: Config) -> list[tuple[str, PlainValue, PlainValue]]:
     """Returns (dotted key, value in a, value in b) for every difference; None where a config lacks the
     key."""
     left, right = flat_values(a), flat_values(b)
@@ -74,10 +73,16 @@ def diff(a: Config, b: Config) -> list[tuple[str, Any, Any]]:
     return [(k, left.get(k), right.get(k)) for k in keys if left.get(k) != right.get(k)]
 
 
+def _algo_section(data: PlainValue) -> PlainMapping:
+    """Returns the section `algo` of the data of a file; empty if it has none."""
+    algo = data.get("algo") if isinstance(data, dict) else None
+    return algo if isinstance(algo, dict) else {}
+
+
 class _Representer(SafeRepresenter):
     """Writes sections as blocks, and lists and their items on one line each."""
 
-    def represent_list(self, data: list[Any]) -> SequenceNode:
+    def represent_list(self, data: list[PlainValue]) -> SequenceNode:
         """Returns the node of a list: in one line if it contains only plain values, else one line per
         item."""
         node = super().represent_list(data)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from gymnast.config.plain_value import PlainValue, Scalar
 from gymnast.config.problems import InvalidConfig, Key, Problem, dotted_key
 
 
@@ -20,7 +20,7 @@ from gymnast.config.problems import InvalidConfig, Key, Problem, dotted_key
 class Source:
     name: str
     """File name for messages; empty for text that is not from a file."""
-    data: Any
+    data: PlainValue
     lines: Mapping[Key, int] = field(default_factory=dict[Key, int])
     """Path of a key -> line, counted from 1."""
     duplicate_keys: tuple[Problem, ...] = ()
@@ -60,7 +60,7 @@ class _Reader:
         self.lines: dict[Key, int] = {}
         self.duplicates: list[Problem] = []
 
-    def data(self, node: Node, path: Key) -> Any:
+    def data(self, node: Node, path: Key) -> PlainValue:
         """Returns a node as plain data: a dict, a list or a scalar. `path`: path of the node within the
         file."""
         if isinstance(node, MappingNode):
@@ -71,10 +71,10 @@ class _Reader:
             return [self.data(item, (*path, i)) for i, item in enumerate(node.value)]
         return _scalar(node)
 
-    def _mapping(self, node: MappingNode, path: Key) -> dict[Any, Any]:
+    def _mapping(self, node: MappingNode, path: Key) -> dict[Scalar, PlainValue]:
         """Returns a mapping node as a dict, stores the line of each key, and reports keys that appear
         twice."""
-        mapping: dict[Any, Any] = {}
+        mapping: dict[Scalar, PlainValue] = {}
         for key_node, value_node in node.value:
             key, line = _scalar(key_node), key_node.start_mark.line + 1
             inner = (*path, key)
@@ -93,7 +93,7 @@ def _place(name: str, line: int) -> str:
     return f"{name}:{line}" if name else f"line {line}"
 
 
-def _scalar(node: Node) -> Any:
+def _scalar(node: Node) -> Scalar:
     """Returns the value of a scalar node: None, a bool, an int, a float or text. A key that is a list or a
     mapping is returned as text."""
     if not isinstance(node, ScalarNode):

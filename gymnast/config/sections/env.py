@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, mod
 from gymnast.config.applies import Applies
 from gymnast.config.distribution import Distribution
 from gymnast.config.episode_limit import AutoSteps
-from gymnast.config.numbers import OFF, Count, Maybe, PlainValue, Positive, Switch, Whole
+from gymnast.config.numbers import OFF, Count, Maybe, PlainField, Positive, Switch, Whole
 from gymnast.config.section import SECTION_DEFAULT, Section
 from gymnast.config.sections.image import TO_ATARI, AtariConfig, ImageConfig, is_atari
 from gymnast.config.sections.noise import NoiseConfig
@@ -36,19 +36,19 @@ def _view(value: str, known: ValidationInfo) -> str:
     return "image" if is_atari(known.data.get("id", "")) else "raw"
 
 
-def _stack(value: Any, known: ValidationInfo) -> Any:
+def _stack(value: object, known: ValidationInfo) -> object:
     if value != "auto":
         return value
     return IMAGE_STACK if known.data.get("view") == "image" else 1
 
 
-def _frames(value: Any, known: ValidationInfo) -> Any:
+def _frames(value: object, known: ValidationInfo) -> object:
     if value != "auto":
         return value
     return ATARI_FRAMES if is_atari(known.data.get("id", "")) else 1
 
 
-def _copies(value: Any, known: ValidationInfo) -> Any:
+def _copies(value: object, known: ValidationInfo) -> object:
     """Resolves `auto` during validation, so that a stored config contains the number that was used."""
     return vec_env_defaults(known.data.get("id", "")).n_envs if value == "auto" else value
 
@@ -90,7 +90,7 @@ WITH_RESTARTS = Applies("with env.on_fault=restart", lambda on: on.config.env.on
 class EnvConfig(Section):
     id: str
     """Gymnasium id of the environment."""
-    kwargs: dict[str, PlainValue] = {}
+    kwargs: dict[str, PlainField] = {}
     """Keyword arguments of the environment's constructor."""
     tasks: dict[TaskName, TaskConfig] = {}
     """Several environments, or settings of one, for a single policy, by name. Each episode plays one task."""
@@ -147,7 +147,7 @@ class EnvConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _backend_left_open(cls, given: Any) -> Any:
+    def _backend_left_open(cls, given: object) -> object:
         """Drops `backend: auto`, so that `model_fields_set` shows whether the user chose a backend."""
         if isinstance(given, dict) and given.get("backend") == "auto":
             return {name: value for name, value in given.items() if name != "backend"}

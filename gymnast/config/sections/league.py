@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from gymnast.config.applies import Applies
 from gymnast.config.cadence import Cadence
 from gymnast.config.families import is_multi_agent
-from gymnast.config.numbers import OFF, Count, Maybe, Number, PlainValue, Share
+from gymnast.config.numbers import OFF, Count, Maybe, Number, PlainField, Share
 from gymnast.config.section import SECTION_DEFAULT, DottedKey, Section
 
 LEARNER = "learner"
@@ -28,7 +28,7 @@ def _role_name(name: str) -> str:
     return name
 
 
-def _as_tuple(value: Any) -> Any:
+def _as_tuple(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
@@ -44,7 +44,7 @@ class RoleConfig(Section):
     """Player of the role: `learner`, `scripted:medium`, `random`, or the policy of another run,
     `RUN[:CHECKPOINT]`. Several players form a ladder: the next one plays once the other role wins often
     enough (`league.gate`)."""
-    set: dict[DottedKey, PlainValue] = {}
+    set: dict[DottedKey, PlainField] = {}
     """Settings for this role only, such as `{algo.lr: 1e-4}`."""
 
     @property

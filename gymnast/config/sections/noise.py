@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, PlainSerializer, PlainValidator
 
@@ -21,7 +21,7 @@ from gymnast.config.numbers import (
 from gymnast.config.section import Section
 
 
-def _scale(value: Any) -> float | Share:
+def _scale(value: object) -> float | Share:
     """Returns a standard deviation: a Share for a text such as `2%`, else a number. Raises ValueError if it
     is negative or too large for float32."""
     is_share = is_percent(value) or isinstance(value, Share)
@@ -35,11 +35,11 @@ def _scale(value: Any) -> float | Share:
     return scale
 
 
-def _scales(value: Any) -> float | Share | tuple[float | Share, ...]:
+def _scales(value: object) -> float | Share | tuple[float | Share, ...]:
     return tuple(map(_scale, value)) if isinstance(value, list | tuple) else _scale(value)
 
 
-def _plain_scales(scales: Any) -> Any:
+def _plain_scales(scales: float | tuple[float, ...]) -> object:
     if isinstance(scales, tuple):
         return [_plain_scales(scale) for scale in scales]
     return str(scales) if isinstance(scales, Share) else scales
@@ -53,7 +53,7 @@ Scales = Annotated[
 """One scale for all components, or one per component: an absolute number, or a share of high - low."""
 
 
-def is_noisy(scales: Any) -> bool:
+def is_noisy(scales: float | tuple[float, ...] | None) -> bool:
     """True if a setting of type `Scales` has a scale other than 0."""
     return any(scales if isinstance(scales, tuple) else (scales,))
 

@@ -13,7 +13,7 @@ from gymnast.config.applies import (
     WITH_A_CRITIC,
     Applies,
 )
-from gymnast.config.numbers import OFF, Count, Maybe, Number, PlainValue, Switch
+from gymnast.config.numbers import OFF, Count, Maybe, Number, PlainField, Switch
 from gymnast.config.section import Section
 
 ActivationName = Literal["tanh", "relu", "silu", "gelu", "elu"]
@@ -57,6 +57,6 @@ class PolicyConfig(Section):
     """Squash continuous actions into their range with tanh instead of clipping them."""
     module: Maybe[str] = OFF
     """Your own torch module, `package.module:Class`, instead of all layers above."""
-    module_kwargs: Annotated[dict[str, PlainValue], WITH_A_MODULE] = {}
+    module_kwargs: Annotated[dict[str, PlainField], WITH_A_MODULE] = {}
     """Keyword arguments of the module's constructor, in addition to the observation space and the number of
     outputs."""

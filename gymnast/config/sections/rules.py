@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationError
 
@@ -81,12 +81,14 @@ def rule_conflicts(
     return conflicts
 
 
-def _extremes(change: Change, within: Bounds | None) -> list[Any]:
+def _extremes(change: Change, within: Bounds | None) -> list[float | str | None]:
     """Returns the values that must be valid for every value the rule can produce to be valid."""
     return [change.value] if within is None else [within.low, within.high]
 
 
-def _validation_error(section: Section, field: str, values: Iterable[Any]) -> str | None:
+def _validation_error(
+    section: Section, field: str, values: Iterable[float | str | None]
+) -> str | None:
     """Returns why the field cannot take one of these values, or None if it can take all of them."""
     current = section.model_dump(mode="json")
     for value in values:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from gymnast.config.numbers import PlainValue
+from gymnast.config.numbers import PlainField
 from gymnast.config.schedule import Schedule
 from gymnast.config.section import Section
 from gymnast.text.suggestions import did_you_mean
@@ -118,7 +118,7 @@ class TermConfig(Section):
     """Reward per unit of the term. With 0 the term is recorded but has no effect."""
     unit: str = ""
     """Unit of the term. Empty: the unit that the term declares."""
-    kwargs: dict[str, PlainValue] = {}
+    kwargs: dict[str, PlainField] = {}
     """Keyword arguments of the term."""
 
 

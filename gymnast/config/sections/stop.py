@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -59,16 +59,16 @@ class StopConfig(Section):
 
 
 def limits_after(
-    changes: Iterable[Mapping[str, Any]], limits: Mapping[str, float]
+    changes: Iterable[Mapping[str, object]], limits: Mapping[str, float]
 ) -> dict[str, float]:
     """Returns clock name -> limit after live changes. `changes`: in their order, each with a `key` and its
     new value `to`; `limits`: the limits before them."""
     amounts = {change["key"]: change["to"] for change in changes}
-    totals = {
-        clock: amounts.get(f"stop.{field}", limits.get(clock, OFF))
-        for field, clock in BUDGETS.items()
-    }
-    # Budgets in `limits` are already in seconds; only a new value is still in minutes.
-    if amounts.get("stop.minutes", OFF) != OFF:
-        totals["seconds"] *= 60
-    return {clock: total for clock, total in totals.items() if total != OFF}
+    after: dict[str, float] = {}
+    for field, clock in BUDGETS.items():
+        amount = amounts.get(f"stop.{field}")
+        if isinstance(amount, int | float):
+            after[clock] = amount * 60 if field == "minutes" else amount
+        elif amount is None and clock in limits:  # not changed; `limits` are already in seconds
+            after[clock] = limits[clock]
+    return after

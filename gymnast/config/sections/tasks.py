@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from gymnast.config.numbers import OFF, Maybe, PlainValue, Positive
+from gymnast.config.numbers import OFF, Maybe, PlainField, Positive
 from gymnast.config.rule import Rule
 from gymnast.config.section import Section
 
@@ -12,7 +12,7 @@ from gymnast.config.section import Section
 class TaskConfig(Section):
     id: str = ""
     """Id of another environment with the same spaces. Empty: `env.id`."""
-    kwargs: dict[str, PlainValue] = {}
+    kwargs: dict[str, PlainField] = {}
     """Keyword arguments of the environment's constructor, in addition to `env.kwargs`."""
     share: Positive = 1.0
     """Weight with which a training episode plays this task, relative to the other tasks."""

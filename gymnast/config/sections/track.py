@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator
 
@@ -19,7 +19,7 @@ _INVALID = re.compile(r"[/\\#?%:\s]+")
 _MAX_LENGTH = 128
 
 
-def _as_tuple(value: Any) -> Any:
+def _as_tuple(value: object) -> object:
     """Accepts a single name instead of a list, and `off` as an empty list."""
     if value == "off":
         return ()
