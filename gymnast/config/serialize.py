@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from typing import TypedDict
 
 from pydantic import ValidationError
 from ruamel.yaml import YAML
@@ -63,6 +64,15 @@ def load(text: str, at: str = "") -> Config:
     if source.duplicate_keys:
         raise InvalidConfig(source.duplicate_keys)
     return config
+
+
+SettingChange = TypedDict("SettingChange", {"key": str, "from": PlainValue, "to": PlainValue})
+"""A change of one setting, as it is stored in events and checkpoints."""
+
+
+def setting_changes(a: Config, b: Config) -> list[SettingChange]:
+    """Returns the changes of settings that turn the config `a` into `b`."""
+    return [{"key": key, "from": before, "to": after} for key, before, after in diff(a, b)]
 
 
 def diff(a: Config, b: Config) -> list[tuple[str, PlainValue, PlainValue]]:

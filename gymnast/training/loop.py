@@ -12,13 +12,14 @@ alerts and readers only look at the rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from gymnast.collect.collector import CollectResult
 from gymnast.config.families import is_multi_agent
+from gymnast.config.serialize import SettingChange
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import ConfigError, EnvError
 from gymnast.evaluation.jobs import EvaluationResult
@@ -197,7 +198,7 @@ class Loop:
             bundle=str(bundle),
         )
 
-    def report_faults(self, reports: Iterable[dict[str, Any]]) -> None:
+    def report_faults(self, reports: Iterable[dict[str, object]]) -> None:
         """Writes an event for each report of `FaultReports`."""
         for report in reports:
             self.writer.event("fault", env=self.session.cfg.env.id, **report)
@@ -235,7 +236,8 @@ class Loop:
         for rule in s.rules.values():
             action = rule.update(row, s.settings)
             if action is not None:
-                self.change_settings(action.pop("changes"), "rule", **action)
+                detail = {"rule": action["rule"], "did": action["did"], "why": action["why"]}
+                self.change_settings(action["changes"], "rule", **detail)
 
     def update_league(self) -> None:
         """Lets the league react to the matches of this rollout: store snapshots, choose the next
@@ -467,7 +469,7 @@ class Loop:
         return reason
 
     def change_settings(
-        self, changes: Collection[Mapping[str, Any]], event: str = "", **detail: object
+        self, changes: Collection[SettingChange], event: str = "", **detail: object
     ) -> StopReason | None:
         """Applies changes of settings (`key`, `from`, `to`) and records them as an event of kind `event`, if
         one is named, with `detail`. Returns a reason to stop if the changed budget is spent."""

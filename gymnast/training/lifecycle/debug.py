@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from gymnast.config.config import Config
-from gymnast.config.serialize import diff
+from gymnast.config.serialize import SettingChange, setting_changes
 from gymnast.policy.policy import Policy
 
 
@@ -42,12 +42,12 @@ def detect_anomalies() -> Iterator[None]:
                 _detect_anomalies(False)
 
 
-def start_debugging(cfg: Config, policies: Iterable[Policy]) -> list[dict[str, object]]:
+def start_debugging(cfg: Config, policies: Iterable[Policy]) -> list[SettingChange]:
     """Turns on torch's anomaly detection, which finds the origin of NaN, if torch is the engine of one of
     the policies. Returns the settings (key, from, to) that --debug replaces in this session."""
     if any(policy.engine == "torch" for policy in policies):
         _detect_anomalies(True)
-    return [{"key": k, "from": a, "to": b} for k, a, b in diff(cfg, single_process_config(cfg))]
+    return setting_changes(cfg, single_process_config(cfg))
 
 
 def _detect_anomalies(on: bool) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 from gymnast.collect.collector import Collector
 from gymnast.config.config import Config
 from gymnast.config.live import overridden_live_keys, with_live_changes
+from gymnast.config.plain_value import PlainValue
 from gymnast.config.resolve import apply_overrides, save
-from gymnast.config.serialize import diff
+from gymnast.config.serialize import SettingChange, setting_changes
 from gymnast.metrics.recorder import Summary
 from gymnast.runs import checkpoint, layout, machine
 from gymnast.runs.checkpoint import Checkpoint
@@ -47,7 +47,7 @@ def resume(
     make_collector: Callable[[Config], Collector],
     *,
     at: str = "latest",
-    overrides: Mapping[str, Any],
+    overrides: Mapping[str, PlainValue],
     optimizer: bool = True,
     label: Label = Label(),  # noqa: B008
     console: ConsoleFactory,
@@ -196,7 +196,7 @@ _REWIND: dict[RunFile, Callable[[OpenRun, Checkpoint], None]] = {
 
 def _schedule_live_changes(
     opened: OpenRun, overruled: Collection[str], live: Collection[str] = ()
-) -> tuple[list[str], list[dict[str, Any]]]:
+) -> tuple[list[str], list[dict[str, object]]]:
     """Schedules the live changes that were recorded after the checkpoint to be applied again, except
     for overruled keys. `live` are the keys with a live value at the checkpoint. Returns the keys whose
     live value is dropped, and the changes still to come."""
@@ -262,12 +262,12 @@ def _record_resume(
         writer.event("budget changed", schedules_moved=moved)
 
 
-def _changes(before: Config, cfg: Config) -> list[dict[str, Any]]:
+def _changes(before: Config, cfg: Config) -> list[SettingChange]:
     """Returns the changed settings (key, from, to). Trackers do not count: they only observe."""
-    changes = ({"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg))
+    changes = setting_changes(before, cfg)
     return [change for change in changes if not change["key"].startswith("track.")]
 
 
-def _fingerprint(info: Mapping[str, Any]) -> dict[str, Any]:
+def _fingerprint(info: Mapping[str, object]) -> dict[str, object]:
     """Returns what must be equal for bit-exact results: library versions and CPU."""
     return {key: info.get(key) for key in ("versions", "cpu")}

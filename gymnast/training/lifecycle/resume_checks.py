@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gymnast.clock import Clock
 from gymnast.config.config import Config
 from gymnast.config.sections.league import RoleConfig
@@ -106,12 +104,12 @@ def check_compatible(before: Config, cfg: Config) -> None:
         )
 
 
-def _shaping_terms(cfg: Config) -> dict[str, Any]:
+def _shaping_terms(cfg: Config) -> dict[str, object]:
     """Returns the settings that the state of shaping terms depends on."""
     return {name: (term.term, term.kwargs) for name, term in cfg.shaping.items()}
 
 
-def _roles(cfg: Config) -> dict[str, Any]:
+def _roles(cfg: Config) -> dict[str, object]:
     """Returns, for every role that differs from the default, who plays it and the settings that its
     policy and state depend on."""
     changeable = ("algo.", "transaction.")

@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from gymnast.collect.collector import ROLE, Collector
 from gymnast.collect.vector import VectorCollector
@@ -157,7 +156,7 @@ def open_run(
         metric_store, loss = _open_metric_store(run)
         console_sink = console(metrics, cfg)
 
-        def record_event(kind: str, counters: Mapping[str, float], **detail: Any) -> None:
+        def record_event(kind: str, counters: Mapping[str, float], **detail: object) -> None:
             run.record_event(kind, counters, **detail)
             recorder.event({"kind": kind, **counters, **detail})
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from gymnast.clock import Clock
 from gymnast.config.sections.stop import limits_after
+from gymnast.config.serialize import SettingChange
 from gymnast.errors import ConfigError
 from gymnast.runs import inbox
 from gymnast.runs.events import CHANGED, EVALUATED, is_reapplied
@@ -117,7 +118,7 @@ class Answer:
     detail: dict[str, object]
     """Further fields of the event."""
     effect: Effect = "none"
-    changes: Collection[Mapping[str, Any]] = ()
+    changes: Collection[SettingChange] = ()
     """The changes of settings (`key`, `from`, `to`), for `set`."""
 
 
@@ -141,7 +142,7 @@ def refuse(command: Command | InvalidCommand, why: str) -> Answer:
     return Answer(REFUSED, {**detail, **assignments})
 
 
-def check_budget_left(changes: Collection[Mapping[str, Any]], clock: Clock) -> None:
+def check_budget_left(changes: Collection[SettingChange], clock: Clock) -> None:
     """Raises ConfigError for a budget that is used up already: the run would end with a reason that
     was never true ("budget of 1,000 env_steps spent" after 5,000)."""
     for name, total in limits_after(changes, clock.limits).items():

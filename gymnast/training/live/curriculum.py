@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 from gymnast.collect.tasks import TaskSampler
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.tasks import StageConfig
 from gymnast.metrics.specs import require_known_key
+
+
+class CurriculumState(TypedDict):
+    """The state of the curriculum in a checkpoint."""
+
+    stage: int
+    held: dict[str, int]
+    """The streak of each rule."""
 
 
 @dataclass
@@ -41,7 +49,7 @@ class Curriculum:
         """Index of the current stage, from 0."""
         return self.sampler.stage
 
-    def update(self, row: Mapping[str, float]) -> dict[str, Any] | None:
+    def update(self, row: Mapping[str, float]) -> dict[str, object] | None:
         """Moves to the next or previous stage if a rule has now held for enough rows. Returns the
         content of the "stage" event, or None if the stage stays."""
         # Demotion comes first, so it wins if both rules hold for the same row.
@@ -54,7 +62,7 @@ class Curriculum:
                 return self._move(step, str(rule))
         return None
 
-    def _move(self, step: int, why: str) -> dict[str, Any]:
+    def _move(self, step: int, why: str) -> dict[str, object]:
         """Moves by `step` stages (1 or -1) and returns the content of the "stage" event, in which stages are
         counted from 1. `why`: the rule that holds."""
         # No clamping: the config refuses a demotion of the first and a promotion of the last stage.
@@ -64,8 +72,8 @@ class Curriculum:
         tasks = ", ".join(self.stages[self.stage].tasks)
         return {"from": before + 1, "to": self.stage + 1, "tasks": tasks, "why": why}
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> CurriculumState:
         return {"stage": self.stage, "held": self.rule_streaks}
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: CurriculumState) -> None:
         self.sampler.stage, self.rule_streaks = state["stage"], dict(state["held"])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from gymnast.envs.backends.backend import Fault
 
@@ -36,7 +35,7 @@ class FaultReports:
         self._noun = noun
         self._kinds: dict[str, _Kind] = {}
 
-    def add(self, faults: Sequence[Fault], failed: Fault | None) -> Iterator[dict[str, Any]]:
+    def add(self, faults: Sequence[Fault], failed: Fault | None) -> Iterator[dict[str, object]]:
         """Adds the faults of a rollout and yields the reports that are due. `failed` is the fault that
         ends training, if any."""
         if not faults:
@@ -58,13 +57,13 @@ class FaultReports:
                 kind.report_at = 2 * max(kind.count, 1)
                 yield self._report(kind, failed if ends_training else None)
 
-    def remaining(self) -> Iterator[dict[str, Any]]:
+    def remaining(self) -> Iterator[dict[str, object]]:
         """Yields reports of all faults since the last report of their kind."""
         for kind in self._kinds.values():
             if kind.waiting:
                 yield self._report(kind, None)
 
-    def _report(self, kind: _Kind, failed: Fault | None) -> dict[str, Any]:
+    def _report(self, kind: _Kind, failed: Fault | None) -> dict[str, object]:
         """Returns the report of all waiting faults of a kind, as the content of a "fault" event, and clears
         them. `failed`: the fault that ends training, which the report then names; None if training
         continues."""

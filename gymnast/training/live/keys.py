@@ -14,9 +14,9 @@ import signal
 import sys
 import termios
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any
 
 from gymnast.errors import GymnastError
 from gymnast.metrics.recorder import Sink
@@ -40,9 +40,9 @@ class KeyListener:
         read."""
         self.run, self.commands, self.console = run, commands, console
         self._enabled = enabled and sys.stdin is not None and sys.stdin.isatty()
-        self._original: list[Any] | None = None
+        self._original: list[int | list[bytes | int]] | None = None
         """The terminal's attributes before training."""
-        self._handlers: dict[int, Any] = {}
+        self._handlers: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
         """Signal number -> the handler to restore."""
         self._hands_off = False
         """True while the terminal must not be touched: the process is being suspended, or is done."""

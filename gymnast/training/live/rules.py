@@ -9,34 +9,63 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import TypedDict
 
 from gymnast.config.config import Config
 from gymnast.config.live import apply_assignments
+from gymnast.config.schedule import Schedule
 from gymnast.config.sections.rules import RuleConfig
-from gymnast.config.serialize import flat_values
+from gymnast.config.serialize import SettingChange, flat_values
 from gymnast.errors import ConfigError
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.specs import require_known_key, run_metrics, split_key
 from gymnast.text.formatting import count_noun
 from gymnast.training.live.settings import Settings
 
-RuleAction = dict[str, Any]
-"""The action of a rule, as recorded in its event: `rule`, `did`, `why`, and the `changes` to apply."""
+
+class RuleAction(TypedDict):
+    """The action of a rule, as recorded in its event."""
+
+    rule: str
+    did: str
+    why: str
+    changes: list[SettingChange]
+
+
+class TrialState(TypedDict):
+    changes: list[SettingChange]
+    before: float
+    best: float | None
+    rows: int
+
+
+class RuleState(TypedDict):
+    """The state of a rule in a checkpoint."""
+
+    watch: str
+    best: float | None
+    waited: int
+    acted: int
+    said: str
+    """The obstacle that was reported last."""
+    trial: TrialState | None
 
 
 @dataclass
 class Trial:
     """A change that will be reverted if the metric gets worse."""
 
-    changes: list[dict[str, Any]]
+    changes: list[SettingChange]
     before: float
     """The best value before the change."""
     best: float | None = None
     """The best value since the change."""
     rows: int = 0
     """Number of rows since the change."""
+
+    def state(self) -> TrialState:
+        return TrialState(changes=self.changes, before=self.before, best=self.best, rows=self.rows)
 
 
 @dataclass
@@ -74,7 +103,7 @@ class PlateauRule:
         self.waited = 0
         return self._act(self.best, why, settings)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> RuleState:
         """Returns the state for a checkpoint, as plain values."""
         return {
             "watch": self.cfg.watch,
@@ -82,10 +111,10 @@ class PlateauRule:
             "waited": self.waited,
             "acted": self.acted,
             "said": self.reported_obstacle,
-            "trial": None if self.trial is None else asdict(self.trial),
+            "trial": None if self.trial is None else self.trial.state(),
         }
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: RuleState) -> None:
         """Restores a state, unless the rule now watches another metric: then it starts fresh."""
         if state["watch"] == self.cfg.watch:
             self.best, self.waited = state["best"], state["waited"]
@@ -147,7 +176,7 @@ class PlateauRule:
         except ConfigError as problem:
             return self._action("nothing", f"{why}, but {' '.join(str(problem).split())}", [])
 
-    def _action(self, did: str, why: str, changes: list[dict[str, Any]]) -> RuleAction:
+    def _action(self, did: str, why: str, changes: list[SettingChange]) -> RuleAction:
         return {"rule": self.name, "did": did, "why": why, "changes": changes}
 
 
@@ -182,20 +211,21 @@ def validate_rules(cfg: Config) -> None:
             raise ConfigError(" ".join(str(problem).split()), at=at) from None
 
 
-def _assignments(rule: RuleConfig, cfg: Config) -> dict[str, Any]:
+def _assignments(rule: RuleConfig, cfg: Config) -> dict[str, PlainValue]:
     """Returns dotted key -> new value, for the rule's changes applied to the current settings."""
-    assignments: dict[str, Any] = {}
+    assignments: dict[str, PlainValue] = {}
     for key, change in rule.change.items():
         try:
-            assignments[key] = change.apply(_setting(cfg, key), rule.within.get(key))
+            value = change.apply(_setting(cfg, key), rule.within.get(key))
+            assignments[key] = value.to_plain() if isinstance(value, Schedule) else value
         except ValueError as problem:
             raise ValueError(f"{key} {problem}") from None
     return assignments
 
 
-def _setting(cfg: Config, key: str) -> Any:
+def _setting(cfg: Config, key: str) -> object:
     """Returns the value of a dotted key. Sections are objects; `shaping` and `roles` are mappings."""
-    value: Any = cfg
+    value: object = cfg
     for part in key.split("."):
         value = value[part] if isinstance(value, Mapping) else getattr(value, part)
     return value

@@ -4,15 +4,15 @@ schedules evaluated at the current clock."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from gymnast.clock import Clock
 from gymnast.config.config import Config
 from gymnast.config.live import apply_assignments, with_live_changes
+from gymnast.config.plain_value import PlainValue
 from gymnast.config.resolve import apply_overrides
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections.shaping import TermConfig
-from gymnast.config.serialize import diff, flat_values
+from gymnast.config.serialize import SettingChange, flat_values, setting_changes
 from gymnast.runs.run import Run
 
 
@@ -54,7 +54,7 @@ class Settings:
         self._config = config
         self.load({})
 
-    def load(self, live: Mapping[str, Any]) -> None:
+    def load(self, live: Mapping[str, PlainValue]) -> None:
         """Replaces all live changes by these (dotted key -> plain value)."""
         self.current = with_live_changes(self._config, live)
         """The config with all live changes."""
@@ -80,21 +80,21 @@ class Settings:
             self._of_role[role] = cfg, Schedules(cfg.algo, cfg.shaping)
         return self._of_role[role]
 
-    def check_changes(self, assignments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def check_changes(self, assignments: Mapping[str, PlainValue]) -> list[SettingChange]:
         """Returns the changes (key, from, to) that these assignments would make. Raises ConfigError
         for a setting that cannot be changed live."""
         after = apply_assignments(self.current, assignments)
-        return [{"key": key, "from": a, "to": b} for key, a, b in diff(self.current, after)]
+        return setting_changes(self.current, after)
 
-    def live_after(self, changes: Collection[Mapping[str, Any]]) -> dict[str, Any]:
+    def live_after(self, changes: Collection[SettingChange]) -> dict[str, PlainValue]:
         """Returns the live values (dotted key -> value) after these changes."""
         return self.live | {change["key"]: change["to"] for change in changes}
 
-    def change(self, changes: Collection[Mapping[str, Any]]) -> None:
+    def change(self, changes: Collection[SettingChange]) -> None:
         self.load(self.live_after(changes))
 
 
-def alert_settings(cfg: Config, run: Run) -> dict[str, Any]:
+def alert_settings(cfg: Config, run: Run) -> dict[str, PlainValue]:
     """Returns the values that alerts and their advice depend on: every setting by dotted key, and the
     parent run."""
     return {**flat_values(cfg), "run.parent": run.info["parent"]}

@@ -14,7 +14,6 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from gymnast.envs.backends import active_calls
 from gymnast.envs.backends.active_calls import ActiveCall
@@ -100,12 +99,12 @@ class StallReport:
         )
         self._event("stall ended", call, lasted=round(seconds, 1), message=message)
 
-    def _mark(self, expected: str, fields: dict[str, Any]) -> None:
+    def _mark(self, expected: str, fields: dict[str, object]) -> None:
         """Updates run.json if its status is still the expected one: the run may just have ended."""
         with suppress(Exception):  # a full disk is reported by the loop
             self.run.update_with(lambda info: fields if info["status"] == expected else {})
 
-    def _event(self, kind: str, call: ActiveCall, **detail: Any) -> None:
+    def _event(self, kind: str, call: ActiveCall, **detail: object) -> None:
         """Writes an event about this call to events.jsonl, the console and the log. A failure of one of them
         is ignored."""
         counters = self.counters()
