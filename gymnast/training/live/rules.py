@@ -14,6 +14,7 @@ from typing import TypedDict
 
 from gymnast.config.config import Config
 from gymnast.config.live import apply_assignments
+from gymnast.config.plain_value import PlainValue
 from gymnast.config.schedule import Schedule
 from gymnast.config.sections.rules import RuleConfig
 from gymnast.config.serialize import SettingChange, flat_values
