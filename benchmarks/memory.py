@@ -82,7 +82,7 @@ def pixel_rollout_size() -> dict[str, float]:
     }
     collector.start_episodes()
     clock = Clock(limits=cfg.stop.limits())
-    collected = collector.collect(policies, cfg.algo.rollout_length(), clock)
+    collected = collector.collect(policies, cfg.initial_hyperparameters().rollout_length(), clock)
     collector.close()
     (rollout,) = collected.rollouts.values()
     return {"once": rollout.obs.nbytes / 1e6, "whole": np.asarray(rollout.obs).nbytes / 1e6}

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gymnast.algos.critic import rescale_value, value_metrics
+from gymnast.algos.algorithm import AlgorithmUpdate
+from gymnast.algos.critic import gae_credit, rescale_value, standardize_advantage, value_metrics
 from gymnast.algos.policy_gradient import OnPolicyAlgorithm, policy_gradient_update
+from gymnast.config.sections.a2c import A2CHyperparameters
+from gymnast.config.sections.reinforce import ReinforceHyperparameters
 from gymnast.engine.batch import MinibatchPlan
 from gymnast.engine.objective import Objective
 from gymnast.rollout import Rollout
 
 
-class A2C(OnPolicyAlgorithm):
+class A2C(OnPolicyAlgorithm[A2CHyperparameters]):
     """A2C on one policy: computes advantages, then takes one gradient step on the whole rollout."""
 
     def update(
         self,
         rollout: Rollout,
-        hparams: Any,
+        hparams: A2CHyperparameters,
         stream: np.random.Generator,
         *,
         max_gradient_steps: int | None = None,
-    ) -> dict[str, float]:
-        """Takes one gradient step on the whole rollout and returns the metrics of the update.
+    ) -> AlgorithmUpdate:
+        """Takes one gradient step on the whole rollout.
 
-        `hparams` is the A2CConfig of this update, with a number in place of every schedule. `stream` is not
-        used: there is nothing to shuffle. `max_gradient_steps`: at least 1, or None for no limit.
+        `stream` is not used: there is nothing to shuffle. `max_gradient_steps`: at least 1, or None for no
+        limit.
         """
-        advantage, returns, _ = self.credit(rollout, hparams)
+        credit = gae_credit(rollout, hparams.gamma, hparams.gae_lambda)
+        advantage, returns = credit.advantage, credit.returns
         metrics = value_metrics(rollout, advantage, returns)
+        if hparams.advantage_norm == "rollout":
+            advantage = standardize_advantage(advantage, rollout.valid)
         # before the gradient step, whose value targets are normalized with the new PopArt statistics
         rescale_value(self.policy, returns[rollout.valid])
-        return metrics | policy_gradient_update(
+        metrics |= policy_gradient_update(
             self.gradient_step,
             rollout,
             advantage,
@@ -43,9 +47,10 @@ class A2C(OnPolicyAlgorithm):
             hparams,
             max_gradient_steps,
         )
+        return AlgorithmUpdate(metrics, credit)
 
 
-def objective(hparams: Any) -> Objective:
+def objective(hparams: A2CHyperparameters | ReinforceHyperparameters) -> Objective:
     """Describes the loss of the rollout: the plain policy gradient, the value loss and the entropy bonus."""
     return Objective(
         clip=None,  # the only step starts at the collecting policy, where every ratio is 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gymnast.policy.policy import Policy
@@ -20,10 +18,10 @@ from gymnast.rollout import Rollout
 Array = np.ndarray
 
 
-def gae_credit(rollout: Rollout, hparams: Any) -> Credit:
+def gae_credit(rollout: Rollout, gamma: float, gae_lambda: float) -> Credit:
     """Returns GAE advantages, the returns they imply (advantage + value) and the values, each [T, N], in
     reward units."""
-    advantage, returns = rollout.advantages(hparams.gamma, hparams.gae_lambda)
+    advantage, returns = rollout.advantages(gamma, gae_lambda)
     return Credit(advantage, returns, rollout.value)
 
 

@@ -6,15 +6,16 @@ takes many gradient steps on minibatches sampled from it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NotRequired
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gymnast.algos.optimizer import GradientStep
-from gymnast.config.sections.dqn import DQNConfig
+from gymnast.algos.algorithm import Algorithm, AlgorithmUpdate
+from gymnast.algos.optimizer import GradientStep, OptimizerState
+from gymnast.config.sections.dqn import DQNConfig, DQNHyperparameters
 from gymnast.engine.torch.engine import TorchEngine
 from gymnast.engine.torch.network import TorchNetwork
 from gymnast.errors import ConfigError
@@ -23,15 +24,30 @@ from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
+_COLUMN = "replay."
+"""Prefix of the columns of the replay buffer in a checkpoint."""
 
 
-class DQN:
+class DQNState(OptimizerState):
+    """The state of DQN in a checkpoint, without the columns of the replay buffer."""
+
+    target: Array
+    """The flat parameter vector of the target network."""
+    gradient_steps: int
+    seen: int
+    """Number of transitions that were ever added to the replay buffer."""
+    replay_size: NotRequired[int]
+    """Capacity of the replay buffer; missing if the contents of the buffer are not included."""
+
+
+class DQN(Algorithm[DQNHyperparameters]):
     """DQN on one policy, with a replay buffer and a target network."""
 
     def __init__(self, policy: Policy, cfg: DQNConfig) -> None:
         self.policy, self.gradient_step = policy, GradientStep(policy)
         # A TD loss is not an `Objective`, so the engine choice never selects the native engine for DQN.
-        self.engine: TorchEngine = self.gradient_step.engine
+        assert isinstance(self.gradient_step.engine, TorchEngine)
+        self.engine = self.gradient_step.engine
         self.replay = ReplayBuffer(cfg.replay)
         target = Parameters(policy.parameters.shapes)  # zeros until the first gradient step copies
         self.target_parameters, self.target_network = (
@@ -45,16 +61,15 @@ class DQN:
     def update(
         self,
         rollout: Rollout,
-        hparams: Any,
+        hparams: DQNHyperparameters,
         stream: np.random.Generator,
         *,
         max_gradient_steps: int | None = None,
-    ) -> dict[str, float]:
+    ) -> AlgorithmUpdate:
         """Adds the rollout to the replay buffer, then trains on samples from the buffer.
 
-        Before the buffer holds `warmup` steps, nothing is trained. `hparams` is the DQNConfig of this update,
-        with a number in place of every schedule; `stream` samples the minibatches. At most
-        `max_gradient_steps` are taken; None means no limit. Returns the metrics of the update.
+        Before the buffer holds `warmup` steps, nothing is trained. `stream` samples the minibatches. At most
+        `max_gradient_steps` are taken; None means no limit.
         """
         if rollout.mask is not None:
             raise ConfigError(
@@ -66,7 +81,7 @@ class DQN:
         self.replay.add(rollout)
         metrics = {"optim/replay": float(len(self.replay)), "optim/steps": 0}
         if len(self.replay) < hparams.warmup:
-            return metrics
+            return AlgorithmUpdate(metrics)
         self.gradient_step.start_update(hparams)
         adam, max_norm = self.gradient_step.adam, hparams.max_grad_norm
         losses: list[Tensor] = []
@@ -83,9 +98,11 @@ class DQN:
             names = ("loss/total", *parts, "optim/grad_norm")
             losses.append(torch.stack([loss.detach(), *map(Tensor.detach, parts.values()), norm]))
         self.gradient_step.record_losses(names, torch.stack(losses).double().numpy())
-        return metrics | self.gradient_step.report(hparams)
+        return AlgorithmUpdate(metrics | self.gradient_step.report(hparams))
 
-    def loss(self, batch: dict[str, Array], hparams: Any) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(
+        self, batch: dict[str, Array], hparams: DQNHyperparameters
+    ) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the Huber loss of Q(s, a) against one-step targets, and its metrics. `batch`: columns [B,
         ...] sampled from the replay buffer."""
         # The buffer stores raw observations, because normalization statistics change between updates.
@@ -111,10 +128,7 @@ class DQN:
             "value/q": q.mean(),
         }
 
-    def credit(self, rollout: Rollout, hparams: Any) -> None:
-        """Returns None: targets belong to sampled minibatches, not to the steps of a rollout."""
-
-    def state(self) -> dict[str, Any]:
+    def state(self) -> DQNState:
         """Returns the state for a checkpoint, without the contents of the replay buffer (`memory`)."""
         return {
             **self.gradient_step.state(),
@@ -123,18 +137,24 @@ class DQN:
             "seen": self.replay.n_added,
         }
 
-    def memory(self) -> dict[str, Any]:
-        """Returns the contents of the replay buffer."""
-        return self.replay.state()
+    def memory(self) -> dict[str, Array | int]:
+        """Returns the capacity of the replay buffer and its columns."""
+        columns = {f"{_COLUMN}{name}": column for name, column in self.replay.used().items()}
+        return {"replay_size": self.replay.size, **columns}
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: DQNState) -> None:
         """Restores a checkpoint (`state` and `memory` together), or rolls back the last update.
 
         A rollback passes `state` alone: copying the buffer before every update would be too slow.
         """
         self.gradient_step.load(state)
         if "replay_size" in state:  # `memory` is included
-            self.replay.load(state)
+            columns = {
+                name.removeprefix(_COLUMN): column
+                for name, column in state.items()
+                if name.startswith(_COLUMN) and isinstance(column, np.ndarray)
+            }
+            self.replay.load(columns, state["seen"], state["replay_size"])
         else:
             self.replay.remove_last(state["seen"])
         self.target_parameters[:], self.n_gradient_steps = state["target"], state["gradient_steps"]
@@ -192,22 +212,20 @@ class ReplayBuffer:
         rows = stream.integers(0, len(self), n)
         return {name: column[rows] for name, column in self.columns.items()}
 
-    def state(self) -> dict[str, Any]:
-        """Returns the capacity, the number of transitions ever added, and the used rows."""
-        used = slice(0, len(self))  # rows beyond have never been written
-        columns = {f"replay.{n}": c[used] for n, c in self.columns.items()}
-        return {"seen": self.n_added, "replay_size": self.size, **columns}
+    def used(self) -> dict[str, Array]:
+        """Returns the rows of each column that have been written."""
+        return {name: column[: len(self)] for name, column in self.columns.items()}
 
-    def load(self, state: dict[str, Any]) -> None:
-        """Restores what `state` returned, also that of a buffer with another capacity."""
-        self.n_added, self.columns = state["seen"], {}
-        for name, used in state.items():
-            if name.startswith("replay."):
-                if state["replay_size"] != self.size:
-                    # The capacity has changed: keep the newest transitions, oldest first. In a full
-                    # buffer the oldest is in the row that would have been overwritten next.
-                    used = np.roll(used, -(state["seen"] % len(used)), 0)[-self.size :]
-                    self.n_added = len(used)
-                column = np.zeros((self.size, *used.shape[1:]), used.dtype)
-                column[: len(used)] = used
-                self.columns[name.removeprefix("replay.")] = column
+    def load(self, columns: dict[str, Array], n_added: int, size: int) -> None:
+        """Restores the columns that `used` returned, of a buffer of the capacity `size`, which may differ, to
+        which `n_added` transitions had been added."""
+        self.n_added, self.columns = n_added, {}
+        for name, used in columns.items():
+            if size != self.size:
+                # The capacity has changed: keep the newest transitions, oldest first. In a full
+                # buffer the oldest is in the row that would have been overwritten next.
+                used = np.roll(used, -(n_added % len(used)), 0)[-self.size :]
+                self.n_added = len(used)
+            column = np.zeros((self.size, *used.shape[1:]), used.dtype)
+            column[: len(used)] = used
+            self.columns[name] = column

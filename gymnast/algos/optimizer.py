@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from gymnast.engine.adam import Adam
+from gymnast.config.sections.gradient import GradientHyperparameters
+from gymnast.engine.adam import Adam, AdamState
 from gymnast.engine.engine import engine_for
 from gymnast.policy.policy import Policy
 
 Array = np.ndarray
+
+
+class OptimizerState(AdamState):
+    """The state of the optimizer in a checkpoint."""
+
+    last_lr: float | None
 
 
 class GradientStep:
@@ -40,7 +46,7 @@ class GradientStep:
         self._losses = np.zeros((0, 0))  # [gradient steps, names]
         self._parameters_before = policy.parameters.flat
 
-    def start_update(self, hparams: Any) -> None:
+    def start_update(self, hparams: GradientHyperparameters) -> None:
         """Starts one update with these hyperparameters.
 
         Resets Adam's moments if the learning rate changed by more than the factor
@@ -62,7 +68,7 @@ class GradientStep:
         """
         self._loss_names, self._losses = names, losses
 
-    def report(self, hparams: Any) -> dict[str, float]:
+    def report(self, hparams: GradientHyperparameters) -> dict[str, float]:
         """Returns the mean losses over the gradient steps, and norms of the parameters and the update.
 
         Gradient norms per part of the network are those of the last step, before clipping.
@@ -89,11 +95,11 @@ class GradientStep:
             "optim/steps": len(self._losses),
         }
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> OptimizerState:
         """Returns the state of Adam and the last learning rate, for a checkpoint or a snapshot."""
         return {**self.adam.state(), "last_lr": self._last_lr}
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: OptimizerState) -> None:
         """Restores what `state` returned."""
         self.adam.load(state)
         self._last_lr = state["last_lr"]

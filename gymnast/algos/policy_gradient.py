@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gymnast.algos.critic import gae_credit, standardize_advantage
-from gymnast.algos.optimizer import GradientStep
+from gymnast.algos.algorithm import Algorithm, H
+from gymnast.algos.optimizer import GradientStep, OptimizerState
+from gymnast.config.section import AlgoSection
+from gymnast.config.sections.gradient import GradientHyperparameters
 from gymnast.engine.batch import Batch, MinibatchPlan
 from gymnast.engine.engine import UpdateResult
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.policy.policy import Policy
-from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
 
 
-class OnPolicyAlgorithm:
-    """The part of PPO, A2C and REINFORCE outside `update`: a policy with its optimizer, and GAE."""
+class OnPolicyAlgorithm(Algorithm[H]):
+    """The part of PPO, A2C and REINFORCE outside `update`: a policy with its optimizer."""
 
-    def __init__(self, policy: Policy, cfg: Any) -> None:
+    def __init__(self, policy: Policy, cfg: AlgoSection) -> None:
         # `cfg` is not stored: schedules and live settings change hyperparameters during training, so each
         # update receives its own in `hparams`.
         self.policy, self.gradient_step = policy, GradientStep(policy)
 
-    def credit(self, rollout: Rollout, hparams: Any) -> Credit:
-        """Returns the advantages, returns and values of each step, shape [T, N]."""
-        return gae_credit(rollout, hparams)
-
-    def state(self) -> dict[str, Any]:
+    def state(self) -> OptimizerState:
         """Returns the training state for a checkpoint: the optimizer's. The policy is saved separately."""
         return self.gradient_step.state()
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> dict[str, object]:
         """Returns an empty dict: an on-policy algorithm has no replay buffer."""
         return {}
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: OptimizerState) -> None:
         """Restores what `state` returned."""
         self.gradient_step.load(state)
 
@@ -50,22 +45,16 @@ def policy_gradient_update(
     target: Array,
     objective: Objective,
     plan: MinibatchPlan,
-    hparams: Any,
+    hparams: GradientHyperparameters,
     max_gradient_steps: int | None,
-    *,
-    has_baseline: bool = True,
 ) -> dict[str, float]:
     """Minimizes the objective over the minibatches of the plan and returns the metrics of the update.
 
     `advantage` [T, N] weights the policy gradient, and `target` [T, N] is what the critic is trained to
-    predict. At most `max_gradient_steps` are taken; None means no limit. With `has_baseline=False`,
-    normalized advantages are only scaled: subtracting their mean would be a baseline.
+    predict. At most `max_gradient_steps` are taken; None means no limit.
     """
-    # 1. Flatten the valid steps [T, N] of the rollout to the rows [B] of a training batch. Advantages are
-    #    normalized here over the rollout; the engine normalizes them per minibatch.
+    # 1. Flatten the valid steps [T, N] of the rollout to the rows [B] of a training batch.
     gradient_step.start_update(hparams)
-    if hparams.advantage_norm == "rollout":
-        advantage = standardize_advantage(advantage, rollout.valid, centered=has_baseline)
     batch = Batch.from_rollout(gradient_step.policy, rollout, advantage, target)
 
     # 2. Take the gradient steps, in place on the parameters of the policy. A step limit that falls inside

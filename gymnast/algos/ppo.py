@@ -6,38 +6,40 @@ objective keeps the new policy close to the policy that collected the rollout.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gymnast.algos.critic import rescale_value, value_metrics
+from gymnast.algos.algorithm import AlgorithmUpdate
+from gymnast.algos.critic import gae_credit, rescale_value, standardize_advantage, value_metrics
 from gymnast.algos.policy_gradient import OnPolicyAlgorithm, policy_gradient_update
+from gymnast.config.sections.ppo import PPOHyperparameters
 from gymnast.engine.batch import MinibatchPlan
 from gymnast.engine.objective import Objective
 from gymnast.rollout import Rollout
 
 
-class PPO(OnPolicyAlgorithm):
+class PPO(OnPolicyAlgorithm[PPOHyperparameters]):
     """PPO on one policy: computes advantages, then optimizes the clipped objective in minibatches."""
 
     def update(
         self,
         rollout: Rollout,
-        hparams: Any,
+        hparams: PPOHyperparameters,
         stream: np.random.Generator,
         *,
         max_gradient_steps: int | None = None,
-    ) -> dict[str, float]:
-        """Trains the policy and the critic on one rollout and returns the metrics of the update.
+    ) -> AlgorithmUpdate:
+        """Trains the policy and the critic on one rollout.
 
-        `hparams` is the PPOConfig of this update, with a number in place of every schedule. `stream`
-        shuffles the minibatches. At most `max_gradient_steps` are taken, what is left of the budget
+        `stream` shuffles the minibatches. At most `max_gradient_steps` are taken, what is left of the budget
         `stop.updates`; None means no limit.
         """
         # 1. Compute advantages by GAE, and the returns that the critic is trained on, each [T, N], in reward
         #    units. They stay fixed for all epochs, as in the paper.
-        advantage, returns, _values = self.credit(rollout, hparams)
+        credit = gae_credit(rollout, hparams.gamma, hparams.gae_lambda)
+        advantage, returns = credit.advantage, credit.returns
         metrics = value_metrics(rollout, advantage, returns)
+        if hparams.advantage_norm == "rollout":  # the engine normalizes them per minibatch
+            advantage = standardize_advantage(advantage, rollout.valid)
 
         # 2. If PopArt is on, update its statistics with these returns, and rescale the critic's last layer
         #    so that its predictions stay the same. The gradient steps use the new statistics.
@@ -50,7 +52,7 @@ class PPO(OnPolicyAlgorithm):
         plan = MinibatchPlan.shuffled(
             hparams.epochs, rollout.steps, minibatch_size, stream, hparams.target_kl
         )
-        return metrics | policy_gradient_update(
+        metrics |= policy_gradient_update(
             self.gradient_step,
             rollout,
             advantage,
@@ -60,9 +62,10 @@ class PPO(OnPolicyAlgorithm):
             hparams,
             max_gradient_steps,
         )
+        return AlgorithmUpdate(metrics, credit)
 
 
-def objective(hparams: Any) -> Objective:
+def objective(hparams: PPOHyperparameters) -> Objective:
     """Describes the loss of a minibatch: clipped surrogate, value loss, entropy bonus, KL penalty."""
     return Objective(
         clip=hparams.clip,
@@ -73,6 +76,6 @@ def objective(hparams: Any) -> Objective:
         kl_coef=hparams.kl_coef,
         value_clip=hparams.value_clip,
         huber=hparams.value_loss == "huber",
-        # "rollout" is applied before, in policy_gradient_update
+        # "rollout" is applied before, in `PPO.update`
         standardize=hparams.advantage_norm == "minibatch",
     )

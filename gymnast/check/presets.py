@@ -189,7 +189,7 @@ def short_run_overrides(cfg: Config) -> dict[str, Any]:
         settings["eval.max_episode_steps"] = _LENGTH
     if cfg.env.backend == "process":
         settings["env.workers"] = 1
-    if cfg.initial_algo().rollout_length().episodes:
+    if cfg.initial_hyperparameters().rollout_length().episodes:
         # The algorithm needs whole episodes, so these must be short.
         settings["env.max_episode_steps"] = _SPAN
         algo["n_steps"] = "off"

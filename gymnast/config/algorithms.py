@@ -6,6 +6,8 @@ its name is first used, and is then treated like a built-in algorithm.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
 from typing import Any, Literal
 
 from pydantic import create_model
@@ -18,14 +20,14 @@ from gymnast.import_object import import_object
 from gymnast.text.suggestions import did_you_mean
 
 CUSTOM_PREFIX = "py:"
-REQUIRED_METHODS = ("update", "credit", "state", "memory", "load")
-"""Methods that an algorithm must have; see the protocol `gymnast.training.learner.Algorithm`."""
+REQUIRED_METHODS = ("update", "state", "memory", "load")
+"""Methods that an algorithm must have; see the protocol `gymnast.algos.algorithm.Algorithm`."""
 
 
 class CustomConfig(Config):
     """The config of a run with a user-defined algorithm."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[..., Config], tuple[str, Mapping[str, object]]]:
         # The evaluation process unpickles the config, and must register the algorithm there first.
         return _restore, (self.algo.name, self.model_dump(mode="json"))
 
@@ -49,8 +51,8 @@ def config_type(name: str) -> type[Config]:
 
 def _register(name: str) -> None:
     """Imports the class of a user-defined algorithm, `py:package.module:Class`, and adds it to ALGORITHMS and
-    CONFIGS under this name. Raises ConfigError if the class cannot be imported, has no `settings` or lacks
-    one of REQUIRED_METHODS."""
+    CONFIGS under this name. Raises ConfigError if the class cannot be imported, has no `settings`, lacks one
+    of REQUIRED_METHODS, or if its settings lack a hyperparameter that their class of values requires."""
     path = name.removeprefix(CUSTOM_PREFIX)
     try:
         algorithm = import_object(path)
@@ -68,6 +70,10 @@ def _register(name: str) -> None:
     ]:
         problem = f"algorithm {name} has no method {', '.join(missing)}"
         raise ConfigError(problem, fix=f"implement all of {', '.join(REQUIRED_METHODS)}")
+    required = [f.name for f in fields(settings.hyperparameters) if f.default is MISSING]
+    if absent := [field for field in required if field not in settings.model_fields]:
+        fix = f"add them to {settings.__name__}, or derive it from GradientSection"
+        raise ConfigError(f"algorithm {name} has no setting {', '.join(absent)}", fix=fix)
     # A stored config must name its class exactly, so that it can be loaded again.
     field: Any = (Literal[name], name)
     section = create_model(
@@ -78,6 +84,6 @@ def _register(name: str) -> None:
     register_config(section, name, CustomConfig)
 
 
-def _restore(name: str, values: dict[str, Any]) -> Config:
+def _restore(name: str, values: Mapping[str, object]) -> Config:
     """Returns the config with these plain values, after registering its algorithm; used by pickle."""
     return config_type(name).model_validate(values)

@@ -16,7 +16,7 @@ from gymnast.config.facts import Facts
 from gymnast.config.families import is_multi_agent
 from gymnast.config.numbers import Count, Switch, Whole
 from gymnast.config.schedule import Schedule
-from gymnast.config.section import SECTION_DEFAULT, AlgoSection, Section
+from gymnast.config.section import SECTION_DEFAULT, AlgoSection, Hyperparameters, Section
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.checkpoint import CheckpointConfig
 from gymnast.config.sections.env import EnvConfig
@@ -114,8 +114,8 @@ class Config(Section):
         own = {name: metric.source for name, metric in self.metrics.items()}
         return {**own, **{metric: metric for metric in self.env.randomized_metrics().values()}}
 
-    def initial_algo(self) -> AlgoSection:
-        """Returns the algorithm's section with every schedule replaced by its value at the first update."""
+    def initial_hyperparameters(self) -> Hyperparameters:
+        """Returns the algorithm's hyperparameters at the first rollout."""
         return self.algo.values_at(Clock(limits=self.stop.limits()))
 
     def training_limit(self) -> EpisodeLimit:

@@ -1,10 +1,11 @@
-"""Base classes of config sections: frozen, no unknown keys, documented at each field."""
+"""Base classes of config sections: frozen, no unknown keys, documented at each field; and of the
+hyperparameters of one rollout, which the section of an algorithm evaluates to."""
 
 from __future__ import annotations
 
 import ast
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, make_dataclass
 from functools import cache
 from inspect import cleandoc
 from itertools import pairwise
@@ -76,11 +77,31 @@ class RolloutLength:
     """Complete episodes of every env copy, which then waits for the others. None: `steps` alone decides."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Hyperparameters:
+    """The hyperparameters of an algorithm during one rollout: its section without the name of the algorithm,
+    and with a number in place of every schedule. These are the ones that all algorithms have."""
+
+    gamma: float
+    n_steps: int | None
+
+    def rollout_length(self) -> RolloutLength:
+        """Returns how much is collected before the next update."""
+        return RolloutLength(self.n_steps)
+
+    def with_smaller_step(self) -> Self:
+        """Returns the hyperparameters for retrying an update that was rolled back."""
+        return self
+
+
 class AlgoSection(Section):
-    """The hyperparameters of an algorithm."""
+    """The settings of an algorithm: its hyperparameters, each a value or a schedule."""
 
     name: str
     """Name of the algorithm."""
+    hyperparameters: ClassVar[type[Hyperparameters]] = Hyperparameters
+    """Class of the values at one rollout. Fields of the section that it lacks are added to a subclass of it
+    (`hyperparameter_class`), so that a user-defined algorithm need not declare one."""
     action_selection: ClassVar[Literal["sample", "epsilon_greedy"]] = "sample"
     """Meaning of the policy's outputs: a distribution to sample from, or one Q value per action."""
     tolerates_stale_policy: ClassVar[bool] = False
@@ -99,7 +120,7 @@ class AlgoSection(Section):
     def schedulable_fields(cls) -> list[str]:
         """Returns the fields that can be schedules."""
 
-        def scheduled(annotation: Any) -> bool:
+        def scheduled(annotation: object) -> bool:
             return annotation is Schedule or any(scheduled(a) for a in get_args(annotation))
 
         return [name for name, field in cls.model_fields.items() if scheduled(field.annotation)]
@@ -108,24 +129,28 @@ class AlgoSection(Section):
         """Returns field -> schedule, for the fields whose value is a schedule."""
         return {name: value for name, value in self if isinstance(value, Schedule)}
 
-    def values_at(self, clock: Clock) -> Self:
-        """Returns the section with every schedule replaced by its current value."""
-        # model_copy does not validate: the values of a valid schedule are valid (see scheduled.py).
-        return self.model_copy(update={n: s(clock) for n, s in self.active_schedules().items()})
-
-    def rollout_length(self) -> RolloutLength:
-        """Returns how much is collected before the next update. Schedules must have been replaced by
-        `values_at`."""
-        steps = getattr(self, "n_steps")  # noqa: B009 (not every algorithm has it)
-        assert not isinstance(steps, Schedule)
-        return RolloutLength(steps)
-
-    def with_smaller_step(self) -> Self:
-        """Returns the settings for retrying an update that was rolled back: half the learning rate."""
-        lr = getattr(self, "lr", None)
-        return self if lr is None else self.model_copy(update={"lr": lr / 2})
+    def values_at(self, clock: Clock) -> Hyperparameters:
+        """Returns the hyperparameters, with every schedule replaced by its current value."""
+        # They are not validated again: the values of a valid schedule are valid (see scheduled.py).
+        values = dict(self)
+        del values["name"]
+        values.update({name: schedule(clock) for name, schedule in self.active_schedules().items()})
+        return hyperparameter_class(type(self))(**values)
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         """Returns settings that contradict each other, as (field, message). `n_envs`: number of env copies,
         which determines the size of a rollout."""
         return []
+
+
+@cache
+def hyperparameter_class(section: type[AlgoSection]) -> type[Hyperparameters]:
+    """Returns the class of a section's values at one rollout: the one that it declares, or a subclass with
+    the fields of the section that this one lacks."""
+    declared = section.hyperparameters
+    known = {"name", *(field.name for field in fields(declared))}
+    added = [(name, f.annotation) for name, f in section.model_fields.items() if name not in known]
+    if not added:
+        return declared
+    name = f"{section.__name__}Hyperparameters"
+    return make_dataclass(name, added, bases=(declared,), frozen=True, kw_only=True)

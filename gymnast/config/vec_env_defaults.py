@@ -95,7 +95,7 @@ def vector_blockers(cfg: Config) -> list[str]:
     blockers = [
         f"env.{name}" for name in _WRAPPED if getattr(cfg.env, name) != getattr(plain, name)
     ]
-    blockers += ["algo.name"] if cfg.initial_algo().rollout_length().episodes else []
+    blockers += ["algo.name"] if cfg.initial_hyperparameters().rollout_length().episodes else []
     blockers += ["metrics"] if cfg.metrics else []
     blockers += ["shaping"] if step_info_keys(cfg.shaping) else []
     blockers += ["traces.train"] if cfg.env.view == "image" and cfg.traces.train > 0 else []

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
+
+import numpy as np
 
 from gymnast.policy.parameters import aligned_zeros
 
 BETA1, BETA2 = 0.9, 0.999  # native/learning.hpp has the same constants
+
+
+class AdamState(TypedDict):
+    """The state of Adam in a checkpoint."""
+
+    first: np.ndarray
+    second: np.ndarray
+    steps: int
 
 
 class Adam:
@@ -24,7 +34,7 @@ class Adam:
         """Sets the moments and the step count to zero."""
         self.first_moment[:], self.second_moment[:], self.steps = 0.0, 0.0, 0
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> AdamState:
         """Returns copies of the moments and the step count, for a checkpoint or a snapshot."""
         return {
             "first": self.first_moment.copy(),
@@ -32,7 +42,7 @@ class Adam:
             "steps": self.steps,
         }
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: AdamState) -> None:
         """Restores what `state` returned, in place."""
         self.first_moment[:], self.second_moment[:] = state["first"], state["second"]
         self.steps = int(state["steps"])

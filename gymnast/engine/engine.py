@@ -7,8 +7,9 @@ moments with the same layout.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -62,16 +63,16 @@ class Engine(Protocol):
         ...
 
 
-def engine_for(policy: Policy) -> Any:
+def engine_for(policy: Policy) -> Engine:
     """Returns the engine that this policy is configured for. Imports torch only for the torch engine."""
-    return load_engine(policy.engine).engine(policy)
+    return load_engine(policy.engine)(policy)
 
 
-def load_engine(name: str) -> Any:
-    """Returns the module of the engine `name` (native or torch), imported only when needed, because importing
+def load_engine(name: str) -> Callable[[Policy], Engine]:
+    """Returns the class of the engine `name` (native or torch), imported only when needed, because importing
     torch is slow. Raises ConfigError if it cannot be loaded."""
     try:
-        return importlib.import_module(f"gymnast.engine.{name}.engine")
+        return importlib.import_module(f"gymnast.engine.{name}.engine").engine
     except (ImportError, OSError, RuntimeError) as problem:
         raise ConfigError(
             f"engine: {name} cannot be loaded: {problem}", fix="reinstall torch"

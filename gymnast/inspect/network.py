@@ -20,7 +20,7 @@ from gymnast.collect.collector import Collector
 from gymnast.collect.matches import MatchCollector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
-from gymnast.config.section import RolloutLength
+from gymnast.config.section import Hyperparameters, RolloutLength
 from gymnast.engine.choice import splits_batch_over_threads
 from gymnast.engine.threads import set_num_threads
 from gymnast.envs.backends.backend import raise_fault
@@ -75,17 +75,20 @@ def network_report(
             learner.load(arrays, state["learners"][role], optimizer=True)
     # 2. A real batch: a short rollout. First observations are taken before it, from fresh resets.
     schedules = {role: settings.schedules_for(role) for role in learners}
-    values: dict[str, Any] = {role: each.values(clock) for role, each in schedules.items()}
+    hparams = settings.hyperparameters(clock, learners)
     first_obs = first_observations(collector)
     policies = {role: learner.policy for role, learner in learners.items()}
-    length = _batch_length(settings.schedules.values(clock).rollout_length(), cfg.env.n_envs)
+    # All roles have the same rollout length.
+    length = _batch_length(next(iter(hparams.values())).rollout_length(), cfg.env.n_envs)
     with _opponents(cfg, collector, checkpoint, runs_dir):
         collector.start_episodes()
         collected = collector.collect(policies, length, clock)
     rollouts = collected.rollouts
     # 3. The gradient is that of the training reward, so shaping is added first.
     shaped = {
-        role: learner.shaping(rollouts[role], schedules[role].weights(clock), values[role].gamma)[0]
+        role: learner.shaping(rollouts[role], schedules[role].weights(clock), hparams[role].gamma)[
+            0
+        ]
         for role, learner in learners.items()
     }
     return {
@@ -94,7 +97,7 @@ def network_report(
             role: {
                 "start": uniformity_report(learner.policy, first_obs[role]),
                 **layer_report(learner.policy, rollouts[role]),
-                **_with_gradients(learner, shaped[role], values[role]),
+                **_with_gradients(learner, shaped[role], hparams[role]),
             }
             for role, learner in learners.items()
         },
@@ -188,17 +191,18 @@ def _opponents(
         yield
 
 
-def batch_gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array] | None:
+def batch_gradient(
+    learner: Learner, rollout: Rollout, hparams: Hyperparameters
+) -> dict[str, Array] | None:
     """Returns parameter -> gradient of the algorithm's own loss on the whole batch; None if the
-    algorithm takes no gradient step. `values`: the current hyperparameters. The learner is left
-    unchanged."""
+    algorithm takes no gradient step. The learner is left unchanged."""
     # One unclipped step on the whole batch with learning rate 0, so that the engine is left with exactly the
     # gradient. Each algorithm has some of these settings.
     one_step = {"lr": 0.0, "epochs": 1, "batch_size": rollout.steps, "max_grad_norm": None}
     one_step |= {"warmup": 1, "gradient_steps": 1}
-    known = {key: value for key, value in one_step.items() if key in type(values).model_fields}
+    known = {key: value for key, value in one_step.items() if hasattr(hparams, key)}
     before = learner.snapshot()
-    metrics = learner.update(rollout, values.model_copy(update=known), stream(0, "gradient"))
+    metrics = learner.update(rollout, replace(hparams, **known), stream(0, "gradient")).metrics
     gradient_step = getattr(learner.algorithm, "gradient_step", None)
     gradients = None
     if metrics.get("optim/steps") and gradient_step is not None:
@@ -217,11 +221,11 @@ def _batch_length(length: RolloutLength, n_envs: int) -> RolloutLength:
     return replace(length, steps=max(minimum, min(maximum, length.steps)))
 
 
-def _with_gradients(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Any]:
+def _with_gradients(learner: Learner, rollout: Rollout, hparams: Hyperparameters) -> dict[str, Any]:
     """Returns the norms of the parameters and of their gradients on the batch; `has_gradient` is
-    False if the algorithm takes no gradient step on it. `values`: the current hyperparameters."""
+    False if the algorithm takes no gradient step on it."""
     weights = {name: view.copy() for name, view in learner.policy.parameters.views.items()}
-    gradients = batch_gradient(learner, rollout, values)
+    gradients = batch_gradient(learner, rollout, hparams)
     return {
         "parameters": list(_parameters(weights, gradients)),
         "has_gradient": gradients is not None,

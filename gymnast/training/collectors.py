@@ -33,7 +33,7 @@ def open_vector_collector(cfg: Config) -> VectorCollector:
     episodes reproducible is declared in the facts, or tried out. Raises ConfigError if the backend cannot
     collect the whole episodes that the algorithm needs."""
     env = cfg.env
-    if env.backend in VECTOR_BACKENDS and cfg.initial_algo().rollout_length().episodes:
+    if env.backend in VECTOR_BACKENDS and cfg.initial_hyperparameters().rollout_length().episodes:
         what = (
             f"{cfg.algo.name} collects whole episodes, but env.backend={env.backend} cannot step "
             "single copies"
@@ -78,7 +78,10 @@ def _open_matches(cfg: Config) -> MatchCollector:
     from gymnast.envs.matches.open import open_matches
     from gymnast.selfplay.evaluation import learning_roles
 
-    if cfg.initial_algo().rollout_length().episodes or cfg.algo.action_selection != "sample":
+    if (
+        cfg.initial_hyperparameters().rollout_length().episodes
+        or cfg.algo.action_selection != "sample"
+    ):
         what = f"{cfg.algo.name} cannot learn roles of several agents"
         raise ConfigError(what, fix="use ppo or a2c")
     matches = open_matches(cfg, cfg.env.n_envs)

@@ -4,20 +4,20 @@ normalizers."""
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TypedDict
 
 import numpy as np
 
+from gymnast.algos.algorithm import Algorithm
 from gymnast.config.config import Config
-from gymnast.config.section import AlgoSection
+from gymnast.config.section import AlgoSection, Hyperparameters
 from gymnast.config.sections import ALGORITHMS
 from gymnast.engine.choice import choose_engine
 from gymnast.measure.network import network_row
 from gymnast.policy.normalize import RewardScale
 from gymnast.policy.policy import Policy
-from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 from gymnast.shaping.shaping import Shaping
 from gymnast.spaces.actions import highest_masked_entropy, max_entropy
@@ -28,42 +28,22 @@ from gymnast.step_table import StepTargets
 Array = np.ndarray
 
 
-class Algorithm(Protocol):
-    """The interface of a learning algorithm. `update` is a deterministic function of the state, the
-    rollout, the hyperparameters `hparams`, the random stream and the maximum number of gradient steps."""
+class PlainState(TypedDict):
+    """The part of a learner's state that is stored as JSON."""
 
-    def update(
-        self,
-        rollout: Rollout,
-        hparams: Any,
-        stream: np.random.Generator,
-        *,
-        max_gradient_steps: int | None = None,
-    ) -> dict[str, float]:
-        """Updates the policy with a rollout and returns the metrics of the update, among them `optim/steps`,
-        the number of gradient steps. `hparams`: the hyperparameters with a number in place of every schedule;
-        `max_gradient_steps`: None for no limit."""
-        ...
+    algorithm: dict[str, object]
+    """The plain values of `Algorithm.state` and `Algorithm.memory`."""
+    reward_count: float
+    """Number of returns in the statistics of the reward scale."""
 
-    def credit(self, rollout: Rollout, hparams: Any) -> Credit | None:
-        """Returns the advantages and returns that `update` uses; None for algorithms that do not
-        compute them per rollout, such as Q-learning."""
-        ...
 
-    def state(self) -> dict[str, Any]:
-        """Returns arrays and plain JSON values by name. They are saved in checkpoints and passed to
-        `load` as they are."""
-        ...
+@dataclass(frozen=True)
+class LearnerUpdate:
+    """The result of one update of a learner."""
 
-    def memory(self) -> dict[str, Any]:
-        """Returns, like `state`, the data that updates only append to, such as a replay buffer. It may
-        be large, so snapshots leave it out."""
-        ...
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Restores a state. If it comes without `memory` (a snapshot), this rolls back the last update
-        and must also remove what that update appended to the memory."""
-        ...
+    metrics: dict[str, float]
+    targets: StepTargets
+    """The rewards, values and advantages that the update used, for the step table."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +52,7 @@ class Snapshot:
 
     policy: dict[str, Array]
     arrays: dict[str, Array]
-    plain: dict[str, Any]
+    plain: PlainState
 
 
 class Learner:
@@ -103,21 +83,20 @@ class Learner:
     def update(
         self,
         rollout: Rollout,
-        hparams: Any,
+        hparams: Hyperparameters,
         stream: np.random.Generator,
         *,
         network_stats: bool = True,
         max_gradient_steps: int | None = None,
-    ) -> dict[str, float]:
-        """Updates the policy with a rollout and returns the metrics of the update. `hparams`: the
-        hyperparameters of this rollout; `stream` shuffles or samples minibatches; `network_stats` adds
-        statistics of activations and outputs, which cost an extra forward pass; `max_gradient_steps`: None
-        for no limit."""
+    ) -> LearnerUpdate:
+        """Updates the policy with a rollout. `hparams`: the hyperparameters of this rollout; `stream`
+        shuffles or samples minibatches; `network_stats` adds statistics of activations and outputs, which
+        cost an extra forward pass; `max_gradient_steps`: None for no limit."""
         reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=hparams.gamma)
-        metrics = self.algorithm.update(
+        update = self.algorithm.update(
             replace(rollout, reward=reward), hparams, stream, max_gradient_steps=max_gradient_steps
         )
-        policy = self.policy
+        metrics, credit, policy = update.metrics, update.credit, self.policy
         # Entropy as a share of the highest possible one can be compared between action spaces.
         highest = max_entropy(policy.action_space)
         if rollout.mask is not None:
@@ -140,16 +119,8 @@ class Learner:
             metrics["normalize/obs_count"] = policy.normalizer.moments.count
         if "actor.log_std" in policy.parameters.views:
             metrics["policy/log_std"] = float(policy.parameters.views["actor.log_std"].mean())
-        return metrics
-
-    def training_targets(self, rollout: Rollout, hparams: Any) -> StepTargets:
-        """Returns the rewards, values and advantages that the last update computed for this rollout,
-        for the step table. `rollout` must be the one passed to `update`."""
-        # `scaled` applies the factor without updating it: this rollout has been counted already.
-        reward = self.reward_scale.scaled(rollout.reward)
-        credit = self.algorithm.credit(replace(rollout, reward=reward), hparams)
         value = rollout.value if credit is None else credit.value
-        return StepTargets(reward, value, credit, self._raw_units)
+        return LearnerUpdate(metrics, StepTargets(reward, value, credit, self._raw_units))
 
     @property
     def _raw_units(self) -> float | None:
@@ -181,7 +152,7 @@ class Learner:
         # Without the memory: the algorithm removes what the update appended to it by itself.
         self.algorithm.load({**before.arrays, **before.plain["algorithm"]})
 
-    def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
+    def state(self) -> tuple[dict[str, Array], PlainState]:
         """Returns (arrays, plain JSON values) of everything except the policy's own parameters."""
         arrays, plain = self._with_reward_scale(
             {**self.algorithm.state(), **self.algorithm.memory()}
@@ -189,8 +160,8 @@ class Learner:
         return {**arrays, **self.shaping.state()}, plain
 
     def _with_reward_scale(
-        self, algorithm_state: dict[str, Any]
-    ) -> tuple[dict[str, Array], dict[str, Any]]:
+        self, algorithm_state: Mapping[str, object]
+    ) -> tuple[dict[str, Array], PlainState]:
         """Splits the algorithm's state into (arrays, plain values) and adds the state of the reward scale to
         both."""
         state = algorithm_state.items()
@@ -201,14 +172,14 @@ class Learner:
         arrays |= {"reward.carry": scale.running_return}
         return arrays, {"algorithm": plain, "reward_count": scale.moments.count}
 
-    def load(self, arrays: dict[str, Array], plain: dict[str, Any], *, optimizer: bool) -> None:
+    def load(self, arrays: dict[str, Array], plain: PlainState, *, optimizer: bool) -> None:
         """Restores what `state` returned. Without `optimizer`, the algorithm keeps its initial state."""
         self._load_reward_scale(arrays, plain)
         self.shaping.load(arrays)
         if optimizer:
             self.algorithm.load({**arrays, **plain["algorithm"]})
 
-    def _load_reward_scale(self, arrays: dict[str, Array], plain: dict[str, Any]) -> None:
+    def _load_reward_scale(self, arrays: dict[str, Array], plain: PlainState) -> None:
         """Restores the running reward scale and the discounted returns of the running episodes."""
         scale = self.reward_scale
         scale.moments = replace(
@@ -229,7 +200,9 @@ def build_policy(obs: Observation, action: Action, cfg: Config) -> Policy:
     return policy
 
 
-def load_algorithm(cfg: AlgoSection) -> Callable[[Policy, Any], Algorithm]:
+def load_algorithm(
+    cfg: AlgoSection,
+) -> Callable[[Policy, AlgoSection], Algorithm[Hyperparameters]]:
     """Returns the class of the configured algorithm. Its module is imported only now, since some of
     them import torch."""
     module, _, name = ALGORITHMS[cfg.name][1].partition(":")

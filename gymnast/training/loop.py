@@ -15,10 +15,10 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from gymnast.collect.collector import CollectResult
 from gymnast.config.families import is_multi_agent
+from gymnast.config.section import Hyperparameters, RolloutLength
 from gymnast.config.serialize import SettingChange
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import ConfigError, EnvError
@@ -112,34 +112,35 @@ class Loop:
         uses the previous rollout and runs in a thread while this one is collected."""
         s, clock = self.session, self.session.clock
         # 1. Hyperparameters of this rollout, with schedules evaluated at the clocks before it.
-        values = {role: s.settings.schedules_for(role).values(clock) for role in s.learners}
+        hparams = s.settings.hyperparameters(clock, s.learners)
+        length = next(iter(hparams.values())).rollout_length()  # the same for all roles
 
         # 2. Collect and update. With `overlap` the thread updates the learners' policies while
         # copies of them act. Waiting for the thread before syncing the copies makes the lag always
         # exactly one update, so the run stays a function of its seed (docs/decisions/0009).
         if s.cfg.overlap:
             future = self.learner_thread.submit(
-                partial(update_roles, s, s.waiting_rollouts, values)
+                partial(update_roles, s, s.waiting_rollouts, hparams)
             )
-            collected, s.waiting_rollouts = self.collect()
+            collected, s.waiting_rollouts = self.collect(length)
             began = time.perf_counter()
             updated = future.result()
             s.sync_acting_policies()
         else:
-            collected, rollouts = self.collect()
+            collected, rollouts = self.collect(length)
             began = time.perf_counter()
-            updated = update_roles(s, rollouts, values)
+            updated = update_roles(s, rollouts, hparams)
         self.stopwatch.add("update", time.perf_counter() - began)
 
         # 3. The row of this rollout.
         self.row, self.last_updates = dict(updated.row), updated.updates
-        for role, algo in values.items():
-            self.row |= add_role_scope(role, s.settings.schedules_for(role).row(algo))
+        for role, current in hparams.items():
+            self.row |= add_role_scope(role, s.settings.schedules_for(role).row(current))
         for role, rollout in collected.rollouts.items():
             s.recent_episodes[role].add(rollout.episodes)
             self.row |= add_role_scope(role, s.recent_episodes[role].row())
         for role, incident, rollout in updated.rolled_back:
-            self.record_rollback(role, incident, rollout, values[role])
+            self.record_rollback(role, incident, rollout, hparams[role])
         if s.league is not None:
             s.league.record_matches(collected.match_ends)
             self.row |= s.league.row()
@@ -159,17 +160,16 @@ class Loop:
         if s.curriculum is not None:
             self.row["progress/stage"] = s.curriculum.stage + 1
 
-    def collect(self) -> tuple[CollectResult, dict[str, Rollout]]:
-        """Returns the collected rollouts, and those of them to learn from. The latter are none if the
-        budget ended before the episodes of an algorithm that needs whole episodes: only the short
-        episodes would be left, a biased sample."""
+    def collect(self, length: RolloutLength) -> tuple[CollectResult, dict[str, Rollout]]:
+        """Returns the collected rollouts, of this length unless the budget ends before, and those of them to
+        learn from. The latter are none if the budget ended before the episodes of an algorithm that needs
+        whole episodes: only the short episodes would be left, a biased sample."""
         s, clock = self.session, self.session.clock
-        full_span = s.schedules.values(clock).rollout_length()
-        span = limit_to_budget(full_span, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
+        span = limit_to_budget(length, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
         collected = s.collector.collect(s.acting_policies(), span, clock, self.out_of_time)
         # Episodes that algo.n_steps cuts are carried over and learned from later. After a cut by the
         # budget there is no later rollout (docs/decisions/0007).
-        learns = collected.complete or (span == full_span and not self.out_of_time())
+        learns = collected.complete or (span == length and not self.out_of_time())
         self.stopwatch.add("env", collected.env_seconds)
         self.stopwatch.add("inference", collected.inference_seconds)
         self.collected = collected
@@ -183,7 +183,7 @@ class Loop:
         return total is not None and clock.seconds + self.stopwatch.elapsed >= total
 
     def record_rollback(
-        self, role: str, incident: Incident, rollout: Rollout, hparams: Any
+        self, role: str, incident: Incident, rollout: Rollout, hparams: Hyperparameters
     ) -> None:
         """Stores what is needed to reproduce a rolled back update of a role, and records an event. `hparams`:
         the hyperparameters of the update."""

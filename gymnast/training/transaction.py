@@ -10,12 +10,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
 
 import numpy as np
 
+from gymnast.config.section import Hyperparameters
 from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.rollout import Rollout
+from gymnast.step_table import StepTargets
 from gymnast.training.learner import Learner, Snapshot
 
 KL = "policy/kl"
@@ -33,6 +34,19 @@ class Incident:
     """The learner before the update. An accepted second attempt has changed it since."""
 
 
+@dataclass(frozen=True)
+class TransactionResult:
+    """The result of an update, and of the attempts before it."""
+
+    metrics: dict[str, float]
+    """Metrics of the accepted update; only the numbers of rollbacks and gradient steps if the batch was
+    dropped."""
+    targets: StepTargets | None
+    """The rewards, values and advantages of the accepted update; None if the batch was dropped."""
+    incidents: list[Incident]
+    """The attempts that were rolled back."""
+
+
 class Transaction:
     """Runs the updates of one role and remembers the KL of its recent good ones."""
 
@@ -45,35 +59,37 @@ class Transaction:
         self,
         learner: Learner,
         rollout: Rollout,
-        hparams: Any,
+        hparams: Hyperparameters,
         make_stream: Callable[[], np.random.Generator],
         *,
         network_stats: bool = True,
         max_gradient_steps: int | None = None,
-    ) -> tuple[dict[str, float], list[Incident]]:
-        """Returns the metrics of the accepted update (only the number of rollbacks if the batch was dropped),
-        and the attempts that were rolled back. `hparams`: the hyperparameters of the first attempt;
+    ) -> TransactionResult:
+        """Updates the learner, in up to two attempts. `hparams`: the hyperparameters of the first attempt;
         `make_stream()` must return a fresh generator with the same seed for each attempt, so that both draw
         the same minibatches. The other arguments are those of `Learner.update`."""
         before = learner.snapshot()
         incidents: list[Incident] = []
         for attempt in (hparams, hparams.with_smaller_step()):
-            metrics = learner.update(
+            update = learner.update(
                 rollout,
                 attempt,
                 make_stream(),
                 network_stats=network_stats,
                 max_gradient_steps=max_gradient_steps,
             )
+            metrics = update.metrics
             problem = self.find_problem(learner, metrics)
             if problem is None:
                 # Only accepted updates count as usual: a spike must not raise the limit for the next.
                 self.recent_kl.append(metrics.get(KL, 0.0))
                 metrics["optim/rollbacks"] = len(incidents)
-                return metrics, incidents
+                return TransactionResult(metrics, update.targets, incidents)
             learner.roll_back(before)
             incidents.append(Incident(problem, dropped=bool(incidents), before=before))
-        return {"optim/rollbacks": len(incidents), "optim/steps": 0}, incidents
+        return TransactionResult(
+            {"optim/rollbacks": len(incidents), "optim/steps": 0}, None, incidents
+        )
 
     def find_problem(self, learner: Learner, metrics: dict[str, float]) -> str | None:
         """Returns why this update must be rolled back, or None if it is fine: metrics or parameters

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
+from gymnast.config.section import Hyperparameters
 from gymnast.measure.rollout import add_role_scope, effect_row, rollout_row
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
+from gymnast.step_table import StepTargets
 from gymnast.training.lifecycle.stop import updates_left
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
@@ -29,14 +30,12 @@ def is_due(number: int, every: tuple[int, int]) -> bool:
 
 @dataclass(frozen=True)
 class AcceptedUpdate:
-    """The input of an update that was accepted."""
+    """An update that was accepted: what the step table shows of it."""
 
-    raw_rollout: Rollout
+    rollout: Rollout
     """The rollout with the rewards of the environment."""
-    shaped_rollout: Rollout
-    """The same rollout with shaping terms added, times `normalize.reward_scale`."""
-    hparams: Any
-    """The algorithm's hyperparameters at this rollout."""
+    targets: StepTargets
+    """The rewards, values and advantages that the update used for each step of the rollout."""
 
 
 @dataclass
@@ -55,7 +54,9 @@ class UpdatedRoles:
 
 
 def update_roles(
-    session: Session, rollouts: Mapping[str, Rollout], hparams_by_role: Mapping[str, Any]
+    session: Session,
+    rollouts: Mapping[str, Rollout],
+    hparams_by_role: Mapping[str, Hyperparameters],
 ) -> UpdatedRoles:
     """Updates every role that has a rollout, with its hyperparameters in `hparams_by_role`, and returns the
     results."""
@@ -78,7 +79,7 @@ def update_roles(
         metrics: dict[str, float] = {}
         left = updates_left(session.clock, result.gradient_steps)
         if left != 0 and (league is None or league.learns(role, session.clock)):
-            metrics, rollbacks = session.transactions[role].update(
+            update = session.transactions[role].update(
                 learner,
                 shaped,
                 hparams,
@@ -86,10 +87,11 @@ def update_roles(
                 network_stats=is_due(number, NETWORK_EVERY),
                 max_gradient_steps=left,
             )
-            result.rolled_back += [(role, incident, shaped) for incident in rollbacks]
+            metrics = update.metrics
+            result.rolled_back += [(role, incident, shaped) for incident in update.incidents]
             result.gradient_steps += int(metrics.pop("optim/steps"))
-            if not any(incident.dropped for incident in rollbacks):
-                result.updates[role] = AcceptedUpdate(rollout, shaped, hparams)
+            if update.targets is not None:
+                result.updates[role] = AcceptedUpdate(rollout, update.targets)
         else:  # no updates left in the budget, or it is not this role's turn to learn
             learner.observe_without_update(shaped, hparams.gamma)
         row = rollout_row(rollout, shaped, learner.policy)

@@ -105,7 +105,7 @@ def tune_copies(
     advice = [
         *_speed_advice(cfg, samples, best),
         *_rollout_advice(cfg, patch),
-        _signal_text(signal, cfg.initial_algo().rollout_length().steps),
+        _signal_text(signal, cfg.initial_hyperparameters().rollout_length().steps),
         _diversity_text(signal.diversity),
     ]
     cores = usable_cores()
@@ -170,7 +170,7 @@ def steps_between_rewards(reward: Array, terminated: Array) -> float | None:
 def amount_per_copy(cfg: Config, n_envs: int) -> tuple[str, int] | None:
     """Returns the setting for the amount that each copy collects per update (`n_steps` or `episodes`), and
     its value with `n_envs` copies that keeps the total; None if the total is not divisible."""
-    length = cfg.initial_algo().rollout_length()
+    length = cfg.initial_hyperparameters().rollout_length()
     name, amount = ("episodes", length.episodes) if length.episodes else ("n_steps", length.steps)
     total = cfg.env.n_envs * (amount or 0)
     return (name, total // n_envs) if total and total % n_envs == 0 else None

@@ -15,7 +15,6 @@ from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.collectors import open_collector
 from gymnast.training.learner import Learner
-from gymnast.training.live.settings import Schedules
 
 IDENTITY = "tests.identity:Identity"
 ACTION_SPACES: dict[str, dict[str, Any]] = {
@@ -58,15 +57,19 @@ class LearnerHarness:
         learner = Learner("agent", *collector.spaces["agent"], cfg)
         return cls(cfg, collector, learner, Clock(limits=cfg.stop.limits()))
 
+    @property
+    def hparams(self) -> Any:
+        """The algorithm's hyperparameters at the present clock."""
+        return self.cfg.algo.values_at(self.clock)
+
     def collect(self) -> Rollout:
         policies = {"agent": self.learner.policy}
-        found = self.collector.collect(policies, self.cfg.algo.rollout_length(), self.clock)
+        found = self.collector.collect(policies, self.hparams.rollout_length(), self.clock)
         return found.rollouts["agent"]
 
     def learn(self, rollout: Rollout) -> dict[str, float]:
-        values = Schedules(self.cfg.algo).values(self.clock)
         order = stream(self.cfg.seed, "batch", "agent", self.clock.rollouts)
-        metrics = self.learner.update(rollout, values, order)
+        metrics = self.learner.update(rollout, self.hparams, order).metrics
         self.clock.rollouts += 1
         self.clock.env_steps += rollout.steps
         return metrics

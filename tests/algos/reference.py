@@ -11,7 +11,6 @@ from torch.distributions import Categorical, Independent, Normal, kl_divergence
 
 from gymnast.policy.actions import Gaussian
 from gymnast.rollout import Rollout
-from gymnast.training.live.settings import Schedules
 from tests.algos.harness import LearnerHarness
 
 T, N = 24, 4
@@ -68,8 +67,7 @@ def stale_rollout(
 def update_once(
     practice: LearnerHarness, rollout: Rollout, order: np.random.Generator
 ) -> dict[str, float]:
-    values = Schedules(practice.cfg.algo).values(practice.clock)
-    return practice.learner.algorithm.update(rollout, values, order)
+    return practice.learner.algorithm.update(rollout, practice.hparams, order).metrics
 
 
 # ---- the losses in float64 ------------------------------------------------------------------------
@@ -121,7 +119,7 @@ def slow_loss(
 ) -> tuple[Any, dict, dict]:
     """Returns the loss over the chosen steps, its terms, and the weights to differentiate it by."""
     algo, policy = practice.cfg.algo, practice.learner.policy
-    value_of = Schedules(algo).values(practice.clock)
+    value_of = practice.hparams
     weights = {
         name: torch.from_numpy(view.astype(np.float64)).requires_grad_()
         for name, view in policy.parameters.views.items()
@@ -188,7 +186,7 @@ def slow_policy_gradient(
     The loss is -mean(log pi(a|s) A), plus the critic's squared error if there are targets, minus the
     entropy bonus.
     """
-    algo, keep = Schedules(practice.cfg.algo).values(practice.clock), rollout.valid
+    algo, keep = practice.hparams, rollout.valid
     weights = {
         name: torch.from_numpy(view.astype(np.float64)).requires_grad_()
         for name, view in practice.learner.policy.parameters.views.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tracemalloc
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from gymnast.algos.dqn import ReplayBuffer
 from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.errors import ConfigError
 from gymnast.training.lifecycle.prepare import prepare
-from gymnast.training.live.settings import Schedules
 from gymnast.training.transaction import Transaction
 from tests.algos.harness import LearnerHarness
 from tests.small_runs import assert_same_run, copy_killed_at, resume_run, train_small
@@ -43,7 +43,7 @@ def test_the_td_error_uses_one_step_targets_of_the_target_network(double: bool):
         np.float32
     )
     batch = algorithm.replay.sample(32, rng)
-    loss, parts = algorithm.loss(batch, Schedules(practice.cfg.algo).values(practice.clock))
+    loss, parts = algorithm.loss(batch, practice.hparams)
 
     def q(weights: dict[str, np.ndarray], obs: np.ndarray) -> np.ndarray:
         hidden = np.tanh(
@@ -92,7 +92,7 @@ def test_the_replay_buffer_overwrites_the_oldest_transitions_first():
     assert len(replay) == 100
     assert sorted(replay.columns["reward"].tolist()) == sorted(np.float32(seen[-100:]).tolist())
     again = ReplayBuffer(100)
-    again.load(replay.state())
+    again.load(replay.used(), replay.n_added, replay.size)
     one, two = (r.sample(40, np.random.default_rng(1)) for r in (replay, again))
     assert all(np.array_equal(one[name], two[name]) for name in one)
 
@@ -103,7 +103,7 @@ def test_a_replay_buffer_restored_with_another_size_keeps_the_newest_transitions
     for _ in range(3):
         replay.add(practice.collect())
         practice.clock.rollouts += 1
-    smaller.load(replay.state())
+    smaller.load(replay.used(), replay.n_added, replay.size)
     oldest = replay.n_added % 100
     in_order = np.roll(replay.columns["reward"], -oldest)
     assert np.array_equal(smaller.columns["reward"], in_order[-40:])
@@ -148,10 +148,10 @@ def test_a_rolled_back_update_restores_the_replay_buffer_also_where_it_wraps_aro
     )  # overwrites old rows and fills unused ones
     arrays, plain = learner.state()
     before = {name: array.copy() for name, array in (arrays | learner.policy.arrays()).items()}
-    values = Schedules(practice.cfg.algo).values(practice.clock).model_copy(update={"lr": 1e30})
+    values = replace(practice.hparams, lr=1e30)
     order = partial(np.random.default_rng, 0)
-    _, incidents = Transaction(TransactionConfig()).update(learner, rollout, values, order)
-    assert [incident.dropped for incident in incidents] == [False, True]
+    result = Transaction(TransactionConfig()).update(learner, rollout, values, order)
+    assert [incident.dropped for incident in result.incidents] == [False, True]
     after, now = learner.state()
     after |= learner.policy.arrays()
     assert now == plain
@@ -168,7 +168,7 @@ def test_a_transaction_does_not_copy_the_replay_buffer():
     practice.learn(practice.collect())
     learner, rollout = practice.learner, practice.collect()
     learner.algorithm.replay.n_added += size  # as if the buffer were full
-    values = Schedules(practice.cfg.algo).values(practice.clock)
+    values = practice.hparams
     tracemalloc.start()
     try:
         order = partial(np.random.default_rng, 0)

@@ -82,7 +82,7 @@ def test_invalid_steps_are_not_learned_from(engine: str):
     rollout = replace(rollout, valid=valid)
     order = RecordingGenerator()
     update_once(practice, rollout, order)
-    size = practice.cfg.algo.minibatch_size(int(valid.sum()))
+    size = practice.hparams.minibatch_size(int(valid.sum()))
     (n_batches,) = {-(-int(valid.sum()) // size)}
     last = np.array_split(order.orders[0], n_batches)[-1]
     assert sum(map(len, order.orders)) == valid.sum()

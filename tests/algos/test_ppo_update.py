@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from torch.distributions import kl_divergence
 from gymnast.config.resolve import resolve
 from gymnast.engine.batch import MinibatchPlan
 from gymnast.seeds import stream
-from gymnast.training.live.settings import Schedules
 from tests.algos.harness import BOTH_ENGINES
 from tests.algos.reference import (
     ZERO_LR,
@@ -112,12 +112,13 @@ def test_minibatches_contain_every_step_once_and_differ_in_size_by_at_most_one(n
 def test_target_kl_stops_one_update_early_and_not_the_next(engine: str):
     settings = {"algo.epochs": 6, "algo.lr": 0.05, "engine": engine}
     practice, rollout = stale_rollout(False, settings)
-    free = Schedules(practice.cfg.algo).values(practice.clock)
-    strict = free.model_copy(update={"target_kl": 1e-6})
-    loose = free.model_copy(update={"target_kl": 1e6})
+    free = practice.hparams
+    strict = replace(free, target_kl=1e-6)
+    loose = replace(free, target_kl=1e6)
     learn = practice.learner.algorithm.update
     metrics = [
-        learn(rollout, values, RecordingGenerator()) for values in (strict, loose, strict, free)
+        learn(rollout, values, RecordingGenerator()).metrics
+        for values in (strict, loose, strict, free)
     ]
     assert [m["optim/epochs"] for m in metrics] == [1, 6, 1, 6]
     assert [m["optim/kl_stop"] for m in metrics] == [1.0, 0.0, 1.0, 0.0]
@@ -126,11 +127,11 @@ def test_target_kl_stops_one_update_early_and_not_the_next(engine: str):
 
 def test_the_optimizer_is_reset_only_if_the_learning_rate_jumps_by_more_than_the_factor():
     practice, rollout = stale_rollout(False, {"algo.epochs": 1, "algo.batch_size": "100%"})
-    base = Schedules(practice.cfg.algo).values(practice.clock)
+    base = practice.hparams
     algorithm = practice.learner.algorithm
 
     def steps_after(lr: float, factor: float | None) -> int:
-        values = base.model_copy(update={"lr": lr, "reset_optimizer_on_lr_jump": factor})
+        values = replace(base, lr=lr, reset_optimizer_on_lr_jump=factor)
         algorithm.update(rollout, values, RecordingGenerator())
         return algorithm.gradient_step.adam.steps
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from gymnast.algos.algorithm import Algorithm
 from gymnast.config.algorithms import REQUIRED_METHODS, config_type
 from gymnast.config.config import CONFIGS
 from gymnast.config.presets import split_target
 from gymnast.config.resolve import load, resolve, save
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
-from gymnast.training.learner import Algorithm
 from tests.small_runs import checkpoint_arrays, resume_run, same_arrays, train_small
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
@@ -104,7 +104,13 @@ def test_a_run_with_it_resumes_exactly():
         (
             "from gymnast.config.sections.gradient import GradientSection as G\n"
             "class Algo:\n    settings = G\n    update = state = load = print",
-            "has no method credit, memory",
+            "has no method memory",
+        ),
+        (
+            "from gymnast.config.section import AlgoSection\n"
+            "class Bare(AlgoSection):\n    gamma: float = 0.9\n"
+            "class Algo:\n    settings = Bare\n    update = state = load = memory = print",
+            "has no setting n_steps",
         ),
     ],
 )

@@ -208,10 +208,10 @@ def test_an_empty_value_is_neither_off_nor_the_default(problems):  # trap 7
 
 def test_a_batch_of_one_is_one_transition_and_a_share_follows_the_rollout():  # trap 37
     one = {"algo.batch_size": 1, "algo.advantage_norm": "rollout"}
-    assert resolve("CartPole-v1", one).config.algo.minibatch_size(1024) == 1
+    assert resolve("CartPole-v1", one).config.initial_hyperparameters().minibatch_size(1024) == 1
     for n_envs in (1, 8, 64):
         share = {"algo.batch_size": "25%", "env.n_envs": n_envs}
-        algo = resolve("CartPole-v1", share).config.algo
+        algo = resolve("CartPole-v1", share).config.initial_hyperparameters()
         assert isinstance(algo.batch_size, Share)
         assert algo.minibatch_size(n_envs * algo.n_steps) == n_envs * algo.n_steps // 4
 

@@ -40,7 +40,7 @@ def test_a_batch_of_the_whole_rollout_does_not_come_back_as_a_batch_of_one():  #
     whole = resolve("CartPole-v1", {"algo.batch_size": "100%"}).config
     assert isinstance(load(save(whole)).algo.batch_size, Share)
     one = resolve("CartPole-v1", {"algo.batch_size": 1, "algo.advantage_norm": "off"}).config
-    assert load(save(one)).algo.minibatch_size(256) == 1
+    assert load(save(one)).initial_hyperparameters().minibatch_size(256) == 1
 
 
 def test_mistakes_in_a_stored_config_are_reported_with_their_lines():

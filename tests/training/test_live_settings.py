@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ def test_every_live_setting_of_an_algorithm_is_read_at_every_rollout(
 ):
     section, _ = ALGORITHMS[name]
     read: set[str] = set()
-    real = Schedules.values
+    real = Schedules.hyperparameters
 
     def watched(self: Schedules, clock: Any) -> Any:
         values = real(self, clock)
@@ -37,9 +38,9 @@ def test_every_live_setting_of_an_algorithm_is_read_at_every_rollout(
                 read.add(field)
                 return super().__getattribute__(field)
 
-        return Watched.model_construct(**dict(values))
+        return Watched(**asdict(values))
 
-    monkeypatch.setattr(Schedules, "values", watched)
+    monkeypatch.setattr(Schedules, "hyperparameters", watched)
     settings = {key: value for key, value in SMALL.items() if not key.startswith("algo.")}
     settings |= {"stop.rollouts": 1, "eval.every": "off", "policy.hidden": [16]}
     if "warmup" in section.model_fields:

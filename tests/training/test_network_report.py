@@ -18,7 +18,6 @@ from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.collectors import open_collector
 from gymnast.training.learner import Learner
-from gymnast.training.live.settings import Schedules
 from tests.cli_output import cli_output
 from tests.small_runs import checkpoint_arrays, train_small
 
@@ -32,7 +31,7 @@ def played(target: str, **more: Any) -> tuple[Learner, Rollout, Any]:
     learner = Learner("agent", *collector.spaces["agent"], cfg)
     collector.start_episodes()
     clock = Clock(limits=cfg.stop.limits())
-    values: Any = Schedules(cfg.algo).values(clock)
+    values: Any = cfg.algo.values_at(clock)
     span = replace(values.rollout_length(), steps=64)
     rollout = collector.collect({"agent": learner.policy}, span, clock).rollouts["agent"]
     collector.close()
@@ -103,7 +102,7 @@ def test_gradients_match_finite_differences_of_the_loss_over_the_whole_batch():
     _, _, whole = played("py:tests.scripted:Match", **one_step)
 
     def loss() -> float:
-        return learner.update(rollout, whole, stream(0, "test"))["loss/total"]
+        return learner.update(rollout, whole, stream(0, "test")).metrics["loss/total"]
 
     slopes = report.batch_gradient(learner, rollout, values)
     assert slopes is not None

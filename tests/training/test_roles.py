@@ -227,7 +227,7 @@ def test_an_update_that_breaks_is_rolled_back_for_its_role_only(broken: str, tmp
     reward[first] = np.nan
     rollouts[broken] = replace(rollouts[broken], reward=reward)
     before = {role: learner.snapshot() for role, learner in session.learners.items()}
-    values = {role: session.settings.schedules_for(role).values(clock) for role in ROLES}
+    values = session.settings.hyperparameters(clock, ROLES)
     done = update_roles(session, rollouts, values)
     assert [role for role, *_ in done.rolled_back] == [broken, broken]
     for role, learner in session.learners.items():
@@ -255,7 +255,7 @@ def test_running_returns_are_tracked_while_another_role_learns(tmp_path: Path):
     rollouts = session.collector.collect(
         session.acting_policies(), RolloutLength(5), clock
     ).rollouts
-    values = {role: session.settings.schedules_for(role).values(clock) for role in ROLES}
+    values = session.settings.hyperparameters(clock, ROLES)
     update_roles(session, rollouts, values)
     assert hider.reward_scale.moments.count == type(hider.reward_scale)("running", 1).moments.count
     column = rollouts["hider"]
@@ -477,7 +477,7 @@ def test_evaluating_changes_neither_policies_nor_their_normalizers(tmp_path: Pat
     rollouts = session.collector.collect(
         session.acting_policies(), RolloutLength(T), clock
     ).rollouts
-    values = {role: session.settings.schedules_for(role).values(clock) for role in ROLES}
+    values = session.settings.hyperparameters(clock, ROLES)
     update_roles(session, rollouts, values)
     policies = {role: learner.policy for role, learner in session.learners.items()}
     before = {role: policy.arrays() for role, policy in policies.items()}

@@ -112,7 +112,9 @@ def test_a_constant_hyperparameter_stays_a_plain_number_without_a_metric():
     assert (config.algo.epochs, config.algo.gamma) == (4, 0.9)
     assert isinstance(config.algo.epochs, int)
     settings = Settings(config)
-    row = settings.schedules.row(settings.schedules.values(Clock(limits={"env_steps": 10})))
+    row = settings.schedules.row(
+        settings.schedules.hyperparameters(Clock(limits={"env_steps": 10}))
+    )
     assert "hyper/lr" in row
     assert not {"hyper/epochs", "hyper/gamma"} & row.keys()
 
@@ -152,7 +154,7 @@ def test_a_role_has_schedules_of_its_own():
     settings = Settings(resolve("tag", own | {"stop.env_steps": 1000}).config)
     halfway = Clock(env_steps=500, limits={"env_steps": 1000})
     seeker = settings.schedules_for("seeker")
-    values: Any = seeker.values(halfway)
+    values: Any = seeker.hyperparameters(halfway)
     assert (values.gamma, values.epochs) == (pytest.approx(0.945), 3)
     assert seeker.row(values)["hyper/epochs"] == 3
     assert not isinstance(settings.for_role("hider").algo.gamma, Schedule)

@@ -85,7 +85,7 @@ def test_every_schedule_of_the_algorithm_is_evaluated_at_the_same_clock():
     ).config
     control = Schedules(cfg.algo)
     clock = Clock(env_steps=25_000, updates=50, limits={"env_steps": 100_000})
-    values = control.values(clock)
+    values = control.hyperparameters(clock)
     assert (values.lr, values.clip) == pytest.approx((7.5e-4, 0.15))
     assert values.value_clip == 0.5
     row = control.row(values)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,6 @@ from gymnast.runs import checkpoint
 from gymnast.seeds import stream
 from gymnast.training.collectors import open_collector
 from gymnast.training.learner import Learner
-from gymnast.training.live.settings import Schedules
 from gymnast.training.transaction import Transaction
 from tests.small_runs import resume_run, train_small
 
@@ -36,7 +37,7 @@ def practice():
     obs, action = collector.spaces["agent"]
     learner, clock = Learner("agent", obs, action, cfg), Clock(limits={"env_steps": 1000})
     collector.start_episodes()
-    values = Schedules(cfg.algo).values(clock)
+    values = cfg.algo.values_at(clock)
     first = collector.collect({"agent": learner.policy}, RolloutLength(64), clock).rollouts["agent"]
     learner.update(first, values, order())
     clock.rollouts += 1
@@ -65,11 +66,12 @@ def same(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> bool:
 def test_an_update_that_overflows_is_rolled_back_completely(practice):
     learner, rollout, values = practice
     before = everything(learner)
-    values = values.model_copy(update={"lr": 1e30})
+    values = replace(values, lr=1e30)
     transaction = Transaction(TransactionConfig())
-    metrics, incidents = transaction.update(learner, rollout, values, order)
-    assert [incident.dropped for incident in incidents] == [False, True]
-    assert metrics == {"optim/rollbacks": 2, "optim/steps": 0}
+    result = transaction.update(learner, rollout, values, order)
+    assert [incident.dropped for incident in result.incidents] == [False, True]
+    assert result.metrics == {"optim/rollbacks": 2, "optim/steps": 0}
+    assert result.targets is None
     assert same(everything(learner), before)
     assert not transaction.recent_kl
 
@@ -79,13 +81,14 @@ def test_the_second_attempt_uses_half_the_step_with_the_same_draws(practice):
     start = learner.snapshot()
     kl = {}
     for factor in (1.0, 0.5):
-        part = values.model_copy(update={"lr": values.lr * factor})
-        kl[factor] = learner.update(rollout, part, order())["policy/kl"]
+        part = replace(values, lr=values.lr * factor)
+        kl[factor] = learner.update(rollout, part, order()).metrics["policy/kl"]
         wanted = everything(learner)
         learner.roll_back(start)
     assert kl[0.5] < kl[1.0]
     transaction = Transaction(TransactionConfig(max_kl=(kl[0.5] + kl[1.0]) / 2))
-    metrics, incidents = transaction.update(learner, rollout, values, order)
+    result = transaction.update(learner, rollout, values, order)
+    metrics, incidents = result.metrics, result.incidents
     assert [incident.dropped for incident in incidents] == [False]
     assert "KL" in incidents[0].problem
     assert same(
@@ -98,7 +101,7 @@ def test_the_second_attempt_uses_half_the_step_with_the_same_draws(practice):
 
 def test_a_large_kl_is_accepted_if_recent_updates_were_large(practice):
     learner, rollout, values = practice
-    kl = learner.update(rollout, values, order())["policy/kl"]
+    kl = learner.update(rollout, values, order()).metrics["policy/kl"]
     transaction = Transaction(TransactionConfig(max_kl=kl / 2))
     assert transaction.find_problem(learner, {"policy/kl": kl}) is not None
     transaction.recent_kl.extend([kl / 9] * 3)

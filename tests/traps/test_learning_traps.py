@@ -22,7 +22,6 @@ from gymnast.rl.returns import gae
 from gymnast.rl.statistics import explained_variance
 from gymnast.seeds import stream
 from gymnast.spaces.spaces import BoxAction, DiscreteAction
-from gymnast.training.live.settings import Schedules
 from tests.algos.harness import LearnerHarness
 from tests.scripted import Match, Script, obs_of, seed_from_obs
 from tests.small_runs import checkpoint_arrays, rows, traces, train_small
@@ -57,8 +56,8 @@ def test_02_a_kl_stop_ends_its_own_update_only():
     stopped = practice.repeat(3)
     assert [m["optim/epochs"] for m in stopped] == [1, 1, 1]  # each made its first pass
     assert all(m["optim/update_norm"] > 0 for m in stopped)
-    loose = Schedules(practice.cfg.algo).values(Clock()).model_copy(update={"target_kl": 1e9})
-    after = practice.learner.algorithm.update(practice.collect(), loose, stream(0, "order"))
+    loose = replace(practice.hparams, target_kl=1e9)
+    after = practice.learner.algorithm.update(practice.collect(), loose, stream(0, "order")).metrics
     assert (after["optim/epochs"], after["optim/kl_stop"]) == (6, 0.0)
 
 
@@ -190,12 +189,12 @@ def test_11_explained_variance_uses_the_values_at_collection_and_is_defined_for_
     rollout = practice.collect()
     _, target = rollout.advantages(0.9, practice.cfg.algo.gae_lambda)
     before = explained_variance(rollout.value, target)
-    values = Schedules(practice.cfg.algo).values(Clock())
-    metrics = practice.learner.algorithm.update(rollout, values, stream(0, "order"))
+    values = practice.hparams
+    metrics = practice.learner.algorithm.update(rollout, values, stream(0, "order")).metrics
     assert metrics["value/explained_variance"] == before
     constant = replace(rollout, reward=np.full_like(rollout.reward, 0.1), done=rollout.done | True)
     constant = replace(constant, terminated=constant.done)
-    metrics = practice.learner.algorithm.update(constant, values, stream(0, "order"))
+    metrics = practice.learner.algorithm.update(constant, values, stream(0, "order")).metrics
     assert metrics["value/explained_variance"] == 0.0
 
 

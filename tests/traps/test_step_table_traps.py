@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from gymnast.algos import a2c, dqn, ppo, reinforce
+from gymnast.rl.returns import gae
 from gymnast.rollout import Rollout
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
@@ -55,21 +56,17 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 
 class Trained:
-    """Records the rollout, advantages and targets of each update of a run."""
+    """Records the rollout, advantages (before `advantage_norm`) and targets of each update of a run."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.updates: list[tuple[Rollout, np.ndarray, np.ndarray]] = []
         for module in (ppo, a2c, reinforce):
-            monkeypatch.setattr(
-                module, "policy_gradient_update", self._recorded(module.policy_gradient_update)
-            )
+            monkeypatch.setattr(module, "value_metrics", self._recorded(module.value_metrics))
 
-    def _recorded(self, follow: Any) -> Any:
-        def recorded(
-            descent: Any, rollout: Rollout, advantage: Any, target: Any, *rest: Any, **more: Any
-        ):
+    def _recorded(self, measure: Any) -> Any:
+        def recorded(rollout: Rollout, advantage: np.ndarray, target: np.ndarray):
             self.updates.append((rollout, advantage.copy(), target.copy()))
-            return follow(descent, rollout, advantage, target, *rest, **more)
+            return measure(rollout, advantage, target)
 
         return recorded
 
@@ -126,6 +123,26 @@ def test_56_the_step_table_has_the_numbers_that_the_update_used(
         assert {*table["reward_raw"]} == {"1.0"}  # what CartPole pays
     converted = {"value_raw" in table for table in found.values()}
     assert converted == {name not in ("signs alone", "shaped", "no baseline")}
+
+
+@pytest.mark.parametrize("algo", ["ppo", "a2c", "reinforce"])
+def test_56_returns_are_computed_once_per_update_and_not_again_for_the_table(
+    algo: str, monkeypatch: pytest.MonkeyPatch
+):
+    computed: list[int] = []
+
+    def counted(*arrays: np.ndarray, **more: float) -> Any:
+        computed.append(len(arrays))
+        return gae(*arrays, **more)
+
+    monkeypatch.setattr("gymnast.rollout.gae", counted)  # GAE
+    monkeypatch.setattr("gymnast.rl.returns.gae", counted)  # Monte Carlo returns
+    settings = {"algo.episodes": 1} if algo == "reinforce" else STEPS
+    run = train_small(
+        "CartPole-v1", BASE | settings | {"checkpoint.every": "1 rollouts"}, algo=algo
+    )
+    assert "advantage_learned" in tables(run)["rollout.csv"]
+    assert len(computed) == BASE["stop.rollouts"]
 
 
 def test_56_values_in_raw_units_are_those_of_the_same_run_without_scaling():

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from gymnast.config.numbers import Count, Fraction
 from gymnast.config.schedule import Schedule
 from gymnast.config.scheduled import Scheduled
-from gymnast.config.sections.gradient import Coefficient, GradientSection
+from gymnast.config.sections.gradient import Coefficient, GradientHyperparameters, GradientSection
+
+
+@dataclass(frozen=True, kw_only=True)
+class A2CHyperparameters(GradientHyperparameters):
+    """The values of an A2CConfig at one rollout."""
+
+    n_steps: int
+    entropy_coef: float
+    value_coef: float
+    value_loss: Literal["mse", "huber"]
+    gae_lambda: float
+    advantage_norm: Literal["rollout", "off"]
 
 
 class A2CConfig(GradientSection):
+    hyperparameters = A2CHyperparameters
     LIVE = ("value_loss", "advantage_norm")
     name: Literal["a2c"] = "a2c"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""

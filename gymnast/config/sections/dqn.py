@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
 from gymnast.config.numbers import Count, Switch, quote_value
 from gymnast.config.schedule import Schedule, highest, is_schedule_text
 from gymnast.config.scheduled import Scheduled
-from gymnast.config.sections.gradient import Coefficient, GradientSection
+from gymnast.config.sections.gradient import Coefficient, GradientHyperparameters, GradientSection
 
 
-def _allocated_once(value: Any) -> Any:
+def _allocated_once(value: object) -> object:
     if isinstance(value, Mapping) or (isinstance(value, str) and is_schedule_text(value)):
         problem = "the replay buffer is allocated once, so its size cannot follow a schedule"
         raise ValueError(f"{quote_value(value)}: {problem} (expected one whole number)")
     return value
 
 
+@dataclass(frozen=True, kw_only=True)
+class DQNHyperparameters(GradientHyperparameters):
+    """The values of a DQNConfig at one rollout."""
+
+    n_steps: int
+    gradient_steps: int
+    batch_size: int
+    replay: int
+    warmup: int
+    epsilon: float
+    target_every: int
+    double: bool
+
+
 class DQNConfig(GradientSection):
+    hyperparameters = DQNHyperparameters
     LIVE = ("double",)
     action_selection: ClassVar[Literal["sample", "epsilon_greedy"]] = "epsilon_greedy"
     native = False

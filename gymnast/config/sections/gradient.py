@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field
 
 from gymnast.config.numbers import OFF, Fraction, Maybe, Number, Positive
 from gymnast.config.schedule import Schedule
 from gymnast.config.scheduled import Scheduled
-from gymnast.config.section import AlgoSection
+from gymnast.config.section import AlgoSection, Hyperparameters
 
 
 def _not_negative(schedule: Schedule) -> Schedule:
@@ -21,7 +22,23 @@ def _not_negative(schedule: Schedule) -> Schedule:
 Coefficient = Annotated[Schedule, AfterValidator(_not_negative)]
 
 
+@dataclass(frozen=True, kw_only=True)
+class GradientHyperparameters(Hyperparameters):
+    """The values of a GradientSection at one rollout."""
+
+    lr: float
+    max_grad_norm: float | None
+    adam_eps: float
+    weight_decay: float
+    reset_optimizer_on_lr_jump: float | None
+
+    def with_smaller_step(self) -> Self:
+        """Returns the same hyperparameters with half the learning rate."""
+        return replace(self, lr=self.lr / 2)
+
+
 class GradientSection(AlgoSection):
+    hyperparameters = GradientHyperparameters
     lr: Coefficient = Schedule.constant(3e-4)
     """Learning rate."""
     gamma: Scheduled[Fraction] = 0.99

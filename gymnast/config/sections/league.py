@@ -18,7 +18,7 @@ LEARNER = "learner"
 """The player of a role that is being trained."""
 ROLE_PREFIXES = ("algo.", "policy.", "shaping.", "normalize.", "transaction.")
 """Prefixes of the settings that a role may override in `roles.NAME.set`, except SHARED_SETTINGS."""
-SHARED_SETTINGS = ("algo.name", "algo.n_steps")
+SHARED_SETTINGS = ("algo.name", "algo.n_steps", "algo.episodes")
 """Settings that are the same for all roles."""
 
 

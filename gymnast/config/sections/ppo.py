@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -9,10 +10,33 @@ from pydantic import Field
 from gymnast.config.numbers import OFF, Count, CountOrShare, Fraction, Maybe, Positive, Share
 from gymnast.config.schedule import Schedule, highest, lowest
 from gymnast.config.scheduled import Scheduled
-from gymnast.config.sections.gradient import Coefficient, GradientSection
+from gymnast.config.sections.gradient import Coefficient, GradientHyperparameters, GradientSection
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPOHyperparameters(GradientHyperparameters):
+    """The values of a PPOConfig at one rollout."""
+
+    n_steps: int
+    epochs: int
+    batch_size: int | Share
+    clip: float
+    value_clip: float | None
+    entropy_coef: float
+    value_coef: float
+    value_loss: Literal["mse", "huber"]
+    gae_lambda: float
+    target_kl: float | None
+    kl_coef: float
+    advantage_norm: Literal["minibatch", "rollout", "off"]
+
+    def minibatch_size(self, rollout_size: int) -> int:
+        """Returns the minibatch size for a rollout of `rollout_size` transitions."""
+        return _minibatch_size(self.batch_size, rollout_size)
 
 
 class PPOConfig(GradientSection):
+    hyperparameters = PPOHyperparameters
     LIVE = ("value_loss", "advantage_norm")
     tolerates_stale_policy = True
     name: Literal["ppo"] = "ppo"  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -45,22 +69,25 @@ class PPOConfig(GradientSection):
     """Normalize advantages to mean 0 and standard deviation 1: per minibatch, over the whole rollout, or not
     at all."""
 
-    def minibatch_size(self, rollout_size: int) -> int:
-        """Returns the minibatch size for a rollout of `rollout_size` transitions; for a schedule, its
-        smallest value."""
-        if isinstance(self.batch_size, Share):
-            return max(1, round(self.batch_size * rollout_size))
-        return min(int(lowest(self.batch_size)), rollout_size)
-
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         """Returns a batch size that does not fit a rollout of `n_envs` copies, as (field, message): larger
         than the rollout, or a single transition, whose normalized advantage would be 0."""
         # A schedule of n_steps changes the rollout: check the extremes.
         smallest, largest = (n_envs * int(of(self.n_steps)) for of in (lowest, highest))
-        if self.advantage_norm == "minibatch" and self.minibatch_size(smallest) < 2:
+        share = self.batch_size if isinstance(self.batch_size, Share) else None
+        count = int(lowest(self.batch_size)) if share is None else share
+        fewest = _minibatch_size(count, smallest)
+        if self.advantage_norm == "minibatch" and fewest < 2:
             problem = f"{self.batch_size} is one transition per minibatch, whose normalized advantage is 0"
             return [("batch_size", f"{problem} (expected 2 or more, or algo.advantage_norm=off)")]
-        if isinstance(self.batch_size, Share) or highest(self.batch_size) <= largest:
+        if share is not None or highest(self.batch_size) <= largest:
             return []
         problem = f"is more than a rollout holds: {n_envs} envs x {self.n_steps} steps = {largest}"
         return [("batch_size", f"{self.batch_size} {problem} (or write a share: 25%)")]
+
+
+def _minibatch_size(batch_size: int | Share, rollout_size: int) -> int:
+    """Returns the number of transitions per minibatch: at least 1, and at most those of the rollout."""
+    if isinstance(batch_size, Share):
+        return max(1, round(batch_size * rollout_size))
+    return min(batch_size, rollout_size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from gymnast.config.applies import WITH_A_CRITIC
@@ -9,10 +10,28 @@ from gymnast.config.numbers import OFF, Count, Maybe
 from gymnast.config.schedule import Schedule
 from gymnast.config.scheduled import Scheduled
 from gymnast.config.section import RolloutLength
-from gymnast.config.sections.gradient import Coefficient, GradientSection
+from gymnast.config.sections.gradient import Coefficient, GradientHyperparameters, GradientSection
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReinforceHyperparameters(GradientHyperparameters):
+    """The values of a ReinforceConfig at one rollout."""
+
+    episodes: int
+    returns: Literal["to_go", "episode"]
+    baseline: Literal["none", "batch", "learned"]
+    advantage_norm: Literal["rollout", "off"]
+    entropy_coef: float
+    value_coef: float
+    value_loss: Literal["mse", "huber"]
+
+    def rollout_length(self) -> RolloutLength:
+        """Returns the number of complete episodes, and the limit of vector steps."""
+        return RolloutLength(self.n_steps, self.episodes)
 
 
 class ReinforceConfig(GradientSection):
+    hyperparameters = ReinforceHyperparameters
     LIVE = ("returns", "baseline", "advantage_norm", "value_loss")
     bootstraps = False
     name: Literal["reinforce"] = "reinforce"  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -38,12 +57,6 @@ class ReinforceConfig(GradientSection):
     """Weight of the value loss; for the learned baseline only."""
     value_loss: Annotated[Literal["mse", "huber"], WITH_A_CRITIC] = "mse"
     """Shape of the value loss."""
-
-    def rollout_length(self) -> RolloutLength:
-        steps, episodes = self.n_steps, self.episodes
-        assert not isinstance(steps, Schedule)
-        assert not isinstance(episodes, Schedule)
-        return RolloutLength(steps, episodes)
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         """Returns a learned baseline that does not fit `returns`, as (field, message)."""

@@ -9,7 +9,7 @@ import numpy as np
 from gymnast.compiled import kernels
 from gymnast.engine.adam import Adam
 from gymnast.engine.batch import Batch, MinibatchPlan, monitoring_rows
-from gymnast.engine.engine import UpdateResult
+from gymnast.engine.engine import Engine, UpdateResult
 from gymnast.engine.native.plan import native_plan
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.images import Images
@@ -17,7 +17,7 @@ from gymnast.policy.parameters import aligned_zeros
 from gymnast.policy.policy import Policy
 
 
-class NativeEngine:
+class NativeEngine(Engine):
     """Implements `Engine` with the compiled kernels."""
 
     def __init__(self, policy: Policy) -> None:

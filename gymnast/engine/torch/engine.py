@@ -11,7 +11,7 @@ from torch import Tensor
 
 from gymnast.engine.adam import Adam
 from gymnast.engine.batch import Batch, MinibatchPlan, monitoring_rows
-from gymnast.engine.engine import UpdateResult
+from gymnast.engine.engine import Engine, UpdateResult
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.engine.torch import shares
 from gymnast.engine.torch.adam import adamw_step
@@ -23,7 +23,7 @@ from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import standardize
 
 
-class TorchEngine:
+class TorchEngine(Engine):
     """Implements `Engine` with autograd."""
 
     def __init__(self, policy: Policy) -> None:

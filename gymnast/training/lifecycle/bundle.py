@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from gymnast.collect.collector import ROLE
+from gymnast.config.section import Hyperparameters
 from gymnast.rollout import Rollout
 from gymnast.runs import checkpoint, layout
 from gymnast.runs.run import Run
@@ -14,7 +15,12 @@ from gymnast.training.transaction import Incident
 
 
 def write_incident_bundle(
-    run: Run, session: Session, role: str, incident: Incident, rollout: Rollout, hparams: Any
+    run: Run,
+    session: Session,
+    role: str,
+    incident: Incident,
+    rollout: Rollout,
+    hparams: Hyperparameters,
 ) -> Path:
     """Writes the rollout, the policy before the update and the hyperparameters `hparams` to a directory in
     the format of a checkpoint, under `incidents/` (`incidents/ROLE/` with several roles); returns its
@@ -41,7 +47,7 @@ def write_incident_bundle(
                 "clock": session.clock.counters(),
             },
             "policy": learner.policy.spec(),
-            "values": {name: str(value) for name, value in hparams},
+            "values": {name: str(value) for name, value in asdict(hparams).items()},
         },
         reason="update rolled back",
     )

@@ -121,7 +121,7 @@ class PreparedRun:
             )
         idle = unused_settings(self.resolved.explicit_keys, cfg, self.collector)
         warnings += [f"{key} has no effect: {why}" for key, why in idle]
-        rollout = cfg.env.n_envs * (cfg.initial_algo().rollout_length().steps or 1)
+        rollout = cfg.env.n_envs * (cfg.initial_hyperparameters().rollout_length().steps or 1)
         total = cfg.stop.env_steps
         if total is not None and total < rollout:
             warnings.append(

@@ -88,10 +88,7 @@ def _tables(
     tables: dict[str, str] = {}
     for role, newest in (collected.rollouts if collected else {}).items():
         learner, update = session.learners[role], updates.get(role)
-        rollout = update.raw_rollout if update else newest
-        targets = (
-            learner.training_targets(update.shaped_rollout, update.hparams) if update else None
-        )
+        rollout, targets = (update.rollout, update.targets) if update else (newest, None)
         facts = facts_for_policy_obs(session.cfg.facts, session.cfg.env, learner.policy.obs_space)
         name = "rollout.csv" if role == ROLE else f"rollout-{role}.csv"
         tables[name] = to_csv(step_table(rollout, learner.policy.head, facts, targets), TABLE_STEPS)

@@ -3,14 +3,14 @@ schedules evaluated at the current clock."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from gymnast.clock import Clock
 from gymnast.config.config import Config
 from gymnast.config.live import apply_assignments, with_live_changes
 from gymnast.config.plain_value import PlainValue
 from gymnast.config.resolve import apply_overrides
-from gymnast.config.section import AlgoSection
+from gymnast.config.section import AlgoSection, Hyperparameters
 from gymnast.config.sections.shaping import TermConfig
 from gymnast.config.serialize import SettingChange, flat_values, setting_changes
 from gymnast.runs.run import Run
@@ -26,17 +26,17 @@ class Schedules:
         self._scheduled = algo.active_schedules()
         """Hyperparameter -> its schedule."""
 
-    def values(self, clock: Clock) -> AlgoSection:
-        """Returns the algorithm's section with every schedule replaced by its current value."""
+    def hyperparameters(self, clock: Clock) -> Hyperparameters:
+        """Returns the hyperparameters, with every schedule replaced by its current value."""
         return self.algo.values_at(clock)
 
     def weights(self, clock: Clock) -> dict[str, float]:
         """Returns shaping term -> its current weight."""
         return {name: weight(clock) for name, weight in self._weights.items()}
 
-    def row(self, values: AlgoSection) -> dict[str, float]:
+    def row(self, hparams: Hyperparameters) -> dict[str, float]:
         """Returns the `hyper/...` metrics: the current value of every scheduled hyperparameter."""
-        return {f"hyper/{name}": getattr(values, name) for name in self._scheduled}
+        return {f"hyper/{name}": getattr(hparams, name) for name in self._scheduled}
 
     def budget_dependent(self) -> list[str]:
         """Returns the names of schedules that change when the budget does."""
@@ -70,6 +70,11 @@ class Settings:
 
     def schedules_for(self, role: str) -> Schedules:
         return self._for(role)[1]
+
+    def hyperparameters(self, clock: Clock, roles: Iterable[str]) -> dict[str, Hyperparameters]:
+        """Returns role -> its hyperparameters at this clock: the schedules of the config, where no rule or
+        command has replaced them."""
+        return {role: self.schedules_for(role).hyperparameters(clock) for role in roles}
 
     def _for(self, role: str) -> tuple[Config, Schedules]:
         """Returns the config and the schedules of one role, with its `roles.ROLE.set` applied."""
