@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from gymnast.errors import EnvError
+from gymnast.evaluation.evaluate import Evaluation
 from gymnast.evaluation.jobs import EvaluationResult
 from gymnast.evaluation.shortfall import COMPLETE
 from gymnast.measure.rollout import clock_row
@@ -142,7 +143,7 @@ def _receive_score(loop: Loop, row: Row) -> StopReason | None:
     if not result.has_score:
         return None
     row |= {**result.row(), "eval:time/wall": result.seconds, "eval:time/wait": waited}
-    if s.league is not None:
+    if s.league is not None and not isinstance(result, Evaluation):  # of matches
         row |= s.league.add_evaluation(result)
     if not result.shortfall.is_unbiased:  # a biased score is recorded, but decides nothing
         return None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from gymnast.clock import Clock
 from gymnast.metrics.alerts import Alerts
-from gymnast.metrics.recorder import Summary
+from gymnast.metrics.recorder import Score, Summary
 from gymnast.runs.curve import run_learning
 from gymnast.runs.run import Run
 from gymnast.training.lifecycle.stop import StopReason
@@ -18,7 +17,7 @@ class Ending:
     reason: StopReason
     interrupted: bool
     """True if a signal was received, even if only after the run had another reason to end."""
-    score: dict[str, Any] | None
+    score: Score | None
     confirmed: bool
     """True if the score was measured on held-out seeds, at the end."""
     solved: bool | None
