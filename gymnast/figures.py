@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gymnast.errors import GymnastError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DPI = 100
 """Resolution in dots per inch."""
@@ -13,7 +16,7 @@ PALETTE = 64
 """Number of colors in a PNG file; a small palette keeps the file small."""
 
 
-def new_figure(width: float = 1.0, height: float = 1.0, *, alternative: str = "") -> Any:
+def new_figure(width: float = 1.0, height: float = 1.0, *, alternative: str = "") -> Figure:
     """Returns an empty figure; `width` and `height` are in inches.
 
     Raises GymnastError without matplotlib. `alternative` is added to its suggestion to install
@@ -31,12 +34,14 @@ def new_figure(width: float = 1.0, height: float = 1.0, *, alternative: str = ""
     return figure
 
 
-def to_png(figure: Any) -> bytes:
+def to_png(figure: Figure) -> bytes:
     """Returns the figure as the contents of a PNG file."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
     figure.tight_layout(pad=0.6)
     canvas = figure.canvas
+    assert isinstance(canvas, FigureCanvasAgg)  # of `new_figure`
     canvas.draw()
     image = Image.frombytes("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba()))
     file = io.BytesIO()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress, play_ep
 from gymnast.evaluation.journal import Journal
 from gymnast.evaluation.shortfall import COMPLETE, Shortfall
 from gymnast.measure.recent import mean_metrics
+from gymnast.metrics.recorder import Score
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import finite_bounds, interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
@@ -58,7 +59,7 @@ class Evaluation:
         """False if no episode finished in time."""
         return bool(self.returns)
 
-    def score(self) -> dict[str, Any]:
+    def score(self) -> Score:
         """Returns the mean return with its 95 % confidence interval, as stored in run.json. A single episode
         has an infinite interval, unless the plan is exact. Needs at least one episode (`has_score`)."""
         interval = mean_interval(np.array(self.returns), exact=self.exact)

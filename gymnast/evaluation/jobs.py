@@ -8,19 +8,20 @@ from __future__ import annotations
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import send_handle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
 from gymnast.collect.collector import ROLE
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
+from gymnast.config.plain_value import PlainValue
 from gymnast.envs.backends.child import Child
 from gymnast.errors import EnvError, GymnastError
 from gymnast.evaluation.episodes import EvaluationProgress
@@ -37,14 +38,15 @@ if TYPE_CHECKING:
 
 EvaluationResult: TypeAlias = "Evaluation | MatchEvaluation"
 AnyEvaluator: TypeAlias = "Evaluator | MatchEvaluator"
+PolicySpecs = Mapping[str, dict[str, PlainValue]]
+"""Role -> specification of its policy, as `Policy.spec` returns it."""
 
 
 @dataclass(frozen=True)
 class EvaluationJob:
     version: int
     """Number of env steps that the policy has learned from."""
-    specs: dict[str, Any]
-    """Role -> specification of its policy."""
+    specs: PolicySpecs
     arrays: dict[str, np.ndarray]
     """Parameters of all policies, named `ROLE/name`: copies, since training changes the originals."""
     seed_list: SeedList
@@ -188,7 +190,9 @@ class ProcessEvaluation:
             # After that it still plays or hangs, and nobody waits for it.
             self._child.end(CLOSING_SECONDS)
 
-    def _answer(self, should_stop: Callable[[], bool], report: ThrottledReport) -> Any:
+    def _answer(
+        self, should_stop: Callable[[], bool], report: ThrottledReport
+    ) -> EvaluationResult | GymnastError | None:
         """Returns the child's answer, a result or an error; None if should_stop() becomes true first.
         `report` gets the progress. Raises _Silence if the child sends nothing for too long, EOFError or
         OSError if it has died."""
@@ -198,7 +202,7 @@ class ProcessEvaluation:
             report(*self._progress)
             if self._connection.poll(0.05):
                 answer = self._connection.recv()
-                if not (isinstance(answer, tuple) and answer[0] == ALIVE):
+                if not isinstance(answer, tuple):  # not a heartbeat
                     return answer
                 self._progress = answer[1:]
                 last_message = time.monotonic()

@@ -7,33 +7,36 @@ are finished and which were running. It plays the latter alone; one that kills i
 from __future__ import annotations
 
 import pickle
-from collections.abc import Hashable, Iterable
-from typing import IO, Any
+from collections.abc import Iterable
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gymnast.runs.trace import Trace
 
 
 class Journal:
     def __init__(self, file: IO[bytes] | None = None) -> None:
         """Reads the records of earlier processes from `file`. Without a file, nothing is stored."""
         self._file = file
-        self.finished: dict[Any, Any] = {}
-        """Key of an episode -> its result."""
-        self.left_out: dict[Any, str] = {}
-        """Key of an episode -> why it is not played again."""
-        self.suspects: list[Any] = []
-        """Keys of the episodes that were running when a process was lost."""
-        self._alone: Any = None
-        """Key of the episode that the lost process was playing alone; None if it played several."""
+        self.finished: dict[int, Trace] = {}
+        """Index of an episode in the plan -> its trace."""
+        self.left_out: dict[int, str] = {}
+        """Index of an episode -> why it is not played again."""
+        self.suspects: list[int] = []
+        """Indices of the episodes that were running when a process was lost."""
+        self._alone: int | None = None
+        """Index of the episode that the lost process was playing alone; None if it played several."""
         if file is not None:
             self._read(file)
 
-    def start(self, key: Hashable, *, alone: bool = False) -> None:
-        """Records that an episode starts; `alone` if no other episode runs meanwhile. `key` identifies the
-        episode."""
-        self._write("alone" if alone else "start", key, None)
+    def start(self, index: int, *, alone: bool = False) -> None:
+        """Records that an episode starts; `alone` if no other episode runs meanwhile. `index`: its index in
+        the plan."""
+        self._write("alone" if alone else "start", index, None)
 
-    def finish(self, key: Hashable, result: object) -> None:
-        """Records the result of an episode."""
-        self._write("finish", key, result)
+    def finish(self, index: int, trace: Trace) -> None:
+        """Records the trace of an episode that has ended."""
+        self._write("finish", index, trace)
 
     def exclude_suspect(self, why: str) -> None:
         """Leaves out the episode that the lost process played alone, if it did."""
@@ -43,17 +46,17 @@ class Journal:
             self._write("left out", self._alone, why)
             self._alone = None
 
-    def exclude_unfinished(self, keys: Iterable[Hashable], why: str) -> None:
-        """Leaves out every episode of `keys` that is not finished, for the reason `why`. This is not stored
-        in the file."""
+    def exclude_unfinished(self, indices: Iterable[int], why: str) -> None:
+        """Leaves out every episode of `indices` that is not finished, for the reason `why`. This is not
+        stored in the file."""
         self.suspects = []
-        for key in keys:
-            if key not in self.finished:
-                self.left_out.setdefault(key, why)
+        for index in indices:
+            if index not in self.finished:
+                self.left_out.setdefault(index, why)
 
-    def _write(self, kind: str, key: Any, result: object) -> None:
+    def _write(self, kind: str, index: int, result: Trace | str | None) -> None:
         if self._file is not None:
-            self._file.write(pickle.dumps((kind, key, result), pickle.HIGHEST_PROTOCOL))
+            self._file.write(pickle.dumps((kind, index, result), pickle.HIGHEST_PROTOCOL))
             # survives the end of this process; no fsync, since it need not survive a machine crash
             self._file.flush()
 
@@ -61,20 +64,23 @@ class Journal:
         """Reads all complete records and truncates the file after them."""
         file.seek(0)
         complete_bytes = 0
-        running: dict[Any, None] = {}
+        running: dict[int, None] = {}
         while True:
             try:
-                kind, key, result = pickle.load(file)
+                kind, index, result = pickle.load(file)
             except (EOFError, pickle.UnpicklingError):  # the writer died while writing this record
                 break
             complete_bytes = file.tell()
             # Only the last record counts: anything after an "alone" record means that it survived.
-            self._alone = key if kind == "alone" else None
+            self._alone = index if kind == "alone" else None
             if kind in ("start", "alone"):
-                running[key] = None
+                running[index] = None
+                continue
+            running.pop(index, None)
+            if kind == "finish":
+                self.finished[index] = result
             else:
-                running.pop(key, None)
-                {"finish": self.finished, "left out": self.left_out}[kind][key] = result
+                self.left_out[index] = result
         self.suspects = list(running)
         file.seek(complete_bytes)
         file.truncate()

@@ -10,6 +10,7 @@ from typing import Any
 
 from gymnast.collect.collector import ROLE
 from gymnast.config import families
+from gymnast.config.plain_value import PlainValue
 from gymnast.config.resolve import apply_overrides
 from gymnast.errors import EnvError, RunError
 from gymnast.evaluation.evaluate import Evaluation
@@ -50,7 +51,7 @@ def rescore(
     # Only from Python: the command evaluates such runs by role.
     fix = f"gymnast eval {run.id}, or --roles for a cast of your own"
     families.require_single_agent(cfg.env.id, fix)
-    changes: dict[str, Any] = {}
+    changes: dict[str, PlainValue] = {}
     if sampled:
         changes["eval.deterministic"] = False
     if seed is not None:

@@ -9,12 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
+
+import numpy as np
 
 from gymnast.evaluation.evaluate import SeedList
-from gymnast.evaluation.jobs import EvaluationJob, EvaluationResult, EvaluationRunner
+from gymnast.evaluation.jobs import EvaluationJob, EvaluationResult, EvaluationRunner, PolicySpecs
+from gymnast.metrics.recorder import Score
 from gymnast.policy.policy import Policy
 from gymnast.runs.role_arrays import add_role_prefix
+
+
+class PendingState(TypedDict):
+    """A pending evaluation. The arrays of its policies are a file of their own in the checkpoint."""
+
+    version: int
+    specs: PolicySpecs
+
+
+class ScoresState(TypedDict):
+    """The state of the evaluations that a checkpoint stores, as plain JSON."""
+
+    best: Score | None
+    newest: int | None
+    without_gain: int
+    point_open: bool
+    pending: PendingState | None
 
 
 @dataclass
@@ -25,7 +45,7 @@ class Scores:
     run_dir: Path | None = None
     """Directory of the run."""
     pending: EvaluationJob | None = None
-    best: dict[str, Any] | None = None
+    best: Score | None = None
     """Score of the best version: the highest lower bound, then the highest mean, then the earliest."""
     last_submitted: int | None = None
     """The version that was submitted last."""
@@ -60,8 +80,8 @@ class Scores:
 
     def confirm(
         self,
-        specs: Any,
-        arrays: Any,
+        specs: PolicySpecs,
+        arrays: dict[str, np.ndarray],
         version: int,
         should_stop: Callable[[], bool],
         max_seconds: float | None,
@@ -79,21 +99,21 @@ class Scores:
         self.pending = None
         return result
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> ScoresState:
         """Returns, as plain JSON, what a resumed run needs, without the arrays of the pending job's
         policies."""
-        pending = None
+        pending: PendingState | None = None
         if self.pending is not None:
             pending = {"version": self.pending.version, "specs": self.pending.specs}
-        # The arrays of the pending job are a file of their own in the checkpoint.
-        plain = {
+        return {
             "best": self.best,
             "newest": self.last_submitted,
             "without_gain": self.evals_since_best,
+            "point_open": self.point_open,
+            "pending": pending,
         }
-        return {**plain, "point_open": self.point_open, "pending": pending}
 
-    def load(self, state: dict[str, Any], pending_arrays: Callable[[], dict[str, Any]]) -> None:
+    def load(self, state: ScoresState, pending_arrays: Callable[[], dict[str, np.ndarray]]) -> None:
         """Restores a state from `state()`; a pending evaluation is restarted from its stored snapshot.
         `pending_arrays` returns the arrays of its policies, and is called only if there is one."""
         self.best, self.last_submitted = state["best"], state["newest"]
@@ -130,6 +150,6 @@ class Scores:
         )
 
 
-def _rank(score: dict[str, Any]) -> tuple[float, float]:
+def _rank(score: Score) -> tuple[float, float]:
     """Returns the sort key of a score. A single episode has no lower bound, so the mean breaks ties."""
     return score["low"], score["mean"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
+from gymnast.metrics.recorder import MissingEpisodes
 from gymnast.text import formatting
 
 
@@ -64,7 +64,7 @@ class Shortfall:
         missing; if most episodes broke, the others are exceptions."""
         return not self.unfinished and self.left_out <= self.planned // 2
 
-    def score_fields(self) -> dict[str, Any]:
+    def score_fields(self) -> MissingEpisodes:
         """Returns the fields to add to a score; none if no episode is missing."""
         if self == COMPLETE:
             return {}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gymnast import figures
 from gymnast.league.matrix import CrossPlayMatrix
 from gymnast.league.results import Tally
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 CELL, MARGIN = (0.85, 0.5), (2.2, 1.6)
 """Width and height in inches."""
@@ -39,7 +42,7 @@ def heatmap_png(matrix: CrossPlayMatrix) -> bytes:
     return figures.to_png(figure)
 
 
-def _label(axes: Any, matrix: CrossPlayMatrix) -> None:
+def _label(axes: Axes, matrix: CrossPlayMatrix) -> None:
     """Adds the title, the names of rows and columns, and the roles. Inverts the y axis, so that the first row
     is on top."""
     title = f"win rate of the {matrix.row_role}"
@@ -56,7 +59,7 @@ def _label(axes: Any, matrix: CrossPlayMatrix) -> None:
     axes.set_ylabel(matrix.row_role, fontsize=8, color="#444444")
 
 
-def _write_cell(axes: Any, x: float, y: float, tally: Tally) -> None:
+def _write_cell(axes: Axes, x: float, y: float, tally: Tally) -> None:
     """Writes into the cell with its center at (x, y) the win rate of the row role, and below it (the y axis
     is inverted) its interval and the number of matches with a known outcome; only `-` if there is none."""
     if not tally.n_known:

@@ -4,9 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from gymnast.league.results import Results, Tally
+
+
+class CellDocument(TypedDict):
+    """The results of one pair as JSON values."""
+
+    rate: float | None
+    """Win rate of the row role; None without a known outcome."""
+    low: float
+    high: float
+    matches: int
+    """Number of matches with a known outcome."""
+    unknown: int
+    """Number of matches with an unknown outcome."""
+
+
+class MatrixDocument(TypedDict):
+    """The matrix as JSON values."""
+
+    roles: list[str]
+    """The role in the rows, then the one in the columns."""
+    rows: list[str]
+    columns: list[str]
+    cells: list[list[CellDocument]]
+    """Results of each pair, [rows][columns]."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +57,7 @@ class CrossPlayMatrix:
         cells = tuple(tuple(results.pair_tally(r, c) for c in columns) for r in rows)
         return cls(results.row_role, results.column_role, tuple(rows), tuple(columns), cells)
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns the matrix as JSON values. Win rates in `cells`, [rows][columns], are from the side of the
-        row role."""
+    def to_json(self) -> MatrixDocument:
         return {
             "roles": [self.row_role, self.column_role],
             "rows": list(self.rows),
@@ -44,9 +66,7 @@ class CrossPlayMatrix:
         }
 
 
-def _cell_json(tally: Tally) -> dict[str, Any]:
-    """Returns the results of one pair as JSON values: `rate` (None without a known outcome), its interval,
-    the number of `matches` with a known outcome, and of those with an `unknown` one."""
+def _cell_json(tally: Tally) -> CellDocument:
     rate = tally.win_rate()
     return {
         "rate": rate.mean if tally.n_known else None,

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from gymnast.errors import GymnastError
 from gymnast.league.opponents import OpponentSampling
-from gymnast.league.wins import RecentWins
+from gymnast.league.wins import RecentWins, WinsState
+
+
+class EntrantState(WinsState):
+    step: int
+
+
+class PoolState(TypedDict):
+    """The state of a pool that a checkpoint stores: its past selves, oldest first."""
+
+    entrants: list[EntrantState]
 
 
 class SnapshotPool:
@@ -72,12 +81,12 @@ class SnapshotPool:
         upper = np.cumsum(probabilities)
         return self.steps[int(np.searchsorted(upper[:-1], rng.random(), side="right"))]
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> PoolState:
         return {
-            "entrants": [{"step": step} | wins.state() for step, wins in self.win_records.items()]
+            "entrants": [{"step": step, **wins.state()} for step, wins in self.win_records.items()]
         }
 
-    def load(self, state: Mapping[str, Any]) -> list[int]:
+    def load(self, state: PoolState) -> list[int]:
         """Restores a state from `state()`. Returns the steps of past selves that were removed because this
         pool keeps fewer."""
         self.win_records.clear()

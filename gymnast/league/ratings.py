@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -29,6 +29,32 @@ PRIOR_STD = 800.0
 Array = np.ndarray
 
 
+class RatingDocument(TypedDict):
+    """A rating as JSON values, in Elo points."""
+
+    rating: float
+    error: float
+    """Standard error."""
+    low: float
+    high: float
+    """The 95 % interval."""
+    matches: int
+
+
+class NamedRating(RatingDocument):
+    role: str
+    name: NotRequired[str]
+    """The entrant; missing for the advantage of a role."""
+
+
+class RatingsDocument(TypedDict):
+    """All ratings as JSON values."""
+
+    entrants: list[NamedRating]
+    advantage: NamedRating | None
+    """Points by which the game favors the row role; None if this was not estimated."""
+
+
 @dataclass(frozen=True)
 class Rating:
     value: float
@@ -43,9 +69,7 @@ class Rating:
         """The 95 % confidence interval."""
         return _interval(self.value, self.std_error)
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns the rating, its standard error and its 95 % interval, in Elo points, and the number of
-        matches."""
+    def to_json(self) -> RatingDocument:
         low, high = self.interval.low, self.interval.high
         return {
             "rating": self.value,
@@ -78,16 +102,14 @@ class Ratings:
         value = self.entrants[better].value - self.entrants[worse].value
         return _interval(value, math.sqrt(max(variance, 0.0)))
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns the ratings as JSON values: a list of `entrants`, and the `advantage` of the row role (None
-        if it was not estimated)."""
-        rated = [
-            {"role": entrant.role, "name": entrant.name} | rating.to_json()
+    def to_json(self) -> RatingsDocument:
+        rated: list[NamedRating] = [
+            {"role": entrant.role, "name": entrant.name, **rating.to_json()}
             for entrant, rating in self.entrants.items()
         ]
-        advantage = None
+        advantage: NamedRating | None = None
         if self.advantage is not None:
-            advantage = {"role": self.row_role} | self.advantage.to_json()
+            advantage = {"role": self.row_role, **self.advantage.to_json()}
         return {"entrants": rated, "advantage": advantage}
 
 

@@ -7,9 +7,9 @@ one of them or drawn, or its outcome is unknown. Unknown outcomes are counted, b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from gymnast.errors import GymnastError
 from gymnast.rl.statistics import Interval, wilson_interval
@@ -82,6 +82,25 @@ class Tally:
             self.draws + other.draws,
             self.unknown + other.unknown,
         )
+
+
+class PairDocument(TypedDict):
+    """The results of one pair as JSON values."""
+
+    row: str
+    column: str
+    won: list[int]
+    """Matches won by the row role and by the column role."""
+    drawn: int
+    unknown: int
+
+
+class ResultsDocument(TypedDict):
+    """A table of results as JSON values."""
+
+    roles: list[str]
+    """The role in the rows, then the one in the columns."""
+    pairs: list[PairDocument]
 
 
 @dataclass
@@ -158,9 +177,9 @@ class Results:
     def total(self) -> Tally:
         return sum(self.pairs.values(), Tally())
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> ResultsDocument:
         """Returns the table as JSON data; it does not depend on the order in which matches were added."""
-        pairs = [
+        pairs: list[PairDocument] = [
             {
                 "row": row,
                 "column": column,
@@ -173,10 +192,11 @@ class Results:
         return {"roles": [self.row_role, self.column_role], "pairs": pairs}
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Results:
+    def from_json(cls, stored: ResultsDocument) -> Results:
         """Returns the table that `to_json` wrote; raises GymnastError if `stored` is none."""
         try:
-            results = cls(*stored["roles"])
+            row_role, column_role = stored["roles"]
+            results = cls(row_role, column_role)
             for pair in stored["pairs"]:
                 row_wins, column_wins = pair["won"]
                 tally = Tally(row_wins, column_wins, pair["drawn"], pair["unknown"])

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import TypedDict
 
 from gymnast.errors import GymnastError
 from gymnast.rl.statistics import Interval, wilson_interval
+
+
+class WinsState(TypedDict):
+    """The state of RecentWins that a checkpoint stores."""
+
+    last: list[float]
+    unknown: int
 
 
 class RecentWins:
@@ -51,10 +58,10 @@ class RecentWins:
         NaN and the interval 0 to 1."""
         return wilson_interval(self.score, self.n_known)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> WinsState:
         return {"last": list(self._last), "unknown": self.unknown}
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: WinsState) -> None:
         """Restores the state; if it comes from a wider window, the newest outcomes are kept."""
         self._last.clear()
         self._last.extend(state["last"])

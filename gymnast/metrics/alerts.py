@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
+from gymnast.config.plain_value import PlainValue
 from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
 from gymnast.metrics.checks.check import Check, Remedy
 from gymnast.metrics.metric import Metric
-from gymnast.metrics.ranges import KeyMonitor, RowMonitor
-from gymnast.metrics.run_history import Phase, RunHistory
+from gymnast.metrics.ranges import KeyMonitor, MonitorState, RowMonitor
+from gymnast.metrics.run_history import HistoryState, Phase, RunHistory
 from gymnast.metrics.specs import metric_for_key
 
 
@@ -36,7 +37,7 @@ class Alert:
     count: int
     """Number of rows for which it was active."""
     active: bool
-    changes: dict[str, Any] = field(default_factory=dict[str, Any])
+    changes: dict[str, PlainValue] = field(default_factory=dict[str, PlainValue])
     """Advised settings: dotted config key -> value."""
 
     @property
@@ -45,11 +46,23 @@ class Alert:
         return self.id.rpartition(":")[0]
 
 
+class AlertsState(TypedDict):
+    """The state of the alerts that a checkpoint stores, as plain JSON."""
+
+    ranges: dict[str, MonitorState]
+    bad: dict[str, int]
+    """Check id -> number of bad rows in succession."""
+    seen: HistoryState
+    alerts: list[dict[str, Any]]
+    """The fields of each Alert."""
+    roles: dict[str, AlertsState]
+
+
 class Alerts:
     def __init__(
         self,
         metrics: Mapping[str, Metric],
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, PlainValue] | None = None,
         roles: Collection[str] = (),
     ) -> None:
         """`settings`: dotted config key -> plain value, which advice is based on. `roles`: the checks are
@@ -130,7 +143,7 @@ class Alerts:
         return changed
 
     def replace_metrics(
-        self, metrics: Mapping[str, Metric], settings: Mapping[str, Any] | None = None
+        self, metrics: Mapping[str, Metric], settings: Mapping[str, PlainValue] | None = None
     ) -> None:
         """Uses these metrics (for their bounds) and settings from now on; the history and active alerts are
         kept. `settings`: None keeps the present ones."""
@@ -151,7 +164,7 @@ class Alerts:
         """Returns the active alerts, errors first."""
         return sorted((a for a in self.all() if a.active), key=lambda a: a.level)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> AlertsState:
         """Returns, as plain JSON, all that a resumed run needs to continue exactly as if it had not
         stopped."""
         return {
@@ -162,7 +175,7 @@ class Alerts:
             "roles": {role: alerts.state() for role, alerts in self._of_roles.items()},
         }
 
-    def load(self, state: Mapping[str, Any]) -> None:
+    def load(self, state: AlertsState) -> None:
         """Restores a state from `state()`. Bounds and settings are not part of it: the present ones are
         used."""
         self._alerts = {alert["id"]: Alert(**alert) for alert in state["alerts"]}

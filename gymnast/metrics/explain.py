@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
+from gymnast.config.plain_value import PlainValue
 from gymnast.errors import UsageError
 from gymnast.metrics.families import components, matches, shaping
 from gymnast.metrics.metric import ANY, Bounds, Metric
@@ -52,7 +52,7 @@ def find(name: str) -> Metric:
     return metric
 
 
-def metric_to_dict(metric: Metric) -> dict[str, Any]:
+def metric_to_dict(metric: Metric) -> dict[str, PlainValue]:
     """Returns one metric as plain values, for JSON."""
     return {
         "name": metric.name,

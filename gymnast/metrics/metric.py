@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gymnast.text.formatting import duration
 
@@ -66,21 +66,35 @@ class Limits:
     def joined(self, other: Limits) -> Limits:
         """Returns limits that hold for both of two roles: the union of their ranges. Fields that do not
         differ between roles, such as `reward` and `outcomes`, are taken from this one."""
-        lower = ("action_low", "obs_low")
-        upper = ("entropy", "action_high", "obs_high")
-        joint: dict[str, Any] = {}
-        for name in (*lower, *upper):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            wider = min if name in lower else max
-            # a bound that is unknown for one role cannot hold for both
-            joint[name] = None if mine is None or theirs is None else wider(mine, theirs)
-        for name in ("action_dims", "obs_dims"):
-            both = zip_longest(getattr(self, name), getattr(other, name))
-            joint[name] = tuple(_widened(mine or theirs, theirs or mine) for mine, theirs in both)
-        joint["n_actions"] = self.n_actions if self.n_actions == other.n_actions else None
         labels = zip_longest(self.action_labels, other.action_labels, fillvalue="")
-        joint["action_labels"] = tuple(a if a == b else "" for a, b in labels)
-        return replace(self, **joint)
+        return replace(
+            self,
+            n_actions=self.n_actions if self.n_actions == other.n_actions else None,
+            entropy=_farther(max, self.entropy, other.entropy),
+            action_low=_farther(min, self.action_low, other.action_low),
+            action_high=_farther(max, self.action_high, other.action_high),
+            obs_low=_farther(min, self.obs_low, other.obs_low),
+            obs_high=_farther(max, self.obs_high, other.obs_high),
+            action_labels=tuple(a if a == b else "" for a, b in labels),
+            action_dims=_joined_dims(self.action_dims, other.action_dims),
+            obs_dims=_joined_dims(self.obs_dims, other.obs_dims),
+        )
+
+
+def _farther(
+    choose: Callable[[float, float], float], mine: float | None, theirs: float | None
+) -> float | None:
+    """Returns the bound that `choose` (min or max) selects. A bound that is unknown for one role cannot hold
+    for both."""
+    return None if mine is None or theirs is None else choose(mine, theirs)
+
+
+def _joined_dims(
+    mine: tuple[Dimension, ...], theirs: tuple[Dimension, ...]
+) -> tuple[Dimension, ...]:
+    """Returns the union of the ranges of each dimension. Dimensions that only one has are kept."""
+    shared = tuple(_widened(a, b) for a, b in zip(mine, theirs, strict=False))
+    return (*shared, *mine[len(shared) :], *theirs[len(shared) :])
 
 
 def _widened(mine: Dimension, theirs: Dimension) -> Dimension:

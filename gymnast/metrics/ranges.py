@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from operator import le
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from gymnast.metrics.metric import Limits, Metric
 from gymnast.metrics.run_history import WINDOW, Phase
@@ -15,6 +15,16 @@ PATIENCE = 5
 """Number of bad rows in succession that raise a warning."""
 SLACK = 1e-4
 """Tolerance beyond a bound for rounding errors (relative, or absolute below 1)."""
+
+
+class MonitorState(TypedDict):
+    """The state of a monitor that a checkpoint stores, as plain JSON. The fields are those of KeyMonitor."""
+
+    recent: list[float]
+    bad: int
+    side: str
+    worst: NotRequired[float]
+    alerting: str
 
 
 class KeyMonitor:
@@ -104,7 +114,7 @@ class KeyMonitor:
             return "This is a bug, or the facts of the environment are wrong; tuning will not help."
         return self.metric.if_low if kind == "low" else self.metric.if_high
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> MonitorState:
         """Returns, as plain JSON, what a resumed run needs to continue this monitor: everything but the
         metric and its ranges."""
         return {
@@ -115,7 +125,7 @@ class KeyMonitor:
             "alerting": self.alerting,
         }
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: MonitorState) -> None:
         self.recent.extend(state["recent"])
         self.bad, self.side, self.alerting = state["bad"], state["side"], state["alerting"]
         self.worst = state.get("worst", sum(self.recent) / max(len(self.recent), 1))

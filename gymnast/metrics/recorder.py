@@ -10,9 +10,10 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
 
 from gymnast.clock import CLOCKS
+from gymnast.config.plain_value import PlainValue
 from gymnast.errors import GymnastError
 from gymnast.metrics.alerts import Alert, Alerts
 from gymnast.metrics.specs import Metric, split_key
@@ -29,13 +30,33 @@ Row = Mapping[str, float]
 """Metrics of one iteration: `[scope:]metric` -> value. Contains every clock."""
 
 
-class Score(TypedDict):
-    """Mean raw return of an evaluation, with its 95% confidence interval."""
+class MissingEpisodes(TypedDict, total=False):
+    """The fields that a score has if planned episodes are missing from it."""
+
+    planned: int
+    """Number of planned episodes."""
+    missing: str
+    """The reasons, as a sentence."""
+
+
+class MeanScore(TypedDict):
+    """Mean raw return of episodes, or win rate of matches, with its 95% confidence interval."""
 
     mean: float
     low: float
     high: float
+    iqm: float
+    """Interquartile mean."""
     episodes: int
+
+
+class Score(MeanScore, MissingEpisodes):
+    """The score of an evaluation, as stored in run.json."""
+
+    env_steps: int
+    """Number of env steps that the scored policy had learned from."""
+    role: NotRequired[str]
+    """The role with this score, which is the worst one; only in self-play."""
 
 
 class Summary(TypedDict, total=False):
@@ -69,7 +90,7 @@ class Sink(Protocol):
         """Receives a row, and the alerts that it raised or resolved."""
         ...
 
-    def event(self, event: Mapping[str, Any]) -> None: ...
+    def event(self, event: Mapping[str, object]) -> None: ...
 
     def close(self, summary: Summary | None) -> None:
         """Closes the sink; no summary means that the run failed."""
@@ -81,7 +102,7 @@ class Recorder:
         self,
         metrics: Mapping[str, Metric],
         sinks: Sequence[Sink],
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, PlainValue] | None = None,
         roles: Collection[str] = (),
         store: MetricStore | None = None,
     ) -> None:
@@ -144,13 +165,15 @@ class Recorder:
             changed += alerts
         return changed
 
-    def replace_metrics(self, metrics: Mapping[str, Metric], settings: Mapping[str, Any]) -> None:
+    def replace_metrics(
+        self, metrics: Mapping[str, Metric], settings: Mapping[str, PlainValue]
+    ) -> None:
         """Replaces the declarations and settings after a setting has changed: the same metrics with other
         bounds."""
         self._metrics = metrics
         self.alerts.replace_metrics(metrics, settings)
 
-    def event(self, event: Mapping[str, Any]) -> None:
+    def event(self, event: Mapping[str, object]) -> None:
         """Passes an event to the sinks, after all rows that came before it are stored and passed on."""
         self.process_pending()
         if self._store is not None:

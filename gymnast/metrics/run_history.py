@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, TypedDict
+
+from gymnast.config.plain_value import PlainValue
 
 WINDOW = 5
 """Number of rows in a short mean."""
@@ -70,8 +72,21 @@ class KeyStats:
         return self.total / self.count
 
 
+StatsRow = tuple[list[float], list[float], int, float | None, float, float | None, float]
+"""The fields of KeyStats in their order, without `mean`. Not a dict, because there are many keys, and all of
+them are in every checkpoint. It is a list when it was read from JSON."""
+
+
+class HistoryState(TypedDict):
+    """The state of the history that a checkpoint stores, as plain JSON."""
+
+    rows: int
+    """Number of rollouts."""
+    tracks: dict[str, StatsRow]
+
+
 class RunHistory:
-    def __init__(self, keys: Collection[str], settings: Mapping[str, Any]) -> None:
+    def __init__(self, keys: Collection[str], settings: Mapping[str, PlainValue]) -> None:
         """`keys`: the keys of rows to track; `settings`: dotted config key -> plain value."""
         self._keys, self.settings = tuple(sorted(keys)), settings
         self.stats: dict[str, KeyStats] = {}
@@ -110,7 +125,7 @@ class RunHistory:
         values = self.stats[key].first
         return sum(values) / len(values)
 
-    def setting(self, key: str, default: Any = None) -> Any:
+    def setting(self, key: str, default: PlainValue = None) -> PlainValue:
         """Returns the value of a setting (dotted key); `default` if the run does not have it, None if it is
         `off`."""
         value = self.settings.get(key, default)
@@ -127,7 +142,8 @@ class RunHistory:
 
     @property
     def threshold(self) -> float | None:
-        return self.setting("facts.threshold")
+        value = self.setting("facts.threshold")
+        return value if isinstance(value, int | float) else None
 
     @property
     def progress(self) -> float | None:
@@ -166,12 +182,11 @@ class RunHistory:
 
     # ---- saving and restoring -----------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> HistoryState:
         """Returns, as plain JSON, what a resumed run needs: the number of rollouts and the statistics of
         every key."""
-        # Lists instead of dicts: there are many keys, and this is in every checkpoint.
-        tracks = {
-            key: [
+        tracks: dict[str, StatsRow] = {
+            key: (
                 [*t.recent],
                 [*t.first],
                 t.count,
@@ -179,12 +194,12 @@ class RunHistory:
                 t.best_at,
                 _plain(t.peak),
                 t.total,
-            ]
+            )
             for key, t in self.stats.items()
         }
         return {"rows": self.rows, "tracks": tracks}
 
-    def load(self, state: Mapping[str, Any]) -> None:
+    def load(self, state: HistoryState) -> None:
         self.rows = state["rows"]
         self.stats = {
             key: KeyStats([*recent], [*first], count, _float(best), at, _float(peak), total)

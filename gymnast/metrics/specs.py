@@ -7,7 +7,7 @@ Recording a name that is not declared is an error. To add a metric, declare it i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gymnast.errors import ConfigError
 from gymnast.metrics.families import (
@@ -22,6 +22,12 @@ from gymnast.metrics.families import (
 )
 from gymnast.metrics.metric import INF, Bounds, Limits, Metric, Range
 from gymnast.text.suggestions import did_you_mean
+
+if TYPE_CHECKING:  # they import pydantic, which commands that only read rows do without
+    from gymnast.config.config import Config
+    from gymnast.config.section import AlgoSection
+    from gymnast.config.sections.env import EnvConfig
+    from gymnast.config.sections.metric import MetricConfig
 
 __all__ = [
     "INF",
@@ -150,7 +156,7 @@ def sort_keys(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> l
     return sorted(keys, key=sort_key)
 
 
-def run_metrics(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
+def run_metrics(cfg: Config, limits: Limits | None = None) -> Mapping[str, Metric]:
     """Returns all metrics of one run, name -> metric, with the bounds of its task (open without `limits`).
 
     These are the table, one `hyper/<field>` per scheduled field of the algorithm, the metrics that the
@@ -172,13 +178,13 @@ def run_metrics(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
     return {name: metric.resolved(limits or Limits()) for name, metric in metrics.items()}
 
 
-def algo_metrics(algo: Any) -> list[Metric]:
+def algo_metrics(algo: type[AlgoSection]) -> list[Metric]:
     """Returns the metrics that `algo`, the class of an algorithm's config section, declares in addition to
     the table."""
     return [Metric(name, **fields) for name, fields in getattr(algo, "METRICS", {}).items()]
 
 
-def hyperparameter_metrics(algo: Any) -> list[Metric]:
+def hyperparameter_metrics(algo: type[AlgoSection]) -> list[Metric]:
     """Returns one metric per field of `algo`, the class of an algorithm's config section, that can be a
     schedule."""
     docs = algo.field_docs()
@@ -202,7 +208,7 @@ def _first_sentence(text: str | None) -> str:
     return f"{first}." if first else ""
 
 
-def _randomized_parameter_metrics(env: Any) -> list[Metric]:
+def _randomized_parameter_metrics(env: EnvConfig) -> list[Metric]:
     """Returns one metric per parameter that `env.randomize` draws. `env`: the config section."""
     return [
         Metric(
@@ -217,7 +223,7 @@ def _randomized_parameter_metrics(env: Any) -> list[Metric]:
     ]
 
 
-def _preset_metric(name: str, declaration: Any) -> Metric:
+def _preset_metric(name: str, declaration: MetricConfig) -> Metric:
     """Returns the metric that a preset declares under `metrics:` for a value in `info`. Raises ConfigError if
     `name` is not of the form family/name."""
     if ":" in name or not all(name.partition("/")):

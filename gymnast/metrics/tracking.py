@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gymnast.config.config import Config
+from gymnast.config.plain_value import PlainValue
 from gymnast.config.sections.track import TrackConfig
 from gymnast.config.serialize import to_plain
 from gymnast.errors import UsageError
@@ -24,7 +25,7 @@ comparable."""
 _EXTRAS = {"wandb": "wandb", "tensorboard": "tensorboard", "pyarrow": "parquet"}
 """Package -> the extra of gymnast that installs it."""
 
-Film = Mapping[str, Any]
+Film = Mapping[str, object]
 """Metadata of a video: `path`, `vec_steps` of the policy version it shows, `return` and more."""
 
 
@@ -40,7 +41,7 @@ class TrackedRun:
     settings: TrackConfig
     created: float
     """When the run was created, in seconds since the epoch (time.time())."""
-    config: Mapping[str, Any]
+    config: Mapping[str, PlainValue]
     """The resolved config, as plain values."""
     metrics: Mapping[str, Metric]
     name: str = ""

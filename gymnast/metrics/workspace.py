@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from itertools import groupby
-from typing import Any
 
+from gymnast.config.plain_value import PlainValue
 from gymnast.metrics.metric import Limits, Metric, Range
 from gymnast.metrics.specs import SECTIONS, metric_for_key, section, sort_keys
 
@@ -30,7 +30,7 @@ def upper_bound_series(key: str, metrics: Mapping[str, Metric]) -> tuple[str, fl
 
 def workspace(
     keys: Iterable[str], metrics: Mapping[str, Metric], *, x: str, media: Mapping[str, str]
-) -> dict[str, Any]:
+) -> dict[str, PlainValue]:
     """Returns the workspace as plain JSON. `keys`: those of all rows so far; `x`: the key of the x axis;
     `media`: key of a video, table or histogram -> type of its panel."""
     sections = [
@@ -46,7 +46,7 @@ def workspace(
     return {"version": VERSION, "sections": sections}
 
 
-def _panel(key: str, metrics: Mapping[str, Metric], x: str) -> dict[str, Any]:
+def _panel(key: str, metrics: Mapping[str, Metric], x: str) -> dict[str, PlainValue]:
     """Returns the line chart of one key over `x`, with its bounds as the range of the y axis (None for an
     open end)."""
     metric, bound = metric_for_key(key, metrics), upper_bound_series(key, metrics)

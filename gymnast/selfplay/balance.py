@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Literal, TypedDict
 
 from gymnast.config.sections.league import BalanceConfig
 from gymnast.league.wins import RecentWins
+
+
+class BalanceState(TypedDict):
+    """The fields of Balance that a checkpoint stores."""
+
+    weaker: str
+    outside: int
+    inside: int
+    applied: list[str]
+
+
+class Rebalanced(TypedDict):
+    """The detail of the event that a remedy was applied or withdrawn."""
+
+    what: Literal["applied", "withdrawn"]
+    remedy: str
+    weaker: str
+    """The role that the remedy helps."""
+    win_rates: dict[str, float]
 
 
 @dataclass
@@ -22,7 +41,7 @@ class Balance:
     applied: list[str] = field(default_factory=list[str])
     """Active remedies, in the order in which they were applied."""
 
-    def update(self, wins: Mapping[str, RecentWins]) -> dict[str, Any] | None:
+    def update(self, wins: Mapping[str, RecentWins]) -> Rebalanced | None:
         """Checks the win rates after a rollout. Returns the detail of an event if a remedy is to be applied
         or withdrawn now, else None. `wins`: recent results by learning role."""
         dominated = self._dominated(wins)
@@ -47,12 +66,17 @@ class Balance:
         """Returns whether `remedy` is applied now and helps this role."""
         return remedy in self.applied and role == self.weaker
 
-    def state(self) -> dict[str, Any]:
-        return {key: value for key, value in asdict(self).items() if key != "cfg"}
+    def state(self) -> BalanceState:
+        return {
+            "weaker": self.weaker,
+            "outside": self.outside,
+            "inside": self.inside,
+            "applied": list(self.applied),
+        }
 
-    def load(self, state: Mapping[str, Any]) -> None:
-        for key, value in state.items():
-            setattr(self, key, value)
+    def load(self, state: BalanceState) -> None:
+        self.weaker, self.applied = state["weaker"], list(state["applied"])
+        self.outside, self.inside = state["outside"], state["inside"]
 
     def _dominated(self, wins: Mapping[str, RecentWins]) -> str:
         """Returns the role that is dominated by the others, because it wins too rarely or another wins too
@@ -68,12 +92,14 @@ class Balance:
                 return min(others, key=lambda other: wins[other].win_rate().mean)
         return ""
 
-    def _withdraw(self, wins: Mapping[str, RecentWins]) -> dict[str, Any]:
+    def _withdraw(self, wins: Mapping[str, RecentWins]) -> Rebalanced:
         """Withdraws the remedy that was applied last, and returns the detail of the event."""
         remedy = self.applied.pop()
         self.inside = self.outside = 0
         return self._event("withdrawn", remedy, wins)
 
-    def _event(self, what: str, remedy: str, wins: Mapping[str, RecentWins]) -> dict[str, Any]:
+    def _event(
+        self, what: Literal["applied", "withdrawn"], remedy: str, wins: Mapping[str, RecentWins]
+    ) -> Rebalanced:
         rates = {role: record.win_rate().mean for role, record in wins.items()}
         return {"what": what, "remedy": remedy, "weaker": self.weaker, "win_rates": rates}

@@ -11,6 +11,7 @@ import numpy as np
 from gymnast.collect.matchmaking import LEARNER, Player
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
+from gymnast.config.plain_value import PlainValue
 from gymnast.config.resolve import apply_overrides
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import RunError, UsageError
@@ -115,7 +116,7 @@ def open_tournament(
     played at the same time, by default the run's `eval.n_envs`."""
     run, saved = find_checkpoint(ref, runs_dir)
     cfg = run.config()
-    changes: dict[str, Any] = {"eval.deterministic": False} if sampled else {}
+    changes: dict[str, PlainValue] = {"eval.deterministic": False} if sampled else {}
     changes |= {} if seed is None else {"eval.seed": seed}
     changes |= {} if n_matches is None else {"eval.n_envs": n_matches}
     cfg = apply_overrides(cfg, changes)[0] if changes else cfg
@@ -222,14 +223,15 @@ def cross_play(
     # Results depend on these settings, so each combination has results of its own.
     key = f"{tournament.cfg.eval.seed}, {episodes}, {'greedy' if plan.deterministic else 'sampled'}"
     stored = document.loads(file.read_bytes()) if file.exists() else {}
-    cells: dict[str, Any] = stored.get(key, {})  # "ROW COLUMN" -> [[winner, count], ...]
+    # "ROW COLUMN" -> (winner, count) of each result
+    cells: dict[str, list[tuple[str | None, int]]] = stored.get(key, {})
     pairs = [(a, b) for a in entrants[row] for b in entrants[column]]
     results = Results(row, column)
     for done, (a, b) in enumerate(pairs):
         progress(done, len(pairs))
         if f"{a} {b}" not in cells:
             winners = [p.end.winner for p in tournament.play({row: a, column: b}, plan)]
-            cells[f"{a} {b}"] = [[w, winners.count(w)] for w in dict.fromkeys(winners)]
+            cells[f"{a} {b}"] = [(w, winners.count(w)) for w in dict.fromkeys(winners)]
             # Written after every pair: a long cross-play can be interrupted and continued.
             durable.replace(file, document.dumps(stored | {key: cells}, indent=1).encode())
         for winner, count in cells[f"{a} {b}"]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from gymnast.errors import RunError
 from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
 from gymnast.evaluation.shortfall import COMPLETE, Shortfall
 from gymnast.league.results import Results, match_score
+from gymnast.metrics.recorder import MeanScore, Score
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import (
     Interval,
@@ -95,15 +95,19 @@ class MatchEvaluation:
         of all roles must be in the same unit."""
         return all(any(p.scores for p in self._pairings(role)) for role in self.roles)
 
-    def score(self) -> dict[str, Any]:
+    def score(self) -> Score:
         """Returns the score of the worst role, with the fields of `score_of`, its `role`, the `env_steps` of
         the policies and what is missing."""
         scores = {role: self.score_of(role) for role in self.roles}
         worst = min(scores, key=lambda role: (scores[role]["mean"], role))  # ties: by name
-        details = {"role": worst, "env_steps": self.version, **self.shortfall.score_fields()}
-        return scores[worst] | details
+        return {
+            **scores[worst],
+            "role": worst,
+            "env_steps": self.version,
+            **self.shortfall.score_fields(),
+        }
 
-    def score_of(self, role: str) -> dict[str, Any]:
+    def score_of(self, role: str) -> MeanScore:
         """Returns the mean score of a role with its 95 % interval: its win rate if the winners are known
         (`has_winners`), else its mean return."""
         pairings, won = self._pairings(role), self.has_winners
@@ -242,7 +246,8 @@ class MatchEvaluator:
         """Returns a tuple (role, opponent's name, players by role, their names by role) per pairing.
         `learners`: role -> player; `run_dir`: see `evaluate`. The opponent's name is empty if the learners
         play each other."""
-        roles, pairs = list(self.matches.roles), list[Any]()
+        roles = list(self.matches.roles)
+        pairs: list[tuple[str, str, dict[str, Player], dict[str, str]]] = []
         for role, player in learners.items():
             others = [other for other in roles if other != role]
             playable = others and self._have_scripts(others)

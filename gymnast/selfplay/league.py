@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from gymnast.clock import Clock
 from gymnast.collect.matches import MatchEnd
@@ -19,20 +19,38 @@ from gymnast.config.config import Config
 from gymnast.envs.matches.matches import Matches
 from gymnast.league.gates import Gate
 from gymnast.league.opponents import OpponentSampling
-from gymnast.league.pool import SnapshotPool
-from gymnast.league.results import Entrant, Results, match_score
+from gymnast.league.pool import PoolState, SnapshotPool
+from gymnast.league.results import Entrant, Results, ResultsDocument, match_score
 from gymnast.league.run_ratings import anchored_ratings
-from gymnast.league.wins import RecentWins
+from gymnast.league.wins import RecentWins, WinsState
 from gymnast.policy.policy import Policy
 from gymnast.seeds import stream
-from gymnast.selfplay.balance import Balance
+from gymnast.selfplay.balance import Balance, BalanceState, Rebalanced
 from gymnast.selfplay.players import STEP, builtin_player, policy_from_run
 from gymnast.selfplay.rows import match_row
 from gymnast.selfplay.snapshots import Snapshots
 
+if TYPE_CHECKING:
+    from gymnast.selfplay.evaluation import MatchEvaluation
+
 GATE_MATCHES = 50
 """Minimum number of matches before a ladder or an entry gate decides; with a shorter `league.window`, the
 whole window."""
+
+
+class LeagueState(TypedDict):
+    """The state of a league that a checkpoint stores, as plain JSON; the first four by role."""
+
+    pools: dict[str, PoolState]
+    wins: dict[str, WinsState]
+    past: dict[str, WinsState]
+    climbed: dict[str, WinsState]
+    recent: list[dict[str, Any]]
+    """The fields of each MatchEnd."""
+    rung: dict[str, int]
+    balance: BalanceState
+    due: dict[str, float] | None
+    results: ResultsDocument | None
 
 
 class League:
@@ -164,10 +182,12 @@ class League:
                 if end.cast[role] == ladder[self.rung[role]]:
                     self.climbed[role].add(match_score(role, end.winner))
 
-    def advance(self, clock: Clock, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
+    def advance(
+        self, clock: Clock, policies: Mapping[str, Policy]
+    ) -> list[tuple[str, dict[str, object]]]:
         """Takes snapshots, moves ladders on and applies remedies, after the matches of a rollout were
         recorded. `policies`: learning role -> policy. Returns (kind, detail) of the events to be logged."""
-        events: list[tuple[str, dict[str, Any]]] = []
+        events: list[tuple[str, dict[str, object]]] = []
         if self.snapshot_due(clock):
             events += self._snapshot(clock.env_steps, policies)
         for role, ladder in self._ladders().items():
@@ -181,7 +201,7 @@ class League:
                     ("next opponent", {"role": role, "plays": ladder[self.rung[role]], "why": why})
                 )
         if len(self.learners) > 1 and (moved := self.balance.update(self.wins)):
-            events.append(("rebalanced", moved | self._remedy(moved, policies)))
+            events.append(("rebalanced", {**moved, **self._remedy(moved, policies)}))
         return events
 
     def snapshot_due(self, clock: Clock) -> bool:
@@ -195,7 +215,9 @@ class League:
             )
         return self._due.due(clock)
 
-    def _snapshot(self, step: int, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
+    def _snapshot(
+        self, step: int, policies: Mapping[str, Policy]
+    ) -> list[tuple[str, dict[str, object]]]:
         """Writes a snapshot of all roles at this env step and adds it to the pools of roles that are strong
         enough. Returns (kind, detail) of the event."""
         entered: list[str] = []
@@ -209,7 +231,7 @@ class League:
         self.snapshots.write(step, policies)
         return [("snapshot", {"step": step, "roles": entered})]
 
-    def _remedy(self, moved: Mapping[str, Any], policies: Mapping[str, Policy]) -> dict[str, Any]:
+    def _remedy(self, moved: Rebalanced, policies: Mapping[str, Policy]) -> dict[str, object]:
         """Applies or withdraws a remedy that needs an action, `warm_start` or `handicap`, and returns fields
         to add to its event. The other remedies take effect through `learns` and `reward_factor`. `moved`: the
         result of `Balance.update`."""
@@ -226,7 +248,7 @@ class League:
         handicap(stronger, factor)
         return {"stronger": stronger, "factor": factor}
 
-    def _warm_start(self, role: str, policy: Policy) -> dict[str, Any]:
+    def _warm_start(self, role: str, policy: Policy) -> dict[str, object]:
         """Loads into `policy` the role's past self that does best against the current opponent, if it does
         better than the current policy. Returns fields to add to the event."""
         # `win_records` counts wins of the opponent, so the best past self has the lowest rate.
@@ -239,8 +261,8 @@ class League:
         policy.load(self.snapshots.read(best, role).arrays())
         return {"from_step": best}
 
-    def add_evaluation(self, evaluation: Any) -> dict[str, float]:
-        """Adds the matches of an evaluation (MatchEvaluation) to the results. Returns the metrics with the
+    def add_evaluation(self, evaluation: MatchEvaluation) -> dict[str, float]:
+        """Adds the matches of an evaluation to the results. Returns the metrics with the
         ratings of the evaluated version; none if ratings are not possible."""
         if self.results is None:
             return {}
@@ -283,7 +305,7 @@ class League:
 
     # ---- state -------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> LeagueState:
         """Returns, as plain JSON, all that a resumed run needs to continue with the same opponents."""
         return {
             "pools": {role: pool.state() for role, pool in self.pools.items()},
@@ -297,11 +319,17 @@ class League:
             "results": self.results.to_json() if self.results else None,
         }
 
-    def load(self, state: Mapping[str, Any], clock: Clock) -> None:
+    def load(self, state: LeagueState, clock: Clock) -> None:
         """Restores a state from `state()`. `clock`: the clock of the resumed run."""
-        for name in ("pools", "wins", "past", "climbed"):
-            for role, part in getattr(self, name).items():
-                part.load(state[name][role])
+        for role, pool in self.pools.items():
+            pool.load(state["pools"][role])
+        for records, saved in (
+            (self.wins, state["wins"]),
+            (self.past, state["past"]),
+            (self.climbed, state["climbed"]),
+        ):
+            for role, wins in records.items():
+                wins.load(saved[role])
         self.recent_matches.clear()
         self.recent_matches.extend(MatchEnd(**end) for end in state["recent"])
         self.rung = dict(state["rung"])

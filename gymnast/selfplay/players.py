@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from gymnast.collect.matchmaking import Player, random_player, scripted_player
 from gymnast.config.config import Config
-from gymnast.envs.matches.matches import Matches
+from gymnast.envs.matches.matches import Matches, ScriptedPolicy
 from gymnast.errors import ConfigError
 from gymnast.evaluation.rescore import find_checkpoint, load_policy
 from gymnast.policy.policy import Policy
@@ -27,7 +26,7 @@ def builtin_player(matches: Matches, role: str, name: str) -> Player | None:
     return None
 
 
-def find_scripted(matches: Matches, role: str, name: str) -> Any:
+def find_scripted(matches: Matches, role: str, name: str) -> ScriptedPolicy:
     """Returns the environment's scripted player of this name for a role; raises ConfigError if it has
     none."""
     known = matches.scripted.get(role, {})

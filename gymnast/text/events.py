@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from gymnast.clock import CLOCKS
 from gymnast.text.formatting import change, score
@@ -12,11 +11,11 @@ _OMITTED = {"kind", "time", "id", "traceback", "reason_kind", *CLOCKS}
 """Fields that are shown elsewhere, or repeat another field for programs."""
 
 
-def event_detail(event: Mapping[str, Any]) -> str:
+def event_detail(event: Mapping[str, object]) -> str:
     """Returns the fields of an event as text: `version 20000, score 500.0 [500.0, 500.0]`. A `message`
     replaces all other fields."""
-    if event.get("message"):
-        return event["message"]
+    if message := event.get("message"):
+        return str(message)
     parts: list[str] = []
     for key, value in event.items():
         # The reason for the end of training is a clause that needs no label.
@@ -26,7 +25,7 @@ def event_detail(event: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _value_text(value: Any) -> str:
+def _value_text(value: object) -> str:
     """Returns the value of one field: changes of settings and scores in their own form, a list of such
     separated by semicolons, floats with six significant digits."""
     if isinstance(value, list) and value and all(isinstance(v, Mapping) for v in value):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gymnast.metrics.recorder import Score
 
 
-def score(value: Mapping[str, Any] | None) -> str:
+def score(value: Score | Mapping[str, float] | None) -> str:
     """Formats a score (`mean`, `low`, `high`) with its 95 % interval, if it has one (a single episode has
     none); a dash for None."""
     if value is None:
@@ -17,11 +20,12 @@ def score(value: Mapping[str, Any] | None) -> str:
     return f"{number(value['mean'])} [{number(value['low'])}, {number(value['high'])}]"
 
 
-def episode_count(score: Mapping[str, Any]) -> str:
+def episode_count(score: Mapping[str, object]) -> str:
     """Returns `100 episodes`, or `30 of 100 episodes, because ...` if some planned episodes are missing."""
-    if "planned" not in score:
-        return count_noun(score["episodes"], "episode")
-    return f"{score['episodes']:,} of {score['planned']:,} episodes, because {score['missing']}"
+    episodes = score["episodes"]
+    if "planned" not in score and isinstance(episodes, int):
+        return count_noun(episodes, "episode")
+    return f"{episodes:,} of {score['planned']:,} episodes, because {score['missing']}"
 
 
 def number(value: float) -> str:
@@ -35,7 +39,7 @@ def count_noun(n: float, noun: str, plural: str = "") -> str:
     return f"{n:,.0f} {noun if n == 1 else plural or f'{noun}s'}"
 
 
-def solved_label(run: Mapping[str, Any]) -> str:
+def solved_label(run: Mapping[str, object]) -> str:
     """Returns `solved`, `not solved`, `not confirmed`, or an empty text if there is no threshold.
 
     It depends on `solved`, `score`, `threshold` and `confirmed` of the run. A run that was stopped early has
@@ -44,7 +48,7 @@ def solved_label(run: Mapping[str, Any]) -> str:
     solved, score = run.get("solved"), run.get("score")
     if solved is None:
         return ""
-    enough = score is not None and score["low"] >= run["threshold"]
+    enough = isinstance(score, Mapping) and score["low"] >= run["threshold"]
     if not solved and enough and not run.get("confirmed", True):
         return "not confirmed"
     return "solved" if solved else "not solved"
@@ -90,7 +94,7 @@ def age(seconds: float) -> str:
     return "now" if seconds < 10 else f"{seconds:.0f} s"
 
 
-def change(value: Mapping[str, Any]) -> str:
+def change(value: Mapping[str, object]) -> str:
     """Formats the change of a setting (`key`, `from`, `to`): `algo.lr 0.0001 (was 0.003 -> 0)`."""
     return f"{value['key']} {value['to']} (was {value['from']})"
 

@@ -22,6 +22,7 @@ from gymnast.config.section import Hyperparameters, RolloutLength
 from gymnast.config.serialize import SettingChange
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import ConfigError, EnvError
+from gymnast.evaluation.evaluate import Evaluation
 from gymnast.evaluation.jobs import EvaluationResult
 from gymnast.measure.rollout import Stopwatch, add_role_scope, clock_row
 from gymnast.metrics.recorder import Summary
@@ -360,7 +361,7 @@ class Loop:
                 if (missing := shortfall_detail(score.result)) is not None:
                     self.writer.event("evaluation incomplete", **missing)
                 row = score.row()
-                if row and league is not None:
+                if row and league is not None and not isinstance(score.result, Evaluation):
                     row |= league.add_evaluation(score.result)
                 yield row, score.reason
         except EnvError:

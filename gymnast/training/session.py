@@ -16,6 +16,7 @@ from gymnast.evaluation.scores import Scores
 from gymnast.measure.limits import metric_limits
 from gymnast.measure.recent import RecentEpisodes
 from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.recorder import Score
 from gymnast.metrics.specs import run_metrics
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Episode, Episodes, Rollout
@@ -122,7 +123,7 @@ class Session:
         policies = {role: learner.policy for role, learner in self.learners.items()}
         return Version(policies, self.clock.env_steps)
 
-    def drop_best_unless(self, stored: Collection[int]) -> dict[str, Any] | None:
+    def drop_best_unless(self, stored: Collection[int]) -> Score | None:
         """Drops the best score if its version is not among the `stored` ones, so that it could not be
         confirmed. Returns the dropped score, or None."""
         best = self.scores.best

@@ -8,7 +8,8 @@ are never advised.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+from gymnast.config.plain_value import PlainValue
 
 SECTIONS = ("algo", "policy", "normalize")
 """Config sections in which every setting concerns learning, except for the name of the algorithm."""
@@ -24,7 +25,9 @@ def concerns_learning(key: str) -> bool:
     return key in OTHERS or (section in SECTIONS and field not in ("", "name"))
 
 
-def advisable_changes(changes: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def advisable_changes(
+    changes: Mapping[str, PlainValue], settings: Mapping[str, PlainValue]
+) -> dict[str, PlainValue]:
     """Returns the changes that concern learning, that exist for the run's algorithm, and that differ from the
     run's `settings` (dotted config key -> plain value)."""
     return {

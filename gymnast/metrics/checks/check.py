@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from gymnast.config.numbers import format_number
+from gymnast.config.plain_value import PlainValue
 from gymnast.config.schedule import Schedule
 from gymnast.metrics.checks.allowed_changes import advisable_changes
 from gymnast.metrics.run_history import Phase, RunHistory
 
-Changes = dict[str, Any]
+Changes = dict[str, PlainValue]
 """Dotted config key -> value, as `--set` takes it."""
 
 
@@ -19,14 +19,14 @@ Changes = dict[str, Any]
 class Remedy:
     cause: str
     """The likely cause, as a sentence."""
-    changes: Changes = field(default_factory=dict[str, Any])
+    changes: Changes = field(default_factory=dict[str, PlainValue])
 
-    def for_run(self, settings: Mapping[str, Any]) -> Remedy:
+    def for_run(self, settings: Mapping[str, PlainValue]) -> Remedy:
         """Returns this remedy without changes that advice may not make, that do not exist for the run's
         algorithm, or that its settings already have. `settings`: dotted config key -> plain value."""
         return replace(self, changes=advisable_changes(self.changes, settings))
 
-    def text(self, settings: Mapping[str, Any]) -> str:
+    def text(self, settings: Mapping[str, PlainValue]) -> str:
         """Returns the cause, followed by each change in the form that `--set` takes, with its present value
         from `settings` (dotted config key -> plain value)."""
         assignments = [

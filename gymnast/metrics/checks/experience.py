@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gymnast.config.numbers import Share, is_percent
-from gymnast.metrics.checks.check import Check, Remedy, rounded_text
+from gymnast.metrics.checks.check import Changes, Check, Remedy, rounded_text
 from gymnast.metrics.run_history import RunHistory
 
 EFFECT, AGREEMENT = "rollout/action_effect", "rollout/reward_agreement"
@@ -33,7 +31,7 @@ def _opposed(history: RunHistory) -> str | None:
 def _fix_reward_sign(history: RunHistory) -> Remedy:
     """Returns the remedy for opposed rewards: make a negative `normalize.reward_scale` positive, else set the
     weight of every shaping term to 0."""
-    scale = history.setting("normalize.reward_scale", 1.0)
+    scale = history.numeric_setting("normalize.reward_scale", 1.0)
     if scale < 0:
         return Remedy("The reward scale is negative.", {"normalize.reward_scale": -scale})
     weights = [
@@ -114,8 +112,8 @@ def _too_few_steps(history: RunHistory) -> str | None:
 
 
 def _more_steps(history: RunHistory) -> Remedy:
-    envs = max(history.setting("env.n_envs", 1), 8)
-    changes: dict[str, Any] = {"env.n_envs": envs, "algo.n_steps": max(1024 // envs, 1)}
+    envs = max(int(history.numeric_setting("env.n_envs", 1)), 8)
+    changes: Changes = {"env.n_envs": envs, "algo.n_steps": max(1024 // envs, 1)}
     if history.setting("algo.batch_size") is not None:
         changes["algo.batch_size"] = 128
     return Remedy("Gradient estimates from so few steps are too noisy.", changes)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 from gymnast.metrics.metric import INF, Dimension, Limits, Metric
 
@@ -16,6 +16,7 @@ MAX_COMPONENTS = 32
 STD = "standard deviation, in the unit of the value"
 _OPEN = "unbounded where neither the spaces nor the facts give a range"
 _INDEX = re.compile(r"\.(\d+)$")
+T = TypeVar("T")
 
 
 def task_metrics(limits: Limits) -> list[Metric]:
@@ -50,7 +51,7 @@ def split_index(name: str) -> tuple[str, int]:
     return (f"{name[: index.start()]}.K", int(index[1])) if index else (name, 0)
 
 
-def _few(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+def _few(parts: tuple[T, ...]) -> tuple[T, ...]:
     """Returns the parts if there are at most MAX_COMPONENTS, so that each gets a metric, else an empty
     tuple."""
     return parts if len(parts) <= MAX_COMPONENTS else ()

@@ -8,13 +8,16 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.sinks.history import EVAL_KEY
 from gymnast.metrics.sinks.plain import alert_line, event_line, row_line
+
+if TYPE_CHECKING:
+    from rich.console import Console as Terminal
 
 LINE_SECONDS = 2.0
 """Plain output prints a row this often, and for every evaluation."""
@@ -59,7 +62,7 @@ class Console:
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
         self._show.write(row, alerts)
 
-    def event(self, event: Mapping[str, Any]) -> None:
+    def event(self, event: Mapping[str, object]) -> None:
         if self._quiet and event.get("kind") in URGENT_EVENTS:
             with suppress(OSError, ValueError):  # the terminal or pipe is closed
                 print(event_line(event), file=sys.stderr, flush=True)
@@ -93,7 +96,7 @@ class Console:
         self.close(None)
 
 
-def _terminal_at(file: TextIO) -> Any:
+def _terminal_at(file: TextIO) -> Terminal | None:
     """Returns the rich console for `file` if it is a terminal, or if FORCE_COLOR or TTY_COMPATIBLE makes rich
     treat it as one; else None. For a pipe, rich is not even imported."""
     forced = "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
@@ -111,7 +114,7 @@ class _Nothing:
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None: ...
 
-    def event(self, event: Mapping[str, Any]) -> None: ...
+    def event(self, event: Mapping[str, object]) -> None: ...
 
     def close(self) -> None: ...
 
@@ -137,7 +140,7 @@ class _Lines:
             self._last = now
             self._print_row()
 
-    def event(self, event: Mapping[str, Any]) -> None:
+    def event(self, event: Mapping[str, object]) -> None:
         self._put(event_line(event))
 
     def close(self) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from threading import Event, Thread
-from typing import Any
 
 from rich.console import Console as Terminal
 from rich.live import Live
@@ -74,20 +73,22 @@ class LiveTable:
         if self._live is None:  # before the first row there is nothing to draw
             self._start()
 
-    def event(self, event: Mapping[str, Any]) -> None:
+    def event(self, event: Mapping[str, object]) -> None:
         """Takes over an event: prints it above the table (PERSISTENT_EVENTS, and all after `close`) or
         displays it as the latest. Pauses, changes of the budget and the help for keys (`keys`) also change
         the table."""
         now, kind = time.monotonic(), event.get("kind")
         self._needs_redraw = True
         if kind == "keys":  # toggles the help
-            self._keys = "" if self._keys else event["text"]
+            self._keys = "" if self._keys else str(event["text"])
             return
         if kind in PERSISTENT_EVENTS or self._stop.is_set():
             self._terminal.print(event_line(event), markup=False)
             return
         self._last_event = event_line(event)
-        self._budget = limits_after(event.get("changes", ()), self._budget)
+        changes = event.get("changes")
+        if isinstance(changes, list):
+            self._budget = limits_after(changes, self._budget)
         if kind == "paused":
             self._paused_at = now
         elif kind == "unpaused" and self._paused_at is not None:

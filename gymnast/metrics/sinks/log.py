@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
@@ -67,7 +67,7 @@ class LogFile:
             self._last_row = now
             self.write_line(row_line(row, self._metrics))
 
-    def event(self, event: Mapping[str, Any]) -> None:
+    def event(self, event: Mapping[str, object]) -> None:
         self.write_line(event_line(event) + f"\n{event.get('traceback', '')}".rstrip())
 
     def fileno(self) -> int:

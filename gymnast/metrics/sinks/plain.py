@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
@@ -46,7 +45,7 @@ def alert_line(alert: Alert) -> str:
     return f"{alert.level}: {alert.message}. {alert.advice}".rstrip()
 
 
-def event_line(event: Mapping[str, Any]) -> str:
+def event_line(event: Mapping[str, object]) -> str:
     """Formats an event: `checkpoint at 40,960 env steps: reason best`. A `message` replaces all other
     details."""
     where = f" at {event['env_steps']:,} env steps" if "env_steps" in event else ""

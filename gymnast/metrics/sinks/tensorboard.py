@@ -72,7 +72,7 @@ class TensorBoard:
             self._flushed = time.monotonic()
             self._file.flush()
 
-    def event(self, event: Mapping[str, Any]) -> None: ...
+    def event(self, event: Mapping[str, object]) -> None: ...
 
     def close(self, summary: Summary | None) -> None:
         self._file.close()

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import GymnastError
@@ -28,7 +28,7 @@ GIVEN_UP_SECONDS = 5.0
 class ReportEvent(Protocol):
     """Records an event of the run."""
 
-    def __call__(self, kind: str, counters: Mapping[str, float], **detail: Any) -> None: ...
+    def __call__(self, kind: str, counters: Mapping[str, float], **detail: object) -> None: ...
 
 
 class Tracker:
@@ -64,7 +64,7 @@ class Tracker:
             self._thread.start()
         self._enqueue(lambda opened: opened.write(row, alerts))
 
-    def event(self, event: Mapping[str, Any]) -> None:
+    def event(self, event: Mapping[str, object]) -> None:
         if self._thread is not None:
             self._enqueue(lambda opened: opened.event(event))
 

@@ -9,10 +9,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gymnast.config.sections.track import default_project
 from gymnast.metrics.alerts import Alert
@@ -21,6 +21,9 @@ from gymnast.metrics.specs import metric_for_key
 from gymnast.metrics.tracking import AXIS, Film, TrackedRun
 from gymnast.metrics.workspace import upper_bound_series, workspace
 from gymnast.processes import guard
+
+if TYPE_CHECKING:
+    from wandb import Run
 
 ACTIONS = re.compile(r"(?:.+:)?rollout/action_share\.(\d+)")
 """Keys of a row with the share of each discrete action."""
@@ -66,8 +69,21 @@ def open_tracker(tracked: TrackedRun) -> Wandb:
     return Wandb(wandb, run, tracked)
 
 
+class Media(Protocol):
+    """The constructors of the `wandb` package that the tracker uses."""
+
+    @property
+    def Histogram(self) -> Callable[..., object]: ...
+
+    @property
+    def Table(self) -> Callable[..., object]: ...
+
+    @property
+    def Video(self) -> Callable[..., object]: ...
+
+
 class Wandb:
-    def __init__(self, wandb: Any, run: Any, tracked: TrackedRun) -> None:
+    def __init__(self, wandb: Media, run: Run, tracked: TrackedRun) -> None:
         """`wandb`: the imported package; `run`: what `wandb.init` returned."""
         self.location = str((run.settings.sync_dir if run.offline else run.url) or "nowhere")
         self._wandb, self._run, self._tracked = wandb, run, tracked
@@ -81,7 +97,7 @@ class Wandb:
         """Series with the constant upper bound of a metric, logged with every row."""
         self._active: set[str] = set()
         """Ids of the active alerts."""
-        self._alerts: list[list[Any]] = []
+        self._alerts: list[list[int | str]] = []
         """Lines of the table of alerts."""
         self._last_step = 0.0
 
@@ -96,7 +112,7 @@ class Wandb:
         self._last_step = row[AXIS]
         self._run.log({**row, **self._bounds, **extra})
 
-    def event(self, event: Mapping[str, Any]) -> None: ...
+    def event(self, event: Mapping[str, object]) -> None: ...
 
     def close(self, summary: Summary | None) -> None:
         """Uploads alerts, videos and the summary. The exit code is 1 if the run failed, 130 after a
@@ -105,7 +121,7 @@ class Wandb:
             table = self._wandb.Table(columns=_COLUMNS, data=self._alerts)
             self._show(ALERTS, "Table", table, self._last_step)
         for film in self._new_videos():
-            key = f"{FILMS}/{re.sub(r'-[0-9]{12}', '', Path(film['path']).stem)}"
+            key = f"{FILMS}/{re.sub(r'-[0-9]{12}', '', Path(str(film['path'])).stem)}"
             video = self._wandb.Video(film["path"], caption=_caption(film))
             self._show(key, "MediaBrowser", video, film["vec_steps"])
         self._run.summary.update(_result(summary))
@@ -144,7 +160,7 @@ class Wandb:
             text = f"{alert.message}. {alert.advice}".rstrip()
             self._run.alert(alert.id, text, level="ERROR" if alert.level == "error" else "WARN")
 
-    def _histogram(self, row: Row) -> dict[str, Any]:
+    def _histogram(self, row: Row) -> dict[str, object]:
         """Returns the histogram of the discrete actions of this rollout; empty if the row has none."""
         shares = {int(match[1]): row[key] for key in row if (match := ACTIONS.fullmatch(key))}
         if not shares:
@@ -155,7 +171,7 @@ class Wandb:
         heights = [shares.get(action, 0.0) for action in range(max(shares) + 1)]
         return {HISTOGRAM: self._wandb.Histogram(np_histogram=(heights, edges))}
 
-    def _show(self, key: str, panel: str, value: Any, step: float) -> None:
+    def _show(self, key: str, panel: str, value: object, step: object) -> None:
         """Logs a video, table or histogram at `step` of the x axis, which may be an earlier one. `panel`: the
         type of panel that displays it in the workspace."""
         self._media[key] = panel
@@ -167,7 +183,7 @@ class Wandb:
         file = self._folder / "films.json"
         logged = set(json.loads(file.read_text())) if file.exists() else set[str]()
         for film in self._tracked.films():
-            name = f"{Path(film['path']).name} {film.get('created')}"
+            name = f"{Path(str(film['path'])).name} {film.get('created')}"
             if name not in logged:
                 yield film
                 # Only after the caller has logged it: a video that failed is tried again on resume.
@@ -184,7 +200,7 @@ def _folder(tracked: TrackedRun) -> Path:
     return tracked.folder if tracked.folder.name == "wandb" else tracked.folder / "wandb"
 
 
-def _result(summary: Summary | None) -> dict[str, Any]:
+def _result(summary: Summary | None) -> dict[str, object]:
     """Returns the result of the run, to be added to W&B's summary of the metrics."""
     if summary is None:
         return {}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from gymnast.clock import Clock
 from gymnast.evaluation.jobs import EvaluationResult
 from gymnast.metrics.alerts import Alerts
-from gymnast.metrics.recorder import Summary
+from gymnast.metrics.recorder import Score, Summary
 from gymnast.runs.curve import run_learning
 from gymnast.runs.run import Run
 from gymnast.training.lifecycle.stop import StopReason, is_solved
@@ -19,7 +18,7 @@ class Ending:
     reason: StopReason
     interrupted: bool
     """True if a signal was received, even if only after the run had another reason to end."""
-    score: dict[str, Any] | None
+    score: Score | None
     confirmed: bool
     """True if the score was measured on held-out seeds, at the end."""
     solved: bool | None
@@ -32,7 +31,7 @@ class Ending:
         cls,
         reason: StopReason,
         confirmed: EvaluationResult | None,
-        best: dict[str, Any] | None,
+        best: Score | None,
         version: int,
         threshold: float | None,
         signal: str | None,
@@ -86,7 +85,7 @@ def finish_run(run: Run, clock: Clock, ending: Ending, alerts: Alerts) -> Summar
         solved=ending.solved,
         confirmed=ending.confirmed,
         reason=ending.reason.text,
-        score=ending.score,  # type: ignore[typeddict-item]  # has the keys of Score, and more
+        score=ending.score,
         threshold=info["threshold"],
         env_steps=clock.env_steps,
         seconds=clock.seconds,
