@@ -20,7 +20,7 @@ from gymnast.errors import ConfigError
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.specs import require_known_key, run_metrics, split_key
 from gymnast.text.formatting import count_noun
-from gymnast.training.live.settings import Settings
+from gymnast.training.live.settings import SettingChange, Settings
 
 RuleAction = dict[str, Any]
 """The action of a rule, as recorded in its event: `rule`, `did`, `why`, and the `changes` to apply."""
@@ -30,7 +30,7 @@ RuleAction = dict[str, Any]
 class Trial:
     """A change that will be reverted if the metric gets worse."""
 
-    changes: list[dict[str, Any]]
+    changes: list[SettingChange]
     before: float
     """The best value before the change."""
     best: float | None = None
@@ -147,7 +147,7 @@ class PlateauRule:
         except ConfigError as problem:
             return self._action("nothing", f"{why}, but {' '.join(str(problem).split())}", [])
 
-    def _action(self, did: str, why: str, changes: list[dict[str, Any]]) -> RuleAction:
+    def _action(self, did: str, why: str, changes: list[SettingChange]) -> RuleAction:
         return {"rule": self.name, "did": did, "why": why, "changes": changes}
 
 

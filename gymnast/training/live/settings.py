@@ -4,7 +4,7 @@ schedules evaluated at the current clock."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import TypedDict
 
 from gymnast.clock import Clock
 from gymnast.config.config import Config
@@ -14,6 +14,9 @@ from gymnast.config.section import AlgoSection, Hyperparameters
 from gymnast.config.sections.shaping import TermConfig
 from gymnast.config.serialize import diff, flat_values
 from gymnast.runs.run import Run
+
+SettingChange = TypedDict("SettingChange", {"key": str, "from": object, "to": object})
+"""One setting that changes: its dotted key, and its plain values before and after."""
 
 
 class Schedules:
@@ -54,7 +57,7 @@ class Settings:
         self._config = config
         self.load({})
 
-    def load(self, live: Mapping[str, Any]) -> None:
+    def load(self, live: Mapping[str, object]) -> None:
         """Replaces all live changes by these (dotted key -> plain value)."""
         self.current = with_live_changes(self._config, live)
         """The config with all live changes."""
@@ -85,21 +88,21 @@ class Settings:
             self._of_role[role] = cfg, Schedules(cfg.algo, cfg.shaping)
         return self._of_role[role]
 
-    def check_changes(self, assignments: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Returns the changes (key, from, to) that these assignments would make. Raises ConfigError
+    def check_changes(self, assignments: Mapping[str, object]) -> list[SettingChange]:
+        """Returns the changes that these assignments would make. Raises ConfigError
         for a setting that cannot be changed live."""
         after = apply_assignments(self.current, assignments)
         return [{"key": key, "from": a, "to": b} for key, a, b in diff(self.current, after)]
 
-    def live_after(self, changes: Collection[Mapping[str, Any]]) -> dict[str, Any]:
+    def live_after(self, changes: Collection[Mapping[str, object]]) -> dict[str, object]:
         """Returns the live values (dotted key -> value) after these changes."""
-        return self.live | {change["key"]: change["to"] for change in changes}
+        return self.live | {str(change["key"]): change["to"] for change in changes}
 
-    def change(self, changes: Collection[Mapping[str, Any]]) -> None:
+    def change(self, changes: Collection[Mapping[str, object]]) -> None:
         self.load(self.live_after(changes))
 
 
-def alert_settings(cfg: Config, run: Run) -> dict[str, Any]:
+def alert_settings(cfg: Config, run: Run) -> dict[str, object]:
     """Returns the values that alerts and their advice depend on: every setting by dotted key, and the
     parent run."""
     return {**flat_values(cfg), "run.parent": run.info["parent"]}
