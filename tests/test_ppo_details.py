@@ -14,6 +14,7 @@ from gymnast.config.serialize import flat_values
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "ppo-details.md").read_text()
+CITED = re.compile(r"`([\w/]+\.(?:py|hpp|cpp):[\w.]+)`")
 SECTIONS = {"Core": 13, "Atari": 9, "Continuous actions": 9, "Recurrent policies": 5}
 SECTIONS |= {"MultiDiscrete actions": 1, "And four more": 4}
 
@@ -32,6 +33,22 @@ def names(node: ast.AST, inside: str = "") -> Iterator[str]:
             yield from names(child, f"{inside}{child.name}.")
 
 
+def cpp_names(text: str) -> Iterator[str]:
+    """Yields the functions and structs that a C++ file defines, and the functions of each struct."""
+    for struct in re.finditer(r"^struct (\w+)[^;{]*\{(.*?)^\};", text, re.M | re.S):
+        yield struct[1]
+        yield from (
+            f"{struct[1]}.{name}" for name in re.findall(r"^  static .*?(\w+)\(", struct[2], re.M)
+        )
+    # A definition starts at the beginning of a line; a call or a declaration is indented or ends in `;`.
+    yield from re.findall(r"^[\w:<>*& ,]*?(\w+)\([^;{}]*\) \{", text, re.M)
+
+
+def defined_in(file: str) -> set[str]:
+    text = (ROOT / file).read_text()
+    return {*(names(ast.parse(text)) if file.endswith(".py") else cpp_names(text))}
+
+
 def test_all_37_details_have_a_place_and_a_test_or_a_reason():
     assert sum(SECTIONS.values()) - SECTIONS["And four more"] == 37
     for title, count in SECTIONS.items():
@@ -39,13 +56,31 @@ def test_all_37_details_have_a_place_and_a_test_or_a_reason():
         assert [row[0] for row in found] == [str(i + 1) for i in range(count)], title
         for _, detail, code, option, test in found:
             left_out = code.startswith("left out: ")
-            assert left_out or (".py:" in code and "tests/" in test and option), detail
+            assert left_out or (CITED.search(code) and CITED.search(test) and option), detail
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"`([\w/]+\.py:[\w.]+)`", PAGE))))
+def test_details_are_those_of_the_engine_that_runs_by_default():
+    default = resolve("CartPole-v1").config
+    assert default.engine == "auto"
+    cited = [code for title in SECTIONS for _, _, code, _, _ in rows(title)]
+    assert not [code for code in cited if "engine/torch" in code]
+    assert sum("native/" in code for code in cited) >= 15
+
+
+@pytest.mark.parametrize("name", sorted({found[1] for found in CITED.finditer(PAGE)}))
 def test_every_named_function_exists(name: str):
     file, _, function = name.partition(":")
-    assert function in names(ast.parse((ROOT / file).read_text()))
+    assert function in defined_in(file)
+
+
+def test_the_names_of_a_file_are_definitions_and_not_calls():
+    """Checks the oracle of the test above."""
+    found = defined_in("native/heads.hpp")
+    assert {"Gaussian", "Gaussian.sample", "Squashed.logprob", "sigmoid"} <= found
+    assert not {"exp", "std", "log1p", "Squashed.sample", "if", "for"} & found
+    found = defined_in("native/learning.hpp")
+    assert {"step", "policy_loss", "descend", "Sums"} <= found
+    assert not {"parallel", "load", "memset", "forward"} & found
 
 
 def test_documented_defaults_match_the_config():

@@ -11,12 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from gymnast.algos.a2c import objective
+from gymnast.algos import a2c
 from gymnast.algos.algorithm import AlgorithmUpdate
 from gymnast.algos.critic import rescale_value, standardize_advantage, value_metrics
 from gymnast.algos.policy_gradient import OnPolicyAlgorithm, policy_gradient_update
 from gymnast.config.sections.reinforce import ReinforceHyperparameters
 from gymnast.engine.batch import MinibatchPlan
+from gymnast.engine.objective import Objective
 from gymnast.rl.returns import Credit, episode_return, reward_to_go
 from gymnast.rollout import Rollout
 
@@ -40,8 +41,7 @@ class Reinforce(OnPolicyAlgorithm[ReinforceHyperparameters]):
         credit = monte_carlo_credit(rollout, hparams)
         advantage, returns = credit.advantage, credit.returns
         metrics = value_metrics(rollout, advantage, returns)
-        has_critic = hparams.baseline == "learned"
-        if has_critic:
+        if hparams.baseline == "learned":
             rescale_value(self.policy, returns[rollout.valid])
         else:  # the critic is not trained, so metrics of its predictions would be meaningless
             metrics = {name: x for name, x in metrics.items() if name.startswith("advantage/")}
@@ -54,12 +54,17 @@ class Reinforce(OnPolicyAlgorithm[ReinforceHyperparameters]):
             rollout,
             advantage,
             returns,
-            replace(objective(hparams), critic=has_critic),
+            objective(hparams),
             MinibatchPlan.single_batch(rollout.steps),
             hparams,
             max_gradient_steps,
         )
         return AlgorithmUpdate(metrics, credit)
+
+
+def objective(hparams: ReinforceHyperparameters) -> Objective:
+    """Describes the loss of the rollout: that of A2C, whose critic is trained only if it is the baseline."""
+    return replace(a2c.objective(hparams), critic=hparams.baseline == "learned")
 
 
 def monte_carlo_credit(rollout: Rollout, hparams: ReinforceHyperparameters) -> Credit:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,7 @@ class Batch:
         all_valid = bool(keep.all())  # then flattening is a view, without a copy of every column
         normalized = policy.value_scale.normalized
 
-        def flat(x: Any) -> Any:
+        def flat(x: ObsArray) -> ObsArray:
             x = x.reshape(-1, *x.shape[2:])
             return x if all_valid else x[keep]
 

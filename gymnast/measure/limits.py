@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
 
 from gymnast.collect.collector import Collector
 from gymnast.config.config import Config
 from gymnast.config.schedule import highest
 from gymnast.metrics.metric import Dimension, Limits
-from gymnast.spaces.actions import BoxAction, DiscreteAction, action_bounds, max_entropy
-from gymnast.spaces.observations import BoxObs, as_box
+from gymnast.spaces.actions import Action, BoxAction, DiscreteAction, action_bounds, max_entropy
+from gymnast.spaces.observations import BoxObs, Observation, as_box
 from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import with_declared_ranges
 
@@ -25,7 +24,7 @@ def metric_limits(collector: Collector, cfg: Config) -> Limits:
     return reduce(Limits.joined, limits)
 
 
-def _limits_of_role(obs: Any, action: Any, collector: Collector, cfg: Config) -> Limits:
+def _limits_of_role(obs: Observation, action: Action, collector: Collector, cfg: Config) -> Limits:
     """Returns the limits for the metrics of a role with these observation and action spaces. Declared ranges
     of observations are not used with `env.tasks`, randomization or noise, which may leave them."""
     facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
     """Returns the metrics of the current network on evenly spaced valid steps of a rollout: hidden units,
     outputs, and for discrete actions the probabilities."""
     rows = _evenly(rollout, EXPENSIVE_SAMPLE if policy.network.is_expensive else SAMPLE)
-    mask = None if rollout.mask is None else _rows_of(rollout.mask, rows)
+    mask = None if rollout.mask is None else np.asarray(_rows_of(rollout.mask, rows))
     health = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
     row = _units(health.shared, health.actor, health.critic)
     row |= {"network/output_mean": health.output_mean, "network/output_std": health.output_std}
@@ -71,6 +70,6 @@ def _spaced(n: int, limit: int) -> Array:
     return np.linspace(0, n - 1, min(limit, n)).astype(np.int64)
 
 
-def _rows_of(x: ObsArray, rows: Array) -> Any:
+def _rows_of(x: ObsArray, rows: Array) -> ObsArray:
     """Returns the entries of x [T, N, ...] at `rows`, indices into the flattened [T * N]."""
     return x.reshape(-1, *x.shape[2:])[rows]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gymnast.compiled import kernels
+
+if TYPE_CHECKING:
+    from gymnast.images import ObsArray
 
 Array = np.ndarray
 _SAMPLED = 16, 16, 32
@@ -15,7 +18,7 @@ _SAMPLED = 16, 16, 32
 _COMPILED = frozenset(map(np.dtype, (np.float64, np.float32)))
 
 
-def diversity(obs: Any) -> float | None:
+def diversity(obs: ObsArray) -> float | None:
     """Returns the diversity of observations [T, N, ...] (an array, records, or `Images`) across the N copies.
 
     It is 0 if all copies have the same observation at every step, and about 1 if they are independent; None
@@ -27,7 +30,8 @@ def diversity(obs: Any) -> float | None:
         return None
     names, native = obs.dtype.names, kernels()
     # The kernel reads the sample from the rollout with strides, without a copy.
-    if native is not None and obs.dtype in _COMPILED and obs.flags.c_contiguous:
+    plain = isinstance(obs, np.ndarray) and obs.dtype in _COMPILED and obs.flags.c_contiguous
+    if native is not None and plain:
         numbers = obs.reshape(steps, n, -1)
         strides = map(_stride, numbers.shape, _SAMPLED)
         return _none_if_nan(native.diversity(numbers, *strides))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -78,7 +77,7 @@ def obs_changes(obs: Array, next_obs: Array, stride: int) -> tuple[Array, Array]
 
     Large jumps of the change are clipped (see `_without_jumps`).
     """
-    native: Any = kernels()
+    native = kernels()
     if native is None or not all(
         x.dtype == np.float32 and x.flags.c_contiguous for x in (obs, next_obs)
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def rollout_stats(
     all. `n_actions` is the number of discrete actions to count, 0 for none. With `per_component`, the mean of
     every component of the observation is computed, else `obs_means` is empty.
     """
-    native: Any = kernels()
+    native = kernels()
     columns = reward, action, logprob, terminated, done
     contiguous = obs is None or obs.flags.c_contiguous
     if native is None or action.dtype not in _COMPILED or not contiguous:

@@ -1,6 +1,6 @@
 """The torch engine: updates by autograd, for any network and device.
 
-It is the reference that the native engine is tested against.
+Both engines are tested against the formulas in algos/losses.py.
 """
 
 from __future__ import annotations
