@@ -108,7 +108,7 @@ class CheckedEnv:
             float(reward),
             bool(terminated),
             bool(truncated),
-            action_unchanged=np.array_equal(np.asarray(passed_action), np.asarray(action)),
+            action_unchanged=fingerprint(passed_action) == fingerprint(action),
         )
 
     @property
@@ -126,12 +126,12 @@ class CheckedEnv:
             self.env.close()
 
 
-def fingerprint(obs: object) -> bytes:
-    """Returns a hash that is equal for equal observations; NaN equals NaN."""
+def fingerprint(value: object) -> bytes:
+    """Returns a hash that is equal for equal observations, or actions; NaN equals NaN."""
     digest = blake2b(digest_size=16)
 
     def take(part: object) -> None:
-        """Adds a part of the observation to the hash."""
+        """Adds a part of the value to the hash."""
         # Names, lengths, dtypes and shapes are hashed too: the bytes alone are ambiguous.
         if isinstance(part, Mapping):
             for key in sorted(part, key=str):
@@ -146,7 +146,7 @@ def fingerprint(obs: object) -> bytes:
             digest.update(f"{array.dtype}{array.shape}".encode())
             digest.update(repr(part).encode() if array.dtype == object else array.tobytes())
 
-    take(obs)
+    take(value)
     return digest.digest()
 
 
