@@ -10,12 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from types import EllipsisType
+from typing import Literal, SupportsIndex
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 Array = np.ndarray
 Channels = Literal["first", "last"]
+Index = SupportsIndex | np.bool_ | slice | Array | Sequence[int] | EllipsisType | None
+"""An index of one axis, as NumPy takes it."""
 _PLANE, _INDEX, _LAST = ".plane", ".index", ".channels_last"
 """Suffixes of the names of stored arrays."""
 
@@ -58,11 +62,11 @@ class Images:
     def __len__(self) -> int:
         return len(self.index)
 
-    def __getitem__(self, key: Any) -> Images:
+    def __getitem__(self, key: Index | tuple[Index, ...]) -> Images:
         """Indexes the axes before those of an image. Planes are not copied."""
         return replace(self, index=self.index[key])
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Returns the observations as an array of its own, [..., channels, height, width] or [...,
         height, width, channels]; NumPy calls this in `np.asarray`. Raises ValueError for
         `copy=False`."""
@@ -88,7 +92,7 @@ class Images:
         """Returns both, concatenated along the first axis."""
         return _joined([self, others])
 
-    def with_rows(self, at: Any, rows: Array) -> Images:
+    def with_rows(self, at: Index | tuple[Index, ...], rows: Array) -> Images:
         """Returns a copy in which the observations at `at`, an index of the axes before those of an
         image, are replaced by `rows` [K, ...]."""
         if not len(rows):
@@ -132,7 +136,9 @@ class ImageRecorder:
         row = self._index[t]
         n, k = row.shape
         remaining = np.arange(n)  # copies for which no shift of the last stack has matched yet
-        rest: Any = slice(None)  # the same as an index; a slice avoids a copy in the first pass
+        rest: slice | Array = slice(
+            None
+        )  # the same as an index; a slice avoids a copy in the first pass
         for shift in self._shifts if t else ():  # at the first step there is no previous stack
             kept = k - shift
             # Pixels are compared, not frame counters: no environment has to announce what it stacks.
@@ -152,7 +158,7 @@ class ImageRecorder:
         self._last[...] = obs
         return self._last
 
-    def __getitem__(self, key: Any) -> Images:
+    def __getitem__(self, key: Index | tuple[Index, ...]) -> Images:
         return Images(self._plane[: self._used], self._index[key], self._channels)
 
     def _add(self, new: Array) -> Array:
@@ -227,12 +233,12 @@ def as_arrays(columns: Mapping[str, ObsArray]) -> dict[str, Array]:
     return arrays
 
 
-def from_arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
+def from_arrays(arrays: Mapping[str, Array]) -> dict[str, ObsArray]:
     """Returns the columns from which `as_arrays` made these arrays."""
     # Every column of images has exactly one array with the suffix _LAST.
     image_names = [name.removesuffix(_LAST) for name in arrays if name.endswith(_LAST)]
     parts = {f"{name}{part}" for name in image_names for part in (_PLANE, _INDEX, _LAST)}
-    columns: dict[str, Any] = {name: a for name, a in arrays.items() if name not in parts}
+    columns: dict[str, ObsArray] = {name: a for name, a in arrays.items() if name not in parts}
     for name in image_names:
         channels: Channels = "last" if arrays[f"{name}{_LAST}"][0] else "first"
         plane, index = arrays[f"{name}{_PLANE}"], arrays[f"{name}{_INDEX}"]

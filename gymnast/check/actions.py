@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -86,17 +85,17 @@ class UnchangedActionCheck:
         return iter([self._wrong.finding()] if self._wrong else [])
 
 
-def random_policy(kind: Action, rng: np.random.Generator) -> Callable[[Timestep], Any]:
+def random_policy(kind: Action, rng: np.random.Generator) -> Callable[[Timestep], Array]:
     """Returns a function that samples uniformly from the valid actions."""
 
-    def act(timestep: Timestep) -> Any:
+    def act(timestep: Timestep) -> Array:
         mask = mask_of(kind, timestep.info)[0]
         return random_actions(kind, (1,), rng, None if mask is None else mask[None])[0]
 
     return act
 
 
-def mask_of(kind: Action, info: Mapping[str, Any]) -> tuple[Array | None, str | None]:
+def mask_of(kind: Action, info: Mapping[str, object]) -> tuple[Array | None, str | None]:
     """Returns (mask as a boolean row [options], None), (None, what is wrong with the mask), or (None, None)
     without a mask. `info`: that of a reset or step."""
     mask = info.get("action_mask")
@@ -138,7 +137,7 @@ def check_extreme_actions(copy: CheckedEnv, kind: Action, seed: int) -> Finding:
     return Finding("actions", "ok", f"{tried} {what} were taken")
 
 
-def extreme_actions(kind: Action) -> Iterator[Any]:
+def extreme_actions(kind: Action) -> Iterator[Array | np.int64]:
     """Yields the actions to try: the bounds of a Box, all at once and one dimension at a time; every Discrete
     action, up to a maximum."""
     match kind:
@@ -167,7 +166,7 @@ def _bounds(kind: BoxAction) -> Iterator[Array]:
             yield action.reshape(kind.shape)
 
 
-def check_action_labels(space: gym.Space[Any], kind: Action, facts: Facts) -> Iterator[Finding]:
+def check_action_labels(space: gym.Space[object], kind: Action, facts: Facts) -> Iterator[Finding]:
     """Checks the declared labels and keyboard keys of the actions."""
     n = _labels(kind)
     if facts.actions and len(facts.actions) != n:
@@ -198,7 +197,7 @@ def _labels(kind: Action) -> int:
             return kind.size
 
 
-def _ruled_out(kind: Action, action: Any, mask: Array | None) -> bool:
+def _ruled_out(kind: Action, action: Array | np.int64, mask: Array | None) -> bool:
     """True if the mask (None: there is none) forbids an action. With a mask, actions of other spaces than
     Discrete are always skipped, because these extremes combine several elements and may be invalid."""
     if mask is None:

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
-Env = gym.Env[Any, Any]
+from gymnast.envs.env_types import Env
 
 
 class EnvBroken(Exception):
@@ -35,9 +34,9 @@ class Timestep:
     seed: int
     step: int
     """Step within the episode; 0 is the reset."""
-    obs: Any
-    info: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    action: Any = None
+    obs: object
+    info: Mapping[str, object] = field(default_factory=dict[str, object])
+    action: object = None
     """The action of the step; None for the reset."""
     reward: float = 0.0
     terminated: bool = False
@@ -71,7 +70,7 @@ class CheckedEnv:
         self._seed, self._step, self.episode = seed, 0, self.resets
         started = time.perf_counter()
         with _guarded(f"reset(seed={seed})"):
-            result: Any = self.env.reset(seed=seed)
+            result: object = self.env.reset(seed=seed)
         self.reset_seconds += time.perf_counter() - started
         self.resets += 1
         if not isinstance(result, tuple) or len(result) != 2:
@@ -79,14 +78,14 @@ class CheckedEnv:
         obs, info = result
         return Timestep(self.episode, seed, 0, obs, _info(info, "reset"))
 
-    def step(self, action: Any) -> Timestep:
+    def step(self, action: object) -> Timestep:
         """Steps the environment with a copy of the action and returns the result. Raises EnvBroken if step()
         raises or returns something invalid."""
         self._step += 1
         passed_action = deepcopy(action)  # to notice if step() modifies it
         started = time.perf_counter()
         with _guarded(f"step({action})"):
-            result: Any = self.env.step(passed_action)
+            result: object = self.env.step(passed_action)
         self.step_seconds += time.perf_counter() - started
         self.steps += 1
         if not isinstance(result, tuple) or len(result) != 5:
@@ -109,7 +108,7 @@ class CheckedEnv:
             float(reward),
             bool(terminated),
             bool(truncated),
-            action_unchanged=np.array_equal(passed_action, action),
+            action_unchanged=fingerprint(passed_action) == fingerprint(action),
         )
 
     @property
@@ -127,12 +126,12 @@ class CheckedEnv:
             self.env.close()
 
 
-def fingerprint(obs: Any) -> bytes:
-    """Returns a hash that is equal for equal observations; NaN equals NaN."""
+def fingerprint(value: object) -> bytes:
+    """Returns a hash that is equal for equal observations, or actions; NaN equals NaN."""
     digest = blake2b(digest_size=16)
 
-    def take(part: Any) -> None:
-        """Adds a part of the observation to the hash."""
+    def take(part: object) -> None:
+        """Adds a part of the value to the hash."""
         # Names, lengths, dtypes and shapes are hashed too: the bytes alone are ambiguous.
         if isinstance(part, Mapping):
             for key in sorted(part, key=str):
@@ -147,7 +146,7 @@ def fingerprint(obs: Any) -> bytes:
             digest.update(f"{array.dtype}{array.shape}".encode())
             digest.update(repr(part).encode() if array.dtype == object else array.tobytes())
 
-    take(obs)
+    take(value)
     return digest.digest()
 
 
@@ -168,7 +167,12 @@ class _guarded:
 
     def __enter__(self) -> None: ...
 
-    def __exit__(self, kind: Any, cause: BaseException | None, frames: Any) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        cause: BaseException | None,
+        frames: TracebackType | None,
+    ) -> None:
         if isinstance(cause, Exception | SystemExit):
             what = f"{self.call} raised {type(cause).__name__}: {cause}"
             raise EnvBroken(what, cause) from None
@@ -182,22 +186,22 @@ def _is_framework_code(frame: TracebackType) -> bool:
 _FRAMEWORK = (Path(__file__).parents[1], Path(str(gym.__file__)).parent)
 
 
-def _info(info: Any, call: str) -> Mapping[str, Any]:
+def _info(info: object, call: str) -> Mapping[str, object]:
     """Returns the info. Raises EnvBroken if it is not a dict. `call`: reset or step, for the message."""
     if not isinstance(info, Mapping):
         raise EnvBroken(f"the info of {call}() is a {type(info).__name__}, not a dict")
     return info
 
 
-def _is_number(reward: Any) -> bool:
+def _is_number(reward: object) -> bool:
     """True for one real number, also as an array without dimensions."""
     real = isinstance(reward, int | float | np.number | np.bool_) or (
         isinstance(reward, np.ndarray) and reward.shape == ()
     )
-    return real and np.isrealobj(reward)
+    return real and np.isrealobj(np.asarray(reward))
 
 
-def _counted(result: Any) -> str:
+def _counted(result: object) -> str:
     """Describes a result that is not the expected tuple."""
     if isinstance(result, tuple):
         return f"{len(result)} values"

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ class Transcript:
     """A recorded episode: its actions and the fingerprints of its results."""
 
     seed: int
-    actions: list[Any] = field(default_factory=list[Any])
+    actions: list[object] = field(default_factory=list[object])
     fingerprints: list[StepFingerprint] = field(default_factory=list[StepFingerprint])
 
     def add(self, timestep: Timestep) -> None:
@@ -191,7 +190,7 @@ def _difference(before: StepFingerprint, now: StepFingerprint) -> str:
     return "terminated or truncated differs"
 
 
-def _own_generator(env: Any) -> str:
+def _own_generator(env: object) -> str:
     """Returns an attribute that is a random generator other than Gymnasium's `np_random`; empty if none."""
     kinds = np.random.Generator | np.random.RandomState | random.Random
     own = {name: value for name, value in vars(env).items() if name != "_np_random"}
@@ -201,8 +200,7 @@ def _own_generator(env: Any) -> str:
 def _shared_generators() -> dict[str, str]:
     """Returns the states of the global random generators."""
     _, keys, position, *_ = np.random.get_state(legacy=True)
-    ours: Any = keys
     return {
-        "numpy.random": f"{ours.tobytes()}{position}",
+        "numpy.random": f"{np.asarray(keys).tobytes()}{position}",
         "random": repr(random.getstate()),
     }

@@ -6,7 +6,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from typing import Any
+
+import numpy as np
 
 from gymnast.check.actions import (
     MaskCheck,
@@ -26,6 +27,7 @@ from gymnast.check.rewards import RewardCheck
 from gymnast.config.config import Config
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.strip_wrappers import time_limit
+from gymnast.envs.env_types import Env
 from gymnast.errors import EnvError
 from gymnast.seeds import episode_seed, stream
 from gymnast.spaces import spaces
@@ -77,7 +79,7 @@ def creation_failure(target: str, problem: EnvError) -> Report:
 class _EnvironmentCheck:
     """All checks of one environment. `make` creates further copies of the one in `copy`."""
 
-    def __init__(self, cfg: Config, copy: CheckedEnv, make: Callable[[], Any], seed: int) -> None:
+    def __init__(self, cfg: Config, copy: CheckedEnv, make: Callable[[], Env], seed: int) -> None:
         self.cfg, self.copy, self.make, self.seed = cfg, copy, make, seed
 
     def findings(self, steps: int, on_progress: ProgressCallback) -> Iterator[Finding]:
@@ -149,7 +151,7 @@ class _EnvironmentCheck:
     def _play(
         self,
         observers: Sequence[Observer],
-        act: Callable[[Timestep], Any],
+        act: Callable[[Timestep], np.ndarray],
         steps: int,
         on_progress: ProgressCallback,
     ) -> tuple[list[Transcript], list[Finding]]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
-
-import gymnasium as gym
 
 from gymnast.check.checked_env import Timestep
 from gymnast.check.finding import Finding
 from gymnast.check.observer import FirstViolation
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS
 from gymnast.envs.build.make import internal_time_limit
+from gymnast.envs.env_types import Env
 from gymnast.text.formatting import count_noun
 
 _FEW = 4
@@ -33,9 +31,7 @@ class EpisodeEndCheck:
     """Checks how episodes end. A time limit that is returned as terminated is the most common mistake: the
     critic then learns that no reward follows (Pardo et al. 2018)."""
 
-    def __init__(
-        self, env: gym.Env[Any, Any], limit: int | None, config_limit: int | None = None
-    ) -> None:
+    def __init__(self, env: Env, limit: int | None, config_limit: int | None = None) -> None:
         """`limit` is the known time limit of the environment; `config_limit` is the limit that the config
         applies in training."""
         self._env, self._limit, self._config_limit, self._longest = env, limit, config_limit, 0

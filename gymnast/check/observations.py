@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import gymnasium as gym
 import numpy as np
@@ -13,6 +12,7 @@ from gymnast.check.checked_env import Timestep, fingerprint
 from gymnast.check.finding import Finding
 from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
+from gymnast.envs.env_types import dict_obs
 from gymnast.spaces.spaces import BoxObs, DiscreteObs, Observation, blank_obs
 
 Array = np.ndarray
@@ -24,7 +24,7 @@ class ObsSpaceCheck:
     """Checks that observations are in their space, or within the declared facts if these are wider
     (training uses the facts)."""
 
-    def __init__(self, space: gym.Space[Any], kind: Observation, facts: Facts) -> None:
+    def __init__(self, space: gym.Space[object], kind: Observation, facts: Facts) -> None:
         self._space, self._kind, self._row = _widened_by(facts, space), kind, blank_obs(kind, 1)
         self._wrong = FirstViolation("observation")
         self._other_type = ""
@@ -73,7 +73,7 @@ class AliasingCheck:
 
     def __init__(self) -> None:
         self._wrong = FirstViolation("aliasing")
-        self._last: tuple[Any, bytes] | None = None
+        self._last: tuple[object, bytes] | None = None
 
     def observe(self, timestep: Timestep) -> None:
         """Checks that the previous observation is unchanged, and keeps this one."""
@@ -94,7 +94,7 @@ class DeclaredRangeCheck:
     """Checks that observation components are within their declared ranges, which may be narrower than the
     space."""
 
-    def __init__(self, space: gym.Space[Any], kind: Observation, facts: Facts) -> None:
+    def __init__(self, space: gym.Space[object], kind: Observation, facts: Facts) -> None:
         self._space, self._parts = _widened_by(facts, space), facts.observations
         self._size = (
             kind.size if isinstance(kind, BoxObs) else 1 if isinstance(kind, DiscreteObs) else None
@@ -137,13 +137,13 @@ class DeclaredRangeCheck:
             )
 
 
-def bounds_violation(space: gym.Space[Any], obs: Any, name: str = "the observation") -> str | None:
+def bounds_violation(
+    space: gym.Space[object], obs: object, name: str = "the observation"
+) -> str | None:
     """Returns a message for the first number outside the bounds of the space, or None. NaN and infinity are
     ignored, because `FiniteCheck` reports them. `name`: what the message calls the observation."""
     if isinstance(space, gym_spaces.Dict | gym_spaces.Tuple):
-        entries = space.spaces
-        named = entries.items() if isinstance(entries, Mapping) else enumerate(entries)
-        problems = (bounds_violation(entry, obs[key], f"entry {key}") for key, entry in named)
+        problems = (bounds_violation(s, o, f"entry {key}") for key, s, o in _entries(space, obs))
         return next((problem for problem in problems if problem is not None), None)
     if isinstance(space, gym_spaces.MultiBinary):
         low, high = np.zeros(space.shape), np.ones(space.shape)
@@ -161,7 +161,19 @@ def bounds_violation(space: gym.Space[Any], obs: Any, name: str = "the observati
     return f"{name} is {values[at]:.6g} at index {list(at)}, its space says {bounds}"
 
 
-def _widened_by(facts: Facts, space: gym.Space[Any]) -> gym.Space[Any]:
+def _entries(
+    space: gym_spaces.Dict | gym_spaces.Tuple, obs: object
+) -> Iterator[tuple[str, gym.Space[object], object]]:
+    """Yields name, space and observation of each entry."""
+    if isinstance(space, gym_spaces.Dict):
+        given = dict_obs(obs)
+        yield from ((name, entry, given[name]) for name, entry in space.spaces.items())
+    else:
+        assert isinstance(obs, tuple | list)
+        yield from ((str(i), entry, obs[i]) for i, entry in enumerate(space.spaces))
+
+
+def _widened_by(facts: Facts, space: gym.Space[object]) -> gym.Space[object]:
     """Returns a Box whose bounds include the declared ranges; other spaces are returned unchanged."""
     parts = facts.observations
     if not isinstance(space, gym_spaces.Box) or not np.issubdtype(space.dtype, np.floating):
@@ -176,7 +188,7 @@ def _widened_by(facts: Facts, space: gym.Space[Any]) -> gym.Space[Any]:
     return gym_spaces.Box(low, high, space.shape, low.dtype.type)
 
 
-def _other_type(space: gym.Space[Any], obs: Any) -> str | None:
+def _other_type(space: gym.Space[object], obs: object) -> str | None:
     """Returns a message if the dtype differs from that of the Box; None if not."""
     if isinstance(space, gym_spaces.Box) and np.asarray(obs).dtype != space.dtype:
         return f"its dtype is {np.asarray(obs).dtype}, its space says {space.dtype}"

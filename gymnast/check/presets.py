@@ -158,10 +158,10 @@ def _train_and_replay(target: str, cfg: Config, directory: Path) -> None:
         replay(used, trace)
 
 
-def short_run_overrides(cfg: Config) -> dict[str, Any]:
+def short_run_overrides(cfg: Config) -> dict[str, object]:
     """Returns overrides that make training take about a second; all other settings stay as in the preset."""
     own = type(cfg.algo).model_fields
-    algo: dict[str, Any] = {
+    algo: dict[str, object] = {
         "n_steps": _SPAN,
         "episodes": 1,
         "epochs": 1,
@@ -169,7 +169,7 @@ def short_run_overrides(cfg: Config) -> dict[str, Any]:
         "gradient_steps": 2,
         "warmup": _SPAN,
     }
-    settings = {
+    settings: dict[str, object] = {
         "env.n_envs": _COPIES,
         "stop.env_steps": _UPDATES * _COPIES * _SPAN,
         "stop.solved": "off",

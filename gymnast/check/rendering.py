@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import Any
 
-import gymnasium as gym
+import numpy as np
 from gymnasium import error
 
 from gymnast.check.checked_env import Timestep, env_traceback
 from gymnast.check.finding import Finding
 from gymnast.config.config import Config
+from gymnast.envs.env_types import Env
 from gymnast.errors import EnvError
 from gymnast.film.renderer import RENDER_MODES, EnvRenderer, headless_rendering
 
@@ -21,8 +21,8 @@ FRAMES = 5
 
 def check_rendering(
     cfg: Config,
-    env: gym.Env[Any, Any],
-    act: Callable[[Timestep], Any],
+    env: Env,
+    act: Callable[[Timestep], np.ndarray],
     seed: int,
     *,
     frames: int = FRAMES,
@@ -54,7 +54,7 @@ def check_rendering(
 
 
 def _render_episode(
-    renderer: EnvRenderer, act: Callable[[Timestep], Any], seed: int, frames: int
+    renderer: EnvRenderer, act: Callable[[Timestep], np.ndarray], seed: int, frames: int
 ) -> str:
     """Renders the reset and a few steps. Returns the size of a frame."""
     obs, info = renderer.env.reset(seed=seed)
@@ -70,7 +70,7 @@ def _render_episode(
     return f"{width} x {height}"
 
 
-def _check_fps(cfg: Config, env: gym.Env[Any, Any]) -> Iterator[Finding]:
+def _check_fps(cfg: Config, env: Env) -> Iterator[Finding]:
     """Compares the declared frames per second with the environment's metadata."""
     declared, own = cfg.facts.fps, env.metadata.get("render_fps")
     if declared is not None and own is not None and declared != own:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.trace import Trace
+from gymnast.spaces.spaces import Action, Observation
 
 if TYPE_CHECKING:
     from gymnast.collect.matches import MatchEnd
@@ -85,7 +86,7 @@ class Collector(Protocol):
     """Steps environments with the current policies and returns rollouts."""
 
     env: EnvDescription
-    spaces: dict[str, tuple[Any, Any]]
+    spaces: dict[str, tuple[Observation, Action]]
     """Observation and action space of each learned role."""
     seeding_warnings: tuple[str, ...]
     """Human-readable warnings about environments that do not reproduce from a seed."""
@@ -112,11 +113,11 @@ class Collector(Protocol):
         episodes are collected, which may take arbitrarily long."""
         ...
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Array]:
         """Returns everything that `load` needs to continue the unfinished episodes."""
         ...
 
-    def load(self, arrays: dict[str, Any]) -> dict[int, str]:
+    def load(self, arrays: dict[str, Array]) -> dict[int, str]:
         """Restores the unfinished episodes. Returns each copy for which that failed, with the reason."""
         ...
 

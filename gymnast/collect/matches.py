@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from gymnast.policy.policy import Policy
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.role_arrays import arrays_of_role, strip_prefix
 from gymnast.seeds import episode_seeds
-from gymnast.spaces.spaces import space_text
+from gymnast.spaces.spaces import Action, Observation, space_text
 
 Array = np.ndarray
 _NONE = np.zeros(0, dtype=np.int64)
@@ -65,7 +65,7 @@ class MatchCollector:
         self.matches, self.seed, self.should_trace = matches, seed, should_trace
         self.learners, self.seeding_warnings = tuple(learners), tuple(seeding_warnings)
         self.env = EnvDescription.of(matches, _space_texts(matches.roles), matches.outcomes)
-        self.spaces: dict[str, tuple[Any, Any]] = {
+        self.spaces: dict[str, tuple[Observation, Action]] = {
             name: (matches.roles[name].obs, matches.roles[name].action) for name in learners
         }
         self.task_sampler: TaskSampler | None = None
@@ -230,8 +230,8 @@ class MatchCollector:
         steps = self.running.complete_episode(match, length, piece)
         return MatchTrace(
             seed=seed,
-            actions={name: steps[f"action.{name}"].copy() for name in self.seats},
-            rewards={name: steps[f"reward.{name}"].copy() for name in self.seats},
+            actions={name: np.asarray(steps[f"action.{name}"]).copy() for name in self.seats},
+            rewards={name: np.asarray(steps[f"reward.{name}"]).copy() for name in self.seats},
             cast=dict(end.cast),
             outcome=end.outcome,
             version=version,
@@ -282,7 +282,7 @@ class MatchCollector:
         if self.matches.reset([match], [int(self.running.seed[match])]):
             return False
         for t in range(int(self.running.length[match])):
-            actions = {name: past[f"action.{name}"][t] for name in roles}
+            actions = {name: np.asarray(past[f"action.{name}"])[t] for name in roles}
             # `step` takes actions of all matches, but only this one is stepped.
             every = {n: np.repeat(a[None], self.matches.n_matches, 0) for n, a in actions.items()}
             step = self.matches.step(every, [match])

@@ -97,7 +97,7 @@ def _replay_vector(envs: VectorBackend, history: Mapping[str, Array]) -> Array:
 
 def _actions(running: RunningEpisodes, copy: int) -> Array:
     """Returns the actions of a copy's unfinished episode, [t, ...]; none right after its reset."""
-    return running.partial_episode(copy).get("env_action", np.zeros((0,)))
+    return np.asarray(running.partial_episode(copy).get("env_action", np.zeros((0,))))
 
 
 def _has_fault(faults: Sequence[Fault], n: int) -> Array:

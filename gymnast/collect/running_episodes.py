@@ -8,15 +8,14 @@ episode of a copy is its last `length` steps. Slicing out a single copy is left 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gymnast.images import as_arrays, concatenate, from_arrays
+from gymnast.images import ObsArray, as_arrays, concatenate, from_arrays
 
 Array = np.ndarray
-Columns = dict[str, Any]
+Columns = Mapping[str, ObsArray]
 """Arrays by name, [T, ...] for one copy or [T, N, ...] for all; observations may be `Images`."""
 MAX_BYTES = 2**25
 """Size of the kept rollouts above which a few long episodes are copied out of them to free the rest."""

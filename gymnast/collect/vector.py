@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from gymnast.envs.backends.backend import Backend, Step, any_true, info_metrics
 from gymnast.policy.policy import Policy
 from gymnast.runs.role_arrays import strip_prefix
 from gymnast.seeds import episode_seeds, stream
+from gymnast.spaces.spaces import Action, Observation
 
 Array = np.ndarray
 _INITIAL_CAPACITY = 256
@@ -56,7 +57,9 @@ class VectorCollector:
         self.should_trace, self.keep_obs = should_trace, keep_obs
         self.step_keys, self.seeding_warnings = tuple(step_keys), tuple(seeding_warnings)
         self.env = EnvDescription.of(envs, envs.space_texts)
-        self.spaces: dict[str, tuple[Any, Any]] = {ROLE: (envs.obs_space, envs.action_space)}
+        self.spaces: dict[str, tuple[Observation, Action]] = {
+            ROLE: (envs.obs_space, envs.action_space)
+        }
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
         """Whether the current observation of each copy is the first of an episode, [N]."""
@@ -256,7 +259,7 @@ class VectorCollector:
         buffer.ends.record(t, ended, step.terminated, step.obs, metrics)
         self._faults.episode_finished(ended)
 
-    def _metrics(self, info: Mapping[str, Any]) -> dict[str, float]:
+    def _metrics(self, info: Mapping[str, object]) -> dict[str, float]:
         return info_metrics(info, self.metric_keys, self.envs.name)
 
     def _reset(self, copies: Array) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -35,10 +34,10 @@ def make_trace(
         seed=int(ends.episodes.seed[k]),
         env=int(ends.env[k]),
         # Copies, because a view would keep the whole rollout in memory.
-        action=columns["env_action"].copy(),
-        reward=columns["reward"].copy(),
-        value=columns["value"].copy(),
-        dist=columns["dist"].copy(),
+        action=np.asarray(columns["env_action"]).copy(),
+        reward=np.asarray(columns["reward"]).copy(),
+        value=np.asarray(columns["value"]).copy(),
+        dist=np.asarray(columns["dist"]).copy(),
         obs=obs,
         terminated=not truncated,
         truncated=truncated,
@@ -67,14 +66,18 @@ def keep_whole_episodes(
     }
     if "mask" in padded:
         # Without any allowed action, the log-probabilities of padding steps would be NaN.
-        padded["mask"][~padded["valid"]] = True
+        mask, valid = np.asarray(padded["mask"]), np.asarray(padded["valid"])  # no copies
+        mask[~valid] = True
     # The episodes have moved, and with them the steps at which they end.
     t = np.array([place.stop - 1 for place in rows], dtype=np.int64)
     return make_rollout(padded, np.asarray(padded["obs"][-1]), replace(ends, t=t))
 
 
 def _pad(
-    pieces: Sequence[Any], at: Sequence[tuple[slice, int]], shape: tuple[int, int], like: ObsArray
+    pieces: Sequence[ObsArray],
+    at: Sequence[tuple[slice, int]],
+    shape: tuple[int, int],
+    like: ObsArray,
 ) -> ObsArray:
     """Returns a column of shape [T, N, ...] with each piece at its (rows, column), and zeros elsewhere.
     `shape`: (T, N); `like`: a column with the dtype and the remaining shape."""

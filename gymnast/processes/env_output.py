@@ -17,7 +17,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, TextIO
+from functools import partial
+from typing import TextIO
 
 _STDOUT, _STDERR = 1, 2
 _COLORS = re.compile(r"\x1b\[[0-9;]*m")
@@ -53,7 +54,7 @@ def separate_env_output() -> Iterator[TextIO]:
     _separation = separation = _Separation(_copy_of(before) if is_file else before, is_file)
     _point_stdout_to(_STDERR)
     sys.stdout = lines = _LoggedLines()
-    warnings.showwarning = _collect_warning
+    warnings.showwarning = partial(_report_once, _keep_for_end)
     sys.breakpointhook = _breakpoint
     try:
         yield separation.out
@@ -81,7 +82,7 @@ def redirect_env_output(file: int, write_line: Callable[[str], None]) -> Iterato
         write_line(f"warning: {text}")
     _separation.warned.clear()
     show_before = warnings.showwarning
-    warnings.showwarning = lambda *warning: _report_once(warning, write_line)
+    warnings.showwarning = partial(_report_once, write_line)
     _point_stdout_to(file)
     try:
         yield
@@ -126,17 +127,22 @@ class _LoggedLines(io.TextIOBase):
         logging.getLogger("gymnast.envs").warning("environment: %s", line)
 
 
-def _collect_warning(*warning: Any) -> None:
-    """Replaces `warnings.showwarning`: keeps a warning for the log, or for the end of the command."""
+def _keep_for_end(line: str) -> None:
+    """Keeps a warning for the log of a run, or for the end of the command."""
     if _separation is not None:
-        warned = _separation.warned
-        _report_once(warning, lambda text: warned.setdefault(text.removeprefix("warning: ")))
+        _separation.warned.setdefault(line.removeprefix("warning: "))
 
 
-def _report_once(warning: tuple[Any, ...], keep: Callable[[str], Any]) -> None:
-    """Passes a warning to `keep`, unless it was reported before. `warning`: arguments of
-    `warnings.showwarning`."""
-    message, category, filename, lineno = warning[:4]
+def _report_once(
+    keep: Callable[[str], None],
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    *_: object,
+) -> None:
+    """Passes a warning to `keep`, as one line, unless it was reported before. The other arguments are those
+    of `warnings.showwarning`."""
     # Gymnasium colors its warnings and puts "WARN: " in front.
     text = _COLORS.sub("", str(message)).removeprefix("WARN: ")
     text = f"{text} ({category.__name__}, {filename}:{lineno})"
@@ -145,7 +151,7 @@ def _report_once(warning: tuple[Any, ...], keep: Callable[[str], Any]) -> None:
         keep(f"warning: {text}")
 
 
-def _breakpoint(*args: Any, **kwargs: Any) -> Any:
+def _breakpoint(*args: object, **kwargs: object) -> object:
     """Gives the debugger the terminal as standard output."""
     if _separation is not None:
         sys.stdout = _separation.out

@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from gymnast.spaces.observations import Observation, blank_obs
 from gymnast.spaces.policy_facts import facts_for_policy_obs
 
 Array = np.ndarray
+T = TypeVar("T")
 Term = Callable[[Steps], Array]
 
 
@@ -168,7 +169,7 @@ def term_values(name: str, term: Term, steps: Steps) -> Array:
     return value
 
 
-def _naming_term(name: str, work: Callable[[], Any]) -> Any:
+def _naming_term(name: str, work: Callable[[], T]) -> T:
     """Calls `work` and turns any exception into a ConfigError that names the term."""
     try:
         return work()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,10 @@ from gymnast.shaping.steps import ObsBatch, Steps, TermContext
 from gymnast.spaces.observations import DiscreteObs
 
 Array = np.ndarray
-Table = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
-"""State -> action -> possible outcomes: (probability, next state, reward, terminated)."""
+Outcome = tuple[float, int, float, bool]
+"""Probability, next state, reward and terminated."""
+Table = Mapping[int, Mapping[int, Sequence[Outcome]]]
+"""State -> action -> possible outcomes."""
 
 
 class Progress:
@@ -78,5 +79,5 @@ def _states_before_goal(table: Table) -> list[int]:
     ]
 
 
-def _outcomes(actions: Mapping[int, Any]) -> list[tuple[float, int, float, bool]]:
+def _outcomes(actions: Mapping[int, Sequence[Outcome]]) -> list[Outcome]:
     return [outcome for outcomes in actions.values() for outcome in outcomes]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ def step_fingerprint(
 ) -> bytes:
     """Returns a fingerprint of a reset (`step` is None) or step of the match in `slot`. Only agents in play
     count; `in_play`: role -> mask [seats]."""
-    parts: list[Any] = [obs[role][slot][mask] for role, mask in in_play.items()]
+    parts: list[object] = [obs[role][slot][mask] for role, mask in in_play.items()]
     if step is not None:
         for by_role in (step.reward, step.terminated, step.truncated):
             parts += [by_role[role][slot][mask] for role, mask in in_play.items()]

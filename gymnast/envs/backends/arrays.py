@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import mmap
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gymnast.spaces import spaces
 from gymnast.spaces.spaces import Action, Observation
@@ -95,7 +95,7 @@ class CopyArrays:
         self.terminated[copies] = self.truncated[copies] = False
         self.mask[copies] = True
 
-    def actions(self, dtype: Any, shape: tuple[int, ...]) -> Array:
+    def actions(self, dtype: DTypeLike, shape: tuple[int, ...]) -> Array:
         """Returns the memory for actions as an array [N, *shape] of the given dtype."""
         batch_shape = (len(self.obs), *shape)
         n_bytes = int(np.prod(batch_shape, dtype=int)) * np.dtype(dtype).itemsize
@@ -104,7 +104,7 @@ class CopyArrays:
 
 _SHARED = ("masked", "now", "action")
 """Arrays that do not have one row per copy."""
-_Columns = dict[str, tuple[Any, tuple[int, ...]]]
+_Columns = dict[str, tuple[DTypeLike, tuple[int, ...]]]
 
 
 def _columns(

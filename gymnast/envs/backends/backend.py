@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol, SupportsFloat, SupportsIndex
 
 import numpy as np
 
+from gymnast.envs.env_types import Info
 from gymnast.errors import EnvError
 from gymnast.policy.actions import head_for
 from gymnast.spaces.spaces import Action, BoxAction, Observation
@@ -46,6 +47,14 @@ class Fault:
         return self.caused_by is not None
 
 
+class Infos(Protocol):
+    """The `info` of each copy."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, copy: int, /) -> Info: ...
+
+
 @dataclass(slots=True)
 class Step:
     """One step of every copy. The arrays [N, ...] are the backend's own buffers: copy what you keep."""
@@ -55,7 +64,7 @@ class Step:
     reward: Array
     terminated: Array
     truncated: Array
-    infos: Sequence[dict[str, Any]]
+    infos: Infos
     stepped: Array | None = None
     """False where a copy only started its next episode and ignored the action (Gymnasium's NEXT_STEP
     autoreset): that is no transition to learn from. None if all copies were stepped."""
@@ -119,7 +128,7 @@ def raise_fault(name: str, faults: Sequence[Fault], fix: str = "fix the environm
 
 
 def info_metrics(
-    info: Mapping[str, Any], metric_keys: Mapping[str, str], env: str
+    info: Mapping[str, object], metric_keys: Mapping[str, str], env: str
 ) -> dict[str, float]:
     """Returns metric -> value from the last info of an episode. `metric_keys`: metric -> key of info; keys
     that the info lacks are left out. `env`: name of the environment for messages. Raises EnvError for a value
@@ -128,11 +137,18 @@ def info_metrics(
     for metric, key in metric_keys.items():
         if key in info:
             try:
-                metrics[metric] = float(info[key])
+                metrics[metric] = as_float(info[key])
             except (TypeError, ValueError):
                 what = f"metrics.{metric}: info[{key!r}] is {info[key]!r}, not a number"
                 raise EnvError(what, at=env) from None
     return metrics
+
+
+def as_float(value: object) -> float:
+    """Returns a value of `info` as a float. Raises TypeError or ValueError if it is not a number."""
+    if not isinstance(value, SupportsFloat | SupportsIndex | str):
+        raise TypeError(f"{value!r} is not a number")
+    return float(value)
 
 
 def random_actions(

@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-import gymnasium as gym
 import numpy as np
 
 from gymnast.envs.backends import active_calls
@@ -17,6 +16,7 @@ from gymnast.envs.backends.arrays import NO_COPY, CopyArrays
 from gymnast.envs.backends.backend import Fault, Step
 from gymnast.envs.backends.step_info import read_info_values
 from gymnast.envs.build.strip_wrappers import has_default_limit, strip_wrappers, time_limit
+from gymnast.envs.env_types import Env, Info
 from gymnast.processes import guard
 from gymnast.spaces import spaces
 from gymnast.spaces.spaces import BoxObs
@@ -32,7 +32,7 @@ class InProcessBackend:
 
     def __init__(
         self,
-        make: Callable[[], gym.Env[Any, Any]],
+        make: Callable[[], Env],
         n_envs: int,
         name: str,
         *,
@@ -62,14 +62,15 @@ class InProcessBackend:
         self._start = [0] * n_envs
         self._next_limit: float = math.inf
         """Clock value at which the oldest episode reaches the time limit."""
-        self._infos: list[dict[str, Any]] = [{} for _ in range(n_envs)]
+        self._infos: list[Info] = [{} for _ in range(n_envs)]
         self._all_copies = range(n_envs)
         self._broken: set[int] = set()
         """Copies that had a fault and must be created again before their next reset."""
         keys = len(self._step_keys)
         rows = CopyArrays.create(self.obs_space, self.action_space, n_envs, keys=keys)
         self.use_buffers(rows.worker_view(0, range(n_envs)))
-        self._now: Any = [NO_COPY]  # read by a watchdog; in a worker process also by the trainer
+        # Read by a watchdog; in a worker process also by the trainer.
+        self._now: list[int] | Array = [NO_COPY]
         self._calls = 0
         self._was_reset = False
         active_calls.register(self)
@@ -127,7 +128,7 @@ class InProcessBackend:
         # Local variables are faster than attributes, and the loop below runs once per env step.
         obs_rows, shape, put = self.obs, self.obs_space.shape, self.obs_space.put
         # Fast path: a plain array of the right shape needs no conversion and no check.
-        plain = np.ndarray if self._flat_obs is not None else None
+        is_vector, ndarray = self._flat_obs is not None, np.ndarray
         steps, infos, rewards, now = self._steps, self._infos, self._rewards, self._now
         faults: list[Fault] = []
         # 1. Step the copies one after the other and write their results into the buffers.
@@ -140,7 +141,7 @@ class InProcessBackend:
                 continue
             problem = None
             try:
-                if type(obs) is plain and obs.shape == shape:
+                if is_vector and type(obs) is ndarray and obs.shape == shape:
                     obs_rows[i] = obs
                 else:
                     problem = put(obs_rows, i, obs)
@@ -233,12 +234,12 @@ class InProcessBackend:
         return [self._fault(i, problem) for i, problem in problems if problem is not None]
 
     def _invalid_output(
-        self, copy: int, obs: Any, reward: Any, terminated: Any, truncated: Any
+        self, copy: int, obs: object, reward: object, terminated: bool, truncated: bool
     ) -> str | None:
         """Stores what can be stored of the result of a step, and returns why the rest could not be."""
         problem = self.obs_space.put(self.obs, copy, obs)
         try:
-            self._reward[copy] = reward
+            self._reward[copy] = np.asarray(reward)
         except (TypeError, ValueError):
             problem = f"the reward is {reward!r}, not a number"
         try:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import socket
 import struct
-from typing import Any
+from typing import Any, TypedDict
+
+from gymnast.envs.env_types import Info
 
 STEP, STEP_CHOSEN, RESET_CHOSEN, ACTIONS = b"s", b"c", b"r", b"a"
 """Commands. `ACTIONS` is followed by a document with the dtype and shape of the following actions."""
@@ -17,7 +19,56 @@ EMPTY_REPLY = struct.pack("<I", 0)
 """Reply of length 0: nothing to report."""
 
 
-def send(link: socket.socket, document: Any) -> None:
+class WorkerSpec(TypedDict):
+    """The first document that a worker receives: the copies that it has to create."""
+
+    env: dict[str, object]
+    """The config section `env`."""
+    limit: tuple[int | None, int | None]
+    """The fields of `EpisodeLimit`."""
+    info_keys: list[str]
+    step_keys: list[str]
+    part: int
+    """Number of this worker, of `parts` in total."""
+    parts: int
+    copies: tuple[int, int]
+    """First copy of this worker, and the first one after its last."""
+
+
+class EnvInfo(TypedDict):
+    """Spaces and limits of the environment, as a worker reports them."""
+
+    obs_space: dict[str, object]
+    action_space: dict[str, object]
+    described: tuple[str, str]
+    """Text of both spaces."""
+    time_limit: int | None
+    has_default_limit: bool
+    elements: int
+    """Numbers per action."""
+
+
+class ActionType(TypedDict):
+    """The dtype and shape of the actions in the shared memory."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class Reply(TypedDict, total=False):
+    """The report of a worker."""
+
+    made: EnvInfo
+    """Only in the first reply, once the copies are created."""
+    refused: list[str]
+    """Message and fix of an EnvError; in the first reply also its traceback."""
+    faults: list[tuple[int, int, str, str]]
+    """Copy, step, message and traceback of each fault."""
+    infos: list[tuple[int, Info]]
+    """Copies whose episode ended, each with its last info."""
+
+
+def send(link: socket.socket, document: WorkerSpec | Reply | ActionType) -> None:
     """Sends a document: its length in 4 bytes (little-endian), then the document as JSON."""
     text = json.dumps(document).encode()
     link.sendall(struct.pack("<I", len(text)) + text)

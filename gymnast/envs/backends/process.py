@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from gymnast.envs.backends import messages
 from gymnast.envs.backends.arrays import NO_COPY, CopyArrays
 from gymnast.envs.backends.backend import Fault, Step
 from gymnast.envs.backends.worker import Worker, WorkerLost
+from gymnast.envs.env_types import Info
 from gymnast.errors import EnvError
 from gymnast.runs.machine import usable_cores
 from gymnast.spaces import spaces
@@ -53,13 +54,20 @@ class ProcessBackend:
         parts = min(cfg.workers or usable_cores(), n)
         # Worker k runs the copies edges[k] to edges[k + 1] - 1: contiguous, and as even as possible.
         edges = [n * part // parts for part in range(parts + 1)]
-        spec = {"env": cfg.model_dump(mode="json"), "limit": limit, "info_keys": list(info_keys)}
-        spec |= {"parts": parts, "step_keys": list(step_keys)}
+        env = cfg.model_dump(mode="json")
         self._n_keys = len(step_keys)
         self.workers = [
             Worker(
                 range(first, last),
-                {**spec, "part": part, "copies": [first, last]},
+                messages.WorkerSpec(
+                    env=env,
+                    limit=limit,
+                    info_keys=list(info_keys),
+                    step_keys=list(step_keys),
+                    part=part,
+                    parts=parts,
+                    copies=(first, last),
+                ),
                 cfg.timeout,
                 lambda line, part=part: on_output(f"environment worker {part}: {line}"),
             )
@@ -67,7 +75,7 @@ class ProcessBackend:
         ]
         self._owner = [worker for worker in self.workers for _ in worker.copies]
         """The worker that runs each copy."""
-        self._env_info: dict[str, Any] = {}
+        self._env_info: messages.EnvInfo
         """Spaces and limits of the environment, as worker 0 reported them."""
         self._memory: int | None = None
         """File descriptor of the shared memory."""
@@ -76,7 +84,7 @@ class ProcessBackend:
         reported by the copy's next step."""
         self._age = np.zeros(n, dtype=np.int64)
         """Steps in the current episode, [N]. Kept here because a dead worker cannot be asked."""
-        self._infos: list[dict[str, Any]] = [{} for _ in range(n)]
+        self._infos: list[Info] = [{} for _ in range(n)]
         try:
             self._open(parts)
         except BaseException:
@@ -94,9 +102,10 @@ class ProcessBackend:
             self._env_info = info = self.workers[0].receive_env_info()
             self.obs_space = spaces.from_json(info["obs_space"])
             self.action_space = spaces.from_json(info["action_space"])
-            self.space_texts: tuple[str, str] = tuple(info["described"])
-            self.time_limit: int | None = info["time_limit"]
-            self.has_default_limit: bool = info["has_default_limit"]
+            obs_text, action_text = info["described"]
+            self.space_texts = obs_text, action_text
+            self.time_limit = info["time_limit"]
+            self.has_default_limit = info["has_default_limit"]
             shape = self.obs_space, self.action_space, self.n_envs
             sizes = {"elements": info["elements"], "parts": parts, "keys": self._n_keys}
             self._memory = memory = _anonymous_file(CopyArrays.size(*shape, **sizes))
@@ -215,7 +224,7 @@ class ProcessBackend:
                 if "refused" in report:
                     message, fix = report["refused"]
                     raise EnvError(message, fix=fix)
-                faults += [Fault(*fault) for fault in report["faults"]]
+                faults += [Fault(*fault) for fault in report.get("faults", ())]
                 for copy, info in report.get("infos", ()):
                     self._infos[copy] = info
         return faults
@@ -255,7 +264,7 @@ class ProcessBackend:
                 faults += self._faults_of(worker, lost.message, lost.output)
         return faults
 
-    def _connect(self, worker: Worker, env_info: dict[str, Any]) -> None:
+    def _connect(self, worker: Worker, env_info: messages.EnvInfo) -> None:
         """Gives a worker the shared memory. `env_info`: the spaces and limits that it reported. Raises
         EnvError if its copies differ from those of the others, for example after the source of the
         environment was changed during a run."""
@@ -269,8 +278,8 @@ class ProcessBackend:
 
     def _send_action_type(self, worker: Worker) -> None:
         """Sends how to read the bytes of the actions in the shared memory."""
-        action_type = {"dtype": self._actions.dtype.str, "shape": self._actions.shape[1:]}
-        worker.notify(messages.ACTIONS, action_type)
+        dtype, shape = self._actions.dtype.str, self._actions.shape[1:]
+        worker.notify(messages.ACTIONS, messages.ActionType(dtype=dtype, shape=shape))
 
 
 def _anonymous_file(size: int) -> int:

@@ -19,7 +19,6 @@ import time
 import traceback
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -27,9 +26,10 @@ from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backends import child, messages
 from gymnast.envs.backends.arrays import CopyArrays
-from gymnast.envs.backends.backend import Fault
+from gymnast.envs.backends.backend import Fault, as_float
 from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.build.make import make_env
+from gymnast.envs.env_types import Info
 from gymnast.errors import EnvError
 from gymnast.spaces import spaces
 
@@ -66,7 +66,7 @@ def main() -> None:
 class Worker:
     """The environments of this process, and the loop that executes the trainer's commands."""
 
-    def __init__(self, link: socket.socket, spec: dict[str, Any]) -> None:
+    def __init__(self, link: socket.socket, spec: messages.WorkerSpec) -> None:
         """Creates the copies, reports their spaces, and waits for the shared memory that follows from
         them. `spec`: what `ProcessBackend` sends."""
         cfg = EnvConfig.model_validate(spec["env"])
@@ -78,15 +78,15 @@ class Worker:
             make, len(self.copies), cfg.id, masked=cfg.action_mask, step_keys=keys
         )
         elements = int(np.prod(self.envs.envs[0].action_space.shape or (), dtype=int))
-        made = {
-            "obs_space": spaces.to_json(self.envs.obs_space),
-            "action_space": spaces.to_json(self.envs.action_space),
-            "described": self.envs.space_texts,
-            "time_limit": self.envs.time_limit,
-            "has_default_limit": self.envs.has_default_limit,
-            "elements": elements,
-        }
-        messages.send(link, {"made": made})
+        made = messages.EnvInfo(
+            obs_space=spaces.to_json(self.envs.obs_space),
+            action_space=spaces.to_json(self.envs.action_space),
+            described=self.envs.space_texts,
+            time_limit=self.envs.time_limit,
+            has_default_limit=self.envs.has_default_limit,
+            elements=elements,
+        )
+        messages.send(link, messages.Reply(made=made))
         _, (memory, *_), _, _ = socket.recv_fds(link, 1, 1)
         self.all_rows = CopyArrays.create(
             self.envs.obs_space,
@@ -106,7 +106,7 @@ class Worker:
         """Executes commands until the other end closes."""
         while command := self.link.recv(1):
             if command == messages.ACTIONS:
-                action_type = messages.receive(self.link)
+                action_type: messages.ActionType = messages.receive(self.link)
                 actions = self.all_rows.actions(action_type["dtype"], tuple(action_type["shape"]))
                 self.actions = actions[self.copies.start : self.copies.stop]
                 continue
@@ -116,14 +116,14 @@ class Worker:
             else:
                 messages.send(self.link, report)
 
-    def _reset(self) -> dict[str, Any] | None:
+    def _reset(self) -> messages.Reply | None:
         """Resets the copies that are marked in the shared memory, with the seeds stored there. Returns their
         faults as a document, None if there are none."""
         copies = np.flatnonzero(self.rows.chosen).tolist()
         faults = self.envs.reset(copies, self.rows.seed[copies].tolist())
         return {"faults": self._fault_rows(faults)} if faults else None
 
-    def _step(self, command: bytes) -> dict[str, Any] | None:
+    def _step(self, command: bytes) -> messages.Reply | None:
         """Steps all copies or, for STEP_CHOSEN, the ones marked in the shared memory. Returns what has to be
         reported, None if nothing has. Observations, rewards and end flags are not part of the report: the
         trainer reads them from the shared memory."""
@@ -134,19 +134,19 @@ class Worker:
         except EnvError as problem:
             return {"refused": [problem.message, problem.fix]}
         # Infos can hold anything and cost a JSON document, so only the last of an episode is sent.
-        infos: list[Any] = []
+        infos: list[tuple[int, Info]] = []
         if self.info_keys:
             ended = np.flatnonzero(step.terminated | step.truncated).tolist()
-            infos = [[self.copies[i], self._kept_info(step.infos[i])] for i in ended]
+            infos = [(self.copies[i], self._kept_info(step.infos[i])) for i in ended]
         if not (infos or step.faults):
             return None
         return {"faults": self._fault_rows(step.faults), "infos": infos}
 
-    def _fault_rows(self, faults: tuple[Fault, ...]) -> list[Any]:
+    def _fault_rows(self, faults: tuple[Fault, ...]) -> list[tuple[int, int, str, str]]:
         """Returns the faults as JSON, with the trainer's numbers of the copies."""
-        return [[self.copies[f.copy], f.step, f.message, f.traceback] for f in faults]
+        return [(self.copies[f.copy], f.step, f.message, f.traceback) for f in faults]
 
-    def _kept_info(self, info: dict[str, Any]) -> dict[str, Any]:
+    def _kept_info(self, info: Info) -> Info:
         return {key: _plain(info[key]) for key in self.info_keys if key in info}
 
 
@@ -161,10 +161,10 @@ def _yield_core_to_trainer() -> None:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> float | str:
     """Returns the value as a float or, if it is not a number, as text for the error message."""
     try:
-        return float(value)
+        return as_float(value)
     except (TypeError, ValueError):
         return value if isinstance(value, str) else repr(value)
 

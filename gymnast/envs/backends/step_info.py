@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ Array = np.ndarray
 _FIX = "name a key of info that holds one finite number per step in shaping.NAME.kwargs.key"
 
 
-def read_info_values(info: Mapping[str, Any], keys: Sequence[str], env: str) -> list[float]:
+def read_info_values(info: Mapping[str, object], keys: Sequence[str], env: str) -> list[float]:
     """Returns the value of each key in the info of one copy's step; NaN where it is missing. `env`: name of
     the environment for messages. Raises EnvError for a value that is not one finite number."""
     located = ((key, *_holder(info, key)) for key in keys)
@@ -30,7 +29,7 @@ def read_info_values(info: Mapping[str, Any], keys: Sequence[str], env: str) -> 
     ]
 
 
-def read_vector_info(info: Mapping[str, Any], keys: Sequence[str], n: int, env: str) -> Array:
+def read_vector_info(info: Mapping[str, object], keys: Sequence[str], n: int, env: str) -> Array:
     """Returns the values for all n copies, [n, keys], from the info of a Gymnasium vector: one array per key,
     with the boolean array `_KEY` marking the copies that have it. NaN for the others. `env`: name of the
     environment for messages."""
@@ -49,7 +48,7 @@ def read_vector_info(info: Mapping[str, Any], keys: Sequence[str], n: int, env: 
     return table
 
 
-def _holder(info: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any] | None, str]:
+def _holder(info: Mapping[str, object], key: str) -> tuple[Mapping[str, object] | None, str]:
     """Returns the dict that contains the key (None if there is none), and the key's name in that dict."""
     if key in info:
         return info, key
@@ -62,15 +61,16 @@ def _holder(info: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any] | None
     return (info if name in info else None), name
 
 
-def _number(value: Any, key: str, env: str) -> float:
+def _number(value: object, key: str, env: str) -> float:
     """Returns the value as a float. Raises EnvError if it is not one finite number."""
-    is_numpy_scalar = isinstance(value, np.ndarray | np.generic) and value.size == 1
-    scalar = value.item() if is_numpy_scalar else value
+    scalar = value
+    if isinstance(value, np.ndarray | np.generic) and value.size == 1:
+        scalar = value.item()
     if not isinstance(scalar, int | float) or not math.isfinite(scalar):
         raise _not_a_number(key, value, env)
     return float(scalar)
 
 
-def _not_a_number(key: str, value: Any, env: str) -> EnvError:
+def _not_a_number(key: str, value: object, env: str) -> EnvError:
     what = f"info[{key!r}] is {value!r} of type {type(value).__name__}, not one finite number"
     return EnvError(f"{env}: {what}", fix=_FIX)

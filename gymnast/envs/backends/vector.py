@@ -12,21 +12,28 @@ Where they cannot be reset either, one fault ends the running episodes of all co
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from gymnasium import error
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode
 
 from gymnast.envs.backends import active_calls
 from gymnast.envs.backends.active_calls import ActiveCall
 from gymnast.envs.backends.backend import OTHER_BACKEND_FIX, Fault, Step, any_true
 from gymnast.envs.backends.history import History
 from gymnast.envs.backends.step_info import read_vector_info
-from gymnast.envs.backends.vector_obs import LastInfos, Problems, VectorObs, check_columns
+from gymnast.envs.backends.vector_obs import (
+    LastInfos,
+    Problems,
+    VectorInfo,
+    VectorObs,
+    check_columns,
+)
+from gymnast.envs.env_types import Info, VectorEnv
 from gymnast.errors import EnvError
 
 Array = np.ndarray
@@ -39,7 +46,7 @@ class VectorBackend:
 
     def __init__(
         self,
-        make: Callable[[], VectorEnv[Any, Any, Any]],
+        make: Callable[[], VectorEnv],
         name: str,
         *,
         info_keys: Sequence[str] = (),
@@ -147,7 +154,9 @@ class VectorBackend:
         reward, terminated, truncated = (column for column, _ in columns)
         reward, over = reward.astype(np.float64), terminated | truncated
         problems = self._store(obs, info, reward, over)
-        infos = LastInfos(info, self._info_keys, over.copy() if problems else over)
+        # With SAME_STEP, `info` already belongs to the next episode and `final_info` to the one that ended.
+        final_info: VectorInfo = info.get("final_info", info)
+        infos = LastInfos(final_info, self._info_keys, over.copy() if problems else over)
         faults = self._faults(problems)
         if self._broken:
             return self._empty_step(faults)
@@ -160,7 +169,7 @@ class VectorBackend:
         stepped = ~only_starts if any_true(only_starts) else None
         step = Step(self.obs, reward, terminated, truncated, infos, stepped, faults)
         if self._step_keys:
-            step.info_values = self._numbers(info, over)
+            step.info_values = self._numbers(info, final_info, over)
         return step
 
     def close(self) -> None:
@@ -172,16 +181,16 @@ class VectorBackend:
         step = int(self._age.max()) if self._busy == "step" else 0
         return ActiveCall(self.name, None, step, self._calls)
 
-    def _numbers(self, info: Mapping[str, Any], over: Array) -> Array:
+    def _numbers(self, info: VectorInfo, final_info: VectorInfo, over: Array) -> Array:
         """Returns the values of step_keys in this step's info, [N, keys]. For episodes that ended in
         SAME_STEP mode they come from the final info."""
         arguments = self._step_keys, self.n_envs, self.name
         values = read_vector_info(info, *arguments)
-        if "final_info" in info and any_true(over):
-            values[over] = read_vector_info(info["final_info"], *arguments)[over]
+        if final_info is not info and any_true(over):
+            values[over] = read_vector_info(final_info, *arguments)[over]
         return values
 
-    def _store(self, obs: Any, info: Mapping[str, Any], reward: Array, over: Array) -> Problems:
+    def _store(self, obs: object, info: VectorInfo, reward: Array, over: Array) -> Problems:
         """Stores the observations and masks of a step and returns what is wrong with them. `over`: copies
         whose episode ended, [N]. In SAME_STEP mode the returned observation of an ended copy is the next
         episode's first: it is kept in `_next`, and the final observation takes its place."""
@@ -263,13 +272,14 @@ class VectorBackend:
 
     def _reset_vector(
         self, chosen: list[int], seeds: Sequence[int], reset_mask: Array | None
-    ) -> tuple[Any, Any]:
+    ) -> tuple[object, VectorInfo]:
         """Resets the vector and returns its observations and infos: with a seed per chosen copy if it accepts
         that, else with one seed for all. `reset_mask`: mask of the copies to reset, bool [N]; None for
         all."""
         options = {} if reset_mask is None else {"options": {"reset_mask": reset_mask}}
         if self._seed_each is not False:
             seed_of = dict(zip(chosen, seeds, strict=True))
+            # Gymnasium declares int | None, although its own vectors accept a list.
             seed_per_copy: Any = [seed_of.get(copy) for copy in range(self.n_envs)]
             try:
                 result = self._vector.reset(seed=seed_per_copy, **options)
@@ -327,10 +337,10 @@ class VectorBackend:
         return Step(self.obs, none, never, never, _NO_INFO * self.n_envs, faults=faults)
 
 
-_NO_INFO: list[dict[str, Any]] = [{}]
+_NO_INFO: list[Info] = [{}]
 
 
-def _mode_of(vector: VectorEnv[Any, Any, Any], name: str) -> AutoresetMode:
+def _mode_of(vector: VectorEnv, name: str) -> AutoresetMode:
     """Returns the declared autoreset mode. It cannot be guessed: a wrong one would mix up episodes."""
     mode = vector.metadata.get("autoreset_mode")
     try:
@@ -341,7 +351,7 @@ def _mode_of(vector: VectorEnv[Any, Any, Any], name: str) -> AutoresetMode:
         raise EnvError(what, fix=fix) from None
 
 
-def _time_limit(vector: VectorEnv[Any, Any, Any]) -> int | None:
+def _time_limit(vector: VectorEnv) -> int | None:
     """Returns the maximum number of steps per episode, as far as the vector or its spec declares it."""
     limit = getattr(
         vector, "time_limit", None

@@ -7,24 +7,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Protocol
 
 import numpy as np
-from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import iterate
 
+from gymnast.envs.env_types import Info, VectorEnv
 from gymnast.spaces import spaces
 from gymnast.spaces.spaces import BoxObs, DiscreteAction
 
 Array = np.ndarray
 Problems = dict[int, str]
 """Index of a copy -> what is wrong with its output."""
+VectorInfo = Mapping[str, Array]
+"""The `info` of a vector: for each key an array with one row per copy."""
+
+
+class _PerCopy(Protocol):
+    def __getitem__(self, copy: int, /) -> object: ...
 
 
 class VectorObs:
     """Buffers [N, ...] for the observations and masks of a vector. `masked`: use its action masks."""
 
-    def __init__(self, vector: VectorEnv[Any, Any, Any], *, masked: bool) -> None:
+    def __init__(self, vector: VectorEnv, *, masked: bool) -> None:
         self.n = vector.num_envs
         self.obs_space = spaces.convert_obs_space(vector.single_observation_space)
         self.action_space = spaces.convert_action_space(vector.single_action_space)
@@ -32,17 +38,18 @@ class VectorObs:
         self.mask: Array | None = None
         self._batches, self._masked = vector.observation_space, masked
 
-    def write(self, obs: Any, copies: Sequence[int] | None = None) -> Problems:
+    def write(self, obs: object, copies: Sequence[int] | None = None) -> Problems:
         """Stores a batch of observations, of all copies or only of the given ones, and returns what is wrong
         with them. `obs` always has a row for every copy."""
         # Usual case: one array [N, ...], stored at once.
         if isinstance(self.obs_space, BoxObs) and getattr(obs, "shape", None) == self.obs.shape:
             which = slice(None) if copies is None else list(copies)
             try:
-                self.obs[which] = obs[which]
+                self.obs[which] = np.asarray(obs)[which]
                 return {}
             except (TypeError, ValueError):
-                return dict.fromkeys(range(self.n), f"the observations have the dtype {obs.dtype}")
+                what = f"the observations have the dtype {getattr(obs, 'dtype', None)}"
+                return dict.fromkeys(range(self.n), what)
         # Dict, Tuple, Discrete, images: one observation after the other. Whatever `iterate` raises, the
         # batch is not one of this space.
         try:
@@ -54,12 +61,12 @@ class VectorObs:
             return dict.fromkeys(range(self.n), what)
         return self.write_each(each, range(self.n) if copies is None else copies)
 
-    def write_each(self, obs: Any, copies: Sequence[int]) -> Problems:
+    def write_each(self, obs: _PerCopy, copies: Sequence[int]) -> Problems:
         """Stores observations one by one and returns what is wrong with them: `obs[i]` is that of copy i."""
         put = self.obs_space.put
         return {i: text for i in copies if (text := put(self.obs, i, obs[i])) is not None}
 
-    def record_masks(self, info: Mapping[str, Any], copies: Array) -> Problems:
+    def record_masks(self, info: VectorInfo, copies: Array) -> Problems:
         """Stores the action masks of these copies, if info has any, and returns what is wrong with them. A
         copy whose info has no mask allows every action."""
         masks = info.get("action_mask") if self._masked else None
@@ -79,12 +86,13 @@ class VectorObs:
                 problems[i] = problem
         return problems
 
-    def _store_batch(self, masks: Any, has_mask: Array, copies: Array) -> bool:
+    def _store_batch(self, masks: Array | None, has_mask: Array, copies: Array) -> bool:
         """Stores the masks of these copies at once and returns True, if they are a valid array [N, n] of a
         Discrete space. `has_mask`: copies whose info has a mask, [N]."""
         assert self.mask is not None
-        is_array = isinstance(self.action_space, DiscreteAction) and isinstance(masks, np.ndarray)
-        if not is_array or masks.shape != self.mask.shape or masks.dtype.kind not in "biuf":
+        if not (isinstance(self.action_space, DiscreteAction) and isinstance(masks, np.ndarray)):
+            return False
+        if masks.shape != self.mask.shape or masks.dtype.kind not in "biuf":
             return False
         allowed = masks.astype(bool) | ~np.asarray(has_mask, dtype=bool)[:, None]
         self.mask[copies] = allowed[copies]
@@ -110,21 +118,20 @@ class VectorObs:
         self.obs[list(copies)] = spaces.blank_obs(self.obs_space, 1)[0]
 
 
-class LastInfos(Sequence[dict[str, Any]]):
+class LastInfos:
     """The last infos of the copies whose episode ended, limited to some keys and read lazily.
 
     `[i]` is an empty dict for a copy whose episode continues.
     """
 
-    def __init__(self, info: Mapping[str, Any], keys: Sequence[str], over: Array) -> None:
-        # With SAME_STEP, `info` already belongs to the next episode and `final_info` to the one that ended.
-        self._info, self._over = info.get("final_info", info), over
+    def __init__(self, info: VectorInfo, keys: Sequence[str], over: Array) -> None:
+        self._info, self._over = info, over
         self._keys = [key for key in keys if key in self._info]
 
     def __len__(self) -> int:
         return len(self._over)
 
-    def __getitem__(self, i: Any) -> Any:
+    def __getitem__(self, i: int) -> Info:
         if not self._over[i]:
             return {}
         return {key: self._info[key][i] for key in self._keys if self._has(key, i)}
@@ -134,7 +141,7 @@ class LastInfos(Sequence[dict[str, Any]]):
         return has_key is None or bool(has_key[i])
 
 
-def check_columns(returned: Sequence[Any], n: int) -> Iterator[tuple[Array, str | None]]:
+def check_columns(returned: Sequence[object], n: int) -> Iterator[tuple[Array, str | None]]:
     """Yields reward, terminated and truncated of all n copies as arrays, each with what is wrong with it
     (None if nothing is). `returned`: the three values as the vector returned them."""
     for (name, kinds), values in zip(_COLUMNS.items(), returned, strict=True):

@@ -7,7 +7,6 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from gymnast.envs.backends import messages
 from gymnast.envs.backends.child import EXIT_SECONDS, Child
@@ -29,7 +28,11 @@ class WorkerLost(Exception):
 
 class Worker:
     def __init__(
-        self, copies: range, spec: dict[str, Any], timeout: float, on_output: Callable[[str], None]
+        self,
+        copies: range,
+        spec: messages.WorkerSpec,
+        timeout: float,
+        on_output: Callable[[str], None],
     ) -> None:
         """`spec`: what the worker has to create; `timeout`: seconds that a reply may take; `on_output`:
         called with each line that the worker prints."""
@@ -55,14 +58,16 @@ class Worker:
     def pid(self) -> int:
         return self._child.pid
 
-    def receive_env_info(self) -> dict[str, Any]:
+    def receive_env_info(self) -> messages.EnvInfo:
         """Returns the spaces and limits of its copies. Raises EnvError if they cannot be created, and
         WorkerLost if the worker died."""
         answer = self.wait_for_reply()
+        assert answer is not None
         if "refused" in answer:
             self.kill()
             message, fix, text = answer["refused"]
             raise EnvError(message, fix=fix, traceback=text)
+        assert "made" in answer
         return answer["made"]
 
     def share(self, memory: int) -> None:
@@ -78,7 +83,7 @@ class Worker:
             with suppress(OSError):
                 self._link.send(command)
 
-    def wait_for_reply(self, *, no_wait: bool = False) -> Any:
+    def wait_for_reply(self, *, no_wait: bool = False) -> messages.Reply | None:
         """Waits for the reply and returns its document, None if it is empty. `no_wait`: the timeout has
         passed already, so only a reply that has arrived counts. Raises WorkerLost."""
         if not self.running:
@@ -95,7 +100,7 @@ class Worker:
         except (OSError, EOFError):
             raise self._died() from None
 
-    def notify(self, command: bytes, document: Any) -> None:
+    def notify(self, command: bytes, document: messages.ActionType) -> None:
         """Sends a command that has no reply."""
         if self.running:
             with suppress(OSError):

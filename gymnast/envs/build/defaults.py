@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
-from typing import Any
 
 import gymnasium as gym
 
@@ -28,7 +27,7 @@ from gymnast.spaces.spaces import Action, BoxAction, DiscreteObs, ImageObs, Obse
 
 
 def resolve_for_spaces(
-    target: str, overrides: Mapping[str, Any] = {}, *, algo: str | None = None
+    target: str, overrides: Mapping[str, object] = {}, *, algo: str | None = None
 ) -> ResolvedConfig:
     """Returns the config that training uses. Later layers win: plain defaults, defaults for the spaces,
     preset, overrides. Creates the environment once if its spaces are needed. `target`: `ENV[:variant]`;
@@ -53,7 +52,7 @@ def resolve_for_spaces(
     return replace(layered, requested_env=resolved.requested_env)
 
 
-def _readable_obs(cfg: EnvConfig) -> dict[str, Any]:
+def _readable_obs(cfg: EnvConfig) -> dict[str, object]:
     """Returns the `env` settings that a policy needs to read a Dict observation: they keep the numeric
     entries, since text such as MiniGrid's `mission` cannot be read. `{}` if nothing has to be dropped."""
     with closing(make_env(cfg)) as env:
@@ -70,7 +69,7 @@ def _readable_obs(cfg: EnvConfig) -> dict[str, Any]:
     return {"keep": readable}
 
 
-def _is_readable(space: gym.Space[Any]) -> bool:
+def _is_readable(space: gym.Space[object]) -> bool:
     try:
         spaces.convert_obs_space(space)
     except EnvError:
@@ -90,12 +89,12 @@ def _spaces(cfg: Config, env_cfg: EnvConfig) -> tuple[Observation, Action]:
     return spaces.convert_obs_space(obs), spaces.convert_action_space(action)
 
 
-def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, Any]:
+def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, dict[str, object]]:
     """Returns nested config settings that work well for most environments with these spaces. `algo`: name of
     the algorithm."""
     images = any(isinstance(leaf, ImageObs) for leaf in leaves_of(obs).values())
     # The convolutional network for images ends in a dense layer of its own.
-    settings: dict[str, Any] = {"policy": {"hidden": [] if images else [64, 64]}}
+    settings: dict[str, dict[str, object]] = {"policy": {"hidden": [] if images else [64, 64]}}
     if not isinstance(obs, DiscreteObs):
         settings["normalize"] = {"obs": "running"} if as_box(obs) else {}
         # A replay buffer mixes rewards of different ages, whose running scale would differ: so not for

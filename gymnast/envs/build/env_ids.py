@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
+from typing import Any
 
 import gymnasium as gym
 
 from gymnast.config.families import family_of, is_multi_agent
 from gymnast.config.versions import highest_version, version_of
+from gymnast.envs.env_types import Env
 from gymnast.errors import EnvError
 
 _OLD_ATARI = re.compile(
@@ -33,6 +36,13 @@ def register(env_id: str) -> None:
         with warnings.catch_warnings():  # of the package itself: the user cannot fix those
             warnings.simplefilter("ignore", DeprecationWarning)
             import_module(family.module)
+
+
+def make_registered(env_id: str, kwargs: Mapping[str, object]) -> Env:
+    """Returns a new environment from Gymnasium's registry. `kwargs`: arguments of `gym.make` and of the
+    constructor. Gymnasium's checker is left out, since backends validate every step themselves."""
+    passed_on: dict[str, Any] = {**kwargs}  # the constructor decides what it accepts
+    return gym.make(env_id, disable_env_checker=True, **passed_on)
 
 
 def latest_version(env_id: str) -> str:

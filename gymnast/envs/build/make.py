@@ -16,10 +16,11 @@ from gymnast.config.episode_limit import ENV_LIMIT, EpisodeLimit
 from gymnast.config.families import install_hint, require_single_agent
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.image import is_atari
-from gymnast.envs.build.env_ids import register, successor_error
+from gymnast.envs.build.env_ids import make_registered, register, successor_error
 from gymnast.envs.build.fast_step import use_fast_step
 from gymnast.envs.build.strip_wrappers import DefaultTimeLimit, time_limit
 from gymnast.envs.build.tasks import TaskEnv
+from gymnast.envs.env_types import Env
 from gymnast.envs.suites.atari import make_game
 from gymnast.envs.wrappers import apply_task_wrappers, apply_wrappers
 from gymnast.errors import EnvError, NotInstalled
@@ -28,7 +29,7 @@ from gymnast.processes import guard
 from gymnast.text.suggestions import did_you_mean
 
 
-def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = ENV_LIMIT) -> gym.Env[Any, Any]:
+def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = ENV_LIMIT) -> Env:
     """Returns a new environment with the wrappers that the config asks for.
 
     `limit`: time limit to use instead of, or in the absence of, the environment's own.
@@ -38,7 +39,7 @@ def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = ENV_LIMIT) -> gym.Env[Any,
         return apply_wrappers(_make_unwrapped(cfg, limit), cfg)
 
 
-def _make_unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
+def _make_unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> Env:
     """Returns the environment with its time limit, before the wrappers of the config."""
     if cfg.tasks:
         return TaskEnv(cfg, lambda task: apply_task_wrappers(_make_unwrapped(task, limit), task))
@@ -50,12 +51,11 @@ def _make_unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
             register(cfg.id)
             if is_atari(cfg.id):
                 return _limited(make_game(cfg), limit)
-            kwargs = dict[str, Any](cfg.kwargs)
+            kwargs = dict[str, object](cfg.kwargs)
             if limit.steps is not None:
                 kwargs["max_episode_steps"] = limit.steps
-            # Backends validate every step themselves, so Gymnasium's checker is not needed.
-            env = use_fast_step(gym.make(cfg.id, disable_env_checker=True, **kwargs))
-            # gym.make has applied limit.steps already.
+            env = use_fast_step(make_registered(cfg.id, kwargs))
+            # Gymnasium has applied limit.steps already.
             return _limited(env, limit._replace(steps=None))
     # Each failure is translated to a message with a fix; the more specific exceptions come first.
     except EnvError:
@@ -79,7 +79,7 @@ def _make_unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
         raise successor or creation_error(cfg.id, cfg.kwargs, problem) from problem
 
 
-def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
+def _from_class(name: str, kwargs: Mapping[str, object]) -> Env:
     """Returns an instance of `py:package.module:Class`. The working directory is searched too.
 
     Raises EnvError if the class cannot be imported, its constructor raises, or a space is missing.
@@ -114,7 +114,7 @@ def import_constructor(name: str, module: str, attribute: str) -> Callable[..., 
         raise EnvError(what) from (None if no_module or no_attribute else problem)
 
 
-def _limited(env: gym.Env[Any, Any], limit: EpisodeLimit) -> gym.Env[Any, Any]:
+def _limited(env: Env, limit: EpisodeLimit) -> Env:
     """Returns the environment with the configured time limit or, if nothing limits its episodes, with the
     default one. An environment that ends its episodes by itself gets at least its own limit."""
     if limit.steps is not None:
@@ -127,17 +127,17 @@ def _limited(env: gym.Env[Any, Any], limit: EpisodeLimit) -> gym.Env[Any, Any]:
     return DefaultTimeLimit(env, limit.default)
 
 
-def internal_time_limit(env: gym.Env[Any, Any]) -> int | None:
+def internal_time_limit(env: Env) -> int | None:
     """Returns the time limit that an environment applies by itself, in steps, as far as its attributes show
     it: MiniGrid's `max_steps`, VizDoom's timeout, ALE's frames (an upper bound, since a step can be several
     frames). None if there is no such attribute."""
-    inner: Any = env.unwrapped
+    inner = env.unwrapped
     limits = [getattr(inner, name, None) for name in _LIMIT_ATTRIBUTES]
-    game = getattr(inner, "game", None)
+    game, ale = getattr(inner, "game", None), getattr(inner, "ale", None)
     if game is not None and hasattr(game, "get_episode_timeout"):  # VizDoom, in frames
-        limits.append(math.ceil(game.get_episode_timeout() / inner.frame_skip))
-    if hasattr(inner, "ale"):
-        limits.append(inner.ale.getInt("max_num_frames_per_episode"))
+        limits.append(math.ceil(game.get_episode_timeout() / getattr(inner, "frame_skip", 1)))
+    if ale is not None:
+        limits.append(ale.getInt("max_num_frames_per_episode"))
     # 0 means no limit in VizDoom and ALE; a bool is an int too, but no limit.
     return max((n for n in limits if type(n) is int and n > 0), default=None)
 
@@ -146,7 +146,7 @@ _LIMIT_ATTRIBUTES = ("max_episode_steps", "_max_episode_steps", "max_steps", "_m
 """Attributes that hold the time limit in several packages, and in our own bandits."""
 
 
-def creation_error(name: str, kwargs: Mapping[str, Any], problem: Exception) -> EnvError:
+def creation_error(name: str, kwargs: Mapping[str, object], problem: Exception) -> EnvError:
     """Returns the error for an exception that an environment's constructor raised when it was called with
     `kwargs` (`env.kwargs`). It names the kwargs as the cause only if the exception names one of them."""
     # A TypeError alone proves nothing: a bug inside the constructor often raises one too.

@@ -9,7 +9,6 @@ from typing import Any
 
 import gymnasium as gym
 from gymnasium import error
-from gymnasium.vector import VectorEnv
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import VECTOR_BACKENDS, EnvConfig
@@ -21,6 +20,7 @@ from gymnast.envs.backends.process import ProcessBackend
 from gymnast.envs.backends.vector import VectorBackend
 from gymnast.envs.build.env_ids import register
 from gymnast.envs.build.make import make_env
+from gymnast.envs.env_types import VectorEnv
 from gymnast.envs.suites.atari import SeededCopies, vector_settings
 from gymnast.envs.wrappers import enabled_wrappers
 from gymnast.errors import EnvError
@@ -77,7 +77,7 @@ def _check_single_env(cfg: EnvConfig) -> None:
     make_env(cfg).close()
 
 
-def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
+def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv:
     """Returns the environment's own vectorized implementation with `cfg.n_envs` copies. `limit`: maximum
     steps per episode; None for the environment's own. Raises EnvError if there is no such implementation, or
     if it rejects the settings."""
@@ -87,7 +87,7 @@ def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
     if spec is None or spec.vector_entry_point is None:
         _check_single_env(cfg)
         raise EnvError(f"{cfg.id} has no vector implementation of its own", fix=OTHER_BACKEND_FIX)
-    kwargs = dict[str, Any](cfg.kwargs)
+    kwargs: dict[str, Any] = {**cfg.kwargs}  # the constructor decides what it accepts
     if is_atari(cfg.id):
         kwargs = vector_settings(cfg, limit)
     elif limit is not None:

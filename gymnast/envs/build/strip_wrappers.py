@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import gymnasium as gym
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
+
+from gymnast.envs.env_types import Env
 
 
 class DefaultTimeLimit(TimeLimit):
@@ -16,7 +17,7 @@ class DefaultTimeLimit(TimeLimit):
 _STRIPPED = (OrderEnforcing, PassiveEnvChecker, TimeLimit, DefaultTimeLimit)
 
 
-def strip_wrappers(env: gym.Env[Any, Any]) -> tuple[gym.Env[Any, Any], int | None]:
+def strip_wrappers(env: Env) -> tuple[Env, int | None]:
     """Returns the environment without Gymnasium's outer wrappers, and the time limit that the caller must
     now apply. Stops at the first other wrapper and keeps everything inside it."""
     limit: int | None = None
@@ -29,7 +30,7 @@ def strip_wrappers(env: gym.Env[Any, Any]) -> tuple[gym.Env[Any, Any], int | Non
     return env, limit
 
 
-def with_limit_of(env: gym.Env[Any, Any], inner: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
+def with_limit_of(env: Env, inner: Env) -> Env:
     """Returns `inner` with the time limit that `strip_wrappers` removes from `env`, if there is one. A
     default limit stays marked as a default."""
     limit = strip_wrappers(env)[1]
@@ -37,7 +38,7 @@ def with_limit_of(env: gym.Env[Any, Any], inner: gym.Env[Any, Any]) -> gym.Env[A
     return inner if limit is None else kind(inner, limit)
 
 
-def time_limit(env: gym.Env[Any, Any]) -> int | None:
+def time_limit(env: Env) -> int | None:
     """Returns the maximum episode length in steps, None if no limit is declared or applied."""
     declared = env.spec.max_episode_steps if env.spec is not None else None
     if declared is not None:
@@ -46,14 +47,14 @@ def time_limit(env: gym.Env[Any, Any]) -> int | None:
     return min(applied, default=None)
 
 
-def has_default_limit(env: gym.Env[Any, Any]) -> bool:
+def has_default_limit(env: Env) -> bool:
     """True if gymnast's default time limit applies, because the environment has none."""
     return any(isinstance(layer, DefaultTimeLimit) for layer in _layers(env))
 
 
-def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
+def _layers(env: Env) -> Iterator[Env]:
     """Yields the environment and everything that it wraps; with several tasks, those of the first."""
-    inner: gym.Env[Any, Any] | None = env
+    inner: Env | None = env
     while inner is not None:
         yield inner
         inner = inner.env if isinstance(inner, gym.Wrapper) else getattr(inner, "first_task", None)

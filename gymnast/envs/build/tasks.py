@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-import gymnasium as gym
+from gymnasium.core import RenderFrame
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.strip_wrappers import strip_wrappers, with_limit_of
+from gymnast.envs.env_types import Env, Options, ResetResult, StepResult
 from gymnast.errors import EnvError
 from gymnast.seeds import decode_task
-
-Env = gym.Env[Any, Any]
 
 
 class TaskEnv(Env):
@@ -32,9 +30,7 @@ class TaskEnv(Env):
         """The innermost environment of the current task."""
         return self._current.unwrapped
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> ResetResult:
         """Starts an episode of the task that the seed encodes and returns its first observation and info.
         Without a seed, one is drawn."""
         # An unseeded reset draws a seed, so that it also draws a task.
@@ -42,10 +38,10 @@ class TaskEnv(Env):
         self._current = self._envs[decode_task(chosen, len(self._envs))]
         return self._current.reset(seed=chosen, options=options)
 
-    def step(self, action: Any) -> Any:
+    def step(self, action: object) -> StepResult:
         return self._current.step(action)
 
-    def render(self) -> Any:
+    def render(self) -> RenderFrame | list[RenderFrame] | None:
         return self._current.render()
 
     def close(self) -> None:

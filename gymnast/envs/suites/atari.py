@@ -9,17 +9,23 @@ third of a short episode.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorWrapper
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backends.backend import OTHER_BACKEND_FIX
+from gymnast.envs.build.env_ids import make_registered
 from gymnast.envs.build.strip_wrappers import strip_wrappers
+from gymnast.envs.env_types import Env, EnvWrapper, Info, Options, ResetResult, VectorEnv
 from gymnast.errors import EnvError
 from gymnast.seeds import stream
+
+if TYPE_CHECKING:
+    from ale_py import ALEInterface, ALEState
+    from ale_py.env import AtariEnv
 
 Array = np.ndarray
 REPLACED_KWARGS = {"frameskip": "env.frames_per_step", "obs_type": "env.view"}
@@ -28,23 +34,23 @@ _UNSUPPORTED = ("continuous", "sound_obs")
 _VECTOR_KWARGS = ("repeat_action_probability", "full_action_space", "max_num_frames_per_episode")
 _DRAWS = 1024
 """Number of random numbers drawn at a time, since single draws are slow."""
-_first_states: dict[str, Any] = {}
+_first_states: dict[str, ALEState] = {}
 """Game and its settings -> state of the console right after power-on."""
 
 
-def make_game(cfg: EnvConfig) -> gym.Env[Any, Any]:
+def make_game(cfg: EnvConfig) -> Env:
     """Returns one game with the action repeat, no-op starts and life rules of the config."""
     import ale_py  # imported here because it registers more than a hundred environments
 
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)  # else it prints a banner
-    kwargs = dict[str, Any](cfg.kwargs)
+    kwargs = cfg.kwargs
     reject_replaced_kwargs(cfg)
     for name in _UNSUPPORTED:
         if kwargs.get(name):
             raise EnvError(f"{cfg.id}: {name} is not supported", at=f"env.kwargs.{name}")
     # AtariGame skips frames and repeats actions itself, with the episode's own random stream
     ours = {"frameskip": 1, "obs_type": _obs_type(cfg), "repeat_action_probability": 0.0}
-    made = gym.make(cfg.id, disable_env_checker=True, **kwargs | ours)
+    made = make_registered(cfg.id, {**kwargs, **ours})
     return AtariGame(strip_wrappers(made)[0], cfg)
 
 
@@ -55,7 +61,7 @@ def reject_replaced_kwargs(cfg: EnvConfig) -> None:
             raise EnvError(f"{cfg.id}: env.kwargs.{name} is replaced by {key}", fix=f"set {key}")
 
 
-def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
+def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, object]:
     """Returns the keyword arguments that make ALE's vectorized implementation apply the same settings.
     `limit`: maximum steps per episode, or None. Raises EnvError for a setting that it does not support."""
     reject_replaced_kwargs(cfg)
@@ -69,7 +75,7 @@ def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
         if unsupported:
             what = f"{cfg.id}'s own vector implementation does not support this setting"
             raise EnvError(what, at=key, fix=OTHER_BACKEND_FIX)
-    settings: dict[str, Any] = {
+    settings: dict[str, object] = {
         "img_height": cfg.image.size[0],
         "img_width": cfg.image.size[1],
         "maxpool": cfg.image.max_pool,
@@ -87,7 +93,7 @@ def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
     return settings
 
 
-class SeededCopies(VectorWrapper):
+class SeededCopies(VectorWrapper[object, Array, object, Array, Array]):
     """ALE's vectorized games without autoreset, so that a copy can be seeded now and then and replayed from
     there. ALE itself would reset a copy without a seed in the step after its episode ended."""
 
@@ -95,19 +101,19 @@ class SeededCopies(VectorWrapper):
     """Number of steps of a copy between two seedings, which is what a resumed run has to replay. ALE reloads
     the ROM for a seed, which takes as long as 25 to 30 steps of the vector."""
 
-    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+    def __init__(self, env: VectorEnv) -> None:
         super().__init__(env)
         self.metadata = {**env.metadata, "autoreset_mode": AutoresetMode.DISABLED}
 
     def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+        self, *, seed: int | list[int | None] | None = None, options: Options = None
+    ) -> ResetResult:
         """Resets the copies in `options["reset_mask"]`, by default all, and returns the observations and
         infos. `seed`: one for all, or one per copy, of which None leaves a copy unseeded."""
-        ale_seed: Any = seed
+        ale_seed: Any = seed  # Gymnasium declares only int | None
         if isinstance(seed, list):
             # Gymnasium passes one seed per copy; ALE takes one per copy that is reset, -1 for none.
-            chosen = (options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool))
+            chosen = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, bool)))
             each = [-1 if one is None else one for one in seed]
             ale_seed = np.array(each, dtype=np.int64)[chosen]
         return self.env.reset(seed=ale_seed, options=options)
@@ -120,14 +126,14 @@ def sticky_probability(cfg: EnvConfig) -> float:
     return float(cfg.kwargs.get("repeat_action_probability", default))  # type: ignore[arg-type]
 
 
-class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
+class AtariGame(EnvWrapper):
     """One game, played directly on ALE: frame skip, sticky actions, no-op starts and life rules, with all
     randomness from the seed of the episode."""
 
-    def __init__(self, env: gym.Env[Any, Any], cfg: EnvConfig) -> None:
+    def __init__(self, env: Env, cfg: EnvConfig) -> None:
         super().__init__(env)
-        game: Any = env.unwrapped
-        self._ale: Any = game.ale
+        game = cast("AtariEnv", env.unwrapped)
+        self._ale = game.ale
         self._read_obs = _obs_reader(self._ale, _obs_type(cfg))
         self._frames, self._rules = cfg.frames_per_step, cfg.atari
         # Some games draw objects in every other frame only; the maximum of two frames shows them all.
@@ -140,9 +146,7 @@ class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
         self._sticky = sticky_probability(cfg)
         self._first = _first_state(game, cfg)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> tuple[Array, Info]:
         """Restores the power-on state, plays a random number of no-op frames and returns the first
         observation and info. Without a seed, one is drawn."""
         chosen = int(self.np_random.integers(2**31)) if seed is None else seed
@@ -158,10 +162,10 @@ class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
         self._lives = self._ale.lives()
         return self._read_obs(), self._info()
 
-    def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: object) -> tuple[Array, float, bool, bool, Info]:
         """Plays the action for `env.frames_per_step` frames, or until the episode ends, and returns
         observation, summed reward, terminated, truncated and info."""
-        ale, wanted = self._ale, self._actions[action]
+        ale, wanted = self._ale, self._actions[cast("SupportsIndex", action)]
         reward, over, before_last = 0.0, False, None
         for left in range(self._frames - 1, -1, -1):
             # Sticky actions are decided per frame, not per step, as in ALE itself.
@@ -189,7 +193,7 @@ class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
             self._draws = self._rng.random(_DRAWS).tolist()
         return self._draws.pop() < self._sticky
 
-    def _info(self) -> dict[str, Any]:
+    def _info(self) -> Info:
         return {"lives": self._lives, "episode_frame_number": self._ale.getEpisodeFrameNumber()}
 
 
@@ -200,13 +204,13 @@ def _obs_type(cfg: EnvConfig) -> str:
     return "grayscale" if cfg.view == "image" and cfg.image.color == "gray" else "rgb"
 
 
-def _obs_reader(ale: Any, obs_type: str) -> Callable[[], Array]:
+def _obs_reader(ale: ALEInterface, obs_type: str) -> Callable[[], Array]:
     """Returns the method of ALE that reads the current observation."""
     readers = {"ram": ale.getRAM, "grayscale": ale.getScreenGrayscale, "rgb": ale.getScreenRGB}
     return readers[obs_type]
 
 
-def _first_state(game: Any, cfg: EnvConfig) -> Any:
+def _first_state(game: AtariEnv, cfg: EnvConfig) -> ALEState:
     """Returns the power-on state of the console. A fixed seed makes it the same in every process."""
     key = repr((cfg.id, sorted(cfg.kwargs.items())))
     if key not in _first_states:

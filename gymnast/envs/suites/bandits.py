@@ -11,10 +11,10 @@ have added) and `optimal_arm_share`, the share of pulls of the best arm.
 
 from __future__ import annotations
 
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
+
+from gymnast.envs.env_types import Info, Options
 
 LOW, HIGH = 0.1, 0.9
 """Probabilities of the worst and the best arm; the others are evenly spaced between them."""
@@ -28,7 +28,7 @@ class _Score:
     def __init__(self) -> None:
         self.pulls, self.regret, self.optimal = 0, 0.0, 0
 
-    def add(self, chance: np.ndarray, arm: int) -> dict[str, Any]:
+    def add(self, chance: np.ndarray, arm: int) -> Info:
         """Counts a pull of this arm and returns the `regret` and the `optimal_arm_share` so far, as a new
         dict. `chance`: probability of each arm."""
         best = float(chance.max())
@@ -50,14 +50,12 @@ class Bandit(gym.Env[np.int64, np.int64]):
         self.observation_space = gym.spaces.Discrete(contexts)
         self.action_space = gym.spaces.Discrete(arms)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.int64, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> tuple[np.int64, Info]:
         super().reset(seed=seed)
         self._score = _Score()
         return self._next_context(), {}
 
-    def step(self, action: Any) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, Info]:
         """Pulls an arm of the current context; returns the next context, the reward (0 or 1), terminated,
         truncated (always False), and as info the `regret` and `optimal_arm_share` so far."""
         chance = self.chance[self._context]
@@ -84,9 +82,7 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
         self.observation_space = gym.spaces.Box(0.0, 1.0, (2 * arms,), np.float32)
         self.action_space = gym.spaces.Discrete(arms)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> tuple[np.ndarray, Info]:
         """Draws new arms and returns the statistics before the first pull."""
         super().reset(seed=seed)
         self._score = _Score()
@@ -94,7 +90,7 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
         self._pulled, self._paid = np.zeros(self.arms), np.zeros(self.arms)
         return self._statistics(), {}
 
-    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64) -> tuple[np.ndarray, float, bool, bool, Info]:
         """Pulls an arm and lets all arms drift; returns the statistics, the reward (0 or 1), terminated,
         truncated (always False), and as info the `regret` and `optimal_arm_share` so far."""
         info = self._score.add(self.chance, int(action))

@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
+
+from gymnast.envs.env_types import Info, Options
 
 
 @contextmanager
@@ -58,11 +59,11 @@ class MinAtar(BaseEnv):
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+    def reset(self, seed: int | None = None, options: Options = None) -> tuple[np.ndarray, Info]:
         self.game.last_action = 0  # a sticky action must not carry over from the previous episode
         return super().reset(seed=seed, options=options)
 
-    def render(self) -> Any:
+    def render(self) -> np.ndarray | None:
         """Returns one pixel per cell, [10, 10, 3], in the color of the highest channel that is set there."""
         if self.render_mode is None:
             return None

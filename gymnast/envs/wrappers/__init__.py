@@ -8,15 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
-
-import gymnasium as gym
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.noise import is_noisy
 from gymnast.envs.build.strip_wrappers import strip_wrappers, with_limit_of
-
-Env = gym.Env[Any, Any]
+from gymnast.envs.env_types import Env
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import numpy as np
 from gymnasium.spaces import Box
 
 from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.noise import Scales
+from gymnast.envs.env_types import Env
 from gymnast.envs.wrappers.discrete_elements import DiscreteElements
 from gymnast.envs.wrappers.noise_scales import clip_to_space, noise_std
-from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper, Env
+from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper
 from gymnast.errors import EnvError
 
 KEY = "env.noise.action"
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:
+    scales = cfg.noise.action
+    assert scales is not None  # otherwise this wrapper is not enabled
     if isinstance(env.action_space, Box):
-        return BoxActionNoise(env, cfg.noise.action)
-    return DiscreteActionNoise(env, _chance(cfg.noise.action), masked=cfg.action_mask)
+        return BoxActionNoise(env, env.action_space, scales)
+    return DiscreteActionNoise(env, _chance(scales), masked=cfg.action_mask)
 
 
 class BoxActionNoise(ActionWrapper):
@@ -26,13 +29,14 @@ class BoxActionNoise(ActionWrapper):
 
     NAME = "action noise"
 
-    def __init__(self, env: Env, scales: Any) -> None:
+    def __init__(self, env: Env, space: Box, scales: Scales) -> None:
         super().__init__(env, masked=False)
-        space: Any = env.action_space
         self._space, self._deviation = space, noise_std(scales, space, KEY)
 
-    def transform_action(self, action: Any) -> Any:
-        noisy = action + self._deviation * self.rng.standard_normal(self._deviation.shape)
+    def transform_action(self, action: object) -> object:
+        noisy = np.asarray(action) + self._deviation * self.rng.standard_normal(
+            self._deviation.shape
+        )
         return clip_to_space(noisy, self._space)
 
 
@@ -46,7 +50,7 @@ class DiscreteActionNoise(ActionWrapper):
         super().__init__(env, masked=masked)
         self._chance, self._elements = chance, DiscreteElements.for_space(self._kind)
 
-    def transform_action(self, action: Any) -> Any:
+    def transform_action(self, action: object) -> object:
         """Returns the action with each element replaced, with probability `chance`, by another option that
         the current mask allows."""
         assert self._elements is not None
@@ -61,7 +65,7 @@ class DiscreteActionNoise(ActionWrapper):
         return self._elements.to_action(chosen, action)
 
 
-def _chance(scales: Any) -> float:
+def _chance(scales: Scales) -> float:
     """Returns the probability of a replacement. Raises EnvError for a list or a value above 100 %."""
     if isinstance(scales, tuple) or scales > 1:
         what = "discrete actions take one probability for all elements, from 0% to 100%"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiDiscrete
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper, Env
+from gymnast.envs.env_types import Env, Info, ResetResult
+from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper
 from gymnast.errors import EnvError
 
 
@@ -22,12 +22,12 @@ class DelayedActions(ActionWrapper):
 
     NAME = "delayed actions"
 
-    def __init__(self, env: Env, steps: int, idle: Any, *, masked: bool) -> None:
+    def __init__(self, env: Env, steps: int, idle: object, *, masked: bool) -> None:
         super().__init__(env, masked=masked)
         self._steps, self._idle = steps, idle
-        self._pending: deque[Any] = deque()
+        self._pending: deque[object] = deque()
 
-    def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def on_reset(self, obs: object, info: Info) -> ResetResult:
         """Fills the queue with the idle action and returns observation and info. Raises EnvError if the
         environment has action masks, which a delay would make invalid."""
         self._pending = deque([self._idle] * self._steps)
@@ -39,16 +39,17 @@ class DelayedActions(ActionWrapper):
             )
         return obs, info
 
-    def transform_action(self, action: Any) -> Any:
+    def transform_action(self, action: object) -> object:
         # A copy, because the caller may reuse the array before the action takes effect.
         self._pending.append(np.copy(action) if isinstance(action, np.ndarray) else action)
         return self._pending.popleft()
 
 
-def _idle(env: Env, configured: Any) -> Any:
+def _idle(env: Env, configured: object) -> object:
     """Returns the action to apply before the first one takes effect: the configured one or, by default, the
     first option of a discrete space and the value nearest to 0 of a Box."""
-    space: Any = env.action_space
+    space = env.action_space
+    shape = space.shape or ()
     if configured is None:
         match space:
             case Discrete():
@@ -58,12 +59,12 @@ def _idle(env: Env, configured: Any) -> Any:
             case Box():
                 return np.clip(np.zeros(space.shape), space.low, space.high).astype(space.dtype)
             case _:
-                return np.zeros(space.shape, space.dtype)
-    idle: Any = np.array(configured, space.dtype)
-    if idle.size == np.prod(space.shape, dtype=int):
-        idle = idle.reshape(space.shape)
-    idle = idle[()] if idle.ndim == 0 else idle  # a NumPy scalar instead of a 0-d array
-    if np.shape(idle) != space.shape or not space.contains(idle):
+                return np.zeros(shape, space.dtype)
+    given = np.array(configured, space.dtype)
+    if given.size == np.prod(shape, dtype=int):
+        given = given.reshape(shape)
+    idle = given[()] if given.ndim == 0 else given  # a NumPy scalar instead of a 0-d array
+    if given.shape != shape or not space.contains(idle):
         what = f"{configured} is not an action of {space}"
         raise EnvError(what, at="env.noise.idle", fix="set it to a valid action, or to off")
     return idle

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gymnast.spaces.spaces import Action, DiscreteAction, MultiBinaryAction, MultiDiscreteAction
@@ -38,16 +36,16 @@ class DiscreteElements:
             else None
         )
 
-    def to_indices(self, action: Any) -> Array:
+    def to_indices(self, action: object) -> Array:
         """Returns the index of the option chosen for each element, [elements]."""
         return np.asarray(action).reshape(-1).astype(np.int64) - self._first
 
-    def to_action(self, chosen: Array, like: Any) -> Any:
+    def to_action(self, chosen: Array, like: object) -> object:
         """Returns the environment's action for these indices, with the type of the action `like`."""
-        shifted = chosen + self._first
+        shifted, dtype = chosen + self._first, np.asarray(like).dtype
         if not self._shape:
-            return type(like)(shifted[0])
-        return shifted.reshape(self._shape).astype(np.asarray(like).dtype)
+            return int(shifted[0]) if isinstance(like, int) else dtype.type(shifted[0])
+        return shifted.reshape(self._shape).astype(dtype)
 
     def is_allowed(self, chosen: Array, mask: Array | None) -> bool:
         """True if the mask allows the chosen option of every element."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.seeded_wrapper import Env, SeededWrapper, StepResult
+from gymnast.envs.env_types import Env, Info, ResetResult, StepResult
+from gymnast.envs.wrappers.seeded_wrapper import SeededWrapper
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:
@@ -21,14 +21,14 @@ class DroppedFrames(SeededWrapper):
     def __init__(self, env: Env, chance: float) -> None:
         super().__init__(env)
         self._chance = float(chance)
-        self._last_obs: Any = None
+        self._last_obs: object = None
 
-    def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def on_reset(self, obs: object, info: Info) -> ResetResult:
         # Copies, because an environment may reuse the array for its next observation.
         self._last_obs = deepcopy(obs)
         return obs, info
 
-    def step(self, action: Any) -> StepResult:
+    def step(self, action: object) -> StepResult:
         obs, reward, terminated, truncated, info = self.env.step(action)
         if self.rng.random() >= self._chance:
             self._last_obs = deepcopy(obs)

@@ -5,13 +5,12 @@ In a Dict observation, every entry that is an image is processed.
 
 from __future__ import annotations
 
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.image import ImageConfig
+from gymnast.envs.env_types import Env, dict_obs
 from gymnast.errors import EnvError
 
 Array = np.ndarray
@@ -19,13 +18,15 @@ _BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
 """Weights of red, green and blue in the luminance (ITU-R BT.601)."""
 
 
-def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+def wrap(env: Env, cfg: EnvConfig) -> Env:
     """Returns the environment with processed images. Raises EnvError if its observations contain none."""
     space = env.observation_space
     # A plain image is treated as a Dict with one unnamed entry.
     entries = space.spaces if isinstance(space, gym.spaces.Dict) else {"": space}
     transforms = {
-        name: _transform(entry, cfg) for name, entry in entries.items() if _is_image(entry)
+        name: _transform(entry.shape or (), cfg)
+        for name, entry in entries.items()
+        if _is_image(entry)
     }
     if not transforms:
         what = (
@@ -36,22 +37,22 @@ def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
         (only,) = transforms.values()
         return gym.wrappers.TransformObservation(env, only, only.space)
 
-    def process(obs: dict[str, Any]) -> dict[str, Any]:
-        return obs | {name: transform(obs[name]) for name, transform in transforms.items()}
+    def process(obs: object) -> dict[str, object]:
+        given = dict_obs(obs)
+        return {**given, **{name: transform(given[name]) for name, transform in transforms.items()}}
 
     after = entries | {name: transform.space for name, transform in transforms.items()}
     return gym.wrappers.TransformObservation(env, process, gym.spaces.Dict(after))
 
 
-def _is_image(space: gym.Space[Any]) -> bool:
-    shape: Any = space.shape or ()
+def _is_image(space: gym.Space[object]) -> bool:
+    shape = space.shape or ()
     return space.dtype == np.uint8 and len(shape) in (2, 3) and shape[2:] in ((), (1,), (3,))
 
 
-def _transform(space: gym.Space[Any], cfg: EnvConfig) -> ImageTransform:
-    """Returns the preprocessing for images of this space. Raises EnvError for settings that do not fit."""
+def _transform(shape: tuple[int, ...], cfg: EnvConfig) -> ImageTransform:
+    """Returns the preprocessing for images of this shape. Raises EnvError for settings that do not fit."""
     image = cfg.image
-    shape: Any = space.shape
     if image.color == "rgb" and shape[2:] != (3,):
         raise EnvError(f"the images of {cfg.id} have no RGB channels", at="env.image.color")
     top, bottom, left, right = image.crop
@@ -75,10 +76,10 @@ class ImageTransform:
         shape = tuple(image.size) if self._gray else (3, *image.size)
         self.space = gym.spaces.Box(0, 255, shape, np.uint8)
 
-    def __call__(self, obs: Array) -> Array:
+    def __call__(self, obs: object) -> Array:
         """Returns the processed image, uint8 [height, width] in gray or [3, height, width] in color, for an
         image [height, width] or [height, width, channels]."""
-        pixels = obs[self._crop]  # [height, width] or [height, width, channels]
+        pixels = np.asarray(obs)[self._crop]  # [height, width] or [height, width, channels]
         if pixels.shape[2:] == (1,):
             pixels = pixels[..., 0]
         if self._gray and pixels.ndim == 3:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import gymnasium as gym
 
 from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.env_types import Env, dict_obs
 from gymnast.errors import EnvError
 
 
-def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+def wrap(env: Env, cfg: EnvConfig) -> Env:
     """Returns the environment with only the entries `env.keep`. Raises EnvError for unknown entries."""
     space, names = env.observation_space, cfg.keep
     if not isinstance(space, gym.spaces.Dict):
@@ -21,6 +20,11 @@ def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
         raise EnvError(what, at="env.keep", fix=f"its entries are {', '.join(space.spaces)}")
     if len(names) == 1:
         (name,) = names
-        return gym.wrappers.TransformObservation(env, lambda obs: obs[name], space[name])
+        return gym.wrappers.TransformObservation(env, lambda obs: dict_obs(obs)[name], space[name])
     kept = gym.spaces.Dict({name: space[name] for name in names})
-    return gym.wrappers.TransformObservation(env, lambda obs: {n: obs[n] for n in names}, kept)
+
+    def keep(obs: object) -> dict[str, object]:
+        entries = dict_obs(obs)
+        return {name: entries[name] for name in names}
+
+    return gym.wrappers.TransformObservation(env, keep, kept)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from gymnasium.spaces import Box
 
 from gymnast.config.numbers import Share
+from gymnast.config.sections.noise import Scales
 from gymnast.errors import EnvError
 
 Array = np.ndarray
 
 
-def noise_std(scales: Any, space: Box, key: str) -> Array:
+def noise_std(scales: Scales, space: Box, key: str) -> Array:
     """Returns the standard deviation of each component, in the shape of the space. `scales`: one for all
     components or a tuple with one for each; a percentage refers to the range of the component. `key`: the
     config key, for messages. Raises EnvError for a wrong number of scales, and for a percentage of a

@@ -7,12 +7,13 @@ movement. An absent object keeps its last position.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import SupportsFloat, Unpack
 
 import gymnasium as gym
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.env_types import Env, EnvWrapper, Info, ResetArguments
 from gymnast.envs.suites.ram import LAYOUTS, Position, RamLayout
 from gymnast.errors import EnvError
 
@@ -21,7 +22,7 @@ _FRAMES = 4
 """Frames per step for which the layouts declare the maximum velocities."""
 
 
-def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+def wrap(env: Env, cfg: EnvConfig) -> Env:
     layout = LAYOUTS.get(getattr(env.unwrapped, "_game", ""))
     if layout is None:
         what = f"the memory layout of {cfg.id} is unknown (known: {', '.join(LAYOUTS)})"
@@ -43,10 +44,10 @@ def object_components(layout: RamLayout, frames: int = _FRAMES) -> list[tuple[st
     return components + [(feature.name, feature.low, feature.high) for feature in layout.features]
 
 
-class ObjectFeatures(gym.Wrapper[Any, Any, Any, Any]):
+class ObjectFeatures(EnvWrapper):
     """Replaces the console RAM by the features of `object_components`, in the same order."""
 
-    def __init__(self, env: gym.Env[Any, Any], layout: RamLayout, frames: int) -> None:
+    def __init__(self, env: Env, layout: RamLayout, frames: int) -> None:
         super().__init__(env)
         self._layout = layout
         _, lows, highs = zip(*object_components(layout, frames), strict=True)
@@ -57,15 +58,15 @@ class ObjectFeatures(gym.Wrapper[Any, Any, Any, Any]):
             tuple((axis.low + axis.high) / 2 for axis in thing.axes) for thing in layout.objects
         ]
 
-    def reset(self, **kwargs: Any) -> tuple[Array, dict[str, Any]]:
+    def reset(self, **kwargs: Unpack[ResetArguments]) -> tuple[Array, Info]:
         ram, info = self.env.reset(**kwargs)
         self._previous: tuple[Position, ...] = (None,) * len(self._centers)
         self._last_position = list(self._centers)
-        return self._features(ram), info
+        return self._features(np.asarray(ram)), info
 
-    def step(self, action: Any) -> tuple[Array, Any, bool, bool, dict[str, Any]]:
+    def step(self, action: object) -> tuple[Array, SupportsFloat, bool, bool, Info]:
         ram, reward, terminated, truncated, info = self.env.step(action)
-        return self._features(ram), reward, terminated, truncated, info
+        return self._features(np.asarray(ram)), reward, terminated, truncated, info
 
     def _features(self, ram: Array) -> Array:
         """Returns the features for the current RAM; velocities are differences to the previous call."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.env_types import Env
 from gymnast.errors import EnvError
 
 
-def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+def wrap(env: Env, cfg: EnvConfig) -> Env:
     """Returns the environment with its category indices as one MultiBinary vector."""
     space, n_categories = env.observation_space, np.array(cfg.one_hot)
     if not (isinstance(space, gym.spaces.Box) and _holds_indices(space, len(n_categories))):
@@ -23,9 +22,10 @@ def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     places, width = int(np.prod(space.shape[:-1])), int(n_categories.sum())
     offset = (np.arange(places)[:, None] * width + first).reshape(space.shape)
 
-    def encode(obs: np.ndarray) -> np.ndarray:
+    def encode(given: object) -> np.ndarray:
         """Returns the bits of an observation, int8 [places * width]. Raises EnvError for an index that is too
         large."""
+        obs = np.asarray(given)
         if (obs >= n_categories).any():
             highest = obs.reshape(-1, len(n_categories)).max(axis=0).tolist()
             what = f"{cfg.id} returned the index {highest}, too large for env.one_hot {list(cfg.one_hot)}"

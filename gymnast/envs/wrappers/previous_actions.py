@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import SupportsFloat, Unpack
 
 import gymnasium as gym
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.env_types import Env, EnvWrapper, Info, ResetArguments
 from gymnast.errors import EnvError
 
 Array = np.ndarray
 
 
-def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+def wrap(env: Env, cfg: EnvConfig) -> Env:
     """Returns the environment with the last actions appended to its observations. Raises EnvError unless
     observations are vectors and actions Discrete or Box."""
     space, action_space = env.observation_space, env.action_space
@@ -26,12 +27,12 @@ def wrap(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     return PreviousActions(env, cfg.previous_actions, space, action_space)
 
 
-class PreviousActions(gym.Wrapper[Any, Any, Any, Any]):
+class PreviousActions(EnvWrapper):
     """Appends the last n actions, oldest first; actions before the start of the episode are 0."""
 
     def __init__(
         self,
-        env: gym.Env[Any, Any],
+        env: Env,
         n: int,
         space: gym.spaces.Box,
         action_space: gym.spaces.Discrete | gym.spaces.Box,
@@ -52,22 +53,23 @@ class PreviousActions(gym.Wrapper[Any, Any, Any, Any]):
             np.concatenate([space.high, np.tile(high, n)]).astype(np.float32),
         )
 
-    def reset(self, **kwargs: Any) -> tuple[Array, dict[str, Any]]:
+    def reset(self, **kwargs: Unpack[ResetArguments]) -> tuple[Array, Info]:
         obs, info = self.env.reset(**kwargs)
         self._actions[:] = 0.0
         return self._append_actions(obs), info
 
-    def step(self, action: Any) -> tuple[Array, Any, bool, bool, dict[str, Any]]:
+    def step(self, action: object) -> tuple[Array, SupportsFloat, bool, bool, Info]:
         """Steps the environment and returns its result, with the last n actions, including this one, appended
         to the observation."""
         obs, reward, terminated, truncated, info = self.env.step(action)
         self._actions[:-1] = self._actions[1:]
+        chosen = np.asarray(action)
         if isinstance(self._action_space, gym.spaces.Discrete):
             self._actions[-1] = 0.0
-            self._actions[-1, int(action) - int(self._action_space.start)] = 1.0
+            self._actions[-1, int(chosen) - int(self._action_space.start)] = 1.0
         else:
-            self._actions[-1] = np.ravel(action)
+            self._actions[-1] = chosen.ravel()
         return self._append_actions(obs), reward, terminated, truncated, info
 
-    def _append_actions(self, obs: Array) -> Array:
-        return np.concatenate([obs, self._actions.ravel()], dtype=np.float32)
+    def _append_actions(self, obs: object) -> Array:
+        return np.concatenate([np.asarray(obs), self._actions.ravel()], dtype=np.float32)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from gymnast.config.distribution import Distribution
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build import parameters
-from gymnast.envs.wrappers.seeded_wrapper import Env, SeededWrapper, StepResult
+from gymnast.envs.env_types import Env, Options, ResetResult, StepResult
+from gymnast.envs.wrappers.seeded_wrapper import SeededWrapper
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:
@@ -32,9 +32,7 @@ class DomainRandomization(SeededWrapper):
         self._drawn: dict[str, float] = {}
         self._info: dict[str, float] = {}
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> ResetResult:
         """Draws the parameters, sets them, resets the environment and returns the first observation and info.
         Without a seed, one is drawn for the parameters."""
         root = int(self.np_random.integers(2**31)) if seed is None else seed
@@ -49,6 +47,6 @@ class DomainRandomization(SeededWrapper):
         new_obs = self._start(self.unwrapped, self._drawn) if self._start is not None else None
         return obs if new_obs is None else new_obs, {**info, **self._info}
 
-    def step(self, action: Any) -> StepResult:
+    def step(self, action: object) -> StepResult:
         obs, reward, terminated, truncated, info = self.env.step(action)
         return obs, reward, terminated, truncated, {**info, **self._info}

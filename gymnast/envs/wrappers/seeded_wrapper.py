@@ -5,27 +5,20 @@ There is no generator state to save: the same seed and actions give the same epi
 
 from __future__ import annotations
 
-from typing import Any
-
-import gymnasium as gym
 import numpy as np
 
+from gymnast.envs.env_types import Env, EnvWrapper, Info, Options, ResetResult, StepResult
 from gymnast.seeds import stream
 from gymnast.spaces import spaces
 
-Env = gym.Env[Any, Any]
-StepResult = tuple[Any, Any, bool, bool, dict[str, Any]]
 
-
-class SeededWrapper(gym.Wrapper[Any, Any, Any, Any]):
+class SeededWrapper(EnvWrapper):
     """A wrapper whose `rng` is seeded anew by every reset."""
 
     NAME = ""
     """Name of the random stream; different names give independent streams."""
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> ResetResult:
         """Seeds `rng` for the episode, resets the environment and returns what `on_reset` makes of its
         observation and info."""
         # Without a seed, Gymnasium's own generator provides one, as for an unwrapped environment.
@@ -37,7 +30,7 @@ class SeededWrapper(gym.Wrapper[Any, Any, Any, Any]):
         """Returns the random stream of this wrapper for an episode; `more` names independent parts of it."""
         return stream(seed, self.NAME, *more)
 
-    def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def on_reset(self, obs: object, info: Info) -> ResetResult:
         """Returns the first observation and info of an episode. `rng` is already seeded."""
         return obs, info
 
@@ -49,20 +42,20 @@ class ActionWrapper(SeededWrapper):
         """`masked`: respect the environment's `info["action_mask"]`."""
         super().__init__(env)
         self._masked, self._kind = masked, spaces.convert_action_space(env.action_space)
-        self._mask: np.ndarray | None = None
+        self._mask: object = None
 
-    def on_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def on_reset(self, obs: object, info: Info) -> ResetResult:
         self._store_mask(info)
         return obs, info
 
-    def step(self, action: Any) -> StepResult:
+    def step(self, action: object) -> StepResult:
         applied = self.transform_action(action)
         obs, reward, terminated, truncated, info = self.env.step(applied)
         self._store_mask(info)
         # An inner wrapper's applied_action wins: it is the one that reached the environment.
         return obs, reward, terminated, truncated, {"applied_action": applied, **info}
 
-    def transform_action(self, action: Any) -> Any:
+    def transform_action(self, action: object) -> object:
         """Returns the action to apply instead of the chosen one."""
         raise NotImplementedError
 
@@ -70,5 +63,5 @@ class ActionWrapper(SeededWrapper):
         """Returns the current mask, the masks of all elements concatenated; None if everything is allowed."""
         return None if self._mask is None else spaces.as_masks(self._kind, [self._mask])[0]
 
-    def _store_mask(self, info: dict[str, Any]) -> None:
+    def _store_mask(self, info: Info) -> None:
         self._mask = info.get("action_mask") if self._masked else None

@@ -8,9 +8,8 @@ settings it calls Gymnasium's.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
-import gymnasium as gym
+from gymnast.envs.env_types import Env
 
 # Exact classes: a subclass may override parts of the physics.
 FAST = {
@@ -21,7 +20,7 @@ FIXED = {"gymnasium.envs.box2d.bipedal_walker:BipedalWalker": ("walker", "Seeded
 """Classes with the usual speed in which an episode depends on its seed alone."""
 
 
-def use_fast_step(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
+def use_fast_step(env: Env) -> Env:
     """Returns the same environment, switched to the fast class if there is one for exactly its class.
 
     Assigning `__class__` keeps the wrappers around it and whatever the constructor has set up.

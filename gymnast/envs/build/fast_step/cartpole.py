@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from gymnasium.envs.classic_control.cartpole import CartPoleEnv
+
+from gymnast.envs.env_types import Info
 
 _INTEGERS = (np.int64, int)
 
@@ -13,7 +15,9 @@ _INTEGERS = (np.int64, int)
 class FastCartPole(CartPoleEnv):
     """The fast path covers the Euler integrator without rendering; everything else uses Gymnasium's step."""
 
-    def step(self, action: Any) -> Any:
+    def step(
+        self, action: int | np.ndarray
+    ) -> tuple[np.ndarray, float, bool, Literal[False], Info]:
         """Returns what Gymnasium's step returns for this action, bit for bit, and changes the state in the
         same way."""
         before = self.state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from gymnasium.envs.box2d import lunar_lander
@@ -21,6 +21,12 @@ from gymnasium.envs.box2d.lunar_lander import (
     LunarLander,
 )
 
+from gymnast.envs.env_types import Info
+
+if TYPE_CHECKING:
+    from Box2D import b2Body
+
+LanderStep = tuple[np.ndarray, float, bool, Literal[False], Info]
 _INTEGERS = (np.int64, int)
 _HALF_WIDTH, _HALF_HEIGHT = VIEWPORT_W / SCALE / 2, VIEWPORT_H / SCALE / 2
 _LEG, _MAIN = LEG_DOWN / SCALE, MAIN_ENGINE_Y_LOCATION / SCALE
@@ -38,13 +44,14 @@ class FastLunarLander(LunarLander):
     main_engine_power, side_engine_power = MAIN_ENGINE_POWER, SIDE_ENGINE_POWER
     """Attributes, so that they can be randomized. Gymnasium has constants for all landers."""
 
-    def step(self, action: Any) -> Any:
+    def step(self, action: int | np.ndarray) -> LanderStep:
         """Returns what Gymnasium's step returns for this action, bit for bit, and changes the state in the
         same way. Particles, which only rendering shows, are left out."""
         unusual = type(action) not in _INTEGERS or not 0 <= action < 4
         if unusual or self.continuous or self.render_mode is not None:
             return self._gymnasium_step(action)
-        lander: Any = self.lander
+        lander = self.lander
+        assert lander is not None
         left, right = self.legs
         # 1. Wind and turbulence, unless the lander stands on the ground.
         if self.enable_wind and not (left.ground_contact or right.ground_contact):
@@ -80,13 +87,14 @@ class FastLunarLander(LunarLander):
         self.world.Step(1.0 / FPS, 6 * 30, 2 * 30)
         return self._outcome(lander, fuel)
 
-    def restarted_obs(self) -> Any:
+    def restarted_obs(self) -> np.ndarray:
         """Returns the observation after the lander was moved. Restarts the reward's potential, so that
         the move itself is not rewarded."""
+        assert self.lander is not None
         self.prev_shaping = None
         return self._outcome(self.lander, 0.0)[0]
 
-    def _gymnasium_step(self, action: Any) -> Any:
+    def _gymnasium_step(self, action: int | np.ndarray) -> LanderStep:
         """Steps with Gymnasium's code, which reads the engine powers from constants of its module."""
         if (self.main_engine_power, self.side_engine_power) == _ENGINES:
             return super().step(action)
@@ -96,7 +104,7 @@ class FastLunarLander(LunarLander):
         finally:
             _set_engines(*_ENGINES)
 
-    def _outcome(self, lander: Any, fuel: float) -> tuple[Any, ...]:
+    def _outcome(self, lander: b2Body, fuel: float) -> LanderStep:
         """Returns the result of a step that used this much fuel, computed as in Gymnasium."""
         position, velocity, angle = lander.position, lander.linearVelocity, lander.angle
         left, right = self.legs
@@ -124,7 +132,7 @@ class FastLunarLander(LunarLander):
         return obs, reward, terminated, False, {}
 
 
-def _gust(index: Any) -> float:
+def _gust(index: int | np.int64) -> float:
     """Returns the strength of wind or turbulence, -1 to 1; the sequence is not periodic."""
     return math.tanh(math.sin(0.02 * index) + math.sin(math.pi * 0.01 * index))
 

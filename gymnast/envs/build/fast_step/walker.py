@@ -6,16 +6,17 @@ fixed for LunarLander: https://github.com/Farama-Foundation/Gymnasium/issues/728
 
 from __future__ import annotations
 
-from typing import Any
-
 import Box2D
+import numpy as np
 from gymnasium.envs.box2d.bipedal_walker import BipedalWalker
+
+from gymnast.envs.env_types import Info, Options
 
 
 class SeededBipedalWalker(BipedalWalker):
     """Replaces the world before Gymnasium's reset fills it."""
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> tuple[np.ndarray, Info]:
         self._destroy()  # bodies belong to the old world
         self.world = Box2D.b2World()
         return super().reset(seed=seed, options=options)

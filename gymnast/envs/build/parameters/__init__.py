@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from numbers import Real
-from typing import Any
 
 from gymnast.errors import EnvError
 from gymnast.text.suggestions import did_you_mean
@@ -27,11 +26,11 @@ class Parameters:
     """Parameters that can be set; attributes of these names need not exist."""
     other_attributes: bool = True
     """Whether any other numeric attribute can be set too."""
-    check: Callable[[Any, Collection[str]], None] = lambda _env, _names: None
+    check: Callable[[object, Collection[str]], None] = lambda _env, _names: None
     """Called with the environment and the chosen names; raises EnvError for one that has no effect."""
-    prepare: Callable[[Any, Values], None] = lambda _env, _values: None
+    prepare: Callable[[object, Values], None] = lambda _env, _values: None
     """Called before the reset, once the values are set as attributes; updates what is derived from them."""
-    set_initial_state: Callable[[Any, Values], Any] | None = None
+    set_initial_state: Callable[[object, Values], object] | None = None
     """Called after the reset to change the initial state; returns the new observation, None if unchanged."""
     non_attributes: tuple[str, ...] = ()
     """Names that `apply` does not set as attributes: `prepare` or `set_initial_state` uses their values."""
@@ -46,7 +45,7 @@ KNOWN = {
 parameters."""
 
 
-def parameters_of(env: Any) -> Parameters:
+def parameters_of(env: object) -> Parameters:
     """Returns the declared parameters of the environment's class or its nearest known base class."""
     for kind in type(env).__mro__:
         module = KNOWN.get(f"{kind.__module__}:{kind.__qualname__}")
@@ -55,7 +54,7 @@ def parameters_of(env: Any) -> Parameters:
     return Parameters()
 
 
-def refuse_unknown(name: str, env: Any, wanted: Collection[str]) -> None:
+def refuse_unknown(name: str, env: object, wanted: Collection[str]) -> None:
     """Raises EnvError for a parameter that the environment does not have. `name`: the environment's name in
     messages."""
     known = parameters_of(env)
@@ -73,9 +72,9 @@ def refuse_unknown(name: str, env: Any, wanted: Collection[str]) -> None:
     known.check(env, wanted)
 
 
-def numeric_attributes(env: Any) -> list[str]:
+def numeric_attributes(env: object) -> list[str]:
     """Returns the names of an environment's public numeric attributes, including those of its classes."""
-    attributes = dict[str, Any]()
+    attributes = dict[str, object]()
     for kind in reversed(type(env).__mro__):  # base classes first, so that overrides win
         attributes |= vars(kind)
     attributes |= vars(env)
@@ -84,7 +83,7 @@ def numeric_attributes(env: Any) -> list[str]:
     )
 
 
-def apply(env: Any, values: Values) -> None:
+def apply(env: object, values: Values) -> None:
     """Sets the values, parameter -> value, on the innermost environment. To be called before the reset."""
     known = parameters_of(env)
     for name, value in values.items():
@@ -93,6 +92,6 @@ def apply(env: Any, values: Values) -> None:
     known.prepare(env, values)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     """True for a number other than a bool."""
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 
 from gymnast.envs.build.parameters import Parameters, Values
 
 
-def _derive(env: Any, _: Values) -> None:
+def _derive(env: object, _: Values) -> None:
     """Updates what CartPole's constructor computes once from the masses and the length."""
+    assert isinstance(env, CartPoleEnv)
     env.total_mass = env.masspole + env.masscart
     env.polemass_length = env.masspole * env.length
 

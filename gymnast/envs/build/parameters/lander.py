@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import Any
 
+import numpy as np
 from gymnasium.envs.box2d.lunar_lander import FPS, LEG_DOWN, SCALE, VIEWPORT_H, VIEWPORT_W
 
+from gymnast.envs.build.fast_step.lander import FastLunarLander
 from gymnast.envs.build.parameters import KEY, Parameters, Values
 from gymnast.errors import EnvError
 
@@ -19,8 +20,9 @@ _START = ("start_x", "start_y", "start_vx", "start_vy", "start_angle")
 _HALF_WIDTH, _HALF_HEIGHT = VIEWPORT_W / SCALE / 2, VIEWPORT_H / SCALE / 2
 
 
-def _check(env: Any, wanted: Collection[str]) -> None:
+def _check(env: object, wanted: Collection[str]) -> None:
     """Raises EnvError for a wind parameter of an environment without wind."""
+    assert isinstance(env, FastLunarLander)
     wind = [name for name in _WIND if name in wanted]
     if wind and not env.enable_wind:
         what = f"{wind[0]} has no effect without wind"
@@ -28,12 +30,14 @@ def _check(env: Any, wanted: Collection[str]) -> None:
         raise EnvError(what, at=f"{KEY}.{wind[0]}", fix=fix)
 
 
-def _start(env: Any, values: Values) -> Any:
+def _start(env: object, values: Values) -> np.ndarray | None:
     """Moves the lander and its legs as one rigid body, rotated about the center of the lander. Returns the
     new observation; None if no initial state was drawn."""
     if not any(name in values for name in _START):
         return None
+    assert isinstance(env, FastLunarLander)
     lander = env.lander
+    assert lander is not None
     center = lander.position.copy()  # the body's own vector changes when the lander is moved
     x, y = center.x, center.y
     # The inverse of the scaling in Gymnasium's observation.

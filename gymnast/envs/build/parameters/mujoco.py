@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import mujoco
+from gymnasium.envs.mujoco.mujoco_env import MujocoEnv
 
 from gymnast.envs.build.parameters import Parameters, Values
 
@@ -18,8 +19,9 @@ _FACTORS = {
 _NAMES = ("gravity", *_FACTORS)
 
 
-def _prepare(env: Any, values: Values) -> None:
+def _prepare(env: object, values: Values) -> None:
     """Writes gravity and the scaled arrays into the MuJoCo model."""
+    assert isinstance(env, MujocoEnv)
     model = env.model
     if "gravity" in values:
         model.opt.gravity[2] = values["gravity"]
@@ -30,7 +32,7 @@ def _prepare(env: Any, values: Values) -> None:
             for array in arrays:
                 current = getattr(model, array)
                 current[:] = original.setdefault(array, current.copy()) * values[name]
-    derive: Any = mujoco.mj_setConst  # type: ignore[attr-defined]
+    derive: Callable[[object, object], None] = mujoco.mj_setConst  # type: ignore[attr-defined]
     derive(model, env.data)  # updates derived constants of the model; the reset clears the data
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gymnast.config.families import install_hint
 from gymnast.envs.build.make import creation_error, import_constructor
@@ -19,12 +19,15 @@ from gymnast.errors import EnvError, NotInstalled
 from gymnast.import_object import import_object
 from gymnast.text.suggestions import did_you_mean
 
+if TYPE_CHECKING:
+    from gymnast.envs.matches.pettingzoo.roles import AgentsEnv
+
 PREFIX = "pettingzoo/"
 _INSTALLED = ("butterfly", "classic", "mpe", "sisl")
 """Groups whose dependencies are installed by `gymnast[pettingzoo]`."""
 
 
-def make_parallel(name: str, kwargs: Mapping[str, Any]) -> Any:
+def make_parallel(name: str, kwargs: Mapping[str, object]) -> AgentsEnv:
     """Creates an environment, with `render_mode="rgb_array"` if it supports that. `name`: an id as above;
     `kwargs`: `env.kwargs`. Raises EnvError if it cannot be imported or created."""
     try:
@@ -43,14 +46,22 @@ def make_parallel(name: str, kwargs: Mapping[str, Any]) -> Any:
         raise creation_error(name, kwargs, problem) from problem
 
 
-def _user_env(name: str) -> Callable[..., Any]:
+def time_limit_of(env: AgentsEnv) -> int | None:
+    """Returns PettingZoo's `max_cycles` in steps, which some environments keep one level below; None if there
+    is none."""
+    inner = env.unwrapped
+    limits = (getattr(e, "max_cycles", None) for e in (inner, getattr(inner, "env", None)))
+    return next((limit for limit in limits if isinstance(limit, int) and limit > 0), None)
+
+
+def _user_env(name: str) -> Callable[..., AgentsEnv]:
     """Returns the constructor that `py:package.module` or `py:package.module:function` names, also from the
     working directory; by default `parallel_env`. Raises EnvError if it cannot be imported."""
     module, _, function = name.removeprefix(f"{PREFIX}py:").partition(":")
     return import_constructor(name, module, function or "parallel_env")
 
 
-def _registered_env(name: str) -> Callable[..., Any]:
+def _registered_env(name: str) -> Callable[..., AgentsEnv]:
     """Returns the constructor of an environment of PettingZoo or MPE2, given with or without its group
     (`butterfly/`), with its version written as `_v11` or `-v11`. Raises EnvError if there is none."""
     from pettingzoo import aec_registry, parallel_registry
@@ -58,8 +69,8 @@ def _registered_env(name: str) -> Callable[..., Any]:
     wanted = _plain(name.removeprefix(PREFIX))
     # 1. PettingZoo's registry.
     for spec in parallel_registry.values():
-        if wanted in (_plain(spec.id), _short(spec.id)):
-            make: Any = spec.entry_point
+        make = spec.entry_point
+        if make is not None and wanted in (_plain(spec.id), _short(spec.id)):
             return partial(import_object(make) if isinstance(make, str) else make, **spec.kwargs)
     # 2. MPE2, which PettingZoo's MPE games have moved to; it has modules instead of a registry.
     if wanted.removeprefix("mpe/") in (games := _mpe_games()):

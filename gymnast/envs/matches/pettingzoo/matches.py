@@ -7,8 +7,8 @@ outcomes, so the outcome is always unknown.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -18,8 +18,13 @@ from gymnast.envs.backends.active_calls import ActiveCall
 from gymnast.envs.backends.backend import Fault, raise_fault
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, MatchStep, Role, ScriptedPolicy
 from gymnast.envs.matches.pettingzoo.determinism import is_reproducible
-from gymnast.envs.matches.pettingzoo.make import make_parallel
-from gymnast.envs.matches.pettingzoo.roles import MASK_UNSUPPORTED, group_agents, make_role
+from gymnast.envs.matches.pettingzoo.make import make_parallel, time_limit_of
+from gymnast.envs.matches.pettingzoo.roles import (
+    MASK_UNSUPPORTED,
+    agents_of,
+    group_agents,
+    make_role,
+)
 from gymnast.envs.matches.pettingzoo.table import AgentTable
 from gymnast.errors import EnvError
 from gymnast.processes import guard
@@ -36,7 +41,7 @@ class PettingZooMatches:
         self,
         name: str,
         n_matches: int,
-        kwargs: Mapping[str, Any] | None = None,
+        kwargs: Mapping[str, object] | None = None,
         roles: Mapping[str, str] | None = None,
         limit: EpisodeLimit = ENV_LIMIT,
     ) -> None:
@@ -46,14 +51,14 @@ class PettingZooMatches:
         with guard.watch():
             self._envs = [make_parallel(name, self._kwargs) for _ in range(n_matches)]
         env = self._envs[0]
-        self._agents = _agents_of(name, env)
+        self._agents = agents_of(name, env)
         seats = group_agents(name, self._agents, roles)
         self.roles: Mapping[str, Role] = {
             role: make_role(name, env, role, agents) for role, agents in seats.items()
         }
         self.outcomes: Mapping[str, str] = {}
         self.scripted: Mapping[str, Mapping[str, ScriptedPolicy]] = {}
-        own = _time_limit(env)
+        own = time_limit_of(env)
         self.has_default_limit = limit.default is not None and own is None
         self._limit = limit.default if self.has_default_limit else limit.steps
         """Number of steps after which we truncate a match; None for never."""
@@ -66,7 +71,7 @@ class PettingZooMatches:
         self._outcome = np.full(n_matches, UNKNOWN_OUTCOME)
         self._age = np.zeros(n_matches, np.int64)
         """Number of steps in each match so far."""
-        self._playing: list[list[Any]] = [[] for _ in range(n_matches)]
+        self._playing: list[list[Hashable]] = [[] for _ in range(n_matches)]
         """Agents in play; empty if the match is over, broken or not started."""
         self._broken: set[int] = set()
         """Matches whose environment must be created again before the next reset."""
@@ -151,7 +156,8 @@ class PettingZooMatches:
         except Exception as cause:
             what = f"{self.name} cannot be rendered: {type(cause).__name__}: {cause}"
             raise EnvError(what, fix="check what its render() needs") from cause
-        if getattr(picture, "shape", ())[2:] != (3,) or picture.dtype != np.uint8:
+        is_array = isinstance(picture, np.ndarray)
+        if not is_array or picture.shape[2:] != (3,) or picture.dtype != np.uint8:
             raise EnvError(f"{self.name}: render() did not return a uint8 image [height, width, 3]")
         return picture
 
@@ -181,7 +187,7 @@ class PettingZooMatches:
             return self._raised(i, f"step({chosen})", cause)
         # Our time limit truncates everybody, after which env.agents is expected to be empty.
         if self._limit is not None and self._age[i] >= self._limit:
-            truncated, agents = dict.fromkeys(playing, True), set[Any]()
+            truncated, agents = dict.fromkeys(playing, True), set[Hashable]()
         # Observations first: they are stored for all who were in play, also for those who end now.
         problem = self._store_obs(i, obs) or self._store_result(i, reward, terminated, truncated)
         if problem is None:
@@ -190,7 +196,7 @@ class PettingZooMatches:
             problem = self._agents_problem(i, agents) or _reward_after_end(playing, reward)
         return None if problem is None else self._fault(i, problem)
 
-    def _store_obs(self, i: int, obs: Any) -> str | None:
+    def _store_obs(self, i: int, obs: Mapping[Hashable, object]) -> str | None:
         """Stores the observations of the agents in play in match i. `obs`: agent -> observation. Returns what
         is wrong with them, None if nothing is."""
         for agent in self._playing[i]:
@@ -200,7 +206,13 @@ class PettingZooMatches:
                 return problem
         return None
 
-    def _store_result(self, i: int, reward: Any, terminated: Any, truncated: Any) -> str | None:
+    def _store_result(
+        self,
+        i: int,
+        reward: Mapping[Hashable, float],
+        terminated: Mapping[Hashable, bool],
+        truncated: Mapping[Hashable, bool],
+    ) -> str | None:
         """Stores reward and end of the agents in play in match i, each given as agent -> value. Returns what
         is wrong with them, None if nothing is."""
         for agent in self._playing[i]:
@@ -212,7 +224,7 @@ class PettingZooMatches:
                 return problem
         return None
 
-    def _reset_problem(self, i: int, infos: Any) -> str | None:
+    def _reset_problem(self, i: int, infos: Mapping[Hashable, Mapping[str, object]]) -> str | None:
         """Returns what is wrong with a match that was just reset: missing agents, or action masks."""
         if set(self._envs[i].agents) != set(self._agents):
             started = ", ".join(map(str, self._envs[i].agents)) or "no agent"
@@ -220,7 +232,7 @@ class PettingZooMatches:
         masked = any("action_mask" in infos.get(agent, ()) for agent in self._agents)
         return MASK_UNSUPPORTED if masked else None
 
-    def _agents_problem(self, i: int, agents: set[Any]) -> str | None:
+    def _agents_problem(self, i: int, agents: set[Hashable]) -> str | None:
         """Returns what is wrong with `env.agents` after a step, given who terminated or was truncated."""
         expected = set(self._playing[i])
         for agent in agents - expected:
@@ -278,27 +290,10 @@ class PettingZooMatches:
         self._blank(0)
 
 
-def _agents_of(name: str, env: Any) -> list[Any]:
-    """Returns the names of all agents. Raises EnvError if the environment does not declare them."""
-    agents = list(getattr(env, "possible_agents", ()))
-    if not agents:
-        what = f"{name} is not a PettingZoo ParallelEnv: it has no possible_agents"
-        raise EnvError(what, fix="follow https://pettingzoo.farama.org/api/parallel")
-    return agents
-
-
-def _reward_after_end(playing: Sequence[Any], reward: Mapping[Any, Any]) -> str | None:
+def _reward_after_end(playing: Sequence[Hashable], reward: Mapping[Hashable, float]) -> str | None:
     """Returns what is wrong if an agent out of play got a reward, which nobody would learn from."""
     if len(reward) > len(playing):
         for agent, value in reward.items():
             if value and agent not in playing:
                 return f"{agent} got a reward of {value} after it was terminated or truncated"
     return None
-
-
-def _time_limit(env: Any) -> int | None:
-    """Returns PettingZoo's `max_cycles` in steps, which some environments keep one level below; None if there
-    is none."""
-    inner = env.unwrapped
-    limits = (getattr(e, "max_cycles", None) for e in (inner, getattr(inner, "env", None)))
-    return next((limit for limit in limits if isinstance(limit, int) and limit > 0), None)

@@ -4,28 +4,43 @@ the same observation and action space."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gymnast.envs.matches.matches import Role
 from gymnast.errors import EnvError
 from gymnast.spaces import spaces
 from gymnast.text.suggestions import did_you_mean
 
-AgentsByRole = dict[str, tuple[Any, ...]]
+if TYPE_CHECKING:
+    from pettingzoo import ParallelEnv
+
+    AgentsEnv = ParallelEnv[Hashable, object, object]
+    """A PettingZoo environment with any agents, observations and actions."""
+
+AgentsByRole = dict[str, tuple[Hashable, ...]]
 """The agents of each role, in the environment's order."""
 
 
+def agents_of(name: str, env: AgentsEnv) -> list[Hashable]:
+    """Returns the names of all agents. Raises EnvError if the environment does not declare them."""
+    agents: list[Hashable] = list(getattr(env, "possible_agents", ()))
+    if not agents:
+        what = f"{name} is not a PettingZoo ParallelEnv: it has no possible_agents"
+        raise EnvError(what, fix="follow https://pettingzoo.farama.org/api/parallel")
+    return agents
+
+
 def group_agents(
-    name: str, agents: Sequence[Any], patterns: Mapping[str, str] | None
+    name: str, agents: Sequence[Hashable], patterns: Mapping[str, str] | None
 ) -> AgentsByRole:
     """Returns role -> its agents. `patterns`: role -> pattern such as `archer_*`; without patterns, agents
     are grouped by their names without the number: `archer_0` and `archer_1` have the role `archer`. `name`:
     the environment, for messages. Raises EnvError unless each agent matches exactly one pattern and each
     pattern an agent."""
     if not patterns:
-        by_stem: dict[str, list[Any]] = {}
+        by_stem: dict[str, list[Hashable]] = {}
         for agent in agents:
             by_stem.setdefault(_stem(agent), []).append(agent)
         return {role: tuple(members) for role, members in by_stem.items()}
@@ -51,7 +66,7 @@ def group_agents(
     return seats
 
 
-def make_role(name: str, env: Any, role: str, agents: Sequence[Any]) -> Role:
+def make_role(name: str, env: AgentsEnv, role: str, agents: Sequence[Hashable]) -> Role:
     """Returns the role of these agents. `name`, `role`: names of environment and role, for messages. Raises
     EnvError if the spaces of the agents differ or are not supported."""
     obs_space, action_space = env.observation_space(agents[0]), env.action_space(agents[0])
@@ -77,6 +92,6 @@ def make_role(name: str, env: Any, role: str, agents: Sequence[Any]) -> Role:
 MASK_UNSUPPORTED = "it uses an action_mask, which is not supported for multi-agent environments"
 
 
-def _stem(agent: Any) -> str:
+def _stem(agent: Hashable) -> str:
     """Returns the name of an agent without its number; `agent` for one whose name is only a number."""
     return re.sub(r"[_-]?\d+$", "", str(agent)) or "agent"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping
 
 import numpy as np
 
@@ -37,17 +36,17 @@ class AgentTable:
         self.terminated = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
         self.truncated = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
 
-    def action_of(self, agent: Any, i: int, actions: Mapping[str, np.ndarray]) -> Any:
+    def action_of(self, agent: Hashable, i: int, actions: Mapping[str, np.ndarray]) -> object:
         """Returns the action of an agent in match i."""
         role, seat = self._seat[agent]
         return actions[role][i, seat]
 
-    def has_ended(self, agent: Any, i: int) -> bool:
+    def has_ended(self, agent: Hashable, i: int) -> bool:
         """True if the agent was terminated or truncated in the last step of match i."""
         role, seat = self._seat[agent]
         return bool(self.terminated[role][i, seat] or self.truncated[role][i, seat])
 
-    def store_obs(self, agent: Any, i: int, obs: Any) -> str | None:
+    def store_obs(self, agent: Hashable, i: int, obs: object) -> str | None:
         """Stores the observation of an agent in match i. Returns what is wrong with it, if anything."""
         name, seat = self._seat[agent]
         role = self.roles[name]
@@ -55,7 +54,7 @@ class AgentTable:
         return None if problem is None else f"{agent}: {problem}"
 
     def store_result(
-        self, agent: Any, i: int, reward: Any, terminated: Any, truncated: Any
+        self, agent: Hashable, i: int, reward: float, terminated: bool, truncated: bool
     ) -> str | None:
         """Stores reward and end of an agent in match i. Returns what is wrong with them, if anything."""
         role, seat = self._seat[agent]

@@ -7,7 +7,9 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from numpy.typing import ArrayLike
 
+from gymnast.envs.env_types import Info, Options
 from gymnast.envs.matches.tag.arena import ACTION, TagMatches
 from gymnast.envs.matches.tag.sight import SPACE
 from gymnast.errors import EnvError, NotInstalled, UsageError
@@ -20,7 +22,6 @@ except ModuleNotFoundError as problem:
     raise NotInstalled(what, fix="pip install 'gymnast[pettingzoo]'") from None
 
 Array = np.ndarray
-PerAgent = dict[str, Any]
 
 
 class TagParallel(ParallelEnv[str, Array, Array]):
@@ -51,15 +52,15 @@ class TagParallel(ParallelEnv[str, Array, Array]):
         self._seed: int | None = None
         self._episode = 0
 
-    def observation_space(self, agent: str) -> gym.Space[Any]:
+    def observation_space(self, agent: str) -> gym.Space[Array]:
         return self._observations[agent]
 
-    def action_space(self, agent: str) -> gym.Space[Any]:
+    def action_space(self, agent: str) -> gym.Space[Array]:
         return self._actions[agent]
 
     def reset(
-        self, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[PerAgent, PerAgent]:
+        self, seed: int | None = None, options: Options = None
+    ) -> tuple[dict[str, Array], dict[str, Info]]:
         """Starts a match and returns observations and empty infos by agent. With a seed, this and all
         following matches follow from it."""
         if seed is not None or self._seed is None:
@@ -71,8 +72,10 @@ class TagParallel(ParallelEnv[str, Array, Array]):
         return self._obs(self.agents), {agent: {} for agent in self.agents}
 
     def step(
-        self, actions: Mapping[str, Any]
-    ) -> tuple[PerAgent, PerAgent, PerAgent, PerAgent, PerAgent]:
+        self, actions: Mapping[str, ArrayLike]
+    ) -> tuple[
+        dict[str, Array], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]
+    ]:
         """Steps the match. When it is over, `info` contains its outcome and metrics; `info["terms"]`
         always contains the agent's reward terms."""
         playing = self.agents
@@ -107,13 +110,13 @@ class TagParallel(ParallelEnv[str, Array, Array]):
     def _seats(self, agents: list[str]) -> list[tuple[str, tuple[str, int]]]:
         return [(agent, self._seat[agent]) for agent in agents]
 
-    def _obs(self, agents: list[str]) -> PerAgent:
+    def _obs(self, agents: list[str]) -> dict[str, Array]:
         return {
             agent: self._matches.obs[role][0, number].copy()
             for agent, (role, number) in self._seats(agents)
         }
 
-    def _by_role(self, actions: Mapping[str, Any]) -> dict[str, Array]:
+    def _by_role(self, actions: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Returns the actions as arrays [1, seats, 3] by role; agents out of play need no action. Raises
         EnvError for a missing or invalid action of an agent in play."""
         # Index 1 is straight, coast and, ignored for agents out of play, dash.
