@@ -219,13 +219,14 @@ def presets(search: str = "") -> list[dict[str, Any]]:
     with gymnast, empty for the user's own presets. A file that cannot be read has only `name`, `path` and
     `problem`."""
     from gymnast.config import presets as files
+    from gymnast.config.preset_summary import summarize
     from gymnast.insight import results
 
     listed: list[dict[str, Any]] = []
     for preset in files.search_presets(search):
         try:
             stored = results.variant_summaries(preset.name) if preset.is_builtin else {}
-            listed.append({**files.summarize(preset), "results": stored})
+            listed.append({**summarize(preset), "results": stored})
         except ConfigError as error:  # one broken file must not hide the others
             listed.append({"name": preset.name, "path": str(preset.path), "problem": str(error)})
     return listed

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal, TypeGuard
 
 import numpy as np
 
@@ -33,10 +33,10 @@ class BoxObs:
     def size(self) -> int:
         return int(np.prod(self.shape, dtype=int))
 
-    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+    def put(self, rows: np.ndarray, i: int, obs: object) -> str | None:
         """Writes an environment's observation into row i; returns what is wrong with it, or None."""
-        if problem := _misshapen(obs, self.shape):
-            return problem
+        if not isinstance(obs, np.ndarray) or obs.shape != self.shape:
+            return _misshapen(obs, self.shape)
         try:
             rows[i] = obs
         except (TypeError, ValueError):
@@ -72,7 +72,7 @@ class DiscreteObs(_IntegerObs):
     shape = ()
     dtype = np.dtype(np.int64)
 
-    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+    def put(self, rows: np.ndarray, i: int, obs: object) -> str | None:
         """Writes an environment's observation into row i; returns what is wrong with it, or None."""
         if not (_is_index(obs) and self.first <= obs < self.first + self.n):
             return f"the observation is {obs!r}, not one of {self.n} categories"
@@ -89,10 +89,10 @@ class MultiDiscreteObs(_IntegerObs):
     first: tuple[int, ...]
     dtype = np.dtype(np.int64)
 
-    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+    def put(self, rows: np.ndarray, i: int, obs: object) -> str | None:
         """Writes an environment's observation into row i; returns what is wrong with it, or None."""
-        if problem := _misshapen(obs, self.shape):
-            return problem
+        if not isinstance(obs, np.ndarray) or obs.shape != self.shape:
+            return _misshapen(obs, self.shape)
         if not np.issubdtype(obs.dtype, np.integer):
             return f"the observation is of {obs.dtype}, not whole numbers"
         index = obs.ravel() - np.array(self.first)
@@ -142,14 +142,18 @@ class ImageObs(_IntegerObs):
         n, height, width = self.planes
         return n not in (1, 3) and height * width >= MIN_SHARED_PIXELS
 
-    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+    def put(self, rows: np.ndarray, i: int, obs: object) -> str | None:
         """Writes an environment's observation into row i; returns what is wrong with it, or None."""
-        if problem := _misshapen(obs, self.shape):
-            return problem
+        if not isinstance(obs, np.ndarray) or obs.shape != self.shape:
+            return _misshapen(obs, self.shape)
         if obs.dtype != np.uint8:
             return f"the observation is of {obs.dtype}, its space says uint8"
         rows[i] = obs
         return None
+
+
+LeafObs = BoxObs | DiscreteObs | MultiDiscreteObs | ImageObs
+"""An entry of a Dict or Tuple observation that has no entries of its own."""
 
 
 @dataclass(frozen=True)
@@ -161,15 +165,15 @@ class CompositeObs:
     shape = ()
 
     @cached_property
-    def leaves(self) -> dict[str, BoxObs | DiscreteObs | MultiDiscreteObs | ImageObs]:
+    def leaves(self) -> dict[str, LeafObs]:
         """Space of each field by name, nested entries included."""
         return dict(self._leaves())
 
     @cached_property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.void]:
         return np.dtype([(name, leaf.dtype, leaf.shape) for name, leaf in self.leaves.items()])
 
-    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+    def put(self, rows: np.ndarray, i: int, obs: object) -> str | None:
         return self._put(rows, i, obs, "")
 
     def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
@@ -183,7 +187,7 @@ class CompositeObs:
                 return f"{leaf.where_not_finite(row[name])} of entry {name}"
         return ""
 
-    def _leaves(self) -> Iterator[tuple[str, Any]]:
+    def _leaves(self) -> Iterator[tuple[str, LeafObs]]:
         """Yields the name and the space of each field, nested entries included."""
         for name, entry in self.entries:
             if isinstance(entry, CompositeObs):
@@ -191,7 +195,7 @@ class CompositeObs:
             else:
                 yield name, entry
 
-    def _put(self, rows: np.ndarray, i: int, obs: Any, prefix: str) -> str | None:
+    def _put(self, rows: np.ndarray, i: int, obs: object, prefix: str) -> str | None:
         """Writes a nested observation into the fields of row i whose names start with `prefix`.
 
         Returns what is wrong with it, or None.
@@ -218,10 +222,10 @@ class CompositeObs:
         return None
 
 
-Observation = BoxObs | DiscreteObs | MultiDiscreteObs | ImageObs | CompositeObs
+Observation = LeafObs | CompositeObs
 
 
-def leaves_of(space: Observation) -> dict[str, BoxObs | DiscreteObs | MultiDiscreteObs | ImageObs]:
+def leaves_of(space: Observation) -> dict[str, LeafObs]:
     """Returns the spaces of all fields by name; a space that is not a Dict or Tuple has the name ""."""
     return space.leaves if isinstance(space, CompositeObs) else {"": space}
 
@@ -238,11 +242,11 @@ def as_box(space: Observation) -> BoxObs | None:
 
 def blank_obs(space: Observation, n: int) -> np.ndarray:
     """Returns an array for n observations, filled with valid ones."""
-    rows = np.zeros((n, *space.shape), space.dtype)
+    rows: np.ndarray = np.zeros((n, *space.shape), space.dtype)
     # 0 is not a valid category if the space counts from another number.
     for name, leaf in leaves_of(space).items():
         if isinstance(leaf, DiscreteObs | MultiDiscreteObs):
-            part: Any = rows[name] if name else rows  # type: ignore[index]
+            part = rows[name] if name else rows
             part[:] = np.reshape(leaf.first, leaf.shape)
     return rows
 
@@ -256,7 +260,7 @@ def non_image_columns(rows: ObsArray) -> dict[str, np.ndarray]:
     return {name: column for name, column in columns.items() if column.dtype != ImageObs.dtype}
 
 
-def _entries(kind: str, obs: Any) -> Mapping[str, Any] | None:
+def _entries(kind: str, obs: object) -> Mapping[str, object] | None:
     """Returns the entries of a Dict or Tuple observation by name; None if it is not one."""
     if kind == "Dict":
         return obs if isinstance(obs, Mapping) else None
@@ -268,17 +272,16 @@ def _subject(prefix: str) -> str:
     return f"entry {prefix[:-1]}" if prefix else "the observation"
 
 
-def _misshapen(obs: Any, shape: tuple[int, ...]) -> str | None:
-    """Returns what is wrong with a value that should be an array of this shape; None if it is one."""
-    if not isinstance(obs, np.ndarray):
-        return f"the observation is a {type(obs).__name__}, not an array"
-    if obs.shape != shape:
+def _misshapen(obs: object, shape: tuple[int, ...]) -> str:
+    """Returns what is wrong with a value that is not an array of this shape."""
+    if isinstance(obs, np.ndarray):
         return f"the observation has shape {obs.shape}, its space says {shape}"
-    return None
+    return f"the observation is a {type(obs).__name__}, not an array"
 
 
-def _is_index(obs: Any) -> bool:
+def _is_index(obs: object) -> TypeGuard[int]:
     """Returns whether this is a single integer, of Python or of NumPy."""
-    return isinstance(obs, int) or (
-        np.ndim(obs) == 0 and np.issubdtype(np.asarray(obs).dtype, np.integer)
-    )
+    if isinstance(obs, int):
+        return True
+    array = np.asarray(obs)
+    return array.ndim == 0 and np.issubdtype(array.dtype, np.integer)

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from gymnast.config.live import apply_assignments
 from gymnast.config.numbers import Share
-from gymnast.config.resolve import apply_overrides, load, parse_assignment, resolve, save
+from gymnast.config.resolve import apply_overrides, diff, load, parse_assignment, resolve, save
 from gymnast.config.sections import ALGORITHMS
+from gymnast.config.sections.stop import limits_after
+from gymnast.config.serialize import to_plain
 from gymnast.errors import ConfigError
 
 THING = """
@@ -270,6 +275,44 @@ def test_dotted_keys_and_nested_mappings_are_equivalent_and_the_callers_dict_is_
     b = resolve("CartPole-v1", {"algo.gamma": 0.5, "algo.epochs": 3}).config
     assert a == b
     assert nested == {"algo": {"gamma": 0.5}}
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"algo.gamma": 0.5, "algo": {"gamma": 0.6}},
+        {"algo": {"gamma": 0.5}, "algo.gamma": 0.6},
+        {"algo": 3, "algo.gamma": 0.6},
+        {"algo.gamma": 0.6, "algo": 3},
+    ],
+)
+def test_two_overrides_of_the_same_value_are_rejected(overrides):
+    with pytest.raises(ConfigError, match="is given twice"):
+        resolve("CartPole-v1", overrides)
+
+
+@pytest.mark.parametrize("algo", ALGORITHMS)
+def test_a_plain_config_contains_only_what_json_stores(algo):
+    plain = to_plain(resolve("CartPole-v1", algo=algo).config)
+    assert json.loads(json.dumps(plain)) == plain
+    assert type(resolve("CartPole-v1", algo=algo).config).model_validate(plain)
+
+
+@pytest.mark.parametrize(
+    "assignments",
+    [
+        {"stop.env_steps": "5k"},
+        {"stop.minutes": 2},
+        {"stop.minutes": "off", "stop.env_steps": "5k"},
+        {"stop.updates": 7, "stop.minutes": 3},
+        {"algo.gamma": 0.5},
+    ],
+)
+def test_the_limits_after_live_changes_are_those_of_the_changed_config(assignments):
+    before = resolve("CartPole-v1", {"stop.minutes": 1, "stop.rollouts": 9}).config
+    after = apply_assignments(before, assignments)
+    changes = [{"key": key, "from": a, "to": b} for key, a, b in diff(before, after)]
+    assert limits_after(changes, before.stop.limits()) == after.stop.limits()
 
 
 def test_a_revision_keeps_all_other_values_and_their_origins():

@@ -17,7 +17,7 @@ from gymnast.config.sections.metric import MetricConfig
 from gymnast.config.sections.ppo import PPOConfig
 from gymnast.errors import ConfigError
 from gymnast.metrics.explain import catalog
-from gymnast.metrics.metric import ANY, Limits, Metric
+from gymnast.metrics.metric import ANY, Dimension, Limits, Metric
 from gymnast.metrics.specs import (
     METRICS,
     SECTIONS,
@@ -99,6 +99,31 @@ def test_bounds_follow_spaces_and_facts():
     assert bounds("episode/return", returns=(0.0, 1.0)) == (0, 1)
     assert bounds("episode/length", episode_steps=200) == (1, 200)
     assert bounds("rollout/obs_mean", obs_low=-math.inf, obs_high=math.inf) == ANY
+
+
+def test_joined_limits_hold_for_both_roles():
+    wide = Limits(
+        n_actions=4,
+        obs_low=-2.0,
+        obs_high=1.0,
+        entropy=1.0,
+        action_labels=("up", "down", "fire"),
+        obs_dims=(Dimension("x", -2.0, 0.0), Dimension("y", 0.0, 1.0)),
+    )
+    narrow = Limits(
+        n_actions=3,
+        obs_low=-1.0,
+        obs_high=3.0,
+        action_labels=("up", "left"),
+        obs_dims=(Dimension("x", -1.0, 3.0),),
+    )
+    for joined in (wide.joined(narrow), narrow.joined(wide)):
+        assert (joined.obs_low, joined.obs_high) == (-2.0, 3.0)
+        assert joined.obs_dims == (Dimension("x", -2.0, 3.0), Dimension("y", 0.0, 1.0))
+        assert joined.action_labels == ("up", "", "")
+        # unknown for one of them, or different, so unknown for both
+        assert (joined.entropy, joined.action_low, joined.n_actions) == (None, None, None)
+    assert wide.joined(wide) == wide
 
 
 def test_split_separates_scopes_from_the_metric_name():
