@@ -75,8 +75,8 @@ class Settings:
         return self._for(role)[1]
 
     def hyperparameters(self, clock: Clock, roles: Iterable[str]) -> dict[str, Hyperparameters]:
-        """Returns role -> its hyperparameters at this clock: the schedules of the config, where no rule or
-        command has replaced them."""
+        """Returns role -> its hyperparameters at this clock: the value of each schedule of the config, or of
+        what a rule or a command has replaced it by."""
         return {role: self.schedules_for(role).hyperparameters(clock) for role in roles}
 
     def _for(self, role: str) -> tuple[Config, Schedules]:
@@ -89,8 +89,8 @@ class Settings:
         return self._of_role[role]
 
     def check_changes(self, assignments: Mapping[str, object]) -> list[SettingChange]:
-        """Returns the changes that these assignments would make. Raises ConfigError
-        for a setting that cannot be changed live."""
+        """Returns the changes that these assignments would make. Raises ConfigError for a setting that
+        cannot be changed live."""
         after = apply_assignments(self.current, assignments)
         return [{"key": key, "from": a, "to": b} for key, a, b in diff(self.current, after)]
 
