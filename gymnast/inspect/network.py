@@ -74,7 +74,6 @@ def network_report(
             arrays = arrays_of_role(role, checkpoint.tensors(LEARNER))
             learner.load(arrays, state["learners"][role], optimizer=True)
     # 2. A real batch: a short rollout. First observations are taken before it, from fresh resets.
-    schedules = {role: settings.schedules_for(role) for role in learners}
     hparams = settings.hyperparameters(clock, learners)
     first_obs = first_observations(collector)
     policies = {role: learner.policy for role, learner in learners.items()}
@@ -85,10 +84,9 @@ def network_report(
         collected = collector.collect(policies, length, clock)
     rollouts = collected.rollouts
     # 3. The gradient is that of the training reward, so shaping is added first.
+    weights = {role: settings.schedules_for(role).weights(clock) for role in learners}
     shaped = {
-        role: learner.shaping(rollouts[role], schedules[role].weights(clock), hparams[role].gamma)[
-            0
-        ]
+        role: learner.shaping(rollouts[role], weights[role], hparams[role].gamma)[0]
         for role, learner in learners.items()
     }
     return {

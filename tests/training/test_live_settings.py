@@ -49,6 +49,19 @@ def test_every_live_setting_of_an_algorithm_is_read_at_every_rollout(
     assert {*section.LIVE, *section.schedulable_fields()} <= read
 
 
+def test_hyperparameters_are_resolved_once_per_rollout(monkeypatch: pytest.MonkeyPatch):
+    real, clocks = Schedules.hyperparameters, []
+
+    def counted(self: Schedules, clock: Any) -> Any:
+        clocks.append(clock.rollouts)
+        return real(self, clock)
+
+    monkeypatch.setattr(Schedules, "hyperparameters", counted)
+    settings = SMALL | {"stop.rollouts": 3, "eval.every": "off", "checkpoint.every": "1 rollouts"}
+    train("CartPole-v1", overrides=settings, quiet=True)
+    assert clocks == [0, 1, 2]
+
+
 def test_every_field_declared_live_exists():
     config = resolve("CartPole-v1").config
     for _, section in config:
