@@ -109,7 +109,7 @@ class CheckedEnv:
             float(reward),
             bool(terminated),
             bool(truncated),
-            action_unchanged=np.array_equal(passed_action, action),
+            action_unchanged=fingerprint(passed_action) == fingerprint(action),
         )
 
     @property
@@ -127,12 +127,12 @@ class CheckedEnv:
             self.env.close()
 
 
-def fingerprint(obs: Any) -> bytes:
-    """Returns a hash that is equal for equal observations; NaN equals NaN."""
+def fingerprint(value: Any) -> bytes:
+    """Returns a hash that is equal for equal observations or actions; NaN equals NaN."""
     digest = blake2b(digest_size=16)
 
     def take(part: Any) -> None:
-        """Adds a part of the observation to the hash."""
+        """Adds a part of the value to the hash."""
         # Names, lengths, dtypes and shapes are hashed too: the bytes alone are ambiguous.
         if isinstance(part, Mapping):
             for key in sorted(part, key=str):
@@ -147,7 +147,7 @@ def fingerprint(obs: Any) -> bytes:
             digest.update(f"{array.dtype}{array.shape}".encode())
             digest.update(repr(part).encode() if array.dtype == object else array.tobytes())
 
-    take(obs)
+    take(value)
     return digest.digest()
 
 

@@ -24,7 +24,7 @@ from gymnast.envs.matches.open import open_matches
 from gymnast.errors import EnvError
 from gymnast.spaces import spaces
 from gymnast.spaces.observations import as_box, leaves_of
-from gymnast.spaces.spaces import Action, BoxAction, DiscreteObs, ImageObs, Observation
+from gymnast.spaces.spaces import Action, DiscreteObs, ImageObs, Observation
 
 
 def resolve_for_spaces(
@@ -103,7 +103,7 @@ def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, A
         if ALGORITHMS[algo][0].action_selection == "sample":
             settings["normalize"]["reward"] = "running"
     if algo == "ppo":
-        settings["algo"] = dict(_CONTINUOUS if isinstance(action, BoxAction) else _DISCRETE)
+        settings["algo"] = dict(_CONTINUOUS if action.has_continuous else _DISCRETE)
         if images:
             settings["algo"]["lr"] = "2.5e-4 -> 0"  # as in OpenAI Baselines for Atari
     return settings

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from gymnasium.spaces import Box
-
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.wrappers.discrete_elements import DiscreteElements
 from gymnast.envs.wrappers.noise_scales import clip_to_space, noise_std
 from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper, Env
 from gymnast.errors import EnvError
+from gymnast.spaces.spaces import convert_action_space
 
 KEY = "env.noise.action"
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:
-    if isinstance(env.action_space, Box):
-        return BoxActionNoise(env, cfg.noise.action)
-    return DiscreteActionNoise(env, _chance(cfg.noise.action), masked=cfg.action_mask)
+    """Returns the environment with noise on its actions. Raises EnvError for Tuple and Dict actions that have
+    options as well as continuous elements: no single scale fits both."""
+    kind = convert_action_space(env.action_space)
+    if kind.options and kind.has_continuous:
+        what = f"{kind.name} actions with options and continuous elements cannot be noisy"
+        raise EnvError(what, at=KEY, fix=f"set {KEY}=0")
+    if kind.options:
+        return DiscreteActionNoise(env, _chance(cfg.noise.action), masked=cfg.action_mask)
+    return BoxActionNoise(env, cfg.noise.action)
 
 
 class BoxActionNoise(ActionWrapper):
@@ -44,12 +49,11 @@ class DiscreteActionNoise(ActionWrapper):
 
     def __init__(self, env: Env, chance: float, *, masked: bool) -> None:
         super().__init__(env, masked=masked)
-        self._chance, self._elements = chance, DiscreteElements.for_space(self._kind)
+        self._chance, self._elements = chance, DiscreteElements(self._kind)
 
     def transform_action(self, action: Any) -> Any:
         """Returns the action with each element replaced, with probability `chance`, by another option that
         the current mask allows."""
-        assert self._elements is not None
         replaced = self.rng.random(len(self._elements.n)) < self._chance  # [elements]
         if not replaced.any():
             return action
