@@ -230,8 +230,8 @@ class BoxAction(Action):
 
 
 def draw_options(noise: Array, n: int, mask: Array | None) -> Array:
-    """Returns one of n options for each number of `noise` [...], uniform in 0..1: uniformly one of the options
-    that the mask [..., n] allows."""
+    """Returns one of n options for each number of `noise` [...], which is uniform in 0..1. The options that
+    the mask [..., n] allows have equal probability."""
     allowed = np.ones((*noise.shape, n), bool) if mask is None else mask
     cumulative = np.cumsum(allowed, -1, dtype=np.float32)
     target = noise[..., None] * cumulative[..., -1:]

@@ -9,17 +9,17 @@ from gymnast.envs.wrappers.discrete_elements import DiscreteElements
 from gymnast.envs.wrappers.noise_scales import clip_to_space, noise_std
 from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper, Env
 from gymnast.errors import EnvError
-from gymnast.spaces.spaces import convert_action_space
+from gymnast.spaces.spaces import CompositeAction, convert_action_space
 
 KEY = "env.noise.action"
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:
-    """Returns the environment with noise on its actions. Raises EnvError for Tuple and Dict actions that have
-    options as well as continuous elements: no single scale fits both."""
+    """Returns the environment with noise on its actions. Raises EnvError for Tuple and Dict actions: no
+    single scale fits their options and their continuous elements."""
     kind = convert_action_space(env.action_space)
-    if kind.options and kind.has_continuous:
-        what = f"{kind.name} actions with options and continuous elements cannot be noisy"
+    if isinstance(kind, CompositeAction):
+        what = f"noise on {kind.name} actions is not supported"
         raise EnvError(what, at=KEY, fix=f"set {KEY}=0")
     if kind.options:
         return DiscreteActionNoise(env, _chance(cfg.noise.action), masked=cfg.action_mask)
