@@ -73,6 +73,15 @@ class Network:
         nodes: list[float],
         node_weights: list[float],
     ) -> None: ...
+    def part(
+        self,
+        kind: str,
+        n_outputs: int,
+        groups: list[int],
+        log_std: int,
+        nodes: list[float],
+        node_weights: list[float],
+    ) -> None: ...
     def forward(
         self, parameters: ndarray, features: ndarray, critic: bool, out: ndarray
     ) -> None: ...

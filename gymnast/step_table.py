@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gymnast.config.facts import Facts
-from gymnast.policy.actions import AnyHead, Categorical, EpsilonGreedy, log_softmax
+from gymnast.policy.head import Head
 from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 from gymnast.spaces.observations import non_image_columns
-from gymnast.spaces.spaces import BoxAction
 
 Array = np.ndarray
 COLUMNS = {
@@ -25,8 +24,8 @@ COLUMNS = {
     "step": "index of the step within the rollout",
     "obs/*": "observation before the action, one column per component",
     "action": "action taken; `action/*` if an action has several components",
-    "greedy": "whether the action is the policy's most likely one",
-    "p/*": "probability of each action (discrete)",
+    "greedy": "whether the action, or every option in it, is the policy's most likely one",
+    "p/*": "probability of each action (Discrete, also as an entry of a Dict or Tuple)",
     "mean/*": "mean of the distribution (continuous)",
     "logprob": "log-probability of the action, in nats",
     "reward_raw": "reward of the environment",
@@ -71,7 +70,7 @@ class StepTargets:
 
 
 def step_table(
-    rollout: Rollout, head: AnyHead, facts: Facts, targets: StepTargets | None
+    rollout: Rollout, head: Head, facts: Facts, targets: StepTargets | None
 ) -> dict[str, Array]:
     """Returns the columns of the table, with one entry per valid step: all steps of the first environment
     copy in order of time, then those of the next copy.
@@ -97,7 +96,8 @@ def step_table(
     for name, column in non_image_columns(rollout.obs).items():
         # the facts name the components of a plain observation, not those inside a Dict or Tuple
         table |= _components(f"obs/{name}" if name else "obs", column, () if name else labels)
-    table |= _actions(rollout, head, facts.actions)
+    action, dist = env_major(rollout.action), env_major(rollout.dist)
+    table |= head.table_columns(action, dist, facts.actions)
     table |= {name: env_major(column) for name, column in flat.items()}
     if rollout.info is not None:
         table |= {
@@ -137,30 +137,11 @@ def env_major(column: Array) -> Array:
 
 
 def _components(name: str, column: Array, labels: Sequence[str]) -> dict[str, Array]:
-    """Returns one column per component of an observation or action, numbered if `labels` do not fit."""
+    """Returns one column per component of an observation, numbered if `labels` do not fit."""
     flat = env_major(column).reshape(column.shape[0] * column.shape[1], -1)
     if flat.shape[1] != len(labels):
         labels = [str(i) for i in range(flat.shape[1])]
     return {f"{name}/{label}": flat[:, i] for i, label in enumerate(labels)}
-
-
-def _actions(rollout: Rollout, head: AnyHead, labels: Sequence[str]) -> dict[str, Array]:
-    """Returns the columns of the actions and of the distributions that they were sampled from."""
-    dist, action = env_major(rollout.dist), env_major(rollout.action)
-    if isinstance(head.space, BoxAction):
-        chosen = _components("action", rollout.action, labels)
-        mean = {f"mean/{i}": dist[:, i] for i in range(head.n_outputs)}  # then come the log stds
-        return chosen | mean
-    if not isinstance(head, Categorical | EpsilonGreedy):
-        greedy = (action == head.mode(dist)).all(-1)
-        return _components("action", rollout.action, labels) | {"greedy": greedy}
-    names = labels if len(labels) == head.n_outputs else [str(i) for i in range(head.n_outputs)]
-    probability = np.exp(log_softmax(dist))
-    return {
-        "action": np.array(names, dtype=object)[action],
-        "greedy": action == head.mode(dist),
-        **{f"p/{name}": probability[:, i] for i, name in enumerate(names)},
-    }
 
 
 def _cumulative_reward(reward: Array, start: Array) -> Array:

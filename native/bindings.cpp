@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <deque>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -132,15 +133,25 @@ class Native {
   // Sets the action head. `net_` has pointers into the vectors, which this object keeps alive.
   void head(const std::string& kind, int n_outputs, std::vector<int> groups, std::int64_t log_std,
             std::vector<float> nodes, std::vector<float> node_weights) {
-    groups_ = std::move(groups), nodes_ = std::move(nodes), weights_ = std::move(node_weights);
+    net_.head = head_of(kind, n_outputs, std::move(groups), log_std, std::move(nodes),
+                        std::move(node_weights));
+  }
+
+  // Adds a part of a composite head; its arrays follow those of the parts before.
+  void part(const std::string& kind, int n_outputs, std::vector<int> groups, std::int64_t log_std,
+            std::vector<float> nodes, std::vector<float> node_weights) {
     Head& h = net_.head;
-    h.kind = kind == "bernoulli"  ? HeadKind::bernoulli
-             : kind == "gaussian" ? HeadKind::gaussian
-             : kind == "squashed" ? HeadKind::squashed
-                                  : HeadKind::categorical;
-    h.n_outputs = n_outputs, h.log_std = log_std;
-    h.n_groups = int(groups_.size()), h.group = groups_.data();
-    h.n_nodes = int(nodes_.size()), h.node = nodes_.data(), h.node_weight = weights_.data();
+    const Head own = head_of(kind, n_outputs, std::move(groups), log_std, std::move(nodes),
+                             std::move(node_weights));
+    const int output = parts_.empty() ? 0 : parts_.back().output + parts_.back().head.n_outputs;
+    if (h.kind != HeadKind::composite || own.kind == HeadKind::composite ||
+        output + n_outputs > h.n_outputs)
+      throw std::invalid_argument("this is no part of the head");
+    parts_.push_back({own, output, h.parameters, h.elements, h.options});
+    h.part = parts_.data(), h.n_parts = int(parts_.size());
+    h.elements += own.n_chosen();
+    h.options += own.is_continuous() ? 0 : own.n_masked();
+    h.parameters += own.is_continuous() ? 2 * n_outputs : n_outputs;
   }
 
   // Features are read as raw bytes: another dtype would be misread without an error.
@@ -194,6 +205,24 @@ class Native {
     return part == "shared" ? net_.shared : part == "actor" ? net_.actor : net_.critic;
   }
 
+  // Returns a head whose arrays this object keeps alive.
+  Head head_of(const std::string& kind, int n_outputs, std::vector<int> groups, std::int64_t log_std,
+               std::vector<float> nodes, std::vector<float> node_weights) {
+    Head h;
+    h.kind = kind == "bernoulli"   ? HeadKind::bernoulli
+             : kind == "gaussian"  ? HeadKind::gaussian
+             : kind == "squashed"  ? HeadKind::squashed
+             : kind == "composite" ? HeadKind::composite
+                                   : HeadKind::categorical;
+    h.n_outputs = n_outputs, h.log_std = log_std;
+    const std::vector<int>& counts = groups_.emplace_back(std::move(groups));
+    const std::vector<float>& at = floats_.emplace_back(std::move(nodes));
+    const std::vector<float>& weight = floats_.emplace_back(std::move(node_weights));
+    h.n_groups = int(counts.size()), h.group = counts.data();
+    h.n_nodes = int(at.size()), h.node = at.data(), h.node_weight = weight.data();
+    return h;
+  }
+
   static Activation kind_of(const std::string& name) {
     if (name == "none") return Activation::none;
     if (name == "tanh") return Activation::tanh;
@@ -206,8 +235,9 @@ class Native {
 
   std::int64_t row_bytes_ = 0;
   int shown_[3] = {};  // channels, height and width of the last convolution's output
-  std::vector<int> groups_;
-  std::vector<float> nodes_, weights_;
+  std::deque<std::vector<int>> groups_;  // a deque never moves its entries
+  std::deque<std::vector<float>> floats_;
+  std::vector<Part> parts_;
 };
 
 // A training batch; keeps the arrays alive. Images with shared planes have `features` [planes, ...] and
@@ -499,6 +529,8 @@ NB_MODULE(_native, m) {
            nb::arg("weight"), nb::arg("bias"), nb::arg("norm_scale"), nb::arg("norm_bias"),
            nb::arg("activation"))
       .def("head", &Native::head, nb::arg("kind"), nb::arg("n_outputs"), nb::arg("groups"),
+           nb::arg("log_std"), nb::arg("nodes"), nb::arg("node_weights"))
+      .def("part", &Native::part, nb::arg("kind"), nb::arg("n_outputs"), nb::arg("groups"),
            nb::arg("log_std"), nb::arg("nodes"), nb::arg("node_weights"))
       .def("forward", &Native::forward, nb::arg("parameters"), nb::arg("features"),
            nb::arg("critic"), nb::arg("out").noconvert())

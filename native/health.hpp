@@ -79,15 +79,21 @@ inline void count_dead(const Stack& stack, const float* alive, Units& units) {
   });
 }
 
-// Adds the probability of the most and of the least likely option, as means over elements.
-inline void add_chances(const Head& head, const float* dist, Health& found) {
+// Sums over elements of the probability of the most and of the least likely option.
+struct Chances {
   double most = 0, least = 0;
+  int elements = 0;
+};
+
+// Adds those of a head that is not composite; continuous heads have no options.
+inline void add_chances(const Head& head, const float* dist, Chances& sum) {
+  if (head.is_continuous()) return;
+  sum.elements += head.n_chosen();
   if (head.kind == HeadKind::bernoulli) {
     for (int j = 0; j < head.n_outputs; ++j) {
       const double e = std::exp(-std::fabs(dist[j]));
-      most += 1 / (1 + e), least += e / (1 + e);
+      sum.most += 1 / (1 + e), sum.least += e / (1 + e);
     }
-    found.prob_max += most / head.n_outputs, found.prob_min += least / head.n_outputs;
     return;
   }
   for (int g = 0; g < head.n_groups; dist += head.group[g++]) {
@@ -96,9 +102,17 @@ inline void add_chances(const Head& head, const float* dist, Health& found) {
       top = larger(top, dist[j]), bottom = smaller(bottom, dist[j]);
     double total = 0;
     for (int j = 0; j < head.group[g]; ++j) total += std::exp(dist[j] - top);
-    most += 1 / total, least += std::exp(bottom - top) / total;
+    sum.most += 1 / total, sum.least += std::exp(bottom - top) / total;
   }
-  found.prob_max += most / head.n_groups, found.prob_min += least / head.n_groups;
+}
+
+// Adds the probability of the most and of the least likely option, as means over elements.
+inline void add_chances(const Head& head, const float* dist, Health& found) {
+  Chances sum;
+  if (head.kind != HeadKind::composite) add_chances(head, dist, sum);
+  for (int i = 0; i < head.n_parts; ++i)
+    add_chances(head.part[i].head, dist + head.part[i].parameter, sum);
+  if (sum.elements) found.prob_max += sum.most / sum.elements, found.prob_min += sum.least / sum.elements;
 }
 
 // Adds one row of outputs. Until the end of `health`, output_mean and output_std hold the sum and the sum of
@@ -126,7 +140,7 @@ void health(const Network& net, const float* parameters, const std::uint8_t* fea
   float* alive_actor = arena.zeros(padded(units_of(net.actor)));
   float* alive_critic = arena.zeros(padded(units_of(net.critic)));
   const Head& head = net.head;
-  const bool chooses = head.kind == HeadKind::categorical || head.kind == HeadKind::bernoulli;
+  const bool chooses = !head.is_continuous();
   float* dist = arena.floats(2 * head.n_outputs);
   const int ld = width_of(net.actor), n_masked = head.n_masked();
   found = Health{};
@@ -143,9 +157,9 @@ void health(const Network& net, const float* parameters, const std::uint8_t* fea
     for (int i = 0; i < rows.count; ++i) {
       add_outputs(head, y + i * ld, found);
       if (!chooses) continue;
-      const Row row{nullptr, mask ? mask + (at + i) * n_masked : nullptr, nullptr, nullptr, nullptr};
-      if (head.kind == HeadKind::categorical) Categorical::parameters(head, y + i * ld, row, dist);
-      else Bernoulli::parameters(head, y + i * ld, row, dist);
+      const Row row{log_std_of(head, parameters), mask ? mask + (at + i) * n_masked : nullptr, nullptr,
+                    nullptr, nullptr};
+      with_head(head.kind, [&](auto kind) { decltype(kind)::parameters(head, y + i * ld, row, dist); });
       add_chances(head, dist, found);
     }
   }

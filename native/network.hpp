@@ -61,10 +61,12 @@ struct Stack {
   Dense dense[MAX_LAYERS];
 };
 
-enum class HeadKind { categorical, bernoulli, gaussian, squashed };
+enum class HeadKind { categorical, bernoulli, gaussian, squashed, composite };
+
+struct Part;
 
 // The action head: turns the actor's outputs into a distribution. A categorical head has one group of
-// options per element.
+// options per element. A composite head has independent parts, the heads of Tuple and Dict actions.
 struct Head {
   HeadKind kind = HeadKind::categorical;
   int n_outputs = 0;
@@ -74,10 +76,28 @@ struct Head {
   int n_nodes = 0;                 // of the quadrature for the entropy of a squashed Gaussian
   const float* node = nullptr;
   const float* node_weight = nullptr;
+  int n_parts = 0;                 // of a composite head
+  const Part* part = nullptr;
+  int elements = 0, options = 0, parameters = 0;  // sums over these parts
 
   // Numbers of one action, and entries of its mask.
-  int n_chosen() const { return kind == HeadKind::categorical ? n_groups : n_outputs; }
-  int n_masked() const { return kind == HeadKind::bernoulli ? 2 * n_outputs : n_outputs; }
+  int n_chosen() const {
+    return kind == HeadKind::composite     ? elements
+           : kind == HeadKind::categorical ? n_groups
+                                           : n_outputs;
+  }
+  int n_masked() const {
+    return kind == HeadKind::composite   ? options
+           : kind == HeadKind::bernoulli ? 2 * n_outputs
+                                         : n_outputs;
+  }
+  bool is_continuous() const { return kind == HeadKind::gaussian || kind == HeadKind::squashed; }
+};
+
+// One part of a composite head, and where its numbers start in those of all parts.
+struct Part {
+  Head head;
+  int output, parameter, element, option;
 };
 
 struct Network {

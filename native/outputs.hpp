@@ -76,7 +76,7 @@ void act(const Network& net, const float* parameters, const std::uint8_t* featur
         const std::int64_t r = at + i;
         Row row{log_std, mask ? mask + r * n_masked : nullptr,
                 chosen ? chosen + r * n_chosen : nullptr,
-                amounts ? amounts + r * head.n_outputs : nullptr, nullptr};
+                amounts ? amounts + r * n_chosen : nullptr, nullptr};
         float* d = dist + r * n;
         H::parameters(head, y + i * ld, row, d);
         // `Row` is read-only for the loss, but here its action is the output

@@ -24,12 +24,8 @@ inline Arena& arena_of_this_thread() {
 
 // Calls run(kind) with the struct of the head's kind.
 template <class Run> inline void with_head(HeadKind kind, Run run) {
-  switch (kind) {
-    case HeadKind::categorical: return run(Categorical{});
-    case HeadKind::bernoulli: return run(Bernoulli{});
-    case HeadKind::gaussian: return run(Gaussian{});
-    case HeadKind::squashed: return run(Squashed{});
-  }
+  if (kind == HeadKind::composite) return run(Composite{});
+  with_part(kind, run);
 }
 
 inline std::int64_t shards_of(const Network& net, std::int64_t rows) {
@@ -93,7 +89,7 @@ inline Row row_of(const Batch& b, const Head& h, const float* parameters, int n_
                   std::int64_t r) {
   return {log_std_of(h, parameters), b.mask ? b.mask + r * h.n_masked() : nullptr,
           b.chosen ? b.chosen + r * h.n_chosen() : nullptr,
-          b.amounts ? b.amounts + r * h.n_outputs : nullptr, b.dist + r * n_parameters};
+          b.amounts ? b.amounts + r * h.n_chosen() : nullptr, b.dist + r * n_parameters};
 }
 
 }  // namespace

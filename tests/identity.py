@@ -17,7 +17,14 @@ ACTIONS = {
     "choices": lambda: MultiDiscrete([[3], [2]], start=[[1], [0]]),
     "switches": lambda: MultiBinary(2),
     "amounts": lambda: Box(np.float32([-2, 0]), np.float32([6, 1])),
+    "tuple": lambda: Tuple([ACTIONS[part]() for part in PARTS["tuple"]]),
+    "dict": lambda: Dict({name: ACTIONS[part]() for name, part in PARTS["dict"].items()}),
 }
+PARTS: dict[str, Any] = {
+    "tuple": ("choice", "amounts"),
+    "dict": {"turn": "choices", "fire": "switches", "inner": "tuple"},
+}
+"""Kinds of the entries of Tuple and Dict actions."""
 OBSERVATIONS = {
     "vector": lambda: Box(-1.0, 1.0, (2, 2), np.float32),
     "category": lambda: Discrete(4, start=-1),
@@ -51,7 +58,8 @@ class Identity(gym.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         assert self.action_space.contains(action), f"{action!r} is not of {self.action_space}"
-        reward = self._worth(action)
+        mask = self.mask if self.masked else None
+        reward = self._worth(self.action, action, mask)
         self.t += 1
         obs, info = self._draw()
         return obs, reward, False, self.t == self.length, info
@@ -61,33 +69,47 @@ class Identity(gym.Env[Any, Any]):
         self.bits = self.np_random.integers(2, size=2)
         info: dict[str, Any] = {}
         if self.masked:
-            self.mask = self._mask()
+            self.mask = self._mask(self.action)
             info["action_mask"] = self.mask
         return self._shown(*self.bits.tolist()), info
 
-    def _worth(self, action: Any) -> float:
-        """Returns 1 for the correct action."""
+    def _worth(self, kind: str, action: Any, mask: Any) -> float:
+        """Returns 1 for the correct action; of several entries, the mean."""
         a, b = self.bits.tolist()
-        match self.action:
+        match kind:
             case "choice":
-                assert not self.masked or self.mask[action - 2]
+                assert mask is None or mask[action - 2]
                 return float(action - 2 == 2 * a + b)
             case "choices":
                 first, second = int(action[0, 0]) - 1, int(action[1, 0])
-                assert not self.masked or (self.mask[0][first] and self.mask[1][second])
+                assert mask is None or (mask[0][first] and mask[1][second])
                 return ((first == 2 * a) + (second == b)) / 2
             case "switches":
-                assert not self.masked or ((self.mask == 2) | (self.mask == action)).all()
+                assert mask is None or ((mask == 2) | (mask == action)).all()
                 return float((action == self.bits).mean())
+            case "tuple" | "dict":
+                parts = PARTS[kind].items() if kind == "dict" else enumerate(PARTS[kind])
+                masks = {} if mask is None else mask
+                own = [
+                    self._worth(part, action[name], None if mask is None else masks[name])
+                    for name, part in parts
+                ]
+                return float(np.mean(own))
             case _:
                 right = np.array([6.0 * a - 1, 0.2 + 0.6 * b])  # -1 or 5 of -2..6; 0.2 or 0.8
                 return 1 - float((np.abs(action - right) / [8, 1]).mean())
 
-    def _mask(self) -> Any:
+    def _mask(self, kind: str) -> Any:
         """Allows the correct action, and others at random."""
         a, b = self.bits.tolist()
         coin = self.np_random.integers(2, size=5).astype(np.int8)
-        match self.action:
+        match kind:
+            case "tuple":
+                return tuple(map(self._mask, PARTS[kind]))
+            case "dict":
+                return {name: self._mask(part) for name, part in PARTS[kind].items()}
+            case "amounts":
+                return None
             case "choice":
                 coin[2 * a + b] = 1
                 return coin[:4]

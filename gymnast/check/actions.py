@@ -12,25 +12,16 @@ from gymnast.check.checked_env import CheckedEnv, EnvBroken, Timestep
 from gymnast.check.finding import Finding
 from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
-from gymnast.envs.backends.backend import random_actions
 from gymnast.errors import UsageError
 from gymnast.play.keys import KeyBindings
-from gymnast.spaces.spaces import (
-    Action,
-    BoxAction,
-    DiscreteAction,
-    MultiBinaryAction,
-    MultiDiscreteAction,
-    mask_width,
-    put_mask,
-)
+from gymnast.spaces.spaces import Action
 from gymnast.text.formatting import count_noun
 
 Array = np.ndarray
 _MAX_ACTIONS = 64
 """Maximum number of single actions that are tried one by one."""
 _STEPS = 20
-"""Steps for which each bound of a Box action is held."""
+"""Steps for which each bound of a continuous element is held."""
 
 
 class MaskCheck:
@@ -85,12 +76,12 @@ class UnchangedActionCheck:
         return iter([self._wrong.finding()] if self._wrong else [])
 
 
-def random_policy(kind: Action, rng: np.random.Generator) -> Callable[[Timestep], Array]:
+def random_policy(kind: Action, rng: np.random.Generator) -> Callable[[Timestep], object]:
     """Returns a function that samples uniformly from the valid actions."""
 
-    def act(timestep: Timestep) -> Array:
+    def act(timestep: Timestep) -> object:
         mask = mask_of(kind, timestep.info)[0]
-        return random_actions(kind, (1,), rng, None if mask is None else mask[None])[0]
+        return kind.unpack_each(kind.random((1,), rng, None if mask is None else mask[None]))[0]
 
     return act
 
@@ -101,24 +92,25 @@ def mask_of(kind: Action, info: Mapping[str, object]) -> tuple[Array | None, str
     mask = info.get("action_mask")
     if mask is None:
         return None, None
-    row = np.ones((1, mask_width(kind)), dtype=bool)
-    problem = put_mask(kind, row, 0, mask)
+    row = np.ones((1, kind.mask_width), dtype=bool)
+    problem = kind.put_mask(row, 0, mask)
     return (None, problem) if problem is not None else (row[0], None)
 
 
 def check_extreme_actions(copy: CheckedEnv, kind: Action, seed: int) -> Finding:
-    """Takes every discrete action, or every bound of a Box, and returns whether step() survives it. `seed`:
-    that of every reset."""
+    """Takes every discrete action, or every bound of continuous elements, and returns whether step() survives
+    it. `seed`: that of every reset."""
     # Each action starts from a reset. A bound is held for a while: it may break only after some steps.
     tried = 0
-    for action in extreme_actions(kind):
+    for flat in kind.extremes(_MAX_ACTIONS):
+        action = kind.unpack_each(kind.unflatten(flat[None]))[0]
         try:
             timestep = copy.reset(seed)
         except EnvBroken:
             break  # reported by the check of reset()
-        for _ in range(_STEPS if isinstance(kind, BoxAction) else 1):
+        for _ in range(_STEPS if kind.has_continuous else 1):
             mask = mask_of(kind, timestep.info)[0]
-            if timestep.over or _ruled_out(kind, action, mask):
+            if timestep.over or (mask is not None and not kind.is_allowed(flat, mask)):
                 break
             try:
                 timestep = copy.step(deepcopy(action))
@@ -127,48 +119,19 @@ def check_extreme_actions(copy: CheckedEnv, kind: Action, seed: int) -> Finding:
                 copy.recreate()
                 return Finding("actions", "wrong", broken.message, where, broken.traceback)
         tried += 1
-    if isinstance(kind, BoxAction) and not kind.is_bounded:
+    if not kind.is_bounded:
         return Finding(
             "actions",
             "note",
-            "the Box is unbounded, so a policy may take arbitrarily large actions",
+            f"the {kind.name} is unbounded, so a policy may take arbitrarily large actions",
         )
-    what = "extreme actions" if isinstance(kind, BoxAction) else "actions"
+    what = "extreme actions" if kind.has_continuous else "actions"
     return Finding("actions", "ok", f"{tried} {what} were taken")
-
-
-def extreme_actions(kind: Action) -> Iterator[Array | np.int64]:
-    """Yields the actions to try: the bounds of a Box, all at once and one dimension at a time; every Discrete
-    action, up to a maximum."""
-    match kind:
-        case DiscreteAction():
-            yield from (np.int64(kind.first + i) for i in range(min(kind.n, _MAX_ACTIONS)))
-        case MultiDiscreteAction():
-            first = np.array(kind.first).reshape(kind.shape)
-            yield from (first, first + np.array(kind.n).reshape(kind.shape) - 1)
-        case MultiBinaryAction():
-            yield from (np.zeros(kind.shape, np.int8), np.ones(kind.shape, np.int8))
-        case BoxAction():
-            yield from _bounds(kind)
-
-
-def _bounds(kind: BoxAction) -> Iterator[Array]:
-    """Yields the corners of a Box, then each bound alone with the other dimensions in the middle. Infinite
-    bounds count as 0."""
-    low, high = (np.array(end, np.float32) for end in (kind.low, kind.high))
-    low, high = (np.where(np.isfinite(end), end, 0).astype(np.float32) for end in (low, high))
-    yield from (low.reshape(kind.shape), high.reshape(kind.shape))
-    middle = ((low + high) / 2).astype(np.float32)
-    for i in range(min(kind.size, _MAX_ACTIONS // 2)):
-        for end in (low, high):
-            action = middle.copy()
-            action[i] = end[i]
-            yield action.reshape(kind.shape)
 
 
 def check_action_labels(space: gym.Space[object], kind: Action, facts: Facts) -> Iterator[Finding]:
     """Checks the declared labels and keyboard keys of the actions."""
-    n = _labels(kind)
+    n = len(kind.default_names)
     if facts.actions and len(facts.actions) != n:
         what = f"{len(facts.actions)} labels for {n} actions"
         yield Finding("facts.actions", "wrong", what)
@@ -184,22 +147,3 @@ def check_action_labels(space: gym.Space[object], kind: Action, facts: Facts) ->
             yield Finding("facts.keys", "wrong", what)
         else:
             yield Finding("facts.keys", "ok", count_noun(len(facts.keys), "key"))
-
-
-def _labels(kind: Action) -> int:
-    """Returns how many labels an action space needs: one per option, or one per element."""
-    match kind:
-        case DiscreteAction():
-            return kind.n
-        case MultiDiscreteAction():
-            return len(kind.n)
-        case _:
-            return kind.size
-
-
-def _ruled_out(kind: Action, action: Array | np.int64, mask: Array | None) -> bool:
-    """True if the mask (None: there is none) forbids an action. With a mask, actions of other spaces than
-    Discrete are always skipped, because these extremes combine several elements and may be invalid."""
-    if mask is None:
-        return False
-    return not (isinstance(kind, DiscreteAction) and mask[int(action) - kind.first])

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 
-import numpy as np
-
 from gymnast.check.actions import (
     MaskCheck,
     UnchangedActionCheck,
@@ -151,7 +149,7 @@ class _EnvironmentCheck:
     def _play(
         self,
         observers: Sequence[Observer],
-        act: Callable[[Timestep], np.ndarray],
+        act: Callable[[Timestep], object],
         steps: int,
         on_progress: ProgressCallback,
     ) -> tuple[list[Transcript], list[Finding]]:

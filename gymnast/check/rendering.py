@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
-import numpy as np
 from gymnasium import error
 
 from gymnast.check.checked_env import Timestep, env_traceback
@@ -22,7 +21,7 @@ FRAMES = 5
 def check_rendering(
     cfg: Config,
     env: Env,
-    act: Callable[[Timestep], np.ndarray],
+    act: Callable[[Timestep], object],
     seed: int,
     *,
     frames: int = FRAMES,
@@ -54,14 +53,14 @@ def check_rendering(
 
 
 def _render_episode(
-    renderer: EnvRenderer, act: Callable[[Timestep], np.ndarray], seed: int, frames: int
+    renderer: EnvRenderer, act: Callable[[Timestep], object], seed: int, frames: int
 ) -> str:
     """Renders the reset and a few steps. Returns the size of a frame."""
     obs, info = renderer.env.reset(seed=seed)
     timestep = Timestep(0, seed, 0, obs, info)
     frame = renderer.render()
     for step in range(1, frames):
-        obs, _, terminated, truncated = renderer.step(renderer.to_env_action(act(timestep)))
+        obs, _, terminated, truncated = renderer.step(act(timestep))
         frame = renderer.render()
         if terminated or truncated:
             break

@@ -97,13 +97,18 @@ def _start(start: Mapping[str, Any], *, fresh: bool) -> str:
     verdict = {True: "uniform", False: "NOT uniform", None: "no range to compare with"}
     end = f" ({verdict[start['uniform']]})" if fresh else ""
     title = "initial policy" if fresh else "policy on first observations"
+    about: list[str] = []
     if "entropy" in start:
         choices = math.exp(start["of"])
         maximum = f"ln {choices:.0f} = {start['of']:.4f}"
-        return f"{title}: entropy {start['entropy']:.4f} of {maximum}{end}"
-    if start["off_center"] is None:
-        return f"{title}: continuous{end}"
-    return f"{title}: mean at most {start['off_center']:.2%} of the range off its center{end}"
+        about.append(f"entropy {start['entropy']:.4f} of {maximum}")
+    if "off_center" in start:
+        off = start["off_center"]
+        center = (
+            "continuous" if off is None else f"mean at most {off:.2%} of the range off its center"
+        )
+        about.append(center)
+    return f"{title}: {', '.join(about)}{end}"
 
 
 def _layers(layers: Sequence[Mapping[str, Any]]) -> str:

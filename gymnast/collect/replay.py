@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gymnast.collect.running_episodes import RunningEpisodes
-from gymnast.envs.backends.backend import Backend, Fault, random_actions
+from gymnast.envs.backends.backend import Backend, Fault
 from gymnast.envs.backends.vector import VectorBackend
 from gymnast.seeds import stream
 
@@ -80,7 +80,7 @@ def _replay_vector(envs: VectorBackend, history: Mapping[str, Array]) -> Array:
         # A copy that is seeded later is in another state now than it was then, in which the mask may
         # forbid its stored action: it takes any allowed one instead.
         if not_seeded_yet.any() and envs.mask is not None:
-            allowed = random_actions(envs.action_space, (n,), rng, envs.mask)
+            allowed = envs.action_space.random((n,), rng, envs.mask)
             action[not_seeded_yet] = allowed[not_seeded_yet]
         step = envs.step(action)
         # A fault of such a copy does no harm either: it is reset here, and seeded when its time comes.

@@ -9,11 +9,10 @@ import numpy as np
 from gymnast.collect.episode_ends import EpisodeEndRecorder, EpisodeEnds
 from gymnast.collect.running_episodes import Columns, RunningEpisodes
 from gymnast.images import ImageRecorder, ObsArray
-from gymnast.policy.actions import AnyHead
+from gymnast.policy.head import Head
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 from gymnast.spaces.observations import ImageObs, Observation
-from gymnast.spaces.spaces import DiscreteAction
 
 Array = np.ndarray
 
@@ -28,7 +27,7 @@ class RolloutBuffer:
         self,
         space: Observation,
         obs: Array,
-        head: AnyHead,
+        head: Head,
         capacity: int,
         start: Array,
         running: RunningEpisodes,
@@ -69,8 +68,10 @@ class RolloutBuffer:
         """Allowed actions, [T, N, actions]; None until an environment returns an action mask."""
         self._env_action: Array | None = None
         """Actions in the environment's format, [T, N, ...]; None where they are equal to `action`."""
-        # The policy's actions are indices from 0, which such an environment takes as they are.
-        self._env_takes_action = isinstance(head.space, DiscreteAction) and head.space.first == 0
+        # The policy's actions are counted from 0, which such an environment takes as they are.
+        self._env_takes_action = (
+            head.space.n_choices is not None and not head.space.elements[0].first
+        )
 
     def grow(self) -> None:
         """Doubles the capacity if the buffer is full."""

@@ -76,9 +76,10 @@ class Published(Section):
 
 class Facts(Section):
     actions: tuple[str, ...] = ()
-    """Labels: one per discrete action, or one per dimension of a continuous action."""
+    """Labels: one per action of a Discrete space, or one per element of any other action."""
     keys: dict[str, KeyAction] = {}
-    """Keyboard key -> action, for `gymnast play`. Continuous actions of keys held together are added."""
+    """Keyboard key -> action, for `gymnast play`: a number, or one per element. Continuous elements of keys
+    held together are added."""
     idle: Maybe[KeyAction] = OFF
     """Action while no key is held. off: the environment waits for a key."""
     observations: tuple[Component, ...] = ()

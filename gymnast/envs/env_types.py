@@ -14,7 +14,7 @@ import numpy as np
 Array = np.ndarray
 
 Env = gym.Env[object, object]
-VectorEnv = gym.vector.VectorEnv[object, Array, Array]
+VectorEnv = gym.vector.VectorEnv[object, object, Array]
 EnvWrapper = gym.Wrapper[object, object, object, object]
 """Base class of wrappers around any `Env`."""
 Info = dict[str, object]

@@ -1,16 +1,15 @@
-"""An action as labeled bars: probabilities of discrete actions, or values within a Box."""
+"""An action as labeled bars: probabilities of options, and values of continuous elements in their range."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import gymnasium as gym
 import numpy as np
 
 from gymnast.film.episode_frame import EpisodeFrame
+from gymnast.spaces.actions import Action, Element
 
 
 @dataclass(frozen=True)
@@ -27,57 +26,55 @@ class Bar:
 class ActionLabels:
     """Names of an environment's actions, and how they are drawn as bars."""
 
-    space: gym.Space[Any]
+    space: Action
     labels: Sequence[str] = ()
 
-    def action_text(self, action: Any) -> str:
-        """Returns an action as text: the label of a discrete action, else the label of each dimension with
-        its value. Without labels, indices from 0 take their place."""
-        space = self.space
-        if isinstance(space, gym.spaces.Discrete):
-            return self._label(int(action) - int(space.start), int(space.n))
-        flat = np.ravel(action)
-        parts = (self._label(i, len(flat)) for i in range(len(flat)))
-        return ", ".join(f"{part} {_value_text(x)}" for part, x in zip(parts, flat, strict=True))
+    def action_text(self, action: object) -> str:
+        """Returns an action as text: the label of a discrete action, else the label of each element with
+        its value. Without labels, their places in the action are named instead."""
+        return self.space.action_text(action, self.labels)
+
+    def probability(self, frame: EpisodeFrame) -> float | None:
+        """Returns the probability of all options of the frame's action together; None if it is unknown."""
+        if frame.action_probs is None or frame.action is None:
+            return None
+        flat = self.space.flatten(self.space.pack(frame.action))
+        return float(np.prod(frame.action_probs[self.space.chosen_options(flat)]))
 
     def bars(self, frame: EpisodeFrame) -> list[Bar]:
-        """Returns a bar per discrete action or Box dimension, and for other spaces one empty bar
-        labeled with the action; none at the end of an episode."""
+        """Returns a bar per action of a Discrete space, and per element of any other; none at the end of an
+        episode."""
         space = self.space
         if frame.action is None:
             return []
-        if isinstance(space, gym.spaces.Discrete):
-            n, chosen = int(space.n), int(frame.action) - int(space.start)
+        flat, names = space.flatten(space.pack(frame.action)).tolist(), space.names(self.labels)
+        if space.n_choices is not None:
+            (chosen,) = flat
             # Without probabilities (random or human player), the chosen action is a full bar.
-            action_probs = np.eye(n)[chosen] if frame.action_probs is None else frame.action_probs
+            probs = np.eye(len(names))[chosen] if frame.action_probs is None else frame.action_probs
             return [
-                Bar(self._label(i, n), low=0.0, high=float(action_probs[i]), chosen=i == chosen)
-                for i in range(n)
+                Bar(name, low=0.0, high=float(probs[i]), chosen=i == chosen)
+                for i, name in enumerate(names)
             ]
-        if isinstance(space, gym.spaces.Box):
-            return self._box_bars(np.ravel(frame.action), space)
-        return [Bar(self.action_text(frame.action), low=0.0, high=0.0, chosen=True)]
-
-    def _box_bars(self, action: np.ndarray, space: gym.spaces.Box) -> list[Bar]:
-        """Returns a bar per dimension of a Box action [n], from the position of 0 to that of the
-        value, labeled with its name and value."""
-        bars: list[Bar] = []
-        limits = zip(np.ravel(space.low), np.ravel(space.high), strict=True)
-        for i, (value, (low, high)) in enumerate(zip(action, limits, strict=True)):
-            bounded = math.isfinite(low) and math.isfinite(high) and high > low
-            # An unbounded dimension has no scale: tanh maps it to (0, 1), with 0 in the middle.
-            position = (value - low) / (high - low) if bounded else 0.5 + 0.5 * math.tanh(value)
-            # The bar grows from the position of 0, so that -1 and +1 look like opposites.
-            zero = min(max(-low / (high - low), 0.0), 1.0) if bounded else 0.5
-            label = f"{self._label(i, len(action))} {_value_text(value)}"
-            bars.append(
-                Bar(label, float(min(zero, position)), float(max(zero, position)), chosen=True)
-            )
+        bars, option = list[Bar](), 0
+        for name, element, x in zip(names, space.elements, flat, strict=True):
+            label = f"{name} {element.text(x)}"
+            if element.n:
+                # the probability of the chosen option; a full bar without probabilities
+                probs, at = frame.action_probs, option + int(x)
+                bars.append(Bar(label, 0.0, 1.0 if probs is None else float(probs[at]), True))
+                option += element.n
+            else:
+                bars.append(_value_bar(label, x, element))
         return bars
 
-    def _label(self, i: int, n: int) -> str:
-        return self.labels[i] if len(self.labels) == n else str(i)
 
-
-def _value_text(number: Any) -> str:
-    return f"{number:+.2f}" if isinstance(number, np.floating | float) else str(number)
+def _value_bar(label: str, value: float, element: Element) -> Bar:
+    """Returns the bar of a continuous element, from the position of 0 to that of the value."""
+    low, high = element.low, element.high
+    bounded = element.is_bounded and high > low
+    # An unbounded element has no scale: tanh maps it to (0, 1), with 0 in the middle.
+    position = (value - low) / (high - low) if bounded else 0.5 + 0.5 * math.tanh(value)
+    # The bar grows from the position of 0, so that -1 and +1 look like opposites.
+    zero = min(max(-low / (high - low), 0.0), 1.0) if bounded else 0.5
+    return Bar(label, min(zero, position), max(zero, position), chosen=True)

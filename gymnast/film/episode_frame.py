@@ -25,7 +25,7 @@ class EpisodeFrame:
     value: float | None = None
     """The critic's estimate, in the units of the learner (scaled rewards)."""
     action_probs: Array | None = None
-    """Probability of each discrete action."""
+    """Probability of each option, in the order of an action mask; None if unknown."""
     ending: str = ""
     """How the episode ended; set on its last frame only."""
 

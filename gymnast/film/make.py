@@ -63,7 +63,7 @@ def episode_source(cfg: Config, chosen: ChosenEpisode) -> Iterator[FilmSource[Ep
     needs_renderer = image_observations(trace) is None
     training = chosen.kind == "train"
     with closing(EnvRenderer(cfg, render=needs_renderer, training=training)) as renderer:
-        actions = ActionLabels(renderer.env.action_space, cfg.facts.actions)
+        actions = ActionLabels(renderer.action_space, cfg.facts.actions)
         yield FilmSource(
             fps=renderer.fps,
             length=len(trace),

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import gymnasium as gym
@@ -16,6 +17,7 @@ from gymnast.config.config import Config
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 from gymnast.film.drawing import TextRenderer, scaled, text_picture
+from gymnast.spaces.spaces import Action, convert_action_space
 
 Array = np.ndarray
 RENDER_MODES = ("rgb_array", "ansi")
@@ -92,9 +94,14 @@ class EnvRenderer:
             raise EnvError(message) from cause
         return obs, float(reward), bool(terminated), bool(truncated)
 
+    @cached_property
+    def action_space(self) -> Action:
+        """The description of the environment's action space."""
+        return convert_action_space(self.env.action_space)
+
     def to_env_action(self, action: Array) -> Any:
         """Converts a stored action to the type that `env.step` expects."""
-        return int(action) if isinstance(self.env.action_space, gym.spaces.Discrete) else action
+        return self.action_space.unpack(action)
 
     def close(self) -> None:
         self.env.close()

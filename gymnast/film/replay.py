@@ -10,13 +10,12 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-import gymnasium as gym
 import numpy as np
 
 from gymnast.film.episode_frame import EpisodeFrame, ending_text
 from gymnast.film.renderer import EnvRenderer, enlarged
 from gymnast.images import Images
-from gymnast.policy.actions import log_softmax
+from gymnast.policy.actions import head_for
 from gymnast.runs.trace import Trace
 
 Array = np.ndarray
@@ -105,9 +104,8 @@ def _frame(
 ) -> EpisodeFrame:
     """Returns the frame before step t, with the stored decision of the policy in that state.
     `total`: the return before this step; `reward`: that of the step before, None at t = 0."""
-    action_probs = None
-    space = renderer.env.action_space
-    if isinstance(space, gym.spaces.Discrete) and trace.dist.shape[1:] == (int(space.n),):
-        action_probs = np.exp(log_softmax(trace.dist[t]))  # dist: the logits, [T, n]
+    action_probs, head = None, head_for(renderer.action_space)
+    if head.space.options and trace.dist.shape[1:] == (head.dist_size,):
+        action_probs = head.option_probabilities(trace.dist[t])
     action = renderer.to_env_action(trace.action[t])
     return EpisodeFrame(picture, t, total, reward, action, float(trace.value[t]), action_probs)

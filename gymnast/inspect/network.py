@@ -24,13 +24,13 @@ from gymnast.config.section import Hyperparameters, RolloutLength
 from gymnast.engine.choice import splits_batch_over_threads
 from gymnast.engine.threads import set_num_threads
 from gymnast.envs.backends.backend import raise_fault
+from gymnast.policy.head import Head
 from gymnast.policy.health import DEAD_RANGES, dead_units, is_saturated
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.seeds import episode_seed, stream
 from gymnast.selfplay.league import League
-from gymnast.spaces.spaces import BoxAction
 from gymnast.training.learner import Learner
 from gymnast.training.live.settings import Settings
 from gymnast.training.session import LEARNER, POLICY, arrays_of_role
@@ -133,16 +133,37 @@ def layer_report(policy: Policy, rollout: Rollout) -> dict[str, Any]:
 def uniformity_report(policy: Policy, obs: Array) -> dict[str, Any]:
     """Returns how far from uniform the policy is on observations [B, ...]. `uniform` is true if it is
     close enough for an untrained policy, None if the actions are unbounded."""
-    dist, head = policy.dist(obs), policy.head
-    if not isinstance(policy.action_space, BoxAction):
-        entropy = float(head.entropy(dist).mean())
-        maximum = float(head.entropy(np.zeros_like(dist)).mean())  # equal logits
-        lowest = float(head.entropy(dist).min())  # the worst observation decides, not the mean
-        return {"entropy": entropy, "of": maximum, "uniform": lowest >= UNIFORM * maximum}
-    mean = head.for_env(head.mode(dist)).reshape(len(obs), -1).astype(np.float64)
-    low, high = np.array(policy.action_space.low), np.array(policy.action_space.high)
-    if not (np.isfinite(low) & np.isfinite(high)).all():
+    report: dict[str, Any] = {"uniform": True}
+    for head, dist in policy.head.split(policy.dist(obs)):
+        own = _options_report(head, dist) if head.space.options else _center_report(head, dist)
+        for key in ("entropy", "of"):
+            if key in own:
+                report[key] = report.get(key, 0.0) + own[key]
+        if "off_center" in own:
+            far = [own["off_center"], report.get("off_center", 0.0)]
+            report["off_center"] = None if None in far else max(far)
+        # one part that is not uniform decides; otherwise one that cannot be judged
+        judged = {report["uniform"], own["uniform"]}
+        report["uniform"] = False if False in judged else None if None in judged else True
+    return report
+
+
+def _options_report(head: Head, dist: Array) -> dict[str, Any]:
+    """Returns the entropy of a discrete head, its maximum, and whether it is close to that."""
+    entropy = float(head.entropy(dist).mean())
+    maximum = float(head.entropy(np.zeros_like(dist)).mean())  # equal logits
+    lowest = float(head.entropy(dist).min())  # the worst observation decides, not the mean
+    return {"entropy": entropy, "of": maximum, "uniform": lowest >= UNIFORM * maximum}
+
+
+def _center_report(head: Head, dist: Array) -> dict[str, Any]:
+    """Returns how far the mean of a continuous head is from the center of the range, as a share of it."""
+    if not head.space.is_bounded:
         return {"off_center": None, "uniform": None}
+    mean = head.measured(head.mode(dist)).reshape(len(dist), -1).astype(np.float64)
+    low, high = (
+        np.array(x) for x in zip(*((e.low, e.high) for e in head.space.elements), strict=True)
+    )
     off = float((np.abs(mean - (low + high) / 2) / (high - low)).max())
     return {"off_center": off, "uniform": off <= CENTERED}
 

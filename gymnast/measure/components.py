@@ -11,23 +11,24 @@ import numpy as np
 from gymnast.metrics.families.components import MAX_COMPONENTS
 from gymnast.rl.statistics import column_means
 from gymnast.spaces.observations import BoxObs, Observation
-from gymnast.spaces.spaces import Action, BoxAction, DiscreteAction
+from gymnast.spaces.spaces import Action
 
 Array = np.ndarray
 
 
 def action_options(space: Action) -> int:
     """Returns the number of discrete actions if each has a metric of its own, else 0."""
-    return space.n if isinstance(space, DiscreteAction) and space.n <= MAX_COMPONENTS else 0
+    n = space.n_choices or 0
+    return n if n <= MAX_COMPONENTS else 0
 
 
 def action_components(
     space: Action, env_action: Array, keep: Array | None, counts: Sequence[int] = ()
 ) -> dict[str, float]:
-    """Returns the metrics of each action component. `env_action` [T, N, ...] are the actions as passed to the
-    environment, `keep` [T, N] marks the valid steps (None: all), `counts` are the numbers of times that each
-    discrete action was chosen (empty if they have no metrics of their own)."""
-    if isinstance(space, BoxAction):
+    """Returns the metrics of each action component. `env_action` [T, N, ...] are the actions in the units of
+    metrics (`Head.measured`), `keep` [T, N] marks the valid steps (None: all), `counts` are the numbers of
+    times that each discrete action was chosen (empty if they have no metrics of their own)."""
+    if space.has_continuous:
         actions = _flat(env_action, keep)
         return _at_limit(space, actions) | _moments(actions)
     steps = sum(counts)
@@ -56,10 +57,15 @@ def _moments(actions: Array) -> dict[str, float]:
     return _named("rollout/action_mean", mean) | _named("rollout/action_std", std.tolist())
 
 
-def _at_limit(space: BoxAction, actions: Array) -> dict[str, float]:
-    """Returns the metric for the share of components of actions [B, K] that are at a bound of the space; none
-    for an unbounded space."""
-    low, high = (np.array(x, dtype=np.float32) for x in (space.low, space.high))
+def _at_limit(space: Action, actions: Array) -> dict[str, float]:
+    """Returns the metric for the share of continuous components of actions [B, K] that are at a bound of the
+    space; none for an unbounded space."""
+    continuous = [e for e in space.elements if not e.n]
+    low, high = (
+        np.array(x, np.float32) for x in zip(*((e.low, e.high) for e in continuous), strict=True)
+    )
+    if len(continuous) < len(space.elements):
+        actions = actions[:, space.is_continuous]
     # A component without bounds can never be at one, so it does not count in the share.
     limited = int(np.count_nonzero(np.isfinite(low) | np.isfinite(high)))
     if not limited:

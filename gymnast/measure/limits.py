@@ -9,7 +9,7 @@ from gymnast.collect.collector import Collector
 from gymnast.config.config import Config
 from gymnast.config.schedule import highest
 from gymnast.metrics.metric import Dimension, Limits
-from gymnast.spaces.actions import Action, BoxAction, DiscreteAction, action_bounds, max_entropy
+from gymnast.spaces.actions import Action
 from gymnast.spaces.observations import BoxObs, Observation, as_box
 from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import with_declared_ranges
@@ -31,12 +31,12 @@ def _limits_of_role(obs: Observation, action: Action, collector: Collector, cfg:
     # Ranges are declared for the unmodified environment: noise or another task may leave them.
     unmodified = not (cfg.env.tasks or cfg.env.adds_randomness)
     obs = with_declared_ranges(obs, facts.observations) if unmodified else obs
-    box, (low, high) = as_box(obs), action_bounds(action)
+    box, (low, high) = as_box(obs), action.bounds
     # Rows of training and evaluation share these bounds, so a limit holds only if it holds for both.
     own_limit = cfg.training_limit().steps is None and cfg.evaluation_limit().steps is None
     return Limits(
-        n_actions=action.n if isinstance(action, DiscreteAction) else None,
-        entropy=max_entropy(action),
+        n_actions=action.n_choices,
+        entropy=action.max_entropy,
         action_low=low,
         action_high=high,
         obs_low=min(box.low) if box else None,
@@ -45,11 +45,9 @@ def _limits_of_role(obs: Observation, action: Action, collector: Collector, cfg:
         returns=facts.returns,
         episode_steps=collector.env.time_limit if own_limit else None,
         epochs=int(highest(getattr(cfg.algo, "epochs", 0))) or None,
-        action_labels=_labels(facts.actions, action.n)
-        if isinstance(action, DiscreteAction)
-        else (),
-        action_dims=_dimensions(facts.actions, action) if isinstance(action, BoxAction) else (),
-        obs_dims=_dimensions([part.name for part in facts.observations], obs)
+        action_labels=_labels(facts.actions, action.n_choices or 0),
+        action_dims=_action_dimensions(facts.actions, action),
+        obs_dims=_obs_dimensions([part.name for part in facts.observations], obs)
         if isinstance(obs, BoxObs)
         else (),
         outcomes=tuple(collector.env.outcomes),
@@ -62,6 +60,18 @@ def _labels(names: Sequence[str], count: int) -> tuple[str, ...]:
     return tuple(names) if len(names) == count else ("",) * count
 
 
-def _dimensions(names: Sequence[str], space: BoxAction | BoxObs) -> tuple[Dimension, ...]:
-    """Returns the components of a flat space with their bounds, and with `names` if there is one for each."""
+def _obs_dimensions(names: Sequence[str], space: BoxObs) -> tuple[Dimension, ...]:
+    """Returns the components of a vector with their bounds, and with `names` if there is one for each."""
     return tuple(map(Dimension, _labels(names, space.size), space.low, space.high))
+
+
+def _action_dimensions(names: Sequence[str], space: Action) -> tuple[Dimension, ...]:
+    """Returns the elements of an action with their bounds; none if all are discrete. Elements of an array
+    without `names` are known by their index alone."""
+    if not space.has_continuous:
+        return ()
+    default = ["" if e.name.isdigit() else e.name for e in space.elements]
+    labels = names if len(names) == len(default) else default
+    return tuple(
+        Dimension(name, e.low, e.high) for name, e in zip(labels, space.elements, strict=True)
+    )

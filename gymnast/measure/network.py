@@ -9,11 +9,9 @@ import numpy as np
 
 from gymnast.images import ObsArray
 from gymnast.metrics.families.network import EXPENSIVE_SAMPLE, SAMPLE
-from gymnast.policy.actions import EpsilonGreedy
 from gymnast.policy.health import UnitStats
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
-from gymnast.spaces.actions import BoxAction
 
 Array = np.ndarray
 
@@ -26,10 +24,10 @@ def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
     health = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
     row = _units(health.shared, health.actor, health.critic)
     row |= {"network/output_mean": health.output_mean, "network/output_std": health.output_std}
-    if isinstance(policy.action_space, BoxAction):
-        return row
-    if not isinstance(policy.head, EpsilonGreedy):  # outputs are Q-values, not logits
+    if policy.head.has_logits:
         row["network/logit_range"] = health.logit_range
+    if not policy.action_space.options:
+        return row
     return row | {"policy/prob_max_mean": health.prob_max, "policy/prob_min_mean": health.prob_min}
 
 

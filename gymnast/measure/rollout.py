@@ -27,7 +27,6 @@ from gymnast.rl.effect import action_effect, max_vec_steps
 from gymnast.rl.rollout_stats import RolloutStats, rollout_stats
 from gymnast.rollout import Rollout
 from gymnast.spaces.observations import non_image_columns
-from gymnast.spaces.spaces import BoxAction
 
 Array = np.ndarray
 
@@ -53,8 +52,8 @@ def rollout_row(rollout: Rollout, shaped: Rollout, policy: Policy) -> dict[str, 
     """Returns the `rollout/...` metrics of a rollout that `policy` collected. `shaped` is the same rollout
     with shaped and scaled rewards, before they are normalized."""
     keep, space, r = _kept(rollout), policy.action_space, rollout
-    # Box actions are measured as the environment received them: clipped, and in its units.
-    env_action = policy.head.for_env(r.action) if isinstance(space, BoxAction) else r.action
+    # Continuous actions are measured as the environment received them: clipped, and in its units.
+    env_action = policy.head.measured(r.action)
     columns = r.reward, env_action, r.logprob, r.terminated, r.done, _numbers(r.obs), keep
     stats = rollout_stats(
         *columns, n_actions=action_options(space), per_component=has_components(policy.obs_space)
@@ -112,9 +111,7 @@ def effect_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
         return {}
     steps = max_vec_steps(obs.shape[1])
     action, after = rollout.action[-steps:], rollout.newest_next_obs(steps)
-    env_action = (
-        policy.head.for_env(action) if isinstance(policy.action_space, BoxAction) else action
-    )
+    env_action = policy.head.measured(action)
     effect = action_effect(obs[-steps:], after, env_action, rollout.valid[-steps:])
     return {} if effect is None else {"rollout/action_effect": effect}
 

@@ -55,7 +55,7 @@ class Limits:
     action_labels: tuple[str, ...] = ()
     """A label per action of a Discrete action space; an empty label if it has none."""
     action_dims: tuple[Dimension, ...] = ()
-    """The dimensions of a Box action."""
+    """The elements of an action, if some are continuous."""
     obs_dims: tuple[Dimension, ...] = ()
     """The components of a vector observation."""
     outcomes: tuple[str, ...] = ()

@@ -11,36 +11,40 @@ import numpy as np
 from gymnast.config.facts import Facts
 from gymnast.errors import UsageError
 from gymnast.film.actions import ActionLabels
+from gymnast.spaces.spaces import Action, convert_action_space
 
 
 class KeyBindings:
-    """The keys of an environment. `idle` is the action while no key is pressed; None waits for a key."""
+    """The keys of an environment. `idle` is the action while no key is pressed; None waits for a key.
+
+    The action of a key is a number, or a list of one number per element."""
 
     def __init__(self, space: gym.Space[Any], facts: Facts) -> None:
         """Takes the keys from `facts.keys`, or digits if it has none. Raises UsageError for a key
         whose action is not in the action space, and if digits do not suffice (see `_digits`)."""
-        self.space, self.idle = space, facts.idle
-        self.key_actions: dict[str, Any] = dict(facts.keys) or _digits(space)
-        self.actions = ActionLabels(space, facts.actions)
+        self.kind, self.idle = convert_action_space(space), facts.idle
+        self.key_actions: dict[str, Any] = dict(facts.keys) or _digits(self.kind, space)
+        self.actions = ActionLabels(self.kind, facts.actions)
         invalid = [key for key in self.key_actions if not space.contains(self.action([key]))]
         if invalid:
             problem = f"facts.keys: {', '.join(invalid)} do not map to an action of {space}"
             raise UsageError(problem, fix="map each key to an action of the action space")
 
     def action(self, pressed: Sequence[str]) -> Any:
-        """Returns the action of the keys in `pressed`, those without an action ignored: for a Box the sum of
-        their actions, else the action of the last key. Without such a key, returns `idle`, or None if there
-        is no idle action: the caller then waits for a key."""
-        actions = [self.key_actions[key] for key in pressed if key in self.key_actions]
-        if not actions:
-            actions = [] if self.idle is None else [self.idle]
-        if not actions:
+        """Returns the action of the keys in `pressed`, those without an action ignored: the sum of their
+        continuous numbers, and the options of the last key. Without such a key, returns `idle`, or None if
+        there is no idle action: the caller then waits for a key."""
+        given = [self.key_actions[key] for key in pressed if key in self.key_actions]
+        if not given:
+            given = [] if self.idle is None else [self.idle]
+        if not given:
             return None
-        if not isinstance(self.space, gym.spaces.Box):
-            return actions[-1]
+        kind, elements = self.kind, self.kind.elements
+        flat = [np.reshape(x, len(elements)) - [e.first for e in elements] for x in given]
         # Two keys at once, e.g. gas and left, act together, but within the bounds of the space.
-        total = np.sum([np.reshape(action, self.space.shape) for action in actions], axis=0)
-        return np.clip(total, self.space.low, self.space.high).astype(self.space.dtype)
+        low, high = [e.low for e in elements], [e.high for e in elements]
+        total = np.clip(np.sum(flat, axis=0), low, high)
+        return kind.unpack(kind.unflatten(np.where(kind.is_continuous, total, flat[-1])))
 
     def legend(self) -> str:
         """Returns e.g. `left: push left, right: push right`, to be shown before the first episode."""
@@ -48,9 +52,9 @@ class KeyBindings:
         return ", ".join(f"{key}: {name}" if key != name else key for key, name in names.items())
 
 
-def _digits(space: gym.Space[Any]) -> dict[str, Any]:
+def _digits(kind: Action, space: gym.Space[Any]) -> dict[str, Any]:
     """Returns the keys 0 to 9 for up to ten discrete actions; raises UsageError for other spaces."""
-    if isinstance(space, gym.spaces.Discrete) and space.n <= 10:
-        return {str(i): i + int(space.start) for i in range(int(space.n))}
+    if kind.n_choices is not None and kind.n_choices <= 10:
+        return {str(i): i + kind.elements[0].first for i in range(kind.n_choices)}
     fix = "define them in your own preset (facts.keys: {left: [-1.0], ...})"
     raise UsageError(f"no keys are defined for {space}", fix=fix)

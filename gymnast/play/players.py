@@ -8,12 +8,10 @@ from typing import Any, Protocol
 import gymnasium as gym
 import numpy as np
 
-from gymnast.envs.backends.backend import random_actions
-from gymnast.policy.actions import log_softmax
 from gymnast.policy.policy import Policy
 from gymnast.seeds import stream
 from gymnast.spaces import spaces
-from gymnast.spaces.spaces import DiscreteAction, as_masks, as_rows
+from gymnast.spaces.spaces import as_masks, as_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +20,7 @@ class Decision:
     """Action as passed to `env.step`."""
     value: float | None = None
     action_probs: np.ndarray | None = None
+    """Probability of each option, in the order of an action mask."""
 
 
 class Player(Protocol):
@@ -49,8 +48,7 @@ class RandomPlayer:
     def _sample_allowed(self, mask: Any) -> Any:
         space = spaces.convert_action_space(self.space)
         rng = self.space.np_random
-        action = random_actions(space, (1,), rng, as_masks(space, [mask]))[0]
-        return int(action) if isinstance(space, DiscreteAction) else action
+        return space.unpack(space.random((1,), rng, as_masks(space, [mask]))[0])
 
 
 class TrainedPlayer:
@@ -64,16 +62,15 @@ class TrainedPlayer:
         self._rng = stream(seed, "play") if self.sampled else None
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
-        """Returns the action of the policy, the value estimate and, for discrete actions, the
-        probabilities of all actions."""
+        """Returns the action of the policy, the value estimate and the probabilities of all options, if
+        the action has any."""
         policy, head = self.policy, self.policy.head
         rows = as_rows(policy.obs_space, [obs])
         # The policy takes batches: one row here. Without noise it returns the most likely action.
         noise = None if self._rng is None else head.noise(self._rng, (1,))
         allowed = None if mask is None else as_masks(policy.action_space, [mask])
         raw_action, dist = policy.act(rows, noise, allowed)
-        action = head.for_env(raw_action)[0]  # clipped or squashed to the action space
-        value = float(policy.value(rows)[0])
-        if not isinstance(policy.action_space, DiscreteAction):
-            return Decision(action, value)
-        return Decision(int(action), value, np.exp(log_softmax(dist[0])))
+        # clipped or squashed to the action space
+        action = policy.action_space.unpack(head.for_env(raw_action)[0])
+        probabilities = head.option_probabilities(dist[0]) if policy.action_space.options else None
+        return Decision(action, float(policy.value(rows)[0]), probabilities)

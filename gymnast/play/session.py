@@ -66,7 +66,7 @@ def play(
         window = stack.enter_context(closing(Window(cfg.env.id, fps))) if opens_window else None
         film = FilmWriter(options.record, fps) if options.record else None
         viewer = Viewer(
-            ActionLabels(renderer.env.action_space, cfg.facts.actions),
+            ActionLabels(renderer.action_space, cfg.facts.actions),
             _declared_facts(cfg, renderer) if options.step_by_step else cfg.facts,
             window,
             stack.enter_context(film or nullcontext()),

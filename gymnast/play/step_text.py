@@ -33,10 +33,8 @@ def observation_text(step: int, obs: Any, facts: Facts) -> str:
 def action_text(frame: EpisodeFrame, actions: ActionLabels) -> str:
     """Returns the action with its probability and the value estimate as text."""
     value = "" if frame.value is None else f", value {number(frame.value)}"
-    probability = ""
-    if frame.action_probs is not None:
-        share = max(bar.high for bar in actions.bars(frame) if bar.chosen)
-        probability = f" ({share:.0%})"
+    share = actions.probability(frame)
+    probability = "" if share is None else f" ({share:.0%})"
     return f"  {actions.action_text(frame.action)}{probability}{value}"
 
 

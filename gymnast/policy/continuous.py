@@ -6,9 +6,11 @@ The policy works in units in which a bounded range is -1..1; `for_env` converts 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
+from gymnast.policy.head import Head
 from gymnast.policy.layers import ExtraParameters
 from gymnast.spaces.actions import ActionSpec, BoxAction
 
@@ -22,15 +24,18 @@ QUADRATURE_WEIGHTS = np.exp(-0.5 * QUADRATURE_NODES**2) / np.exp(-0.5 * QUADRATU
 """Weights of the nodes."""
 
 
-class Gaussian:
+class Gaussian(Head):
     """Independent normals. The parameters are the means, then the log standard deviations, [..., 2 a].
 
     The environment receives the action clipped to its range; the log-probability is that of the
     sampled action before clipping.
     """
 
+    family = "gaussian"
+    has_logits = False
+
     def __init__(self, space: BoxAction, log_std: float) -> None:
-        self.space, self.n_outputs = space, space.size
+        self.space, self.shape, self.n_outputs = space, space.shape, space.size
         self.dist_size = 2 * space.size
         self.action_spec = ActionSpec((space.size,), np.dtype(np.float32))
         self.extra_parameters: ExtraParameters = (("log_std", space.size, log_std),)
@@ -58,7 +63,7 @@ class Gaussian:
 
     def for_env(self, action: Array) -> Array:
         scaled = np.clip(self.center + self.half * action, self.low, self.high)
-        return scaled.reshape(*action.shape[:-1], *self.space.shape)
+        return scaled.reshape(*action.shape[:-1], *self.shape)
 
     def logprob(self, dist: Array, action: Array) -> Array:
         mean, log_std = self._split(dist)
@@ -75,43 +80,47 @@ class Gaussian:
         shift = ((mean - new_mean) * np.exp(-new_log_std)) ** 2
         return (new_log_std - log_std + 0.5 * (spread + shift - 1)).sum(-1)
 
+    def probabilities(self, dist: Array) -> list[Array]:
+        return []
+
+    def measured(self, action: Array) -> Array:
+        return self.for_env(action)
+
+    def table_columns(
+        self, action: Array, dist: Array, labels: Sequence[str] = ()
+    ) -> dict[str, Array]:
+        """Returns the actions as they were sampled, and the means."""
+        mean = {f"mean/{i}": dist[:, i] for i in range(self.n_outputs)}  # then come the log stds
+        return self._action_columns(action, labels) | mean
+
     def _split(self, dist: Array) -> tuple[Array, Array]:
         return dist[..., : self.n_outputs], dist[..., self.n_outputs :]
 
 
-class SquashedGaussian:
+class SquashedGaussian(Gaussian):
     """Normals squashed to -1..1 by tanh, so that no action is clipped. It has the parameters of Gaussian.
 
     An action is stored before tanh. Log-probability and entropy are those of the squashed action in
-    units in which the range is -1..1. The KL is that of the normals, because tanh is one-to-one.
+    units in which the range is -1..1. The KL is that of the normals, because tanh is one-to-one, and
+    the mode is the median, because there is no closed form of the mode.
     """
 
-    def __init__(self, space: BoxAction, log_std: float) -> None:
-        self.space, self.n_outputs = space, space.size
-        self.normal = Gaussian(space, log_std)
-        self.dist_size, self.action_spec = self.normal.dist_size, self.normal.action_spec
-        self.extra_parameters = self.normal.extra_parameters
-        self.dist_parameters, self.noise = self.normal.dist_parameters, self.normal.noise
-        self.sample, self.kl = self.normal.sample, self.normal.kl
-
-    def mode(self, dist: Array) -> Array:
-        """Returns the median of the squashed distribution, which has no closed-form mode."""
-        return self.normal.mode(dist)
+    family = "squashed"
 
     def for_env(self, action: Array) -> Array:
-        return self.normal.for_env(np.tanh(action))
+        return super().for_env(np.tanh(action))
 
     def logprob(self, dist: Array, action: Array) -> Array:
         # change of variables: y = tanh(x) has the density p(x) / (1 - tanh(x)^2)
-        return self.normal.logprob(dist, action) - log_slope(action).sum(-1)
+        return super().logprob(dist, action) - log_slope(action).sum(-1)
 
     def entropy(self, dist: Array) -> Array:
         """Returns the entropy of the normals plus the expected log derivative of tanh."""
-        mean, log_std = self.normal._split(dist)
+        mean, log_std = self._split(dist)
         nodes, weights = QUADRATURE_NODES.astype(np.float32), QUADRATURE_WEIGHTS.astype(np.float32)
         # [..., a, nodes] @ [nodes] -> [..., a]
         slope = log_slope(mean[..., None] + np.exp(log_std)[..., None] * nodes) @ weights
-        return self.normal.entropy(dist) + slope.sum(-1)
+        return super().entropy(dist) + slope.sum(-1)
 
 
 def log_slope(x: Array) -> Array:

@@ -6,8 +6,11 @@ add nothing to entropy or KL.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from gymnast.policy.head import Head
 from gymnast.policy.layers import ExtraParameters
 from gymnast.spaces.actions import (
     ActionSpec,
@@ -23,13 +26,14 @@ MAX_EPSILON = np.float32(1 - 1e-6)
 """Slightly below 1, so that the greedy action is still the most likely one."""
 
 
-class Categorical:
+class Categorical(Head):
     """One of n options. The parameters are logits [..., n]."""
 
+    family = "categorical"
+
     def __init__(self, space: DiscreteAction) -> None:
-        self.space, self.n_outputs = space, space.n
+        self.space, self.first, self.n_outputs = space, space.first, space.n
         self.dist_size, self.action_spec = space.n, ActionSpec((), np.dtype(np.int64))
-        self.extra_parameters: ExtraParameters = ()
 
     def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
         return output if mask is None else np.where(mask, output, MASKED_LOGIT)
@@ -51,7 +55,7 @@ class Categorical:
         return dist.argmax(-1)
 
     def for_env(self, action: Array) -> Array:
-        return action + self.space.first
+        return action + self.first
 
     def logprob(self, dist: Array, action: Array) -> Array:
         return np.take_along_axis(log_softmax(dist), action[..., None], -1)[..., 0]
@@ -64,15 +68,30 @@ class Categorical:
         logp = log_softmax(old)
         return (np.exp(logp) * (logp - log_softmax(new))).sum(-1)
 
+    def probabilities(self, dist: Array) -> list[Array]:
+        return [np.exp(log_softmax(dist))]
 
-class MultiCategorical:
+    def table_columns(
+        self, action: Array, dist: Array, labels: Sequence[str] = ()
+    ) -> dict[str, Array]:
+        """Returns the name of the action, and the probability of each."""
+        names, (probability,) = self.space.names(labels), self.probabilities(dist)
+        return {
+            "action": np.array(names, dtype=object)[action],
+            "greedy": action == self.mode(dist),
+            **{f"p/{name}": probability[:, i] for i, name in enumerate(names)},
+        }
+
+
+class MultiCategorical(Head):
     """One of n options for each of k independent elements. The parameters are all logits, concatenated."""
+
+    family = "categorical"
 
     def __init__(self, space: MultiDiscreteAction) -> None:
         self.space, self.n_outputs = space, sum(space.n)
         self.dist_size = self.n_outputs
         self.action_spec = ActionSpec((len(space.n),), np.dtype(np.int64))
-        self.extra_parameters: ExtraParameters = ()
         self.elements = [Categorical(DiscreteAction(n, 0)) for n in space.n]
         self.ends = np.cumsum(space.n)[:-1]
         self.first = np.array(space.first).reshape(space.shape)
@@ -91,7 +110,7 @@ class MultiCategorical:
         return np.stack([logits.argmax(-1) for logits in self._split(dist)], -1)
 
     def for_env(self, action: Array) -> Array:
-        return action.reshape(*action.shape[:-1], *self.space.shape) + self.first
+        return action.reshape(*action.shape[:-1], *self.first.shape) + self.first
 
     def logprob(self, dist: Array, action: Array) -> Array:
         parts = zip(self.elements, self._split(dist), np.moveaxis(action, -1, 0), strict=True)
@@ -105,18 +124,22 @@ class MultiCategorical:
         parts = zip(self.elements, self._split(old), self._split(new), strict=True)
         return sum_of([head.kl(before, after) for head, before, after in parts])
 
+    def probabilities(self, dist: Array) -> list[Array]:
+        return [np.exp(log_softmax(logits)) for logits in self._split(dist)]
+
     def _split(self, dist: Array) -> list[Array]:
         return np.split(dist, self.ends, -1)
 
 
-class Bernoulli:
+class Bernoulli(Head):
     """Independent Bernoulli variables, on or off. The parameters are the logits of on, [..., k]."""
 
+    family = "bernoulli"
+
     def __init__(self, space: MultiBinaryAction) -> None:
-        self.space, self.n_outputs = space, space.size
+        self.space, self.shape, self.n_outputs = space, space.shape, space.size
         self.dist_size = space.size
         self.action_spec = ActionSpec((space.size,), np.dtype(np.int64))
-        self.extra_parameters: ExtraParameters = ()
 
     def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
         """Returns the masked logits. A mask has two entries per element: may be off, may be on."""
@@ -135,7 +158,7 @@ class Bernoulli:
         return (dist > 0).astype(np.int64)
 
     def for_env(self, action: Array) -> Array:
-        return action.astype(np.int8).reshape(*action.shape[:-1], *self.space.shape)
+        return action.astype(np.int8).reshape(*action.shape[:-1], *self.shape)
 
     def logprob(self, dist: Array, action: Array) -> Array:
         return -_softplus(np.where(action == 1, -dist, dist)).sum(-1)
@@ -149,27 +172,27 @@ class Bernoulli:
         when_on = on * (_softplus(-new) - _softplus(-old))
         return (when_on + (1 - on) * (_softplus(new) - _softplus(old))).sum(-1)
 
+    def probabilities(self, dist: Array) -> list[Array]:
+        """Returns the probabilities of off and on, [..., elements, 2]."""
+        # the softmax of (0, logit) is (P(off), P(on))
+        return [np.exp(log_softmax(np.stack([np.zeros_like(dist), dist], -1)))]
+
     def _on(self, dist: Array) -> Array:
         """Returns the probability of on; exactly 0 or 1 where the mask leaves no choice."""
         return 0.5 * (1 + np.tanh(0.5 * dist))
 
 
-class EpsilonGreedy:
+class EpsilonGreedy(Categorical):
     """The action with the highest Q-value, or with probability epsilon a uniformly random one.
 
     The network outputs Q-values. Sampling, entropy and KL are those of a Categorical whose logits are
     the log-probabilities of this policy.
     """
 
-    def __init__(self, space: DiscreteAction) -> None:
-        self.space, self.n_outputs = space, space.n
-        self.extra_parameters: ExtraParameters = (("epsilon", 1, 1.0),)
-        categorical = Categorical(space)
-        self.dist_size, self.action_spec = categorical.dist_size, categorical.action_spec
-        self.noise, self.sample = categorical.noise, categorical.sample
-        self.mode, self.for_env = categorical.mode, categorical.for_env
-        self.logprob, self.entropy = categorical.logprob, categorical.entropy
-        self.kl = categorical.kl
+    family = "epsilon_greedy"
+    extra_parameters: ExtraParameters = (("epsilon", 1, 1.0),)
+    has_logits = False
+    has_q_values = True
 
     def dist_parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
         """Returns the log-probabilities of the actions for Q-values; `extra` is epsilon."""

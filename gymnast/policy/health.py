@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gymnast.policy.actions import AnyHead, Bernoulli, Gaussian, MultiCategorical, SquashedGaussian
-from gymnast.policy.discrete import log_softmax
+from gymnast.policy.head import Head
 
 Array = np.ndarray
 LayerActivations = tuple[str, str, Array]
@@ -75,7 +74,7 @@ HEALTH_SIZE = 3 * len(UnitStats._fields) + len(Health._fields) - 3
 
 
 def network_health(
-    activations: Iterable[LayerActivations], output: Array, head: AnyHead, dist: Array
+    activations: Iterable[LayerActivations], output: Array, head: Head, dist: Array
 ) -> Health:
     """Returns the health of a network from one forward pass.
 
@@ -85,7 +84,7 @@ def network_health(
     parts: dict[str, UnitStats] = dict.fromkeys(("shared", "actor", "critic"), UnitStats())
     for part, kind, x in activations:
         parts[part] = parts[part].add(unit_health(kind, x))
-    probs = probabilities(head, dist)
+    probs = head.probabilities(dist)
     prob_max, prob_min = (
         float(np.mean([reduce(p, axis=-1).mean() for p in probs])) if probs else 0.0
         for reduce in (np.max, np.min)
@@ -122,16 +121,3 @@ def dead_units(kind: str, x: Array) -> Array:
 def is_saturated(x: Array) -> Array:
     """Returns which tanh outputs are so close to -1 or 1 that almost no gradient passes."""
     return np.abs(x) > SATURATION_THRESHOLD
-
-
-def probabilities(head: AnyHead, dist: Array) -> list[Array]:
-    """Returns the probabilities of the options, [B, ..., options], per element; [] for continuous actions."""
-    match head:
-        case Gaussian() | SquashedGaussian():
-            return []
-        case MultiCategorical():
-            return [np.exp(log_softmax(logits)) for logits in np.split(dist, head.ends, -1)]
-        case Bernoulli():  # the softmax of (logit, 0) is (P(on), P(off))
-            return [np.exp(log_softmax(np.stack([dist, np.zeros_like(dist)], -1)))]
-        case _:
-            return [np.exp(log_softmax(dist))]

@@ -13,8 +13,8 @@ import numpy as np
 
 from gymnast.compiled import kernels
 from gymnast.images import as_planes
-from gymnast.policy.actions import AnyHead
 from gymnast.policy.activations import ACTIVATIONS
+from gymnast.policy.head import Head
 from gymnast.policy.health import Health, LayerActivations
 from gymnast.policy.layers import (
     Activation,
@@ -112,9 +112,7 @@ class NumpyInference:
         return [(part, *layer) for part, stack in stacks.items() for layer in stack], output
 
 
-def inference_for(
-    network: Network, parameters: Parameters, head: AnyHead, engine: str
-) -> Inference:
+def inference_for(network: Network, parameters: Parameters, head: Head, engine: str) -> Inference:
     """Returns forward passes on the memory of these parameters, so that updates take effect at once.
     `engine`: native or torch.
 

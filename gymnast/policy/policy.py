@@ -15,7 +15,7 @@ from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.errors import ConfigError
 from gymnast.policy import weights
-from gymnast.policy.actions import ActionSelection, AnyHead, EpsilonGreedy, head_for
+from gymnast.policy.actions import ActionSelection, Head, head_for
 from gymnast.policy.architecture import network_for
 from gymnast.policy.features import Features
 from gymnast.policy.health import Health, network_health
@@ -50,7 +50,7 @@ class Policy:
             normalize,
             action_selection,
         )
-        self.head: AnyHead = head_for(
+        self.head: Head = head_for(
             action_space, cfg.log_std, squash=cfg.squash, action_selection=action_selection
         )
         has_critic = action_selection == "sample"  # Q-values are values themselves
@@ -145,7 +145,7 @@ class Policy:
     @property
     def values_while_acting(self) -> bool:
         """Whether `act_into` computes values; otherwise one call of `value` per rollout is cheaper."""
-        return self.inference.values_while_acting and not isinstance(self.head, EpsilonGreedy)
+        return self.inference.values_while_acting and not self.head.has_q_values
 
     def value(self, obs: Array) -> Array:
         """Returns the values of observations [B, ...] in units of the (scaled) reward, [B].
@@ -153,7 +153,7 @@ class Policy:
         With Q-values, that is their mean under the epsilon-greedy policy.
         """
         features = self.features(obs)
-        if isinstance(self.head, EpsilonGreedy):
+        if self.head.has_q_values:
             q = self.inference.actor(features)
             # the distribution parameters are log-probabilities here
             return (np.exp(self.head.dist_parameters(q, self._extra, None)) * q).sum(-1)

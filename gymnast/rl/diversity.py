@@ -28,7 +28,7 @@ def diversity(obs: ObsArray) -> float | None:
     steps, n = obs.shape[:2]
     if n < 2 or steps < 2:
         return None
-    names, native = obs.dtype.names, kernels()
+    native = kernels()
     # The kernel reads the sample from the rollout with strides, without a copy.
     plain = isinstance(obs, np.ndarray) and obs.dtype in _COMPILED and obs.flags.c_contiguous
     if native is not None and plain:
@@ -38,7 +38,10 @@ def diversity(obs: ObsArray) -> float | None:
     # Records (Dict and Tuple) contribute a sample of each entry, so that an image does not outnumber
     # the others.
     sampled: list[Array] = []
-    for part in [obs] if names is None else [obs[name] for name in names]:
+    parts: list[ObsArray] = [obs]
+    if isinstance(obs, np.ndarray) and obs.dtype.names is not None:
+        parts = [obs[name] for name in obs.dtype.names]
+    for part in parts:
         # Steps and copies are selected before `Images` become an array, which copies every pixel.
         copies = part[:: _stride(steps, _SAMPLED[0]), :: _stride(n, _SAMPLED[1])]
         numbers = np.asarray(copies).reshape(*copies.shape[:2], -1)

@@ -1,180 +1,253 @@
-"""Action space descriptions, one class per type of action space, and action masks.
-
-An environment marks the allowed actions in `info["action_mask"]`. Here a mask is a row of booleans, one
-per option: [n] for Discrete, the options of all elements concatenated for MultiDiscrete, and off, on,
-off, on, ... for MultiBinary.
-"""
+"""The kinds of actions that consist of one array: Discrete, MultiDiscrete, MultiBinary and Box."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from gymnast.spaces.action import Action, ActionSpec, Element
+
+__all__ = [
+    "Action",
+    "ActionSpec",
+    "BoxAction",
+    "DiscreteAction",
+    "Element",
+    "MultiBinaryAction",
+    "MultiDiscreteAction",
+]
+
+Array = np.ndarray
+_INT64, _INT8, _FLOAT32 = (np.dtype(x) for x in (np.int64, np.int8, np.float32))
+
 
 @dataclass(frozen=True)
-class ActionSpec:
-    """Shape and dtype of one action in a rollout."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype
-
-
-@dataclass(frozen=True)
-class DiscreteAction:
+class DiscreteAction(Action):
     """A Discrete action: one of n integers."""
 
     n: int
     first: int
     """The smallest of them, Gymnasium's `start`."""
+    name = "Discrete"
+    mask_format = "one entry per action"
+
+    @property
+    def row_spec(self) -> ActionSpec:
+        return ActionSpec((), _INT64)
+
+    def list_elements(self) -> tuple[Element, ...]:
+        return (Element.choice("", self.n, self.first),)
+
+    @property
+    def text(self) -> str:
+        return f"1 of {self.n}"
+
+    def flatten(self, rows: Array) -> Array:
+        return (rows - self.first)[..., None]
+
+    def unflatten(self, flat: Array) -> Array:
+        return flat[..., 0].astype(np.int64) + self.first
+
+    def unpack(self, row: Array) -> int:
+        return int(row)
+
+    @property
+    def compact_dtype(self) -> np.dtype | None:
+        fits_a_byte = self.first >= 0 and self.first + self.n <= 256
+        return np.dtype(np.uint8) if fits_a_byte else None
+
+    def draw(self, shape: tuple[int, ...], rng: np.random.Generator, mask: Array | None) -> Array:
+        return draw_options(rng.random(shape, dtype=np.float32), self.n, mask)[..., None]
+
+    def extremes(self, limit: int) -> Iterator[Array]:
+        yield from np.arange(min(self.n, limit))[:, None]
+
+    @property
+    def n_choices(self) -> int:
+        return self.n
+
+    @property
+    def bounds(self) -> tuple[None, None]:
+        return None, None
+
+    @property
+    def default_names(self) -> tuple[str, ...]:
+        return tuple(str(i) for i in range(self.n))
+
+    def action_text(self, action: object, declared: Sequence[str] = ()) -> str:
+        return self.names(declared)[int(self.pack(action)) - self.first]
+
+    def mask_row(self, given: object) -> Array | None:
+        return np.asarray(given)
 
 
 @dataclass(frozen=True)
-class MultiDiscreteAction:
+class MultiDiscreteAction(Action):
     """A MultiDiscrete action: one of n[i] integers for element i, from first[i] on."""
 
     shape: tuple[int, ...]
     n: tuple[int, ...]
     first: tuple[int, ...]
+    name = "MultiDiscrete"
+    mask_format = "one entry per option, in one array or one array per element"
+
+    @property
+    def row_spec(self) -> ActionSpec:
+        return ActionSpec(self.shape, _INT64)
+
+    def list_elements(self) -> tuple[Element, ...]:
+        parts = zip(self.n, self.first, strict=True)
+        return tuple(Element.choice(str(i), n, first) for i, (n, first) in enumerate(parts))
+
+    @property
+    def text(self) -> str:
+        return f"1 each of {', '.join(map(str, self.n))}"
+
+    def flatten(self, rows: Array) -> Array:
+        return rows.reshape(*_batch(rows, self.shape), len(self.n)) - np.array(self.first)
+
+    def unflatten(self, flat: Array) -> Array:
+        rows = flat.astype(np.int64) + np.array(self.first)
+        return rows.reshape(*flat.shape[:-1], *self.shape)
+
+    def draw(self, shape: tuple[int, ...], rng: np.random.Generator, mask: Array | None) -> Array:
+        noise = np.moveaxis(rng.random((*shape, len(self.n)), dtype=np.float32), -1, 0)
+        ends = np.cumsum(self.n)[:-1]
+        masks = [None] * len(self.n) if mask is None else np.split(mask, ends, -1)
+        drawn = [draw_options(u, n, m) for u, n, m in zip(noise, self.n, masks, strict=True)]
+        return np.stack(drawn, -1)
+
+    def extremes(self, limit: int) -> Iterator[Array]:
+        yield from (np.zeros(len(self.n), np.int64), np.array(self.n) - 1)
+
+    def mask_row(self, given: object) -> Array | None:
+        return np.concatenate([np.ravel(part) for part in _leaves(given)])
 
 
 @dataclass(frozen=True)
-class MultiBinaryAction:
+class MultiBinaryAction(Action):
     """A MultiBinary action: on or off for each element."""
 
     shape: tuple[int, ...]
+    name = "MultiBinary"
+    mask_format = "0 (off), 1 (on) or 2 (either) per element, as in gymnasium"
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape, dtype=int))
+        return math.prod(self.shape)
+
+    @property
+    def row_spec(self) -> ActionSpec:
+        return ActionSpec(self.shape, _INT8)
+
+    def list_elements(self) -> tuple[Element, ...]:
+        return tuple(Element.choice(str(i), 2, 0) for i in range(self.size))
+
+    @property
+    def text(self) -> str:
+        return str(self.shape)
+
+    def flatten(self, rows: Array) -> Array:
+        return rows.reshape(*_batch(rows, self.shape), self.size)
+
+    def unflatten(self, flat: Array) -> Array:
+        return flat.astype(np.int8).reshape(*flat.shape[:-1], *self.shape)
+
+    def draw(self, shape: tuple[int, ...], rng: np.random.Generator, mask: Array | None) -> Array:
+        noise = rng.random((*shape, self.size), dtype=np.float32)
+        if mask is None:
+            return (noise < 0.5).astype(np.int64)
+        may_be_off, may_be_on = mask[..., ::2], mask[..., 1::2]
+        on = np.where(may_be_on, np.where(may_be_off, 0.5, 1.0), 0.0)
+        return (noise < on).astype(np.int64)
+
+    def extremes(self, limit: int) -> Iterator[Array]:
+        yield from (np.zeros(self.size, np.int64), np.ones(self.size, np.int64))
+
+    def mask_row(self, given: object) -> Array | None:
+        """Returns Gymnasium's codes 0 (off), 1 (on) and 2 (either) as pairs: may be off, may be on."""
+        required = np.asarray(given)
+        # True could mean "may be on" as well as "must be on", so booleans are rejected
+        if required.dtype == bool or not np.isin(required, (0, 1, 2)).all():
+            return None
+        required = required.ravel()
+        return np.stack([required != 1, required != 0], -1).ravel()
 
 
 @dataclass(frozen=True)
-class BoxAction:
+class BoxAction(Action):
     """A Box action: one float per element."""
 
     shape: tuple[int, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
+    name = "Box"
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape, dtype=int))
+        return math.prod(self.shape)
 
     @property
-    def is_bounded(self) -> bool:
-        """Whether every element has a finite lower and upper bound."""
-        return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
+    def row_spec(self) -> ActionSpec:
+        return ActionSpec(self.shape, _FLOAT32)
+
+    def list_elements(self) -> tuple[Element, ...]:
+        bounds = zip(self.low, self.high, strict=True)
+        return tuple(Element(str(i), 0, 0, low, high) for i, (low, high) in enumerate(bounds))
+
+    @property
+    def text(self) -> str:
+        return str(self.shape)
+
+    def flatten(self, rows: Array) -> Array:
+        return rows.reshape(*_batch(rows, self.shape), self.size)
+
+    def unflatten(self, flat: Array) -> Array:
+        return flat.astype(np.float32).reshape(*flat.shape[:-1], *self.shape)
+
+    def draw(self, shape: tuple[int, ...], rng: np.random.Generator, mask: Array | None) -> Array:
+        low, high = np.array(self.low), np.array(self.high)
+        # Without bounds this is [-1, 1]; with one bound, the interval of width 2 next to it.
+        low = np.where(np.isfinite(low), low, np.minimum(high, 1.0) - 2.0)
+        high = np.where(np.isfinite(high), high, low + 2.0)
+        return rng.uniform(low, high, (*shape, self.size)).astype(np.float32)
+
+    def extremes(self, limit: int) -> Iterator[Array]:
+        """Yields the corners, then each bound alone with the other elements in the middle. Infinite bounds
+        count as 0."""
+        low, high = (np.array(end, np.float32) for end in (self.low, self.high))
+        low, high = (np.where(np.isfinite(end), end, 0).astype(np.float32) for end in (low, high))
+        yield from (low, high)
+        middle = ((low + high) / 2).astype(np.float32)
+        for i in range(min(self.size, limit // 2)):
+            for end in (low, high):
+                action = middle.copy()
+                action[i] = end[i]
+                yield action
 
 
-Action = DiscreteAction | MultiDiscreteAction | MultiBinaryAction | BoxAction
+def draw_options(noise: Array, n: int, mask: Array | None) -> Array:
+    """Returns one of n options for each number of `noise` [...], which is uniform in 0..1. The options that
+    the mask [..., n] allows have equal probability."""
+    allowed = np.ones((*noise.shape, n), bool) if mask is None else mask
+    cumulative = np.cumsum(allowed, -1, dtype=np.float32)
+    target = noise[..., None] * cumulative[..., -1:]
+    # `<=`: a masked option is passed over even if the noise is exactly 0
+    return (cumulative[..., :-1] <= target).sum(-1)
 
 
-def action_bounds(space: Action) -> tuple[float | None, float | None]:
-    """Returns the lowest and the highest value of any element, counted from 0 for discrete elements.
-
-    Both are None for a Discrete action, whose number is only a label.
-    """
-    match space:
-        case DiscreteAction():
-            return None, None
-        case MultiDiscreteAction():
-            return 0.0, max(space.n) - 1.0
-        case MultiBinaryAction():
-            return 0.0, 1.0
-        case BoxAction():
-            return min(space.low), max(space.high)
+def _batch(rows: Array, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Returns the batch shape of rows [..., *shape]."""
+    return rows.shape[: rows.ndim - len(shape)]
 
 
-def max_entropy(space: Action) -> float | None:
-    """Returns the entropy of a uniform policy in nats; None for Box actions, which have no maximum."""
-    options = _options(space)
-    return sum(math.log(n) for n in options) if options else None
-
-
-def highest_masked_entropy(space: Action, allowed: np.ndarray) -> float:
-    """Returns the mean entropy, in nats, of uniform policies over the allowed options of masks [B,
-    options]."""
-    # A mask row holds the options of all elements, one after the other. Count the allowed ones per element.
-    starts = np.cumsum([0, *_options(space)[:-1]])
-    return float(np.log(np.add.reduceat(allowed, starts, axis=-1, dtype=np.int64)).sum(-1).mean())
-
-
-def mask_width(space: Action) -> int:
-    """Returns the width of an action mask: the total number of options."""
-    return sum(_options(space))
-
-
-def put_mask(space: Action, rows: np.ndarray, i: int, mask: Any) -> str | None:
-    """Writes an environment's action mask into row i of `rows`, [B, options]; if the mask is None, all
-    actions are allowed.
-
-    Returns what is wrong with the mask, or None if it is valid.
-    """
-    if mask is None:
-        rows[i] = True
-        return None
-    options = _options(space)
-    if not options:
-        return 'info["action_mask"] is not supported for Box actions'
-    try:
-        # The mask comes from user code, so anything may be wrong with it.
-        allowed = _as_row(space, mask)
-    except (TypeError, ValueError):  # a ragged array
-        allowed = None
-    if allowed is None or allowed.dtype.kind not in "biuf" or allowed.shape != (sum(options),):
-        return f'info["action_mask"] is {mask!r}, not {_EXPECTED[type(space)]}'
-    rows[i] = allowed
-    if isinstance(space, DiscreteAction):  # called in every step, so this case has a fast path
-        return None if rows[i].any() else 'info["action_mask"] allows no action'
-    # Each element needs at least one allowed option, or its distribution would be undefined.
-    starts = np.cumsum([0, *options[:-1]])
-    empty = np.flatnonzero(~np.logical_or.reduceat(rows[i], starts))
-    return f'info["action_mask"] allows nothing for element {empty[0]}' if len(empty) else None
-
-
-_EXPECTED = {
-    DiscreteAction: "one entry per action",
-    MultiDiscreteAction: "one entry per option, in one array or one array per element",
-    MultiBinaryAction: "0 (off), 1 (on) or 2 (either) per element, as in gymnasium",
-}
-
-
-def _options(space: Action) -> tuple[int, ...]:
-    """Returns the number of options of each element; empty for Box actions."""
-    match space:
-        case DiscreteAction():
-            return (space.n,)
-        case MultiDiscreteAction():
-            return space.n
-        case MultiBinaryAction():
-            return (2,) * space.size
-        case BoxAction():
-            return ()
-
-
-def _as_row(space: Action, given: Any) -> np.ndarray | None:
-    """Returns an environment's mask as one row of options; None if its entries are not valid."""
-    if isinstance(space, DiscreteAction):
-        return np.asarray(given)
-    if isinstance(space, MultiDiscreteAction):
-        return np.concatenate([np.ravel(part) for part in _flattened(given)])
-    required = np.asarray(given)
-    # True could mean "may be on" as well as "must be on", so booleans are rejected
-    if required.dtype == bool or not np.isin(required, (0, 1, 2)).all():
-        return None
-    required = required.ravel()
-    # Gymnasium's codes 0 (off), 1 (on) and 2 (either) as pairs: may be off, may be on.
-    return np.stack([required != 1, required != 0], -1).ravel()
-
-
-def _flattened(given: Any) -> Iterator[Any]:
+def _leaves(given: object) -> Iterator[Array]:
     """Yields the arrays of a mask for MultiDiscrete, which Gymnasium gives as nested tuples of arrays."""
     if isinstance(given, tuple):
         for part in given:
-            yield from _flattened(part)
+            yield from _leaves(part)
     else:
-        yield given
+        yield np.asarray(given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,9 +15,8 @@ from gymnast.spaces.actions import (
     DiscreteAction,
     MultiBinaryAction,
     MultiDiscreteAction,
-    mask_width,
-    put_mask,
 )
+from gymnast.spaces.composite_action import CompositeAction
 from gymnast.spaces.observations import (
     BoxObs,
     CompositeObs,
@@ -35,6 +34,7 @@ __all__ = [
     "Action",
     "BoxAction",
     "BoxObs",
+    "CompositeAction",
     "CompositeObs",
     "DiscreteAction",
     "DiscreteObs",
@@ -49,8 +49,6 @@ __all__ = [
     "convert_action_space",
     "convert_obs_space",
     "from_json",
-    "mask_width",
-    "put_mask",
     "space_text",
     "to_json",
     "with_declared_ranges",
@@ -70,10 +68,12 @@ _KINDS = {
         MultiDiscreteAction,
         MultiBinaryAction,
         BoxAction,
+        CompositeAction,
     )
 }
+_COMPOSITE = {"CompositeObs": CompositeObs, "CompositeAction": CompositeAction}
 _OBSERVATIONS = "Box, Discrete, MultiDiscrete, MultiBinary, and Dict and Tuple of these"
-_ACTIONS = "Discrete, MultiDiscrete, MultiBinary and Box of floats"
+_ACTIONS = "Discrete, MultiDiscrete, MultiBinary, Box of floats, and Dict and Tuple of these"
 
 
 def convert_obs_space(space: Any) -> Observation:
@@ -116,15 +116,19 @@ def convert_action_space(space: Any) -> Action:
         return MultiBinaryAction(tuple(space.shape))
     if kind == "Box" and np.issubdtype(space.dtype, np.floating):
         return BoxAction(tuple(space.shape), *_limits(space))
+    if kind in ("Dict", "Tuple") and len(space.spaces) > 0:
+        return _composite_action(kind, space)
     what = f"Box actions of {space.dtype}" if kind == "Box" else f"{kind} actions"
     raise EnvError(f"{what} ({space}) are not supported; supported are {_ACTIONS}")
 
 
 def space_text(space: Observation | Action) -> str:
     """Returns a short text for people, such as `(3, 4)` or `1 of 5`."""
-    if isinstance(space, DiscreteAction | DiscreteObs):
+    if isinstance(space, Action):
+        return space.text
+    if isinstance(space, DiscreteObs):
         return f"1 of {space.n}"
-    if isinstance(space, MultiDiscreteAction | MultiDiscreteObs):
+    if isinstance(space, MultiDiscreteObs):
         return f"1 each of {', '.join(map(str, space.n))}"
     if isinstance(space, CompositeObs):
         return f"({', '.join(f'{name} {space_text(entry)}' for name, entry in space.entries)})"
@@ -133,19 +137,21 @@ def space_text(space: Observation | Action) -> str:
 
 def to_json(space: Observation | Action) -> dict[str, Any]:
     """Returns a JSON description of a space, for `from_json`."""
-    if isinstance(space, CompositeObs):
+    if isinstance(space, CompositeObs | CompositeAction):
         entries = [[name, to_json(entry)] for name, entry in space.entries]
-        # "kind" is the class here, so the field `kind` ("Dict" or "Tuple") is stored as "of".
-        return {"kind": "CompositeObs", "of": space.kind, "entries": entries}
+        # "kind" is the class here, so "Dict" or "Tuple" is stored as "of".
+        of = space.kind if isinstance(space, CompositeObs) else space.name
+        return {"kind": type(space).__name__, "of": of, "entries": entries}
+    assert is_dataclass(space)
     return {"kind": type(space).__name__, **asdict(space)}
 
 
 def from_json(stored: dict[str, Any]) -> Any:
     """Returns the space, an Observation or an Action, from its description by `to_json`: `kind` is its class,
     the other keys are its fields."""
-    if stored["kind"] == "CompositeObs":
+    if stored["kind"] in _COMPOSITE:
         entries = tuple((name, from_json(entry)) for name, entry in stored["entries"])
-        return CompositeObs(stored["of"], entries)
+        return _COMPOSITE[stored["kind"]](stored["of"], entries)
     fields: dict[str, Any] = {  # JSON has lists only; the descriptions must be hashable
         k: tuple(v) if isinstance(v, list) else v for k, v in stored.items() if k != "kind"
     }
@@ -195,8 +201,8 @@ def as_rows(space: Observation, observations: Sequence[Any]) -> np.ndarray:
 def as_masks(space: Action, masks: Sequence[Any]) -> np.ndarray:
     """Returns the masks of several states (`info["action_mask"]`, or None) as one array [B, options]. Raises
     EnvError if one is invalid."""
-    rows = np.ones((len(masks), mask_width(space)), dtype=bool)
-    _refuse(put_mask(space, rows, i, mask) for i, mask in enumerate(masks))
+    rows = np.ones((len(masks), space.mask_width), dtype=bool)
+    _refuse(space.put_mask(rows, i, mask) for i, mask in enumerate(masks))
     return rows
 
 
@@ -235,6 +241,24 @@ def _composite(kind: Literal["Dict", "Tuple"], space: Any) -> CompositeObs:
     names = [name for name, _ in composite._leaves()]
     if len(set(names)) < len(names) or not all(names):
         raise EnvError(f"the entries of {space} have no distinct names: {names}")
+    return composite
+
+
+def _composite_action(kind: Literal["Dict", "Tuple"], space: Any) -> CompositeAction:
+    """Returns the description of a Dict or Tuple action space. Raises EnvError if an entry is not supported,
+    or if two elements have the same name."""
+    entries = list[tuple[str, Action]]()
+    for name, entry in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
+        if kind == "Dict" and not isinstance(name, str):
+            raise EnvError(f"the keys of Dict actions must be text, not {name!r} ({space})")
+        try:
+            entries.append((str(name), convert_action_space(entry)))
+        except EnvError as problem:
+            raise EnvError(f"entry {name}: {problem.message}", fix=problem.fix) from None
+    composite = CompositeAction(kind, tuple(entries))
+    names = composite.default_names
+    if len(set(names)) < len(names) or not all(names):
+        raise EnvError(f"the entries of {space} have no distinct names: {list(names)}")
     return composite
 
 

@@ -20,7 +20,6 @@ from gymnast.policy.normalize import RewardScale
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 from gymnast.shaping.shaping import Shaping
-from gymnast.spaces.actions import highest_masked_entropy, max_entropy
 from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import Action, Observation, with_declared_ranges
 from gymnast.step_table import StepTargets
@@ -98,9 +97,9 @@ class Learner:
         )
         metrics, credit, policy = update.metrics, update.credit, self.policy
         # Entropy as a share of the highest possible one can be compared between action spaces.
-        highest = max_entropy(policy.action_space)
-        if rollout.mask is not None:
-            highest = highest_masked_entropy(policy.action_space, rollout.mask[rollout.valid])
+        highest = policy.action_space.max_entropy
+        if highest is not None and rollout.mask is not None:
+            highest = policy.action_space.highest_masked_entropy(rollout.mask[rollout.valid])
         if highest and "policy/entropy" in metrics:
             # Clipped: target_kl may skip minibatches, and masks allow more actions in some of them.
             metrics["policy/entropy_share"] = min(metrics["policy/entropy"] / highest, 1.0)

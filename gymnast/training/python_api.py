@@ -81,7 +81,8 @@ class Player:
         if mask is not None:
             allowed = as_masks(self.policy.action_space, [mask] if one else mask)
         action = self.policy.head.for_env(self.policy.act(rows, None, allowed)[0])
-        return action[0] if one else action
+        space = self.policy.action_space
+        return space.unpack_each(action)[0] if one else space.unpack_batch(action)
 
     def value(self, obs: Any) -> Any:
         """Returns the critic's estimate of the discounted return from this observation, in units of the

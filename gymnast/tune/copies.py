@@ -18,7 +18,7 @@ import numpy as np
 from gymnast.config.config import Config
 from gymnast.config.resolve import apply_overrides
 from gymnast.config.sections.env import Backend
-from gymnast.envs.backends.backend import raise_fault, random_actions
+from gymnast.envs.backends.backend import raise_fault
 from gymnast.envs.build.open import open_envs
 from gymnast.errors import ConfigError
 from gymnast.rl.diversity import diversity
@@ -144,7 +144,7 @@ def probe_env(cfg: Config) -> ProbeResult:
         while len(reward) * _PROBE_COPIES < _PROBE_STEPS and (
             perf_counter() - started < _PROBE_SECONDS
         ):
-            step = envs.step(random_actions(envs.action_space, (_PROBE_COPIES,), rng, envs.mask))
+            step = envs.step(envs.action_space.random((_PROBE_COPIES,), rng, envs.mask))
             raise_fault(envs.name, step.faults)
             # Copies: the backend reuses its buffers in the next step.
             reward.append(step.reward.copy())

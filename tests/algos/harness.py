@@ -30,6 +30,8 @@ ACTION_SPACES: dict[str, dict[str, Any]] = {
         "policy.squash": "on",
         "policy.log_std": -0.5,
     },
+    "tuple": {"env.kwargs": {"action": "tuple"}, "policy.log_std": -0.5},
+    "masked dict": {"env.kwargs": {"action": "dict", "masked": True}, "policy.log_std": -0.5},
 }
 """Kind of action -> settings of the identity environment with it."""
 ENGINES = ("native", "torch")

@@ -36,7 +36,7 @@ LEARNERS = [
     ("dqn", "torch"),
 ]
 """Algorithms with the engine that they are tested on. PPO uses everything of an engine that A2C and
-REINFORCE use."""
+REINFORCE use, so that only composite actions are tested with these on the torch engine."""
 
 
 def practised(settings: dict[str, Any], rollouts: int, algo: str = "ppo") -> LearnerHarness:
@@ -60,9 +60,19 @@ def test_the_correct_action_is_learned_in_every_action_space(algo: str, engine: 
         with pytest.raises(ConfigError, match=refusal):
             practised(settings, 1, algo)
         return
-    amounts = space.endswith("amounts")
+    amounts = space.endswith(("amounts", "tuple", "dict"))
     practice = practised(settings, rollouts * 5 // 2 if amounts else rollouts, algo)
     assert practice.greedy_reward() > (0.95 if amounts else 0.999)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("space", ["tuple", "masked dict"])
+@pytest.mark.parametrize("algo", ["a2c", "reinforce"])
+def test_composite_actions_are_learned_by_every_algorithm_on_the_torch_engine(
+    algo: str, space: str
+):
+    settings = ACTION_SPACES[space] | {"engine": "torch"}
+    assert practised(settings, LEARNS[algo][0] * 5 // 2, algo).greedy_reward() > 0.95
 
 
 @pytest.mark.parametrize("space", OBSERVATION_SPACES)

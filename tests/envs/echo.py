@@ -34,6 +34,9 @@ ACTION_SPACES: dict[str, gym.Space[Any]] = {
     "switches": MultiBinary(3),
     "amounts": Box(np.float32([-2, 0]), np.float32([2, 10])),
 }
+COMPOSITE_ACTIONS: dict[str, gym.Space[Any]] = {
+    "dict": Dict(aim=Box(-2, 2, (2,), np.float32), gear=Discrete(4, start=1), on=MultiBinary(2)),
+}
 
 
 class Echo(gym.Env[Any, Any]):
@@ -47,7 +50,8 @@ class Echo(gym.Env[Any, Any]):
         counts: bool = False,
     ) -> None:
         self.observation_space, self.shown = OBSERVATIONS[shows]
-        self.action_space, self.masked, self.counts = ACTION_SPACES[takes], masked, counts
+        self.action_space = (ACTION_SPACES | COMPOSITE_ACTIONS)[takes]
+        self.masked, self.counts = masked, counts
         self.done: list[Any] = []
         self.luck: list[float] = []
 

@@ -15,7 +15,6 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backends.backend import random_actions
 from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.backends.vector import VectorBackend
 from gymnast.envs.build.open import open_envs
@@ -124,7 +123,7 @@ def test_the_same_seed_gives_the_same_episode_in_any_copy_and_another_seed_a_dif
 ):
     envs = open_envs(EnvConfig(id=env, n_envs=3), limit=EpisodeLimit(), on_output=print)
     envs.reset([0, 1, 2], [5, 5, 6])
-    actions = random_actions(envs.action_space, (20,), stream(0, "test"))
+    actions = envs.action_space.random((20,), stream(0, "test"))
     differs = not np.array_equal(envs.obs[0], envs.obs[2])
     for action in actions:
         step = envs.step(np.array([action, action, action]))

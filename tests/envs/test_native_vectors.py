@@ -11,7 +11,6 @@ import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backends.backend import random_actions
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.open import open_envs
 from gymnast.errors import EnvError
@@ -32,7 +31,7 @@ def played(envs: Any, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray, Any]
     reset_all(envs, list(range(N)))
     rng, seeds = stream(0, "test"), iter(range(100, 100_000))
     for _ in range(steps):
-        shown, action = envs.obs.copy(), random_actions(envs.action_space, (N,), rng)
+        shown, action = envs.obs.copy(), envs.action_space.random((N,), rng)
         step = envs.step(action)
         assert step.faults == ()
         yield shown, action, step

@@ -10,7 +10,6 @@ import pettingzoo
 import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
-from gymnast.envs.backends.backend import random_actions
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME
 from gymnast.envs.matches.pettingzoo import PettingZooMatches
 from gymnast.errors import EnvError, NotInstalled
@@ -28,7 +27,7 @@ def own(name: str, n: int = 2, roles: Any = None, **kwargs: Any) -> PettingZooMa
 
 def drawn(matches: PettingZooMatches, rng: np.random.Generator) -> dict[str, np.ndarray]:
     return {
-        name: random_actions(role.action, (matches.n_matches, role.seats), rng)
+        name: role.action.random((matches.n_matches, role.seats), rng)
         for name, role in matches.roles.items()
     }
 

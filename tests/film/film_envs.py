@@ -8,7 +8,7 @@ from typing import Any
 import av
 import gymnasium as gym
 import numpy as np
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
 
 from gymnast.runs.trace import Trace
 
@@ -84,6 +84,22 @@ class Swatch(gym.Env[np.ndarray, int]):
 
 def swatch_color(t: int) -> tuple[int, int, int]:
     return (30 * t % 200, 90, 250 - 20 * t % 200)
+
+
+class Cockpit(Swatch):
+    """Takes Dict actions, and rewards them, so that a replay with other actions would differ."""
+
+    def __init__(self, render_mode: str | None = None, length: int = 6) -> None:
+        super().__init__(render_mode, length=length)
+        self.action_space = Dict(
+            gear=Discrete(3, start=1), keys=MultiBinary(2), stick=Box(-1, 1, (2,), np.float32)
+        )
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict]:
+        assert self.action_space.contains(action)
+        obs, reward, *ends = super().step(0)
+        worth = action["gear"] + action["keys"].sum() + action["stick"].sum()
+        return obs, float(reward) + float(worth), *ends
 
 
 class Letterbox(Swatch):

@@ -12,12 +12,13 @@ from gymnast.film.actions import ActionLabels
 from gymnast.film.band_canvas import HIGHLIGHT
 from gymnast.film.episode_frame import EpisodeFrame
 from gymnast.film.overlay import Band
+from gymnast.spaces.spaces import convert_action_space
 
 PICTURE = np.random.default_rng(0).integers(0, 255, (400, 600, 3), np.uint8)
 SHOT = EpisodeFrame(
     PICTURE, 3, 12.5, 1.0, action=1, value=4.0, action_probs=np.array([0.2, 0.7, 0.1])
 )
-THREE = ActionLabels(Discrete(3), ("left", "stay", "right"))
+THREE = ActionLabels(convert_action_space(Discrete(3)), ("left", "stay", "right"))
 
 
 def test_the_picture_above_the_band_is_unchanged():
@@ -57,18 +58,23 @@ def test_bars_are_as_long_as_their_probability_and_the_chosen_one_is_marked():
 
 def test_actions_are_named_by_facts_or_by_number():
     assert THREE.action_text(1) == "stay"
-    assert ActionLabels(Discrete(3, start=5), ("a", "b", "c")).action_text(6) == "b"
-    assert ActionLabels(Discrete(3)).action_text(2) == "2"
     assert (
-        ActionLabels(Box(-1, 1, (2,)), ("main", "side")).action_text([0.5, -1.0])
+        ActionLabels(convert_action_space(Discrete(3, start=5)), ("a", "b", "c")).action_text(6)
+        == "b"
+    )
+    assert ActionLabels(convert_action_space(Discrete(3))).action_text(2) == "2"
+    assert (
+        ActionLabels(convert_action_space(Box(-1, 1, (2,))), ("main", "side")).action_text(
+            [0.5, -1.0]
+        )
         == "main +0.50, side -1.00"
     )
 
 
 def test_bars_of_continuous_actions_start_at_zero_within_their_range():
-    bars = ActionLabels(Box(np.array([-2, 0, -np.inf]), np.array([2, 1, np.inf]))).bars(
-        replace(SHOT, action=np.array([1.0, 0.25, 0.0]), action_probs=None)
-    )
+    bars = ActionLabels(
+        convert_action_space(Box(np.array([-2, 0, -np.inf]), np.array([2, 1, np.inf])))
+    ).bars(replace(SHOT, action=np.array([1.0, 0.25, 0.0]), action_probs=None))
     assert [(bar.low, bar.high) for bar in bars] == [(0.5, 0.75), (0.0, 0.25), (0.5, 0.5)]
 
 
@@ -76,7 +82,10 @@ def test_bars_of_continuous_actions_start_at_zero_within_their_range():
 @pytest.mark.parametrize("width", [400, 600, 1920])
 def test_any_number_of_actions_fits_any_width(n: int, width: int):
     band = Band(
-        width, ActionLabels(Discrete(n), tuple(f"a rather long name {i}" for i in range(n)))
+        width,
+        ActionLabels(
+            convert_action_space(Discrete(n)), tuple(f"a rather long name {i}" for i in range(n))
+        ),
     )
     shot = replace(SHOT, action=0, action_probs=np.full(n, 1 / n))
     assert band.draw(shot).shape == (band.height, width, 3)

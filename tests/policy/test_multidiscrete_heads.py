@@ -15,8 +15,6 @@ from gymnast.spaces.spaces import (
     DiscreteAction,
     MultiBinaryAction,
     MultiDiscreteAction,
-    mask_width,
-    put_mask,
 )
 
 RNG = np.random.default_rng(8)
@@ -35,7 +33,7 @@ def head(request: pytest.FixtureRequest):
 def mask(request: pytest.FixtureRequest, head) -> np.ndarray | None:
     if request.param == "free":
         return None
-    allowed = RNG.random((B, mask_width(head.space))) < 0.5
+    allowed = RNG.random((B, head.space.mask_width)) < 0.5
     for first, n in options(head):  # at least one option per element
         allowed[np.arange(B), first + RNG.integers(n, size=B)] = True
     return allowed
@@ -121,7 +119,7 @@ def test_combinations_are_sampled_with_their_probability_and_masked_ones_never(h
 @pytest.mark.parametrize("edge", [0.0, np.nextafter(np.float32(1), np.float32(0))])
 def test_extreme_noise_never_samples_a_masked_option(head, edge):
     for _ in range(50):
-        allowed = np.zeros((1, mask_width(head.space)), bool)
+        allowed = np.zeros((1, head.space.mask_width), bool)
         for first, n in options(head):
             allowed[0, first + RNG.integers(n)] = True  # a single combination is allowed
         dist = head.dist_parameters(drawn(head)[:1], None, allowed)
@@ -144,15 +142,15 @@ def test_masks_are_read_in_the_format_of_gymnasium():
     space = MultiDiscreteAction((2,), (3, 2), (0, 0))
     rows = np.zeros((1, 5), bool)
     for given in (np.array([1, 0, 1, 0, 1]), (np.array([1, 0, 1], np.int8), np.array([0, 1]))):
-        assert put_mask(space, rows, 0, given) is None
+        assert space.put_mask(rows, 0, given) is None
         assert rows[0].tolist() == [True, False, True, False, True]
-    assert "one entry per option" in put_mask(space, rows, 0, np.ones(4))
-    assert "nothing for element 1" in put_mask(space, rows, 0, np.array([1, 1, 1, 0, 0]))
+    assert "one entry per option" in space.put_mask(rows, 0, np.ones(4))
+    assert "nothing for element 1" in space.put_mask(rows, 0, np.array([1, 1, 1, 0, 0]))
     rows = np.zeros((1, 6), bool)
-    assert put_mask(MultiBinaryAction((3,)), rows, 0, np.array([0, 1, 2], np.int8)) is None
+    assert MultiBinaryAction((3,)).put_mask(rows, 0, np.array([0, 1, 2], np.int8)) is None
     assert rows[0].tolist() == [True, False, False, True, True, True]
-    assert "0 (off), 1 (on) or 2" in put_mask(MultiBinaryAction((3,)), rows, 0, np.ones(3, bool))
-    assert put_mask(MultiBinaryAction((3,)), rows, 0, None) is None
+    assert "0 (off), 1 (on) or 2" in MultiBinaryAction((3,)).put_mask(rows, 0, np.ones(3, bool))
+    assert MultiBinaryAction((3,)).put_mask(rows, 0, None) is None
     assert rows.all()
 
 
@@ -172,7 +170,7 @@ def agree(ours: np.ndarray, twin: torch.Tensor, expected: np.ndarray) -> None:
     ],
 )
 def test_an_invalid_mask_is_reported(space, given):
-    rows = np.ones((1, mask_width(space)), dtype=bool)
-    problem = put_mask(space, rows, 0, given)
+    rows = np.ones((1, space.mask_width), dtype=bool)
+    problem = space.put_mask(rows, 0, given)
     assert problem is not None
     assert 'info["action_mask"] is' in problem

@@ -66,8 +66,9 @@ class NoiseConfig(Section):
     """Standard deviation of Gaussian noise on observations: a number such as `0.1`, a share of high - low
     such as `2%`, or a list with one entry per component. The result is clipped to the bounds."""
     action: Maybe[Scales] = OFF
-    """Noise on actions. Box: standard deviation of Gaussian noise, as in `obs`, clipped to the bounds. All
-    other spaces: probability that each element is replaced by another valid option, chosen uniformly."""
+    """Noise on actions. Box: standard deviation of Gaussian noise, as in `obs`, clipped to the bounds.
+    Discrete, MultiDiscrete and MultiBinary: probability that each element is replaced by another valid
+    option, chosen uniformly."""
     sticky: Share = Share(0)
     """Probability that the previous action is repeated instead of the chosen one (sticky actions)."""
     delay: Annotated[Whole, Field(le=10_000)] = 0

@@ -10,7 +10,7 @@ from gymnast.compiled import kernels
 from gymnast.engine.adam import Adam
 from gymnast.engine.batch import Batch, MinibatchPlan, monitoring_rows
 from gymnast.engine.engine import Engine, UpdateResult
-from gymnast.engine.native.plan import native_plan
+from gymnast.engine.native.plan import kernel_actions, native_plan
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.images import Images
 from gymnast.policy.parameters import aligned_zeros
@@ -86,9 +86,9 @@ class NativeEngine(Engine):
         return metrics
 
     def _as_native(self, batch: Batch) -> Any:
-        """Returns the batch of a rollout, or rows of it, as the kernels read it: they take discrete and
-        continuous actions as two arguments, one of which is None."""
-        continuous = batch.action.dtype == np.float32
+        """Returns the batch of a rollout, or rows of it, as the kernels read it: they take options and
+        continuous numbers as two arguments."""
+        chosen, amounts = kernel_actions(self.policy.head, batch.action)
         features, plane_index = batch.features, None
         if isinstance(features, Images):
             # All planes, [F, height, width], and the plane indices of each row, [B, channels].
@@ -96,8 +96,8 @@ class NativeEngine(Engine):
         return self.native.Batch(
             features=features,
             planes=plane_index,
-            chosen=None if continuous else batch.action,
-            amounts=batch.action if continuous else None,
+            chosen=chosen,
+            amounts=amounts,
             logprob=batch.logprob,
             dist=batch.dist,
             advantage=batch.advantage,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gymnast.engine.native.plan import native_plan
-from gymnast.policy.actions import AnyHead
+from gymnast.policy.actions import Composite, Head
 from gymnast.policy.health import HEALTH_SIZE, SATURATION_THRESHOLD, Health
 from gymnast.policy.inference import NumpyInference
 from gymnast.policy.layers import Network
@@ -19,7 +19,7 @@ class NativeInference:
 
     actor_and_critic = None  # `act_into` already runs both in one call
 
-    def __init__(self, network: Network, parameters: Parameters, head: AnyHead) -> None:
+    def __init__(self, network: Network, parameters: Parameters, head: Head) -> None:
         self.network = native_plan(network, parameters, head)
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs
         # Outputs of single layers are needed for diagnostics only, so they have no kernel.
@@ -29,6 +29,7 @@ class NativeInference:
             numpy_inference.activations,
         )
         self.values_while_acting = network.is_expensive
+        self._composite = isinstance(head, Composite)
         self._continuous = head.action_spec.dtype == np.float32
 
     def actor(self, features: Array) -> Array:
@@ -63,6 +64,9 @@ class NativeInference:
 
         `value` [B], if not None, receives the outputs of the critic.
         """
-        # discrete (int64) and continuous (float32) actions are separate arguments of the kernel
+        # discrete (int64) and continuous (float32) actions are separate arguments of the kernel; a composite
+        # head writes its options into both
         columns = (None, action) if self._continuous else (action, None)
+        if self._composite:
+            columns = np.empty(action.shape, np.int64), action
         self.network.act(self.parameters, features, noise, mask, *columns, dist, logprob, value)

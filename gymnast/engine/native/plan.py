@@ -6,14 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from gymnast.compiled import kernels
-from gymnast.policy.actions import (
-    AnyHead,
-    Bernoulli,
-    Categorical,
-    MultiCategorical,
-    SquashedGaussian,
-)
+from gymnast.policy.actions import Composite, Head
 from gymnast.policy.continuous import QUADRATURE_NODES, QUADRATURE_WEIGHTS
 from gymnast.policy.layers import (
     Activation,
@@ -31,6 +27,7 @@ from gymnast.policy.layers import (
 )
 from gymnast.policy.parameters import Parameters
 
+Array = np.ndarray
 NONE = -1
 """Offset of a parameter that does not exist."""
 MAX_LAYERS, MAX_PIECES, MAX_CHANNELS = 32, 256, 256
@@ -72,7 +69,7 @@ def max_layer_width(network: Network) -> int:
     return max((x.n_out for _, x in network.layers() if isinstance(x, Linear)), default=0)
 
 
-def native_plan(network: Network, parameters: Parameters, head: AnyHead) -> Any:
+def native_plan(network: Network, parameters: Parameters, head: Head) -> Any:
     """Returns the kernels' description of a network with these parameters and this action head."""
     native: Any = kernels()
     plan = native.Network(parameters.flat.size)
@@ -198,30 +195,34 @@ def _activation(layers: list[tuple[int, Layer]]) -> str:
     return "none"
 
 
-def _head(plan: Any, parameters: Parameters, head: AnyHead) -> None:
+def _head(plan: Any, parameters: Parameters, head: Head) -> None:
     """Adds the action head to the kernels' description of a network."""
-    groups: list[int] = []
-    log_std, nodes, weights = NONE, [], []
-    match head:
-        case Categorical():  # to the kernels, a MultiCategorical with one element
-            kind, groups = "categorical", [head.n_outputs]
-        case MultiCategorical():
-            kind, groups = "categorical", list(head.space.n)
-        case Bernoulli():
-            kind = "bernoulli"
-        case _:
-            kind, log_std = "gaussian", parameters.slice_of("actor.log_std").start
-            if isinstance(head, SquashedGaussian):
-                kind, nodes, weights = (
-                    "squashed",
-                    QUADRATURE_NODES.tolist(),
-                    QUADRATURE_WEIGHTS.tolist(),
-                )
-    plan.head(
-        kind,
-        n_outputs=head.n_outputs,
-        groups=groups,
-        log_std=log_std,
-        nodes=nodes,
-        node_weights=weights,
-    )
+    extra = parameters.slice_of("actor.log_std").start if head.extra_parameters else NONE
+    plan.head(**_described(head, extra))
+    if isinstance(head, Composite):
+        for part in head.parts:
+            own = extra + part.extra.start if part.head.extra_parameters else NONE
+            plan.part(**_described(part.head, own))
+
+
+def _described(head: Head, log_std: int) -> dict[str, Any]:
+    """Returns the arguments that describe a head to the kernels. `log_std`: where its parameter starts in the
+    flat vector, or NONE."""
+    squashed = head.family == "squashed"
+    return {
+        "kind": head.family,
+        "n_outputs": head.n_outputs,
+        # to the kernels, a Categorical is a MultiCategorical with one element
+        "groups": list(head.space.options) if head.family == "categorical" else [],
+        "log_std": log_std,
+        "nodes": QUADRATURE_NODES.tolist() if squashed else [],
+        "node_weights": QUADRATURE_WEIGHTS.tolist() if squashed else [],
+    }
+
+
+def kernel_actions(head: Head, action: Array) -> tuple[Array | None, Array | None]:
+    """Returns the options and the continuous numbers of stored actions [B, ...], as the kernels take them.
+    Those of Tuple and Dict actions have the columns of the action in both."""
+    if not isinstance(head, Composite):
+        return (None, action) if head.space.has_continuous else (action, None)
+    return np.where(head.space.is_continuous, 0, action).astype(np.int64), action

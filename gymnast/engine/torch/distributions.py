@@ -6,23 +6,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from gymnast.policy.actions import (
     MASKED_LOGIT,
-    AnyHead,
     Bernoulli,
     Categorical,
+    Composite,
     EpsilonGreedy,
     Gaussian,
+    Head,
     MultiCategorical,
     SquashedGaussian,
 )
+from gymnast.policy.composite import Part
 from gymnast.policy.continuous import QUADRATURE_NODES, QUADRATURE_WEIGHTS
 
 
@@ -62,14 +65,14 @@ class MultiCategoricalDistribution:
 
     def logprob(self, action: Tensor) -> Tensor:
         chosen = zip(self.elements, action.unbind(-1), strict=True)
-        return torch.stack([one.logprob(a) for one, a in chosen]).sum(0)
+        return sum_over(one.logprob(a) for one, a in chosen)
 
     def entropy(self) -> Tensor:
-        return torch.stack([one.entropy() for one in self.elements]).sum(0)
+        return sum_over(one.entropy() for one in self.elements)
 
     def kl_from(self, old: Tensor) -> Tensor:
         before = zip(self.elements, old.split(self.n, -1), strict=True)
-        return torch.stack([one.kl_from(logits) for one, logits in before]).sum(0)
+        return sum_over(one.kl_from(logits) for one, logits in before)
 
 
 class BernoulliDistribution:
@@ -139,8 +142,24 @@ class SquashedGaussianDistribution:
         return self.normal.entropy() + slope.sum(-1)
 
 
+class CompositeDistribution:
+    """Independent distributions of the parts of an action. Actions [B, E] are float32, one per element."""
+
+    def __init__(self, parts: Sequence[tuple[Part, Distribution]]) -> None:
+        self.parts = parts
+
+    def logprob(self, action: Tensor) -> Tensor:
+        return sum_over(one.logprob(_own_action(part, action)) for part, one in self.parts)
+
+    def entropy(self) -> Tensor:
+        return sum_over(one.entropy() for _, one in self.parts)
+
+    def kl_from(self, old: Tensor) -> Tensor:
+        return sum_over(one.kl_from(old[:, part.dist]) for part, one in self.parts)
+
+
 def distribution(
-    head: AnyHead,
+    head: Head,
     output: Tensor,
     tensors: Mapping[str, Tensor],
     mask: Tensor | None,
@@ -150,24 +169,51 @@ def distribution(
     `mask` [B, options] marks the allowed actions; `tensors` holds the head's own parameters.
     """
     match head:
-        case Categorical():
-            return CategoricalDistribution(_allowed(output, mask))
-        case MultiCategorical():
-            return MultiCategoricalDistribution(_allowed(output, mask), head.space.n)
-        case Bernoulli():
-            if mask is not None:
-                output = output.masked_fill(~mask[:, ::2], -float(MASKED_LOGIT))
-                output = output.masked_fill(~mask[:, 1::2], float(MASKED_LOGIT))
-            return BernoulliDistribution(output)
-        case Gaussian():
-            return GaussianDistribution(output, tensors["actor.log_std"])
-        case SquashedGaussian():
-            return SquashedGaussianDistribution(output, tensors["actor.log_std"])
         case EpsilonGreedy():  # constant for autograd: Q-values are trained by a TD loss
             epsilon = tensors["actor.epsilon"].detach().numpy()
             allowed = None if mask is None else mask.numpy()
             logits = head.dist_parameters(output.detach().numpy(), epsilon, allowed)
             return CategoricalDistribution(torch.from_numpy(logits))
+        case Categorical():
+            return CategoricalDistribution(_allowed(output, mask))
+        case MultiCategorical():
+            return MultiCategoricalDistribution(_allowed(output, mask), head.space.options)
+        case Bernoulli():
+            if mask is not None:
+                output = output.masked_fill(~mask[:, ::2], -float(MASKED_LOGIT))
+                output = output.masked_fill(~mask[:, 1::2], float(MASKED_LOGIT))
+            return BernoulliDistribution(output)
+        case SquashedGaussian():
+            return SquashedGaussianDistribution(output, tensors["actor.log_std"])
+        case Gaussian():
+            return GaussianDistribution(output, tensors["actor.log_std"])
+        case Composite():
+            return CompositeDistribution(
+                [(part, _part_distribution(part, output, tensors, mask)) for part in head.parts]
+            )
+        case _:
+            raise TypeError(f"there is no distribution for {head.space.name} actions")
+
+
+def _part_distribution(
+    part: Part, output: Tensor, tensors: Mapping[str, Tensor], mask: Tensor | None
+) -> Distribution:
+    """Returns the distribution of one part of an action, from the outputs, parameters and masks of all."""
+    own = {name: tensors[name][part.extra] for name in ("actor.log_std",) if name in tensors}
+    own_mask = None if mask is None else mask[:, part.mask]
+    return distribution(part.head, output[:, part.outputs], own, own_mask)
+
+
+def _own_action(part: Part, action: Tensor) -> Tensor:
+    """Returns the part's own actions from those of the whole, [B, E]."""
+    spec, own = part.head.action_spec, action[:, part.elements]
+    own = own if spec.dtype == np.float32 else own.long()
+    return own.reshape(len(own), *spec.shape)
+
+
+def sum_over(parts: Iterable[Tensor]) -> Tensor:
+    """Returns the sum over independent parts, each [B]."""
+    return torch.stack(list(parts)).sum(0)
 
 
 def _allowed(logits: Tensor, mask: Tensor | None) -> Tensor:

@@ -117,7 +117,7 @@ def _columns(
         "terminated": (np.bool_, (n,)),
         "truncated": (np.bool_, (n,)),
         "numbers": (np.float64, (n, keys)),
-        "mask": (np.bool_, (n, spaces.mask_width(action))),
+        "mask": (np.bool_, (n, action.mask_width)),
         "masked": (np.bool_, (1,)),
         # One cache line per worker: they all write here on every call, and writing to a shared line
         # would move it from core to core (false sharing).

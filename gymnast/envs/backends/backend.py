@@ -19,8 +19,7 @@ import numpy as np
 
 from gymnast.envs.env_types import Info
 from gymnast.errors import EnvError
-from gymnast.policy.actions import head_for
-from gymnast.spaces.spaces import Action, BoxAction, Observation
+from gymnast.spaces.spaces import Action, Observation
 
 Array = np.ndarray
 
@@ -106,8 +105,8 @@ class Backend(Protocol):
         ...
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
-        """Steps all copies, or only the given ones; the others stay as they are. `action`: [N, ...], a row
-        for every copy, in the form that the environment takes."""
+        """Steps all copies, or only the given ones; the others stay as they are. `action`: [N, ...], a row of
+        `action_space` for every copy."""
         ...
 
     def close(self) -> None: ...
@@ -149,22 +148,3 @@ def as_float(value: object) -> float:
     if not isinstance(value, SupportsFloat | SupportsIndex | str):
         raise TypeError(f"{value!r} is not a number")
     return float(value)
-
-
-def random_actions(
-    space: Action, shape: tuple[int, ...], rng: np.random.Generator, mask: Array | None = None
-) -> Array:
-    """Returns uniformly random actions [*shape, ...] in the form that the environment takes. `mask`: allowed
-    options, [*shape, k], or None; masked actions are never drawn. A Box component without bounds is drawn
-    from [-1, 1], one with a single bound from the interval of width 2 next to it."""
-    if not isinstance(space, BoxAction):
-        head = head_for(space)
-        # All logits equal: uniform over the options that the mask allows.
-        uniform = head.dist_parameters(np.zeros((*shape, head.n_outputs), np.float32), None, mask)
-        return head.for_env(head.sample(uniform, head.noise(rng, shape)))
-    low, high = np.array(space.low), np.array(space.high)
-    # Without bounds this is [-1, 1]; with one bound, the interval of width 2 next to it.
-    low = np.where(np.isfinite(low), low, np.minimum(high, 1.0) - 2.0)
-    high = np.where(np.isfinite(high), high, low + 2.0)
-    actions = rng.uniform(low, high, (*shape, space.size)).astype(np.float32)
-    return actions.reshape(*shape, *space.shape)

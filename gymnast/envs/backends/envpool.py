@@ -73,8 +73,8 @@ class EnvPoolVector(VectorEnv):
         obs, _ = self._pool.reset()
         return obs, {}
 
-    def step(self, actions: Array) -> tuple[object, Array, Array, Array, Info]:
-        typed = actions.astype(self._pool.action_space.dtype, copy=False)
+    def step(self, actions: object) -> tuple[object, Array, Array, Array, Info]:
+        typed = np.asarray(actions, self._pool.action_space.dtype)
         obs, reward, terminated, truncated, info = self._pool.step(typed)
         # EnvPool's info also contains nested dicts such as `players`, which are not arrays [N, ...].
         per_copy = {key: value for key, value in info.items() if _per_copy(value, self.num_envs)}

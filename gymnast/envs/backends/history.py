@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gymnast.spaces.spaces import Action, DiscreteAction
+from gymnast.spaces.spaces import Action
 
 Array = np.ndarray
 MAX_BYTES = 2**23
@@ -24,11 +24,8 @@ class History:
     """The actions of all copies, from the step at which the first of them was seeded."""
 
     def __init__(self, space: Action, n_envs: int) -> None:
-        fits_a_byte = (
-            isinstance(space, DiscreteAction) and space.first >= 0 and space.first + space.n <= 256
-        )
         # Discrete actions arrive as int64; one byte makes the history, and each checkpoint, 8 x smaller.
-        self._storage_dtype = np.dtype(np.uint8) if fits_a_byte else None
+        self._storage_dtype = space.compact_dtype
         self._actions = np.zeros((0, n_envs), np.uint8)
         """Stored actions, [capacity, N, ...], of which the first `_length` are in use."""
         self._action_dtype = np.dtype(np.int64)

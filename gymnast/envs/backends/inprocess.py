@@ -124,7 +124,7 @@ class InProcessBackend:
         self._count_step(copies)
         self._calls += 1
         # NumPy scalars, as spaces sample them: `Discrete.contains` is slower for Python ints
-        actions = list(action)
+        actions = self.action_space.unpack_each(action)
         # Local variables are faster than attributes, and the loop below runs once per env step.
         obs_rows, shape, put = self.obs, self.obs_space.shape, self.obs_space.put
         # Fast path: a plain array of the right shape needs no conversion and no check.
@@ -224,7 +224,7 @@ class InProcessBackend:
             self._rows.masked[0] = True
         if self.mask is None:
             return None
-        return spaces.put_mask(self.action_space, self.mask, copy, action_mask)
+        return self.action_space.put_mask(self.mask, copy, action_mask)
 
     def _store_masks(self, copies: Sequence[int]) -> list[Fault]:
         """Stores the masks of the copies whose episode continues and returns the faults in them."""

@@ -77,7 +77,7 @@ class Worker:
         self.envs = InProcessBackend(
             make, len(self.copies), cfg.id, masked=cfg.action_mask, step_keys=keys
         )
-        elements = int(np.prod(self.envs.envs[0].action_space.shape or (), dtype=int))
+        elements = len(self.envs.action_space.elements)
         made = messages.EnvInfo(
             obs_space=spaces.to_json(self.envs.obs_space),
             action_space=spaces.to_json(self.envs.action_space),

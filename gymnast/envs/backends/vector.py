@@ -140,8 +140,8 @@ class VectorBackend:
         self.history.record_actions(action)
         try:
             self._calls, self._busy = self._calls + 1, "step"
-            # .copy() because the vector may keep the array, which the caller overwrites
-            obs, *numbers, info = self._vector.step(action.copy())
+            given = self.action_space.unpack_batch(action)
+            obs, *numbers, info = self._vector.step(given)
             self._busy = ""
             columns = list(check_columns(numbers, self.n_envs))
         except (Exception, SystemExit) as cause:

@@ -14,7 +14,7 @@ from gymnasium.vector.utils import iterate
 
 from gymnast.envs.env_types import Info, VectorEnv
 from gymnast.spaces import spaces
-from gymnast.spaces.spaces import BoxObs, DiscreteAction
+from gymnast.spaces.spaces import BoxObs
 
 Array = np.ndarray
 Problems = dict[int, str]
@@ -71,7 +71,7 @@ class VectorObs:
         copy whose info has no mask allows every action."""
         masks = info.get("action_mask") if self._masked else None
         if masks is not None and self.mask is None:
-            self.mask = np.ones((self.n, spaces.mask_width(self.action_space)), dtype=bool)
+            self.mask = np.ones((self.n, self.action_space.mask_width), dtype=bool)
         if self.mask is None:
             return {}
         # Gymnasium's `_KEY` marks the copies whose info has the key; the others allow every action.
@@ -80,8 +80,8 @@ class VectorObs:
             return {}
         problems: Problems = {}
         for i in copies.tolist():
-            allowed = masks[i] if masks is not None and has_mask[i] else None
-            problem = spaces.put_mask(self.action_space, self.mask, i, allowed)
+            allowed = _of_copy(masks, i) if masks is not None and has_mask[i] else None
+            problem = self.action_space.put_mask(self.mask, i, allowed)
             if problem is not None:
                 problems[i] = problem
         return problems
@@ -90,7 +90,7 @@ class VectorObs:
         """Stores the masks of these copies at once and returns True, if they are a valid array [N, n] of a
         Discrete space. `has_mask`: copies whose info has a mask, [N]."""
         assert self.mask is not None
-        if not (isinstance(self.action_space, DiscreteAction) and isinstance(masks, np.ndarray)):
+        if self.action_space.n_choices is None or not isinstance(masks, np.ndarray):
             return False
         if masks.shape != self.mask.shape or masks.dtype.kind not in "biuf":
             return False
@@ -139,6 +139,15 @@ class LastInfos:
     def _has(self, key: str, i: int) -> bool:
         has_key = self._info.get(f"_{key}")
         return has_key is None or bool(has_key[i])
+
+
+def _of_copy(masks: Array | Mapping[str, Array], i: int) -> object:
+    """Returns the mask of copy i. Gymnasium batches a dict of masks by key, and marks in `_KEY` which copies
+    have it."""
+    if not isinstance(masks, Mapping):
+        return masks[i]
+    keys = [key for key in masks if f"_{key}" in masks and masks[f"_{key}"][i]]
+    return {key: _of_copy(masks[key], i) for key in keys}
 
 
 def check_columns(returned: Sequence[object], n: int) -> Iterator[tuple[Array, str | None]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gymnast.envs.backends.backend import Backend, raise_fault, random_actions
+from gymnast.envs.backends.backend import Backend, raise_fault
 from gymnast.seeds import stream
 
 Array = np.ndarray
@@ -83,7 +83,7 @@ def _episode_of(envs: Backend, seed: int, steps: int) -> list[Array]:
     rng = stream(0, "replay check")  # a fixed root: both episodes get the same actions
     arrays = [_start(envs, seed)]
     for _ in range(steps):
-        action = random_actions(envs.action_space, (envs.n_envs,), rng, envs.mask)
+        action = envs.action_space.random((envs.n_envs,), rng, envs.mask)
         step = envs.step(action, [0])
         raise_fault(envs.name, step.faults)
         arrays += [step.obs[:1].copy(), step.reward[:1].copy()]

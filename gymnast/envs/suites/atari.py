@@ -93,7 +93,7 @@ def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, object]:
     return settings
 
 
-class SeededCopies(VectorWrapper[object, Array, object, Array, Array]):
+class SeededCopies(VectorWrapper[object, object, object, object, Array]):
     """ALE's vectorized games without autoreset, so that a copy can be seeded now and then and replayed from
     there. ALE itself would reset a copy without a seed in the step after its episode ended."""
 

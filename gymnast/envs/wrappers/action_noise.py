@@ -12,15 +12,22 @@ from gymnast.envs.wrappers.discrete_elements import DiscreteElements
 from gymnast.envs.wrappers.noise_scales import clip_to_space, noise_std
 from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper
 from gymnast.errors import EnvError
+from gymnast.spaces.spaces import CompositeAction, convert_action_space
 
 KEY = "env.noise.action"
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:
-    scales = cfg.noise.action
+    """Returns the environment with noise on its actions. Raises EnvError for Tuple and Dict actions: no
+    single scale fits their options and their continuous elements."""
+    scales, space = cfg.noise.action, env.action_space
     assert scales is not None  # otherwise this wrapper is not enabled
-    if isinstance(env.action_space, Box):
-        return BoxActionNoise(env, env.action_space, scales)
+    kind = convert_action_space(space)
+    if isinstance(kind, CompositeAction):
+        what = f"noise on {kind.name} actions is not supported"
+        raise EnvError(what, at=KEY, fix=f"set {KEY}=0")
+    if isinstance(space, Box):
+        return BoxActionNoise(env, space, scales)
     return DiscreteActionNoise(env, _chance(scales), masked=cfg.action_mask)
 
 
@@ -48,12 +55,11 @@ class DiscreteActionNoise(ActionWrapper):
 
     def __init__(self, env: Env, chance: float, *, masked: bool) -> None:
         super().__init__(env, masked=masked)
-        self._chance, self._elements = chance, DiscreteElements.for_space(self._kind)
+        self._chance, self._elements = chance, DiscreteElements(self._kind)
 
     def transform_action(self, action: object) -> object:
         """Returns the action with each element replaced, with probability `chance`, by another option that
         the current mask allows."""
-        assert self._elements is not None
         replaced = self.rng.random(len(self._elements.n)) < self._chance  # [elements]
         if not replaced.any():
             return action

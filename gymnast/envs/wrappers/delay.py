@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
+from copy import deepcopy
 
 import numpy as np
-from gymnasium.spaces import Box, Discrete, MultiDiscrete
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.env_types import Env, Info, ResetResult
 from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper
 from gymnast.errors import EnvError
+from gymnast.spaces import spaces
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:
@@ -41,30 +42,23 @@ class DelayedActions(ActionWrapper):
 
     def transform_action(self, action: object) -> object:
         # A copy, because the caller may reuse the array before the action takes effect.
-        self._pending.append(np.copy(action) if isinstance(action, np.ndarray) else action)
+        self._pending.append(deepcopy(action))
         return self._pending.popleft()
 
 
 def _idle(env: Env, configured: object) -> object:
     """Returns the action to apply before the first one takes effect: the configured one or, by default, the
-    first option of a discrete space and the value nearest to 0 of a Box."""
-    space = env.action_space
-    shape = space.shape or ()
+    first option of each discrete element and the value nearest to 0 of a continuous one."""
+    space, kind = env.action_space, spaces.convert_action_space(env.action_space)
     if configured is None:
-        match space:
-            case Discrete():
-                return np.int64(space.start)
-            case MultiDiscrete():
-                return space.start.copy()
-            case Box():
-                return np.clip(np.zeros(space.shape), space.low, space.high).astype(space.dtype)
-            case _:
-                return np.zeros(shape, space.dtype)
-    given = np.array(configured, space.dtype)
-    if given.size == np.prod(shape, dtype=int):
-        given = given.reshape(shape)
-    idle = given[()] if given.ndim == 0 else given  # a NumPy scalar instead of a 0-d array
-    if given.shape != shape or not space.contains(idle):
+        return kind.unpack_each(kind.unflatten(kind.idle[None]))[0]
+    try:
+        # through the flat form, so that lists of numbers get the shape and dtype of the space
+        flat = kind.flatten(np.reshape(kind.pack(configured), kind.row_spec.shape))
+        idle = kind.unpack_each(kind.unflatten(flat[None]))[0]
+    except (TypeError, ValueError, AssertionError):
+        idle = None
+    if idle is None or not space.contains(idle):
         what = f"{configured} is not an action of {space}"
         raise EnvError(what, at="env.noise.idle", fix="set it to a valid action, or to off")
     return idle

@@ -10,43 +10,33 @@ import numpy as np
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.env_types import Env, EnvWrapper, Info, ResetArguments
 from gymnast.errors import EnvError
+from gymnast.spaces.spaces import convert_action_space
 
 Array = np.ndarray
 
 
 def wrap(env: Env, cfg: EnvConfig) -> Env:
     """Returns the environment with the last actions appended to its observations. Raises EnvError unless
-    observations are vectors and actions Discrete or Box."""
-    space, action_space = env.observation_space, env.action_space
+    observations are vectors."""
+    space = env.observation_space
     if not isinstance(space, gym.spaces.Box) or len(space.shape) != 1:
         what = f"{cfg.id} has observations {space}, not a vector to which actions can be appended"
         raise EnvError(what, at="env.previous_actions", fix="set env.previous_actions=0")
-    if not isinstance(action_space, gym.spaces.Discrete | gym.spaces.Box):
-        what = f"the actions of {cfg.id} are {action_space}, neither Discrete nor Box"
-        raise EnvError(what, at="env.previous_actions", fix="set env.previous_actions=0")
-    return PreviousActions(env, cfg.previous_actions, space, action_space)
+    return PreviousActions(env, cfg.previous_actions, space)
 
 
 class PreviousActions(EnvWrapper):
     """Appends the last n actions, oldest first; actions before the start of the episode are 0."""
 
-    def __init__(
-        self,
-        env: Env,
-        n: int,
-        space: gym.spaces.Box,
-        action_space: gym.spaces.Discrete | gym.spaces.Box,
-    ) -> None:
+    def __init__(self, env: Env, n: int, space: gym.spaces.Box) -> None:
         super().__init__(env)
-        self._action_space = action_space
-        if isinstance(action_space, gym.spaces.Discrete):
-            low, high = np.zeros(int(action_space.n)), np.ones(int(action_space.n))
-        else:
-            # The bounds include 0, which stands for the actions before the first one.
-            low, high = (
-                np.minimum(action_space.low, 0).ravel(),
-                np.maximum(action_space.high, 0).ravel(),
-            )
+        self._kind = convert_action_space(env.action_space)
+        elements = self._kind.elements
+        # An option is one of e.n columns. The bounds include 0, the actions before the first one.
+        low = np.concatenate([[0.0] * e.n if e.n else [min(e.low, 0.0)] for e in elements])
+        high = np.concatenate([[1.0] * e.n if e.n else [max(e.high, 0.0)] for e in elements])
+        # the column of each element, or of its first option
+        self._columns = np.cumsum([0, *(e.n or 1 for e in elements[:-1])])
         self._actions = np.zeros((n, len(low)), np.float32)
         self.observation_space = gym.spaces.Box(
             np.concatenate([space.low, np.tile(low, n)]).astype(np.float32),
@@ -63,12 +53,10 @@ class PreviousActions(EnvWrapper):
         to the observation."""
         obs, reward, terminated, truncated, info = self.env.step(action)
         self._actions[:-1] = self._actions[1:]
-        chosen = np.asarray(action)
-        if isinstance(self._action_space, gym.spaces.Discrete):
-            self._actions[-1] = 0.0
-            self._actions[-1, int(chosen) - int(self._action_space.start)] = 1.0
-        else:
-            self._actions[-1] = chosen.ravel()
+        flat, is_continuous = self._kind.flatten(self._kind.pack(action)), self._kind.is_continuous
+        self._actions[-1] = 0.0
+        chosen = np.where(is_continuous, 0, flat).astype(np.int64)
+        self._actions[-1, self._columns + chosen] = np.where(is_continuous, flat, 1.0)
         return self._append_actions(obs), reward, terminated, truncated, info
 
     def _append_actions(self, obs: object) -> Array:

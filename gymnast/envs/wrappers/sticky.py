@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
+from copy import deepcopy
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.env_types import Env, Info, ResetResult
-from gymnast.envs.wrappers.discrete_elements import DiscreteElements
 from gymnast.envs.wrappers.seeded_wrapper import ActionWrapper
 
 
@@ -21,7 +20,7 @@ class StickyActions(ActionWrapper):
 
     def __init__(self, env: Env, chance: float, *, masked: bool) -> None:
         super().__init__(env, masked=masked)
-        self._chance, self._elements = float(chance), DiscreteElements.for_space(self._kind)
+        self._chance = float(chance)
         self._last: object = None
 
     def on_reset(self, obs: object, info: Info) -> ResetResult:
@@ -31,11 +30,10 @@ class StickyActions(ActionWrapper):
     def transform_action(self, action: object) -> object:
         stuck = self.rng.random() < self._chance  # one draw per step, whatever is done with it
         if not stuck or self._last is None or not self._still_allowed():
-            self._last = np.copy(action) if isinstance(action, np.ndarray) else action
+            self._last = deepcopy(action)
         return self._last
 
     def _still_allowed(self) -> bool:
         options = self.current_mask()
-        if options is None or self._elements is None:
-            return True
-        return self._elements.is_allowed(self._elements.to_indices(self._last), options)
+        kind = self._kind
+        return options is None or kind.is_allowed(kind.flatten(kind.pack(self._last)), options)

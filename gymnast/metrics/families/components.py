@@ -75,7 +75,8 @@ def _mean(k: object, part: Dimension) -> Metric:
     generic declaration for the docs; `part`: its name and range, infinite if unknown."""
     return Metric(
         f"rollout/action_mean.{k}",
-        f"Mean of action dimension {_which(k, part.name)}, as passed to the environment. Box actions only.",
+        f"Mean of action dimension {_which(k, part.name)}, as passed to the environment; options "
+        "are counted from 0. Box actions, and Dict and Tuple actions with one.",
         priority=8,
         bounds=(part.low, part.high),
         no_bounds_reason=_OPEN,  # the bounds are infinite then
@@ -87,8 +88,8 @@ def _std(k: object, part: Dimension) -> Metric:
     in the generic declaration for the docs; `part`: its name and range, infinite if unknown."""
     return Metric(
         f"rollout/action_std.{k}",
-        f"Standard deviation of action dimension {_which(k, part.name)}, as passed to the environment. "
-        "Box actions only.",
+        f"Standard deviation of action dimension {_which(k, part.name)}, as passed to the environment; "
+        "options are counted from 0. Box actions, and Dict and Tuple actions with one.",
         priority=9,
         estimator=STD,
         bounds=(0, (part.high - part.low) / 2),  # Popoviciu's inequality

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from gymnast.collect.collector import Collector
 from gymnast.config.applies import Context, ineffective_settings
 from gymnast.config.config import Config
-from gymnast.spaces.actions import Action, BoxAction
+from gymnast.spaces.actions import Action
 from gymnast.spaces.observations import (
     BoxObs,
     DiscreteObs,
@@ -49,5 +49,5 @@ def _context(cfg: Config, spaces: Iterable[tuple[Observation, Action]]) -> Conte
         has_images=images,
         has_vectors=vectors,
         has_embeddings=categories or (images and vectors),
-        has_continuous_actions=any(isinstance(x, BoxAction) for x in actions),
+        has_continuous_actions=any(action.has_continuous for action in actions),
     )

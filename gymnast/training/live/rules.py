@@ -22,7 +22,7 @@ from gymnast.errors import ConfigError
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.specs import require_known_key, run_metrics, split_key
 from gymnast.text.formatting import count_noun
-from gymnast.training.live.settings import SettingChange, Settings
+from gymnast.training.live.settings import Settings
 
 
 class RuleAction(TypedDict):

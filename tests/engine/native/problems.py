@@ -17,6 +17,7 @@ from gymnast.policy.policy import Policy
 from gymnast.spaces.spaces import (
     BoxAction,
     BoxObs,
+    CompositeAction,
     CompositeObs,
     DiscreteAction,
     DiscreteObs,
@@ -24,7 +25,6 @@ from gymnast.spaces.spaces import (
     MultiBinaryAction,
     MultiDiscreteAction,
     MultiDiscreteObs,
-    mask_width,
 )
 
 OBSERVATIONS: dict[str, Any] = {
@@ -66,6 +66,43 @@ ACTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "squashed amounts": (
         BoxAction((2,), (-1.0,) * 2, (1.0,) * 2),
         {"log_std": -0.5, "squash": True},
+    ),
+    "tuple": (
+        CompositeAction(
+            "Tuple",
+            (
+                ("0", BoxAction((2,), (-1.0,) * 2, (1.0,) * 2)),
+                ("1", DiscreteAction(3, 1)),
+                ("2", BoxAction((), (-3.0,), (1.0,))),
+                ("3", MultiBinaryAction((2,))),
+            ),
+        ),
+        {"log_std": -0.5},
+    ),
+    "squashed dict": (
+        CompositeAction(
+            "Dict",
+            (
+                ("gears", MultiDiscreteAction((2,), (2, 4), (0, 1))),
+                (
+                    "inner",
+                    CompositeAction(
+                        "Tuple",
+                        (
+                            ("0", DiscreteAction(2, 0)),
+                            ("1", BoxAction((2,), (-1.0,) * 2, (1.0,) * 2)),
+                        ),
+                    ),
+                ),
+            ),
+        ),
+        {"log_std": -0.5, "squash": True},
+    ),
+    "dict of options": (
+        CompositeAction(
+            "Dict", (("fire", MultiBinaryAction((3,))), ("move", DiscreteAction(5, 0)))
+        ),
+        {},
     ),
 }
 """Kind of action -> its space, and the policy settings for it."""
@@ -179,20 +216,10 @@ def random_obs(obs: Any, rows: int, rng: np.random.Generator) -> np.ndarray:
 
 def _mask(policy: Policy, rows: int, rng: np.random.Generator) -> np.ndarray:
     """Returns random masks that rule out about a third of the options, but never all of an element."""
-    mask = rng.random((rows, mask_width(policy.action_space))) < 0.65
+    mask = rng.random((rows, policy.action_space.mask_width)) < 0.65
     start = 0
-    for n in _elements(policy.action_space):
+    for n in policy.action_space.options:
         keep = rng.integers(n, size=rows)
         mask[np.arange(rows), start + keep] = True
         start += n
     return mask
-
-
-def _elements(action: Any) -> list[int]:
-    match action:
-        case DiscreteAction(n):
-            return [n]
-        case MultiDiscreteAction(_, n):
-            return list(n)
-        case _:
-            return [2] * action.size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,11 @@ def losses_of(
     mask = None if batch.mask is None else torch.from_numpy(batch.mask[rows])
     action = torch.from_numpy(batch.action[rows])
     old = column(batch.dist)
-    logprob, entropy, kl = TERMS[type(policy.head).__name__](
-        policy, output, weights.get("actor.log_std"), mask, action, old
-    )
+    terms = TERMS[type(policy.head).__name__]
+    if terms is composite:
+        terms = partial(composite, squash=policy.cfg.squash)
+    log_std = weights.get("actor.log_std")
+    logprob, entropy, kl = terms(policy.action_space, output, log_std, mask, action, old)
     gain = column(batch.advantage)
     if objective.standardize:
         spread = gain.std(correction=0)
@@ -146,7 +149,7 @@ Terms = tuple[Tensor, Tensor, Tensor]
 
 
 def categorical(
-    _policy: Policy, output: Tensor, _: Any, mask: Tensor | None, action: Tensor, old: Tensor
+    _space: Any, output: Tensor, _: Any, mask: Tensor | None, action: Tensor, old: Tensor
 ) -> Terms:
     allowed = torch.ones_like(output, dtype=torch.bool) if mask is None else mask
     logp = torch.log_softmax(output.masked_fill(~allowed, -torch.inf), -1)
@@ -159,20 +162,20 @@ def categorical(
 
 
 def multi_categorical(
-    policy: Policy, output: Tensor, _: Any, mask: Tensor | None, action: Tensor, old: Tensor
+    space: Any, output: Tensor, _: Any, mask: Tensor | None, action: Tensor, old: Tensor
 ) -> Terms:
     terms, start = [], 0
-    for k, n in enumerate(policy.action_space.n):  # type: ignore[union-attr]
+    for k, n in enumerate(space.n):
         part = slice(start, start + n)
         inner = None if mask is None else mask[:, part]
-        terms.append(categorical(policy, output[:, part], _, inner, action[:, k], old[:, part]))
+        terms.append(categorical(space, output[:, part], _, inner, action[:, k], old[:, part]))
         start += n
     logprob, entropy, kl = (sum(column) for column in zip(*terms, strict=True))
     return logprob, entropy, kl
 
 
 def bernoulli(
-    _policy: Policy, output: Tensor, _: Any, mask: Tensor | None, action: Tensor, old: Tensor
+    _space: Any, output: Tensor, _: Any, mask: Tensor | None, action: Tensor, old: Tensor
 ) -> Terms:
     free = torch.ones_like(output) if mask is None else (mask[:, ::2] & mask[:, 1::2]).double()
     on, before = torch.sigmoid(output), torch.sigmoid(old)
@@ -185,7 +188,7 @@ def bernoulli(
 
 
 def gaussian(
-    _policy: Policy, mean: Tensor, log_std: Tensor, _: Any, action: Tensor, old: Tensor
+    _space: Any, mean: Tensor, log_std: Tensor, _: Any, action: Tensor, old: Tensor
 ) -> Terms:
     now = torch.distributions.Normal(mean, log_std.exp().expand_as(mean))
     old_mean, old_log_std = old.chunk(2, -1)
@@ -195,9 +198,9 @@ def gaussian(
 
 
 def squashed(
-    policy: Policy, mean: Tensor, log_std: Tensor, _: Any, action: Tensor, old: Tensor
+    space: Any, mean: Tensor, log_std: Tensor, _: Any, action: Tensor, old: Tensor
 ) -> Terms:
-    logprob, entropy, kl = gaussian(policy, mean, log_std, _, action, old)
+    logprob, entropy, kl = gaussian(space, mean, log_std, _, action, old)
     logprob = logprob - torch.log(1 - torch.tanh(action.double()) ** 2).sum(-1)
     steps = torch.linspace(-8, 8, 801, dtype=torch.float64)
     weight = torch.exp(-(steps**2) / 2)
@@ -206,10 +209,58 @@ def squashed(
     return logprob, entropy + slope.sum(-1), kl
 
 
-TERMS = {
+def composite(
+    space: Any,
+    output: Tensor,
+    log_std: Tensor | None,
+    mask: Tensor | None,
+    action: Tensor,
+    old: Tensor,
+    *,
+    squash: bool,
+) -> Terms:
+    """Takes the columns of each part from the left, as the specification of the layout says."""
+
+    def take(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+        return x[..., :n], x[..., n:]
+
+    terms: list[Terms] = []
+    for leaf in space.leaves:
+        # outputs, parameters, numbers and mask entries of a part
+        name, elements = type(leaf).__name__, len(leaf.elements)
+        outputs = {"DiscreteAction": sum(leaf.options), "MultiDiscreteAction": sum(leaf.options)}
+        k = outputs.get(name, elements)
+        own_output, output = take(output, k)
+        own_old, old = take(old, 2 * k if name == "BoxAction" else k)
+        own_action, action = take(action, elements)
+        own_mask = own_std = None
+        if name == "BoxAction":
+            assert log_std is not None
+            own_std, log_std = take(log_std, k)
+        else:
+            own_action = own_action.long()
+            if mask is not None:
+                own_mask, mask = take(mask, sum(leaf.options))
+        if name == "DiscreteAction":
+            own_action = own_action[:, 0]
+        compute = squashed if squash and name == "BoxAction" else LEAVES[name]
+        terms.append(compute(leaf, own_output, own_std, own_mask, own_action, own_old))
+    assert output.shape[1] == old.shape[1] == action.shape[1] == 0
+    logprob, entropy, kl = (sum(column) for column in zip(*terms, strict=True))
+    return logprob, entropy, kl
+
+
+LEAVES: dict[str, Any] = {
+    "DiscreteAction": categorical,
+    "MultiDiscreteAction": multi_categorical,
+    "MultiBinaryAction": bernoulli,
+    "BoxAction": gaussian,
+}
+TERMS: dict[str, Any] = {
     "Categorical": categorical,
     "MultiCategorical": multi_categorical,
     "Bernoulli": bernoulli,
     "Gaussian": gaussian,
     "SquashedGaussian": squashed,
+    "Composite": composite,
 }

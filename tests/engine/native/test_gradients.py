@@ -74,7 +74,9 @@ def right(problem: Problem, objective: Objective, *, within: float = 1e-6) -> No
 @pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES)
 @pytest.mark.parametrize("action", ACTIONS)
 def test_gradients_match_for_every_head_and_objective(action: str, objective: Objective):
-    right(Problem.make(action=action), objective)
+    # the log-probability of a composite action is a sum of more terms, each rounded
+    composite = action in ("tuple", "squashed dict", "dict of options")
+    right(Problem.make(action=action), objective, within=2e-6 if composite else 1e-6)
 
 
 @pytest.mark.parametrize("objective", [PLAIN, EVERYTHING], ids=["plain", "everything"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gymnast.envs.backends.backend import random_actions
 from gymnast.envs.matches.matches import Matches
 from gymnast.seeds import stream
 
@@ -28,7 +27,7 @@ def _record(matches: Matches, seed: int, steps: int) -> list[bytes]:
         if faults:
             break
         actions = {
-            name: random_actions(role.action, (matches.n_matches, role.seats), rng)
+            name: role.action.random((matches.n_matches, role.seats), rng)
             for name, role in matches.roles.items()
         }
         step = matches.step(actions, [0])

@@ -23,7 +23,7 @@ class AgentTable:
             for role, members in agents.items()
             for seat, agent in enumerate(members)
         }
-        self._agents = agents
+        self._agents, self._kinds = agents, {name: role.action for name, role in roles.items()}
         shapes = {name: (n_matches, role.seats) for name, role in roles.items()}
         self._rows = {
             name: spaces.blank_obs(role.obs, n_matches * role.seats) for name, role in roles.items()
@@ -39,7 +39,7 @@ class AgentTable:
     def action_of(self, agent: Hashable, i: int, actions: Mapping[str, np.ndarray]) -> object:
         """Returns the action of an agent in match i."""
         role, seat = self._seat[agent]
-        return actions[role][i, seat]
+        return self._kinds[role].unpack_each(actions[role][i, seat][None])[0]
 
     def has_ended(self, agent: Hashable, i: int) -> bool:
         """True if the agent was terminated or truncated in the last step of match i."""
