@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from gymnast.config.families import is_multi_agent
 from gymnast.metrics.sinks.console import Console
@@ -73,12 +74,15 @@ def train_with_commands(target: str, overrides: dict[str, Any], plan: Plan) -> R
     """Trains a small run that receives the commands of a plan."""
     prepared = prepare(target, SMALL | overrides)
     runs_dir = store.runs_dir()
-    return start_run(
-        prepared.resolved,
-        prepared.collector,
-        runs_dir,
-        console=lambda *_: CommandSender(runs_dir, plan),
-    )[0]
+    with pytest.MonkeyPatch.context() as patch:
+        # Rows reach the console at once: otherwise the wall clock would decide when commands are sent.
+        patch.setattr("gymnast.metrics.recorder.BATCH_SECONDS", 0.0)
+        return start_run(
+            prepared.resolved,
+            prepared.collector,
+            runs_dir,
+            console=lambda *_: CommandSender(runs_dir, plan),
+        )[0]
 
 
 def resume_run(
