@@ -20,10 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from gymnast.config.algorithms import CUSTOM_PREFIX, is_algorithm
-from gymnast.config.families import OTHERS, YOURS, family_of
 from gymnast.config.layers import Layer
 from gymnast.config.numbers import parse_switch
 from gymnast.config.problems import InvalidConfig, Problem
@@ -257,31 +255,8 @@ def search_presets(text: str = "") -> list[Preset]:
     return [p for p in ranked if similarity(p.name) > 0.5]
 
 
-def summarize(preset: Preset) -> dict[str, Any]:
-    """Returns the row of a preset in `gymnast presets`, unvalidated."""
-    facts = preset.source.data.get("facts")
-    facts = facts if isinstance(facts, dict) else {}
-    published = facts.get("published")
-    scores = [x for x in published if _has_score(x)] if isinstance(published, list) else []
-    family = family_of(preset.env_id)
-    return {
-        "name": preset.name,
-        "family": (family.name if family else OTHERS) if preset.is_builtin else YOURS,
-        "default": preset.default_variant,
-        "variants": preset.listed_variants,
-        **{fact: facts.get(fact, "off") for fact in ("threshold", "optimum", "source")},
-        "published": max(scores, key=lambda entry: entry["score"], default=None),
-        "path": str(preset.path),
-        "shipped": preset.is_builtin,
-    }
-
-
 def _file_name(name: str) -> str:
     return f"{name.replace('/', '__')}.yaml"
-
-
-def _has_score(entry: Any) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get("score"), int | float)
 
 
 def split_target(target: str) -> tuple[str, str | None]:

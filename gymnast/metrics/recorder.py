@@ -10,11 +10,12 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import GymnastError
-from gymnast.metrics.alerts import Alert, Alerts
+from gymnast.metrics.alert import Alert
+from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.specs import Metric, split_key
 from gymnast.text.suggestions import did_you_mean
 
@@ -36,6 +37,15 @@ class Score(TypedDict):
     low: float
     high: float
     episodes: int
+    iqm: NotRequired[float]
+    env_steps: NotRequired[int]
+    """Env steps of the policy that was evaluated."""
+    role: NotRequired[str]
+    """The role that the score is about, in a run with several roles."""
+    planned: NotRequired[int]
+    """Number of episodes that were planned, if some are missing."""
+    missing: NotRequired[str]
+    """Why they are missing, as a clause."""
 
 
 class Summary(TypedDict, total=False):

@@ -132,10 +132,11 @@ def _where_to_resume(run: Run, at: str) -> Checkpoint | None:
 def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
     """Returns the run and checkpoint whose weights this run starts from (`--from`), if any."""
     info = run.info
-    if info.get("parent_kind", WEIGHTS) != WEIGHTS or info["parent"] is None:
+    step = info.get("parent_step")
+    if info.get("parent_kind", WEIGHTS) != WEIGHTS or info["parent"] is None or step is None:
         return None
     parent = Run(run.path.parent / info["parent"])
-    return parent, checkpoint.find(parent.path, info["parent_step"])
+    return parent, checkpoint.find(parent.path, step)
 
 
 def _restore(
@@ -224,7 +225,7 @@ def _schedule_live_changes(
     for overruled keys. `live` are the keys with a live value at the checkpoint. Returns the keys whose
     live value is dropped, and the changes still to come."""
     rollouts = loop.session.clock.rollouts
-    ahead = [e for e in loop.run.events() if is_reapplied(e) and e["rollouts"] >= rollouts]
+    ahead = [e for e in loop.run.events() if is_reapplied(e) and e.get("rollouts", 0) >= rollouts]
     keys = {change["key"] for event in ahead for change in event.get("changes", ())} | {*live}
     dropped = sorted(keys & {*overruled})
     if dropped:
