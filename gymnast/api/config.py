@@ -37,7 +37,7 @@ class ConfigProblem:
     key: str
     """Dotted key."""
     text: str
-    """What is wrong, with the expected value."""
+    """The description of the mistake, with the expected value."""
     message: str
     """All of this in one line."""
 

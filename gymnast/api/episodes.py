@@ -21,7 +21,7 @@ class EpisodePage:
     run: str
     """Id of the run."""
     episodes: list[EpisodeInfo]
-    """By policy version, oldest first."""
+    """The episodes, sorted by policy version, oldest first."""
     cursor: str | None
     """Pass it as `after` to get the episodes that follow; None if there are none."""
 
@@ -57,7 +57,7 @@ def episodes(
     `after`: the `cursor` of an earlier answer; `limit`: at most that many."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     start = (-1, 0, 0) if after is None else _position(after)
-    # One more than asked for tells whether there are more.
+    # One more than asked for shows whether there are more.
     end = None if limit is None else limit + 1
     found = list(islice(list_episodes(run, kind, version, start), end))
     page = found if limit is None else found[:limit]

@@ -1,8 +1,8 @@
-"""What runs mean: comparisons, charts, reports, diagnoses; and exports for other programs."""
+"""Comparisons, charts, reports and diagnoses of runs, and exports for other programs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +51,7 @@ def charts(
 
 def report(
     ref: str = "@last",
-    formats: Collection[str] = (),
+    formats: Sequence[str] = (),
     out: str | Path | None = None,
     x: str = "vec_steps",
     *,

@@ -54,7 +54,7 @@ class MetricCurves:
     cursor: int
     """Position of the last row: `rows` with `after` has what follows."""
     attempt: int
-    """As in `rows`."""
+    """Number of the latest attempt, as in `rows`."""
 
 
 def rows(
@@ -74,7 +74,7 @@ def rows(
         raise UsageError("`last` cannot be combined with `after` or `limit`")
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     with run.metrics() as metrics:
-        # One row more than asked for tells whether there are more.
+        # One row more than asked for shows whether there are more.
         beyond = None if limit is None else limit + 1
         found = list(metrics.numbered_rows(last, after=after, limit=beyond))
         # A name is known if any row has it: the latest ones may hold only a late evaluation.

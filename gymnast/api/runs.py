@@ -34,7 +34,7 @@ class EventPage:
     run: str
     """Id of the run."""
     events: list[RunEvent]
-    """In order."""
+    """The events, in order."""
     cursor: int
     """Number of the last event: pass it as `after` to get the events that follow."""
     total: int

@@ -47,7 +47,7 @@ class ChartAlert:
     count: int
     """Number of rows for which it was active."""
     x: float
-    """Where it was raised."""
+    """Position at which it was raised."""
     until: float
 
 

@@ -77,7 +77,7 @@ class ComparedGroup:
     reached: int
     """Number of seeds that reached the threshold."""
     steps_to_threshold: MeanInterval | None
-    """Over those seeds."""
+    """Mean over the seeds that reached it."""
     curve: EvaluationCurve
     """The mean curve."""
 
@@ -98,7 +98,7 @@ class Comparison:
     runs: list[ComparedRun]
     config: list[SettingDifference]
     config_problem: str | None
-    """Why the configs cannot be compared."""
+    """The reason why the configs cannot be compared."""
     groups: list[ComparedGroup] = field(default_factory=list[ComparedGroup])
     """Means over seeds, if one of the sides is a group."""
     difference: MeanInterval | None = None

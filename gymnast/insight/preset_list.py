@@ -29,7 +29,7 @@ class PresetSummary:
     shipped: bool
     """Whether it is shipped with gymnast, and not the user's own."""
     problem: str = ""
-    """Why the file cannot be read."""
+    """The reason why the file cannot be read."""
     family: str = ""
     default: str = ""
     """The variant that the bare name refers to."""

@@ -1,4 +1,4 @@
-"""Whether a repetition of a preset confirms its stored result."""
+"""The comparison of a repetition of a preset with its stored result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MeanScore:
 
 @dataclass(frozen=True)
 class ResultVerdict:
-    """Whether a repetition confirms a stored result."""
+    """The result of comparing a repetition with a stored result."""
 
     preset: str
     holds: bool

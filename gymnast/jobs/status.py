@@ -33,17 +33,17 @@ class JobInfo:
     """A background job. If its record cannot be read, `reason` says why."""
 
     id: str
-    """Also the id of its run."""
+    """The id of the job and of its run."""
     status: str
     """queued, starting, the status of its run, lost or unreadable."""
     reason: str
-    """Why it has this status; may be empty."""
+    """The reason for this status; may be empty."""
     path: str
     """Directory of its run."""
     created: float
     """Seconds since the epoch."""
     target: str = ""
-    """What it trains: ENV[:VARIANT]."""
+    """The preset or environment that it trains: ENV[:VARIANT]."""
     name: str = ""
     seed: int | None = None
     group: str | None = None

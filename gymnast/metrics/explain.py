@@ -35,7 +35,7 @@ class MetricInfo:
     estimator: str
     """How it is computed."""
     window: str
-    """Over what it is computed."""
+    """The rows or episodes that it is computed over."""
     exact: bool
     """Whether a repetition of the run gives the same value, bit for bit."""
     digits: int
@@ -51,7 +51,7 @@ class MetricInfo:
     healthy_text: str
     """Empty if every value is healthy."""
     if_low: str
-    """What to try if it is too low."""
+    """Advice if it is too low."""
     if_high: str
 
 

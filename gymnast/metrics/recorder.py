@@ -45,7 +45,7 @@ class Score(TypedDict):
     planned: NotRequired[int]
     """Number of episodes that were planned, if some are missing."""
     missing: NotRequired[str]
-    """Why they are missing, as a clause."""
+    """The reason why they are missing, as a clause."""
 
 
 class Summary(TypedDict, total=False):

@@ -180,7 +180,7 @@ class CheckpointInfo:
     """Number of env steps when it was written."""
     path: str
     reason: str
-    """Why it was written: start, cadence, evaluation, ..."""
+    """The reason why it was written: start, cadence, evaluation, ..."""
     time: float
     """Seconds since the epoch."""
     sha256: str | None

@@ -111,7 +111,7 @@ class EventInfo(TypedDict):
     env_steps: NotRequired[int]
     rollouts: NotRequired[int]
     id: NotRequired[str]
-    """Of the command that it answers."""
+    """Id of the command that it answers."""
     keys: NotRequired[list[str]]
     changes: NotRequired[list[Change]]
     checkpoint: NotRequired[int]

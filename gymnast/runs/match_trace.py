@@ -17,7 +17,7 @@ VERSION = layout.MATCHES.version
 
 
 class MatchInfo(TypedDict):
-    """What the header of a file says about one match."""
+    """The entry of one match in the header of a file."""
 
     seed: int
     cast: dict[str, str]

@@ -154,7 +154,7 @@ def _choose_by_keyword(name: str, runs: Sequence[RunSummary]) -> RunSummary:
     if rank == "@last" and not env and runs:
         return runs[0]
     if rank == "@best":
-        found = best_run([run for run in runs if not env or env in _env_names(run)])
+        found = best_run([run for run in runs if not env or _is_of_env(run, env)])
         if found is not None:
             return found
         where = f" of {env}" if env else ""
@@ -163,11 +163,16 @@ def _choose_by_keyword(name: str, runs: Sequence[RunSummary]) -> RunSummary:
     raise RunError(f"{name!r} does not name a run", fix="use @last, @best or @best:ENV")
 
 
-def _env_names(run: RunSummary) -> tuple[str, ...]:
-    """Returns what ENV in `@best:ENV` may be for this run: its env id, preset, or preset without variant."""
-    from gymnast.config.presets import split_target
+def _is_of_env(run: RunSummary, env: str) -> bool:
+    """Returns whether `@best:ENV` may refer to this run: ENV is its env id, its preset, or its preset without
+    the variant."""
+    if env in (run.env, run.preset):
+        return True
+    if not run.preset.startswith(f"{env}:"):
+        return False
+    from gymnast.config.presets import split_target  # imports pydantic, which takes long
 
-    return run.env, run.preset, split_target(run.preset)[0]
+    return split_target(run.preset)[0] == env
 
 
 def _listed(path: Path, entry: RunInfo | index.UnreadableRun) -> RunSummary:

@@ -33,7 +33,7 @@ class RunScore:
     planned: int | None = None
     """Number of episodes that were planned, if some are missing."""
     missing: str = ""
-    """Why they are missing, as a clause."""
+    """The reason why they are missing, as a clause."""
 
     @staticmethod
     def from_info(score: Score) -> RunScore:
@@ -52,7 +52,7 @@ class RunScore:
 
 @dataclass(frozen=True)
 class Learning:
-    """How well a run trained, from its evaluation curve."""
+    """A summary of how well a run trained, from its evaluation curve."""
 
     area: float | None
     """Normalized area under the curve: 1 if the run was at the threshold from the start. None without a
@@ -87,14 +87,14 @@ class RunSummary:
     created: float
     """Seconds since the epoch."""
     problem: str = ""
-    """Why it cannot be read."""
+    """The reason why it cannot be read."""
     name: str = ""
     preset: str = ""
     env: str = ""
     algo: str = ""
     seed: int | None = None
     reason: str = ""
-    """Why training ended."""
+    """The reason why training ended."""
     solved: bool | None = None
     """None if there is no threshold."""
     confirmed: bool = True

@@ -39,7 +39,7 @@ KEPT_INDICES = "kept"
 
 
 class TraceMeta(TypedDict, total=False):
-    """What is stored about all episodes of a file."""
+    """The fields that are stored about all episodes of a file."""
 
     kind: str
     """train, eval or confirm."""
@@ -156,7 +156,7 @@ def read_traces(path: Path) -> list[Trace]:
 
 @dataclass(frozen=True)
 class EpisodeTable:
-    """What is known about each episode of a file without its steps, one list per field."""
+    """The episodes of a file without their steps, one list per field."""
 
     number: list[int]
     """Number in the whole evaluation, of which only some episodes may have been kept."""
