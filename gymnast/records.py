@@ -47,8 +47,11 @@ def from_json(kind: type[T], value: JsonValue) -> T:
 
 
 def json_schema(kind: type[object]) -> dict[str, JsonValue]:
-    """Returns the JSON schema of a type; descriptions come from the docstrings of its fields."""
-    return _adapter(kind).json_schema()
+    """Returns the JSON schema of what `to_json` makes of a type; descriptions come from the docstrings of its
+    fields."""
+    from gymnast.record_schema import RecordSchema
+
+    return _adapter(kind).json_schema(schema_generator=RecordSchema)
 
 
 @cache

@@ -83,11 +83,11 @@ def train(runs_dir: Path, name: str) -> str:
 def draw(runs_dir: Path, name: str, pair: ChartPair) -> None:
     """Writes NAME.png: the chart of the healthy run, and next to it that of the unhealthy run."""
     unhealthy = train(runs_dir, pair.unhealthy)
-    target = api.show(unhealthy, runs_dir=runs_dir)["preset"]
+    target = api.show(unhealthy, runs_dir=runs_dir).preset
     base = {CARTPOLE: "cart", LANDING: "lander"}[target]
     healthy = train(runs_dir, base if pair.healthy == "base" else pair.healthy)
     drawn = [
-        next(c for c in api.charts(id, pair.x, runs_dir=runs_dir) if c["name"] == pair.chart)
+        next(c for c in api.charts(id, pair.x, runs_dir=runs_dir) if c.name == pair.chart)
         for id in (healthy, unhealthy)
     ]
     title = drawn[0]["title"]

@@ -128,8 +128,8 @@ def training_regret(env_id: str, pulls: int, seed: int) -> np.ndarray:
 def trained_regret(seed: int) -> np.ndarray:
     """Returns the mean regret within the held-out episodes of a trained policy. A finished run is reused."""
     wanted = {"preset": f"{DRIFTING}:ppo", "seed": seed, "status": "finished"}
-    there = [r for r in store.list_runs(store.runs_dir()) if wanted.items() <= r.items()]
-    run = Run(Path(there[0]["path"])) if there else train(DRIFTING, seed=seed, quiet=True)
+    there = [r for r in store.list_runs(store.runs_dir()) if wanted.items() <= vars(r).items()]
+    run = Run(Path(there[0].path)) if there else train(DRIFTING, seed=seed, quiet=True)
     (file,) = run.traces.glob("confirm-*")
     return np.mean([replayed_regret(DRIFTING, trace) for trace in read_traces(file)], axis=0)
 

@@ -19,7 +19,8 @@ import numpy as np
 
 from gymnast.insight import envelope
 from gymnast.insight.doctor import Diagnosis, diagnose_rows, run_settings
-from gymnast.metrics.alerts import Alert, Alerts
+from gymnast.metrics.alert import Alert
+from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.checks import KEYS
 from gymnast.metrics.metric import ANY, Metric
 from gymnast.metrics.specs import METRICS
@@ -154,7 +155,7 @@ FAULTS = {
 
 def finished_runs(runs_dir: Path) -> dict[tuple[str, int], Run]:
     """Returns (first tag, seed) -> run, for the finished runs of a directory."""
-    found = (Run(Path(info["path"])) for info in runs.list_runs(runs_dir))
+    found = (Run(Path(found.path)) for found in runs.list_runs(runs_dir))
     ended = [run for run in found if run.info["status"] == "finished"]
     return {(run.info["tags"][0], run.info["seed"]): run for run in ended}
 

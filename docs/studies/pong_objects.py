@@ -122,7 +122,7 @@ def draw(curves: dict[str, list[list[float]]]) -> str:
 
 def finished_runs(runs_dir: Path) -> dict[tuple[str, int], Run]:
     """Returns (arm, seed) -> run, for finished runs."""
-    found = (Run(Path(info["path"])) for info in runs.list_runs(runs_dir))
+    found = (Run(Path(found.path)) for found in runs.list_runs(runs_dir))
     ended = [run for run in found if run.info["status"] == "finished"]
     return {(run.info["tags"][0], run.info["seed"]): run for run in ended}
 

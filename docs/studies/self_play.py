@@ -48,11 +48,11 @@ COLORS = {"seeker": "#c0392b", "hider": "#2471a3", "speaker": "#7d3c98", "listen
 
 def find_or_train(name: str, runs_dir: Path) -> Run:
     """Returns the run of that name in RUNS; trains it if it does not exist."""
-    found = api.find_run(name, runs_dir)
+    found = store.find_run(name, runs_dir)
     if found is None:
         preset, settings, source = RUNS[name]
         train(preset, overrides=settings, name=name, source=source, runs_dir=runs_dir)
-        found = api.find_run(name, runs_dir)
+        found = store.find_run(name, runs_dir)
     assert found is not None
     return found
 
@@ -128,7 +128,7 @@ def first_and_last(run: Run) -> dict[str, Any]:
 
 def per_cpu_second(run: Run, runs_dir: Path) -> float:
     """Returns env steps per CPU second of the training process, without its evaluation process."""
-    rows = [row for row in api.rows(run.id, runs_dir=runs_dir) if "system/cpu" in row]
+    rows = [row for row in api.rows(run.id, runs_dir=runs_dir).rows if "system/cpu" in row]
     seconds = np.diff([0.0, *(row["clock/seconds"] for row in rows)])
     return rows[-1]["clock/env_steps"] / float(seconds @ [row["system/cpu"] for row in rows])
 
@@ -138,7 +138,7 @@ def per_cpu_second(run: Run, runs_dir: Path) -> float:
 
 def curves(run: Run, runs_dir: Path) -> bytes:
     """Returns a PNG with six charts of the self-play run."""
-    rows = api.rows(run.id, runs_dir=runs_dir)
+    rows = api.rows(run.id, runs_dir=runs_dir).rows
     figure = figures.new_figure(9, 6.4)
     panels: list[tuple[str, Callable[[Any], None]]] = [
         ("rating against scripted opponents", lambda axes: _ratings(axes, rows)),
@@ -226,7 +226,7 @@ def match_strip(tournament: Tournament, wanted: str, pictures: int = 6) -> bytes
 
 def rebalancing_results(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
     """Returns a PNG of the seeker's win rate with the active remedies shaded, and its summary."""
-    rows = api.rows(run.id, runs_dir=runs_dir)
+    rows = api.rows(run.id, runs_dir=runs_dir).rows
     events = [e for e in run.events() if e["kind"] == "rebalanced"]
     x, rates = _points(rows, "seeker:league/win_rate", "clock/env_steps")
     figure = figures.new_figure(7, 2.6)
@@ -260,7 +260,7 @@ def rebalancing_results(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]
 
 def speaker_results(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
     """Returns a PNG of the evaluated returns of the PettingZoo game, and its summary."""
-    rows = api.rows(run.id, runs_dir=runs_dir)
+    rows = api.rows(run.id, runs_dir=runs_dir).rows
     x, returns = _points(rows, "eval:episode/return", "eval:clock/env_steps")
     figure = figures.new_figure(7, 2.4)
     axes = figure.add_subplot()

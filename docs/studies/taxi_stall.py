@@ -45,13 +45,13 @@ def main(runs_dir: Path) -> None:
     """Writes taxi-stall.json: one entry per run of the directory, sorted by tag and seed."""
     entries: list[dict[str, Any]] = []
     for info in reversed(store.list_runs(runs_dir)):
-        run = Run(Path(info["path"]))
+        run = Run(Path(info.path))
         failed, actions = failed_errands(run)
         algo, env = (json_config(run)[section] for section in ("algo", "env"))
         entries.append(
             {
-                "tag": info["tags"][0],
-                "seed": info["seed"],
+                "tag": info.tags[0],
+                "seed": info.seed,
                 "n_envs": env["n_envs"],
                 "n_steps": algo["n_steps"],
                 "batch_size": algo["batch_size"],

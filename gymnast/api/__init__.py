@@ -10,57 +10,79 @@ or a network is a task in a child process (`gymnast.tasks`). `ref` is a referenc
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from gymnast.api.operation import CHANGES, READS, TASK, Operation
 
 if TYPE_CHECKING:
     from gymnast.api.calling import call as call
-    from gymnast.api.reading import charts as charts
-    from gymnast.api.reading import compare as compare
-    from gymnast.api.reading import config_check as config_check
-    from gymnast.api.reading import config_diff as config_diff
-    from gymnast.api.reading import config_fmt as config_fmt
-    from gymnast.api.reading import config_show as config_show
-    from gymnast.api.reading import doctor as doctor
-    from gymnast.api.reading import export as export
-    from gymnast.api.reading import find_run as find_run
+    from gymnast.api.config import config_check as config_check
+    from gymnast.api.config import config_diff as config_diff
+    from gymnast.api.config import config_fmt as config_fmt
+    from gymnast.api.config import config_show as config_show
+    from gymnast.api.episodes import episodes as episodes
+    from gymnast.api.episodes import steps as steps
+    from gymnast.api.insight import charts as charts
+    from gymnast.api.insight import compare as compare
+    from gymnast.api.insight import doctor as doctor
+    from gymnast.api.insight import export as export
+    from gymnast.api.insight import report as report
+    from gymnast.api.logs import logs as logs
+    from gymnast.api.metrics import metrics as metrics
+    from gymnast.api.presets import presets as presets
     from gymnast.api.reading import jobs as jobs
-    from gymnast.api.reading import metrics as metrics
-    from gymnast.api.reading import presets as presets
-    from gymnast.api.reading import report as report
-    from gymnast.api.reading import rows as rows
-    from gymnast.api.reading import rows_csv as rows_csv
-    from gymnast.api.reading import runs as runs
     from gymnast.api.reading import send_command as send_command
-    from gymnast.api.reading import show as show
+    from gymnast.api.rows import curves as curves
+    from gymnast.api.rows import rows as rows
+    from gymnast.api.rows import rows_csv as rows_csv
+    from gymnast.api.runs import events as events
+    from gymnast.api.runs import runs as runs
+    from gymnast.api.runs import show as show
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
     for operation in (
-        Operation("runs", READS, "reading"),
-        Operation("show", READS, "reading"),
-        Operation("rows", READS, "reading"),
-        Operation("rows_csv", READS, "reading"),
-        Operation("charts", READS, "reading"),
-        Operation("compare", READS, "reading"),
-        Operation("doctor", READS, "reading"),
+        Operation("runs", READS, "runs"),
+        Operation("show", READS, "runs"),
+        Operation("events", READS, "runs"),
+        Operation("rows", READS, "rows"),
+        Operation("curves", READS, "rows"),
+        Operation("rows_csv", READS, "rows"),
+        Operation("logs", READS, "logs"),
+        Operation("episodes", READS, "episodes"),
+        Operation("steps", READS, "episodes"),
+        Operation("charts", READS, "insight"),
+        Operation("compare", READS, "insight"),
+        Operation("doctor", READS, "insight"),
         Operation("jobs", READS, "reading"),
-        Operation("presets", READS, "reading"),
-        Operation("metrics", READS, "reading"),
-        Operation("config_show", READS, "reading"),
-        Operation("config_check", READS, "reading"),
-        Operation("config_diff", READS, "reading"),
-        Operation("config_fmt", READS, "reading"),
-        Operation("find_run", READS, "reading"),
-        Operation("report", CHANGES, "reading"),
-        Operation("export", CHANGES, "reading"),
+        Operation("presets", READS, "presets"),
+        Operation("metrics", READS, "metrics"),
+        Operation("config_show", READS, "config"),
+        Operation("config_check", READS, "config"),
+        Operation("config_diff", READS, "config"),
+        Operation("report", CHANGES, "insight"),
+        Operation("export", CHANGES, "insight"),
+        Operation("config_fmt", CHANGES, "config"),
         Operation("send_command", CHANGES, "reading"),
     )
 }
 """Name -> operation, for `call` and for the pages and servers that offer them."""
 
 __all__ = ["CHANGES", "OPERATIONS", "READS", "TASK", "Operation", "call", *OPERATIONS]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+class _Api(ModuleType):
+    """This package, whose operations take precedence over its modules with the same name: importing
+    `gymnast.api.runs` must not replace the function `gymnast.api.runs`."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in OPERATIONS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Api
 
 
 def __getattr__(name: str) -> object:

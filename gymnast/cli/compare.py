@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.errors import UsageError
+
+if TYPE_CHECKING:
+    from gymnast.insight.compare import Comparison, MeanInterval
+    from gymnast.runs.summary import Learning
 
 
 @click.command()
@@ -36,9 +39,6 @@ def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) 
     gymnast compare try-1 try-2 try-3 --json
     gymnast compare g1f3a9c02 wide             groups of --seeds
     """
-    if len(refs) < 2:
-        problem = "a comparison needs at least two runs or groups"
-        raise UsageError(problem, fix="gymnast compare RUN RUN")
     comparison = api.compare(refs, x, runs_dir=runs_dir)
     if as_json:
         echo_json(comparison)
@@ -46,76 +46,78 @@ def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) 
         click.echo(comparison_page(comparison))
 
 
-def comparison_page(comparison: dict[str, Any]) -> str:
-    """Formats the result of `api.compare`: scores, chart of the curves, config differences."""
+def comparison_page(comparison: Comparison) -> str:
+    """Formats a comparison: scores, chart of the curves, config differences."""
     from gymnast.insight.compare import comparison_chart
 
-    scores = _group_scores if "groups" in comparison else _scores
+    scores = _group_scores if comparison.groups else _scores
     return "\n\n".join([scores(comparison), comparison_chart(comparison), _configs(comparison)])
 
 
-def _scores(comparison: dict[str, Any]) -> str:
-    """Returns the table of runs in the result of `api.compare`, with a note about the range of the
-    areas and an explanation of the columns."""
+def _scores(comparison: Comparison) -> str:
+    """Returns the table of runs, with a note about the range of the areas and an explanation of the
+    columns."""
+    from gymnast.insight.page import score_text
     from gymnast.text import formatting
 
-    clocks = tuple(dict.fromkeys(("env_steps", comparison["x"])))
+    clocks = tuple(dict.fromkeys(("env_steps", comparison.x)))
     head = ("id", "name", "preset", "status", "score", "area", "of-goal")
     head = (*head, "goal-steps", "goal-time", *clocks, "time")
     lines = [
         (
-            run["id"],
-            run["name"],
-            f"{run['preset']} #{run['seed']}",
-            run["status"],
-            formatting.score(run["score"]),
-            "-" if run["area"] is None else formatting.number(run["area"]),
-            *_goal(run["learning"]),
-            *(formatting.count(run[clock]) for clock in clocks),
-            formatting.duration(run["seconds"]),
+            run.id,
+            run.name,
+            f"{run.preset} #{run.seed}",
+            run.status,
+            score_text(run.score),
+            "-" if run.area is None else formatting.number(run.area),
+            *_goal(run.learning),
+            *(formatting.count(run.clocks.get(clock)) for clock in clocks),
+            formatting.duration(run.clocks.get("seconds")),
         )
-        for run in comparison["runs"]
+        for run in comparison.runs
     ]
     note = "no area: the evaluation curves do not overlap on this axis"
-    if comparison["range"]:
-        low, high = comparison["range"]
-        note = f"area: mean evaluation return over {low:,.0f} to {high:,.0f} {comparison['x']}"
-    right = f"area of-goal goal-steps goal-time env_steps {comparison['x']} time"
+    if comparison.range:
+        low, high = comparison.range
+        note = f"area: mean evaluation return over {low:,.0f} to {high:,.0f} {comparison.x}"
+    right = f"area of-goal goal-steps goal-time env_steps {comparison.x} time"
     return "\n".join([formatting.table(head, lines, right=right), note, _OF_GOAL])
 
 
-def _group_scores(comparison: dict[str, Any]) -> str:
-    """Returns the table of the groups of seeds in the result of `api.compare` and, for two groups,
-    the difference of their scores."""
+def _group_scores(comparison: Comparison) -> str:
+    """Returns the table of the groups of seeds and, for two groups, the difference of their scores."""
     from gymnast.text import formatting
 
-    def over_seeds(value: dict[str, Any] | None) -> str:
+    def over_seeds(value: MeanInterval | None) -> str:
         if value is None:
             return "-"
-        return formatting.number(value["mean"]) if value["low"] is None else formatting.score(value)
+        if value.low is None or value.high is None:
+            return formatting.number(value.mean)
+        return formatting.interval(value.mean, value.low, value.high)
 
     head = ("group", "preset", "seeds", "scored", "solved", "score", "IQM", "area", "goal-steps")
     lines = [
         (
-            group["name"],
-            group["preset"],
-            str(group["runs"]),
-            str(group["scored"]),
-            str(group["solved"]),
-            over_seeds(group if group["mean"] is not None else None),
-            "-" if group["iqm"] is None else formatting.number(group["iqm"]),
-            over_seeds(group["area"]),
-            over_seeds(group["steps_to_threshold"]) + f" ({group['reached']} of {group['runs']})",
+            group.name,
+            group.preset,
+            str(group.runs),
+            str(group.scored),
+            str(group.solved),
+            over_seeds(group.score),
+            "-" if group.iqm is None else formatting.number(group.iqm),
+            over_seeds(group.area),
+            over_seeds(group.steps_to_threshold) + f" ({group.reached} of {group.runs})",
         )
-        for group in comparison["groups"]
+        for group in comparison.groups
     ]
     table = formatting.table(head, lines, right="seeds scored solved IQM")
     notes = [
         "means over seeds with 95 % bootstrap intervals; goal-steps over the seeds that reached the goal"
     ]
-    if comparison["difference"] is not None:
-        first, second = (group["name"] for group in comparison["groups"])
-        difference = over_seeds(comparison["difference"])
+    if comparison.difference is not None:
+        first, second = (group.name for group in comparison.groups)
+        difference = over_seeds(comparison.difference)
         notes.append(f"score of {first} minus score of {second}: {difference}")
     return "\n".join([table, *notes])
 
@@ -127,26 +129,27 @@ _OF_GOAL = (
 )
 
 
-def _goal(learning: dict[str, Any] | None) -> tuple[str, str, str]:
+def _goal(learning: Learning | None) -> tuple[str, str, str]:
     """Returns three cells of a run's line: area relative to the goal, env steps and time until the
     threshold was reached. `learning` is None if there was no evaluation."""
     from gymnast.text import formatting
 
-    summary = learning or dict.fromkeys(("area", "steps_to_threshold", "seconds_to_threshold"))
-    steps, seconds = summary["steps_to_threshold"], summary["seconds_to_threshold"]
-    return formatting.area(summary["area"]), formatting.count(steps), formatting.duration(seconds)
+    if learning is None:
+        return "-", "-", "-"
+    steps, seconds = learning.steps_to_threshold, learning.seconds_to_threshold
+    return formatting.area(learning.area), formatting.count(steps), formatting.duration(seconds)
 
 
-def _configs(comparison: dict[str, Any]) -> str:
+def _configs(comparison: Comparison) -> str:
     """Returns the table of settings that differ, with a column per run or group; a sentence if
     there are none, or if the configs cannot be read."""
     from gymnast.text import formatting
 
-    if comparison["config_problem"]:
-        return f"configs cannot be compared: {comparison['config_problem']}"
-    if not comparison["config"]:
+    if comparison.config_problem:
+        return f"configs cannot be compared: {comparison.config_problem}"
+    if not comparison.config:
         return "the configs are identical"
-    sides = [group["name"] for group in comparison.get("groups", ())]
-    head = ("config", *(sides or (run["id"] for run in comparison["runs"])))
-    lines = [(entry["key"], *map(str, entry["values"])) for entry in comparison["config"]]
+    sides = [group.name for group in comparison.groups]
+    head = ("config", *(sides or (run.id for run in comparison.runs)))
+    lines = [(entry.key, *map(str, entry.values)) for entry in comparison.config]
     return formatting.table(head, lines)

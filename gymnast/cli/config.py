@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import click
 
 from gymnast import api
@@ -36,10 +33,10 @@ def show(name: str, assignments: tuple[str, ...], runs_dir: str | None, as_json:
     if as_json:
         echo_json(settings)
         return
-    click.echo(f"{settings['name']}\n")
+    click.echo(f"{settings.name}\n")
     rows = [
-        (key, _text(value), settings["provenance"].get(key, "default"))
-        for key, value in settings["values"].items()
+        (key, _text(value), settings.provenance.get(key, "default"))
+        for key, value in settings.values.items()
     ]
     key_width, value_width = (max(len(row[i]) for row in rows) for i in (0, 1))
     for key, value, origin in rows:
@@ -61,14 +58,13 @@ def check(
     gymnast config check presets/MyEnv-v0.yaml
     """
     result = api.config_check(targets)
-    problems = result["problems"]
     if as_json:
         echo_json(result)
     else:
-        for problem in problems:
-            click.echo(problem["message"])
-        click.echo(f"{len(result['checked'])} checked, {result['wrong']} with errors")
-    ctx.exit(1 if problems else 0)
+        for problem in result.problems:
+            click.echo(problem.message)
+        click.echo(f"{len(result.checked)} checked, {result.wrong} with errors")
+    ctx.exit(1 if result.problems else 0)
 
 
 @config.command()
@@ -88,16 +84,9 @@ def fmt(ctx: click.Context, files: tuple[str, ...], only_check: bool, runs_dir: 
     gymnast config fmt presets/*.yaml
     gymnast config fmt --check presets/*.yaml
     """
-    from gymnast.runs import durable
-
-    # All files are formatted before the first is written: an error in one leaves all as they were.
-    before = {file: Path(file).read_text(encoding="utf-8") for file in files}
-    after = {file: api.config_fmt(text, file) for file, text in before.items()}
-    changed = [file for file in files if after[file] != before[file]]
-    for file in changed:
-        if not only_check:
-            durable.replace(Path(file), after[file].encode())
-        click.echo(f"{'would change' if only_check else 'changed'} {file}")
+    changed = [file.path for file in api.config_fmt(files, check=only_check) if file.changed]
+    for path in changed:
+        click.echo(f"{'would change' if only_check else 'changed'} {path}")
     ctx.exit(1 if only_check and changed else 0)
 
 
@@ -119,12 +108,12 @@ def diff(a: str, b: str, runs_dir: str | None, as_json: bool) -> None:
         return
     click.echo(f"a: {a}\nb: {b}\n")
     for entry in differences:
-        click.echo(f"{entry['key']}: {_text(entry['a'])} | {_text(entry['b'])}")
+        click.echo(f"{entry.key}: {_text(entry.a)} | {_text(entry.b)}")
     if not differences:
         click.echo("no difference")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Returns a value as one line of at most 60 characters."""
     text = str(value) if value is not None else "(not set)"
     return f"{text[:57]}..." if len(text) > 60 else text

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
+
+if TYPE_CHECKING:
+    from gymnast.insight.causes import Finding
+    from gymnast.insight.doctor import Diagnosis
+    from gymnast.runs.summary import Learning
 
 MAX_FINDINGS = 4
 """Maximum number of findings per run that are printed in full."""
@@ -41,76 +47,83 @@ def doctor(refs: tuple[str, ...], apply_it: bool, runs_dir: str | None, as_json:
     treated = None
     if not as_json:
         click.echo("\n\n".join(map(_page, diagnoses)))
-    if apply_it and diagnoses[0]["changes"]:
+    if apply_it and diagnoses[0].changes:
         treated = _apply(refs[0] if refs else "@last", diagnoses[0], runs_dir, quiet=as_json)
     if as_json:
         echo_json({"diagnoses": diagnoses, "treated": treated})
-    return 1 if treated is not None and not treated["ok"] else 0
+    return 1 if treated is not None and not treated.ok else 0
 
 
-def _page(diagnosis: dict[str, Any]) -> str:
-    """Returns the text of a diagnosis (an element of the result of `api.doctor`): outcome,
-    findings, unusual metrics, notes, and the patch if there is one."""
-    lines = [f"run {diagnosis['run']}  {diagnosis['preset']}", f"  {_verdict(diagnosis)}"]
-    if diagnosis["healthy"]:
-        lines += [f"  note: a temporary problem: {f['cause']}" for f in diagnosis["findings"]]
+def _page(diagnosis: Diagnosis) -> str:
+    """Returns the text of a diagnosis: outcome, findings, unusual metrics, notes, and the patch if there is
+    one."""
+    lines = [f"run {diagnosis.run}  {diagnosis.preset}", f"  {_verdict(diagnosis)}"]
+    if diagnosis.healthy:
+        lines += [f"  note: a temporary problem: {f.cause}" for f in diagnosis.findings]
     else:
-        lines += _findings(diagnosis["findings"])
-    if diagnosis["unusual"]:
+        lines += _findings(diagnosis.findings)
+    if diagnosis.unusual:
         lines.append("  unusual metrics, the most unusual first")
-        lines += [f"     - {line}" for line in diagnosis["unusual"]]
-    lines += [f"  note: {note}" for note in diagnosis["notes"]]
-    if diagnosis["changes"]:
-        lines += ["", "  patch", f"    {_settings(diagnosis['changes'])}"]
+        lines += [f"     - {line}" for line in diagnosis.unusual]
+    lines += [f"  note: {note}" for note in diagnosis.notes]
+    if diagnosis.changes:
+        lines += ["", "  patch", f"    {_settings(diagnosis.changes)}"]
         lines.append(
-            f"    gymnast doctor {diagnosis['run']} --apply    trains with the patch, and compares"
+            f"    gymnast doctor {diagnosis.run} --apply    trains with the patch, and compares"
         )
     return "\n".join(lines)
 
 
-def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _findings(findings: Sequence[Finding]) -> Iterator[str]:
     """Yields the first MAX_FINDINGS findings, numbered, each with its evidence and the settings to
     try; then how many more there are."""
     for rank, finding in enumerate(findings[:MAX_FINDINGS], start=1):
-        yield f"  {rank}. {finding['cause']}"
-        yield from (f"     - {line}" for line in finding["evidence"])
-        if finding["changes"]:
-            yield f"     try {_settings(finding['changes'])}"
+        yield f"  {rank}. {finding.cause}"
+        yield from (f"     - {line}" for line in finding.evidence)
+        if finding.changes:
+            yield f"     try {_settings(finding.changes)}"
     more = len(findings) - MAX_FINDINGS
     if more > 0:
         yield f"  and {more} more (--json has all)"
 
 
-def _verdict(diagnosis: dict[str, Any]) -> str:
+def _verdict(diagnosis: Diagnosis) -> str:
     """Returns the outcome of a run in one line, and whether a cause explains it."""
-    kind, text = diagnosis["outcome"]["kind"], diagnosis["outcome"]["text"]
-    if diagnosis["healthy"]:
+    kind, text = diagnosis.outcome.kind, diagnosis.outcome.text
+    if diagnosis.healthy:
         return f"healthy: {text}"
     labels = {"early": "too early to say", "unknown": "not judged"}
-    unexplained = kind == "failed" and not diagnosis["findings"]
+    unexplained = kind == "failed" and not diagnosis.findings
     unexplained = "; no known cause matches" if unexplained else ""
     return f"{labels.get(kind, kind)}: {text}{unexplained}"
 
 
-def _settings(changes: dict[str, Any]) -> str:
+def _settings(changes: Mapping[str, object]) -> str:
     return " ".join(f"--set '{key}={value}'" for key, value in changes.items())
 
 
-def _apply(
-    ref: str, diagnosis: dict[str, Any], runs_dir: str | None, *, quiet: bool
-) -> dict[str, Any]:
-    """Trains the run again with its seed, budget and settings, changed by the patch of the
-    diagnosis, and compares the two runs.
+@dataclass(frozen=True)
+class Treatment:
+    """A run that was trained again with the patch of its diagnosis."""
 
-    Returns `ok`, the id of the new `run` (None if training failed), and if it did not fail the
-    learning summaries `before` and `after`. `quiet` prints nothing but errors."""
+    ok: bool
+    """Whether training succeeded."""
+    run: str | None = None
+    """Id of the new run."""
+    before: Learning | None = None
+    after: Learning | None = None
+
+
+def _apply(ref: str, diagnosis: Diagnosis, runs_dir: str | None, *, quiet: bool) -> Treatment:
+    """Trains the run again with its seed, budget and settings, changed by the patch of the
+    diagnosis, and compares the two runs. `quiet` prints nothing but errors."""
     from gymnast.insight.doctor import differing_settings
     from gymnast.jobs.groups import train_group
     from gymnast.runs import store
 
     directory = store.runs_dir(runs_dir)
     run, _ = store.resolve(ref, directory)
-    settings = differing_settings(run, diagnosis["changes"])
+    settings = differing_settings(run, diagnosis.changes)
     # In a child process, like every seed of a group: this process has not imported torch.
     group = train_group(
         run.info["preset"],
@@ -122,17 +135,17 @@ def _apply(
     for text in group.errors.values():
         click.echo(text, err=True)
     if not group.ok or not group.runs:
-        return {"ok": False, "run": None}
-    ids = (run.id, group.runs[0]["id"])
+        return Treatment(ok=False)
+    ids = (run.id, group.runs[0].id)
     if not quiet:
         from gymnast.cli.compare import comparison_page
 
         click.echo("\n" + comparison_page(api.compare(ids, "env_steps", runs_dir=runs_dir)))
-    before, after = (api.show(id, runs_dir=runs_dir).get("learning") for id in ids)
-    return {"ok": True, "run": ids[1], "before": before, "after": after}
+    before, after = (api.show(id, runs_dir=runs_dir).learning for id in ids)
+    return Treatment(ok=True, run=ids[1], before=before, after=after)
 
 
-def _arguments(settings: dict[str, Any], treats: str) -> Sequence[str]:
+def _arguments(settings: Mapping[str, object], treats: str) -> Sequence[str]:
     """Returns the options of `gymnast train` for these settings (dotted key -> value), and a tag
     that names `treats`, the id of the run that is trained again."""
     import json

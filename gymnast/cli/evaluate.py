@@ -93,9 +93,12 @@ def eval_(
     if result["low"] is not None:
         interval = f"95 % interval {result['low']:.5g} to {result['high']:.5g}"
     click.echo(f"mean return {result['mean']:.5g}  ({interval})")
+    count = formatting.episodes_text(
+        result["episodes"], result.get("planned"), result.get("missing", "")
+    )
     click.echo(
         f"IQM {result['iqm']:.5g}, worst {min(returns):.5g}, best {max(returns):.5g}, "
-        f"mean length {result['length']:.5g}, {formatting.episode_count(result)}"
+        f"mean length {result['length']:.5g}, {count}"
     )
     threshold = result["threshold"]
     if threshold is not None and result["low"] is not None:
@@ -115,7 +118,9 @@ def _refuse_with_live(**options: Any) -> None:
 
 def _describe_score(event: Event) -> str:
     """Returns the answer to `evaluate` as text."""
-    return f"scored {formatting.score(event['score'])} at {event['env_steps']:,} env steps"
+    score = event["score"]
+    text = "-" if score is None else formatting.interval(score["mean"], score["low"], score["high"])
+    return f"scored {text} at {event['env_steps']:,} env steps"
 
 
 def _echo_error(line: str) -> None:

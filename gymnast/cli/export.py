@@ -36,4 +36,4 @@ def export(
     if as_json:
         echo_json(exported)
     else:
-        click.echo(f"{exported['path']}: {count_noun(exported['rows'], 'row')}")
+        click.echo(f"{exported.path}: {count_noun(exported.rows, 'row')}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,9 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
 from gymnast.runs import store
 from gymnast.runs.run import Run
+
+if TYPE_CHECKING:
+    from gymnast.runs.summary import RunSummary
 
 yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 dry_run_option = click.option(
@@ -43,7 +47,7 @@ def rm(
     runs = {run.path.resolve(): run for run in (_resolve_run(ref, directory) for ref in refs)}
     for run in runs.values():
         removal.ensure_not_running(run)
-    listed = {str(Path(run["path"]).resolve()): run for run in store.list_runs(directory)}
+    listed = {str(Path(run.path).resolve()): run for run in store.list_runs(directory)}
     to_delete = [listed.get(str(path)) or _unlisted(run) for path, run in runs.items()]
     _remove(to_delete, {}, directory, yes=yes, dry_run=dry_run, as_json=as_json)
 
@@ -185,13 +189,15 @@ def _statuses(text: str | None) -> tuple[str, ...]:
     return chosen
 
 
-def _unlisted(run: Run) -> dict[str, Any]:
-    """Returns the entry of a run given by its path, outside the runs directory."""
-    return {**run.info, "path": str(run.path), "status": run.status}
+def _unlisted(run: Run) -> RunSummary:
+    """Returns the summary of a run given by its path, outside the runs directory."""
+    from gymnast.runs.summary import summarize
+
+    return summarize(run.path, run.info, run.status)
 
 
 def _remove(
-    to_delete: Sequence[dict[str, Any]],
+    to_delete: Sequence[RunSummary],
     kept: Mapping[str, str],
     directory: Path,
     *,
@@ -204,8 +210,8 @@ def _remove(
     from gymnast.runs import removal
     from gymnast.text import formatting
 
-    to_delete = [run | {"bytes": removal.run_size(Path(run["path"]))} for run in to_delete]
-    total = formatting.size(sum(run["bytes"] for run in to_delete))
+    to_delete = [replace(run, bytes=removal.run_size(Path(run.path))) for run in to_delete]
+    total = formatting.size(sum(run.bytes or 0 for run in to_delete))
     amount = f"{formatting.count_noun(len(to_delete), 'run')}, {total}"
     if not as_json:
         _echo_plan(to_delete, kept, directory)
@@ -213,36 +219,34 @@ def _remove(
     if agreed:
         removal.delete_trash(directory)  # left by a deletion that was interrupted
         for run in to_delete:
-            removal.remove(Run(Path(run["path"])))
+            removal.remove(Run(Path(run.path)))
     if as_json:
-        ids = [{key: run.get(key) for key in ("id", "name", "path", "bytes")} for run in to_delete]
+        ids = [
+            {key: getattr(run, key) for key in ("id", "name", "path", "bytes")} for run in to_delete
+        ]
         echo_json({"deleted": agreed, "runs": ids, "kept": dict(kept)})
     elif to_delete:
         click.echo(f"{'deleted' if agreed else 'nothing deleted; would delete'} {amount}")
 
 
-def _echo_plan(
-    to_delete: Sequence[dict[str, Any]], kept: Mapping[str, str], directory: Path
-) -> None:
+def _echo_plan(to_delete: Sequence[RunSummary], kept: Mapping[str, str], directory: Path) -> None:
     """Prints the runs to be deleted, with warnings about runs that branched off them and about
     files that gymnast did not write, and the runs that are `kept` (id -> reason)."""
     from gymnast.insight.page import runs_table
     from gymnast.runs import layout, removal
 
     click.echo(runs_table(to_delete) if to_delete else "no run to delete")
-    deleted_ids = {run["id"] for run in to_delete}
+    deleted_ids = {run.id for run in to_delete}
     every = store.list_runs(directory)
     for run in to_delete:
-        children = [
-            child for child in removal.children(run["id"], every) if child not in deleted_ids
-        ]
+        children = [child for child in removal.children(run.id, every) if child not in deleted_ids]
         if children:
-            click.echo(f"{run['id']} is the parent of {', '.join(children)}, which is kept")
-        foreign = layout.foreign_files(Path(run["path"]))
+            click.echo(f"{run.id} is the parent of {', '.join(children)}, which is kept")
+        foreign = layout.foreign_files(Path(run.path))
         if foreign:
             names = ", ".join(foreign)
             click.echo(
-                f"{run['id']} has files that gymnast did not write; they are deleted too: {names}"
+                f"{run.id} has files that gymnast did not write; they are deleted too: {names}"
             )
     for reason in dict.fromkeys(kept.values()):
         ids = [run_id for run_id, why in kept.items() if why == reason]

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.jobs import follow, status
+from gymnast.jobs import status
 from gymnast.jobs.detach import run_queued_job
 from gymnast.runs import store
 from gymnast.text import formatting
+
+if TYPE_CHECKING:
+    from gymnast.jobs.status import JobInfo
+
+FOLLOW_SECONDS = 0.2
+"""Seconds between two looks at a log that is followed."""
 
 
 @click.command()
@@ -35,9 +41,7 @@ def jobs(runs_dir: str | None, as_json: bool) -> None:
         head = ("id", "name", "job", "status", "age", "exit", "reason")
         click.echo(formatting.table(head, [_line(job, now) for job in listed], right="age exit"))
     else:
-        click.echo(
-            f"no jobs in {store.runs_dir(runs_dir)}; start one with `gymnast train ENV --detach`"
-        )
+        click.echo("no jobs; start one with `gymnast train ENV --detach`")
 
 
 @click.command()
@@ -52,11 +56,16 @@ def logs(run: str, following: bool, lines: int | None, runs_dir: str | None) -> 
     gymnast logs @last -n 20
     gymnast logs -f k3jx81qa           Ctrl-C stops following, not the run
     """
-    directory = store.runs_dir(runs_dir)
-    path = Path(status.find(run, directory)["path"])
+    page = api.logs(run, last=lines, runs_dir=runs_dir)
     try:
-        for text in follow.read_log(path, lines=lines, follow=following):
-            click.echo(text, nl=False)
+        while True:
+            for line in page.lines:
+                click.echo(line)
+            if not page.has_more:
+                if page.ended or not following:
+                    return
+                time.sleep(FOLLOW_SECONDS)
+            page = api.logs(run, after=page.cursor, runs_dir=runs_dir)
     except KeyboardInterrupt:
         click.echo()
 
@@ -104,16 +113,15 @@ def run_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
     return run_queued_job(store.runs_dir(runs_dir), options["job"], options["place"], train)
 
 
-def _line(job: dict[str, Any], now: float) -> tuple[str, ...]:
+def _line(job: JobInfo, now: float) -> tuple[str, ...]:
     """Returns the cells of a job's line in the table. `now`: the current time, for its age."""
-    seed = f" #{job['seed']}" if job.get("seed") is not None else ""
-    code = job.get("exit_code")
+    seed = "" if job.seed is None else f" #{job.seed}"
     return (
-        job["id"],
-        job.get("name") or "",
-        f"{job.get('target') or ''}{seed}",
-        job["status"],
-        formatting.age(now - job["created"]),
-        "" if code is None else str(code),
-        job["reason"],
+        job.id,
+        job.name,
+        f"{job.target}{seed}",
+        job.status,
+        formatting.age(now - job.created),
+        "" if job.exit_code is None else str(job.exit_code),
+        job.reason,
     )

@@ -18,7 +18,7 @@ from gymnast.errors import UsageError
 from gymnast.evaluation.rescore import find_checkpoint
 from gymnast.jobs import queue
 from gymnast.jobs.detach import start_job
-from gymnast.jobs.groups import group_result
+from gymnast.jobs.groups import GroupResult, group_result
 from gymnast.jobs.groups import train_group as launch_group
 from gymnast.jobs.status import live_jobs
 from gymnast.runs import store
@@ -116,13 +116,13 @@ def train_group(
         names=plan.names,
         report=None if quiet or as_json else click.echo,
     )
-    result = {"group": group.id, **group_result(group.runs)}
+    result = group_result(group.runs)
     for seed, text in group.errors.items():
         click.echo(f"seed {seed}: {text}", err=True)
     if as_json:
-        echo_json(result)
+        echo_json({"group": group.id, **vars(result)})
     else:
-        click.echo(_group_text(target, result))
+        click.echo(_group_text(target, group.id, result))
     return 130 if group.interrupted else 0 if group.ok else 1
 
 
@@ -185,20 +185,18 @@ def _arguments(options: Mapping[str, Any]) -> list[str]:
     return arguments + [word for tag in options["tags"] for word in ("--tag", tag)]
 
 
-def _group_text(target: str, result: Mapping[str, Any]) -> str:
+def _group_text(target: str, group: str, result: GroupResult) -> str:
     """Returns the result of a group as text: a line per seed, the mean over seeds, and the command
-    that lists its runs. `result`: that of `group_result`, with the id of the `group`."""
-    lines = [f"{target}: {result['solved']} of {count_noun(result['runs'], 'seed')} solved"]
-    for entry in result["scores"]:
-        score = entry["score"]
+    that lists its runs. `group`: its id."""
+    lines = [f"{target}: {result.solved} of {count_noun(result.runs, 'seed')} solved"]
+    for entry in result.scores:
+        score = entry.score
         score_text = (
-            "no score"
-            if score is None
-            else f"{score['mean']:.5g} [{score['low']:.5g}, {score['high']:.5g}]"
+            "no score" if score is None else f"{score.mean:.5g} [{score.low:.5g}, {score.high:.5g}]"
         )
-        lines.append(f"  seed {entry['seed']:<4} {entry['id']}  {entry['status']:<9} {score_text}")
-    if result["mean"] is not None:
-        interval = "" if result["low"] is None else f" [{result['low']:.5g}, {result['high']:.5g}]"
-        lines.append(f"  mean over seeds {result['mean']:.5g}{interval}, IQM {result['iqm']:.5g}")
-    lines.append(f"  group {result['group']}: gymnast runs group={result['group']}")
+        lines.append(f"  seed {entry.seed:<4} {entry.id}  {entry.status:<9} {score_text}")
+    if result.mean is not None:
+        interval = "" if result.low is None else f" [{result.low:.5g}, {result.high:.5g}]"
+        lines.append(f"  mean over seeds {result.mean:.5g}{interval}, IQM {result.iqm:.5g}")
+    lines.append(f"  group {group}: gymnast runs group={group}")
     return "\n".join(lines)

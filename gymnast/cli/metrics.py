@@ -22,10 +22,10 @@ def metrics(name: str | None, runs_dir: str | None, as_json: bool) -> None:
     """
     from gymnast.metrics import explain
 
+    described = api.metrics(name or "")
     if as_json:
-        described = api.metrics(name or "")
-        echo_json(described[0] if name else described)
+        echo_json(described)
     elif name:
-        click.echo(explain.page(explain.find(name)))
+        click.echo(explain.page(described[0]))
     else:
-        click.echo(explain.listing())
+        click.echo(explain.listing(described))

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
 from gymnast.processes.env_output import separate_env_output
@@ -53,7 +52,7 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
     from gymnast.training.collectors import open_collector
     from gymnast.training.lifecycle.prepare import prepare
 
-    run = api.find_run(target, store.runs_dir(runs_dir))
+    run = store.find_run(target, store.runs_dir(runs_dir))
     if run is None:
         prepared = prepare(target, dict(map(parse_assignment, assignments)))
         name, cfg, saved = prepared.resolved.preset, prepared.resolved.config, None

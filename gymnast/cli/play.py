@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
 from gymnast.processes.env_output import separate_env_output
@@ -93,7 +92,7 @@ def _load(target: str, checkpoint: str | None, runs_dir: str | None) -> tuple[An
     from gymnast.evaluation.rescore import find_checkpoint, load_policy
     from gymnast.runs import store
 
-    run = api.find_run(target, store.runs_dir(runs_dir))
+    run = store.find_run(target, store.runs_dir(runs_dir))
     if run is None:
         if checkpoint is not None:
             raise UsageError(f"{target} is not a run, so it has no checkpoint {checkpoint}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +11,9 @@ from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.config.families import FAMILIES, OTHERS, YOURS
 from gymnast.text.formatting import count_noun
+
+if TYPE_CHECKING:
+    from gymnast.insight.preset_list import PresetSummary, PublishedScore
 
 _HEAD = ("", "threshold", "published best", "ours", "variants")
 
@@ -44,10 +47,10 @@ def presets(search: str, runs_dir: str | None, as_json: bool) -> None:
         click.echo(f"no preset matches {search!r}; `gymnast presets` lists them all")
 
 
-def _listing(presets: Sequence[Mapping[str, Any]]) -> list[str]:
+def _listing(presets: Sequence[PresetSummary]) -> list[str]:
     """Returns a table grouped by family, and a line for each preset file that cannot be read."""
-    readable = [preset for preset in presets if "problem" not in preset]
-    cells = {preset["name"]: _cells(preset) for preset in readable}
+    readable = [preset for preset in presets if not preset.problem]
+    cells = {preset.name: _cells(preset) for preset in readable}
     widths = [max(map(len, column)) for column in zip(_HEAD, *cells.values(), strict=True)]
     widths[0] += 2  # names are indented below their family
 
@@ -56,46 +59,45 @@ def _listing(presets: Sequence[Mapping[str, Any]]) -> list[str]:
 
     lines = [line(_HEAD)] if readable else []
     for family in (*(f.name for f in FAMILIES), OTHERS, YOURS):
-        members = [preset["name"] for preset in readable if preset["family"] == family]
+        members = [preset.name for preset in readable if preset.family == family]
         if members:
             lines += [family, *(line((f"  {name}", *cells[name][1:])) for name in members)]
-    broken = (preset for preset in presets if "problem" in preset)
-    return [*lines, *(f"{preset['name']}  BROKEN: {preset['problem']}" for preset in broken)]
+    broken = (preset for preset in presets if preset.problem)
+    return [*lines, *(f"{preset.name}  BROKEN: {preset.problem}" for preset in broken)]
 
 
-def _cells(preset: Mapping[str, Any]) -> tuple[str, ...]:
+def _cells(preset: PresetSummary) -> tuple[str, ...]:
     """Returns the cells of a preset's line in the table, in the order of _HEAD. The variants of the
     user's own presets are followed by the path of the file."""
-    others = [v for v in preset["variants"] if v != preset["default"]]
-    variants = f"{preset['default']} (default){''.join(f', {v}' for v in others)}"
-    own = "" if preset["shipped"] else f"  {preset['path']}"
-    threshold = preset["threshold"]
+    others = [v for v in preset.variants if v != preset.default]
+    variants = f"{preset.default} (default){''.join(f', {v}' for v in others)}"
+    own = "" if preset.shipped else f"  {preset.path}"
     return (
-        preset["name"],
-        "-" if threshold == "off" else str(threshold),
-        _published(preset["published"]),
+        preset.name,
+        "-" if preset.threshold is None else f"{preset.threshold:g}",
+        _published(preset.published),
         _ours(preset),
         f"{variants}{own}",
     )
 
 
-def _published(best: Mapping[str, Any] | None) -> str:
+def _published(best: PublishedScore | None) -> str:
     if best is None:
         return "-"
-    by = ", ".join(str(best[key]) for key in ("algorithm", "source") if key in best)
-    return f"{best['score']:g} {', '.join(by.split(', ')[:2])}".rstrip()
+    by = ", ".join(text for text in (best.algorithm, best.source) if text)
+    return f"{best.score:g} {', '.join(by.split(', ')[:2])}".rstrip()
 
 
-def _ours(preset: Mapping[str, Any]) -> str:
+def _ours(preset: PresetSummary) -> str:
     """Returns the stored result of the default variant or, if it has none, of the best variant."""
-    results = preset["results"]
+    results = preset.results
     if not results:
         return "-"
-    variant = preset["default"]
+    variant = preset.default
     if variant not in results:
-        variant = max(results, key=lambda name: results[name]["mean"])
+        variant = max(results, key=lambda name: results[name].mean)
     result = results[variant]
-    solved = "" if preset["threshold"] == "off" else f"{result['solved']}/"
-    variant_note = "" if variant == preset["default"] else f" ({variant})"
-    seeds = count_noun(result["seeds"], "seed")
-    return f"{result['mean']:.4g}, {solved}{seeds}{variant_note}"
+    solved = "" if preset.threshold is None else f"{result.solved}/"
+    variant_note = "" if variant == preset.default else f" ({variant})"
+    seeds = count_noun(result.seeds, "seed")
+    return f"{result.mean:.4g}, {solved}{seeds}{variant_note}"

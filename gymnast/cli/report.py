@@ -44,8 +44,8 @@ def report(
     if as_json:
         echo_json(written)
         return
-    pages = [file for file in written["files"] if not file.endswith(".png")]
-    n_pictures = len(written["files"]) - len(pages)
+    pages = [file for file in written.files if not file.endswith(".png")]
+    n_pictures = len(written.files) - len(pages)
     click.echo("\n".join(pages))
     if n_pictures:
         click.echo(f"and {n_pictures} pictures")

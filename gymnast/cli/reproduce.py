@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gymnast.cli.options import echo_json, jobs_option, json_option, runs_option, track_option
 from gymnast.errors import UsageError
+
+if TYPE_CHECKING:
+    from gymnast.insight.stored_result import StoredResult
+    from gymnast.insight.verdict import ResultVerdict
 
 
 @click.command()
@@ -49,6 +52,7 @@ def reproduce(
 
     from gymnast.config.resolve import resolve
     from gymnast.insight import envelope, results
+    from gymnast.insight.verdict import verdict as compare_with_stored
     from gymnast.jobs.groups import train_group
     from gymnast.metrics.tracking import require_packages
     from gymnast.runs import store
@@ -87,28 +91,28 @@ def reproduce(
         result = results.build_result(resolved.preset, group.runs, threshold)
         click.echo(f"stored in {results.save_result(result)}")
         if len(group.runs) > 1:  # an envelope needs several runs
-            records = [read_rows(Run(Path(run["path"]))) for run in group.runs]
+            records = [read_rows(Run(Path(run.path))) for run in group.runs]
             envelope.save_envelope(envelope.build_envelope(resolved.preset, records))
         return 0
-    verdict = results.verdict(stored, group.runs)
+    verdict = compare_with_stored(stored, group.runs)
     if as_json:
         echo_json(verdict)
     else:
-        word = "holds" if verdict["holds"] else "does NOT hold"
-        same = ", identical to the last digit" if verdict["identical"] else ""
+        word = "holds" if verdict.holds else "does NOT hold"
+        same = ", identical to the last digit" if verdict.identical else ""
         click.echo(f"{resolved.preset}: the stored result {word}{same}")
         click.echo(_means(stored, verdict))
-    return 0 if verdict["holds"] else 1
+    return 0 if verdict.holds else 1
 
 
-def _means(stored: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
+def _means(stored: StoredResult, verdict: ResultVerdict) -> str:
     """Returns the stored and the new mean over the same seeds; other seeds would not be comparable."""
     from gymnast.text.formatting import count_noun
 
-    repeated = count_noun(len(verdict["seeds"]), "seed")
+    repeated = count_noun(len(verdict.seeds), "seed")
     all_seeds = count_noun(len(stored["seeds"]), "seed")
     rest = "" if repeated == all_seeds else f" (over all {all_seeds}: {stored['mean']:.5g})"
     return (
-        f"  stored  {verdict['stored_same_seeds']:.5g} over the same {repeated}{rest}\n"
-        f"  now     {verdict['now']['mean']:.5g} over {repeated}"
+        f"  stored  {verdict.stored_same_seeds:.5g} over the same {repeated}{rest}\n"
+        f"  now     {verdict.now.mean:.5g} over {repeated}"
     )

@@ -23,12 +23,10 @@ def resume_by_name(
     name = options["name"]
     if not name:
         raise UsageError("--requeue needs the name of a run", fix="add --name NAME")
-    with_name = [
-        run for run in store.list_runs(store.runs_dir(runs_dir)) if run.get("name") == name
-    ]
+    with_name = [run for run in store.list_runs(store.runs_dir(runs_dir)) if run.name == name]
     if not with_name:
         return None
-    run = Run(store.runs_dir(runs_dir) / with_name[0]["id"])
+    run = Run(store.runs_dir(runs_dir) / with_name[0].id)
     _refuse_other_settings(run, target, options)
     info = run.info
     if (

@@ -7,6 +7,7 @@ import click
 from gymnast import api
 from gymnast.cli.housekeeping import note, prune, rm, tag
 from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.errors import UsageError
 
 
 class RunsGroup(click.Group):
@@ -33,30 +34,41 @@ def runs() -> None:
     gymnast runs
     gymnast runs CartPole solved=yes
     gymnast runs status=lost --json
-    gymnast runs --sizes
+    gymnast runs --sizes --limit 20
     gymnast runs prune --status failed,lost --dry-run
     """
 
 
 @runs.command("list", hidden=True)
 @click.argument("words", nargs=-1, metavar="[FILTER]...")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the newest N runs.")
+@click.option(
+    "--after", metavar="CURSOR", help="Only the runs after this `cursor` of an earlier --json."
+)
 @click.option("--sizes", is_flag=True, help="Also show the disk space of each run.")
 @runs_option
 @json_option
-def list_(words: tuple[str, ...], sizes: bool, runs_dir: str | None, as_json: bool) -> None:
+def list_(
+    words: tuple[str, ...],
+    limit: int | None,
+    after: str | None,
+    sizes: bool,
+    runs_dir: str | None,
+    as_json: bool,
+) -> None:
     """List runs, newest first."""
-    matching = api.runs(" ".join(words), sizes=sizes, runs_dir=runs_dir)
+    page = api.runs(" ".join(words), after=after, limit=limit, sizes=sizes, runs_dir=runs_dir)
     if as_json:
-        echo_json(matching)
-    elif matching:
+        echo_json(page)
+    elif page.runs:
         from gymnast.insight.page import runs_table
 
-        click.echo(runs_table(matching))
+        click.echo(runs_table(page.runs))
+        if page.cursor is not None:
+            click.echo(f"{len(page.runs)} of {page.total} runs")
     else:
-        from gymnast.runs import store
-
         condition = f" that match {' '.join(words)!r}" if words else ""
-        click.echo(f"no runs{condition} in {store.runs_dir(runs_dir)}")
+        click.echo(f"no runs{condition} in {page.directory}")
 
 
 for _command in (rm, prune, tag, note):
@@ -65,9 +77,13 @@ for _command in (rm, prune, tag, note):
 
 @click.command()
 @click.argument("run", default="@last")
+@click.option(
+    "--verify", is_flag=True, help="Compare the files of the checkpoints with their hashes."
+)
+@click.option("--sizes", is_flag=True, help="Also show the disk space of the run.")
 @runs_option
 @json_option
-def show(run: str, runs_dir: str | None, as_json: bool) -> None:
+def show(run: str, verify: bool, sizes: bool, runs_dir: str | None, as_json: bool) -> None:
     """Show everything about one run: status, score, settings, checkpoints, alerts, events.
 
     RUN is an id, a unique prefix of one, a name, a path, @last, @best or @best:ENV.
@@ -77,26 +93,38 @@ def show(run: str, runs_dir: str | None, as_json: bool) -> None:
     gymnast show @best:CartPole-v1
     gymnast show k3jx:best --json      with that checkpoint's path and hash
     """
-    run_info = api.show(run, runs_dir=runs_dir)
+    details = api.show(run, verify=verify, sizes=sizes, runs_dir=runs_dir)
     if as_json:
-        echo_json(run_info)
+        echo_json(details)
     else:
         from gymnast.insight.page import run_page
 
-        click.echo(run_page(run_info))
+        click.echo(run_page(details))
 
 
 @click.command()
 @click.argument("run")
 @click.option("--csv", "output", flag_value="csv", default="csv", help="Print CSV (the default).")
-@click.option("--json", "output", flag_value="json", help="Print JSON: a list of rows.")
+@click.option("--json", "output", flag_value="json", help="Print JSON: `rows`, and a `cursor`.")
 @click.option(
     "--metric", "names", multiple=True, metavar="NAME", help="Only this metric and the clocks."
 )
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the latest N rows.")
+@click.option(
+    "--after",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="CURSOR",
+    help="Only the rows after this `cursor` of an earlier --json.",
+)
 @runs_option
 def rows(
-    run: str, output: str, names: tuple[str, ...], last: int | None, runs_dir: str | None
+    run: str,
+    output: str,
+    names: tuple[str, ...],
+    last: int | None,
+    after: int,
+    runs_dir: str | None,
 ) -> None:
     """Print the metrics of a run, one row per rollout, at full precision.
 
@@ -106,6 +134,8 @@ def rows(
     gymnast rows k3jx81qa --json
     """
     if output == "json":
-        echo_json(api.rows(run, names, last=last, runs_dir=runs_dir))
+        echo_json(api.rows(run, names, last=last, after=after, runs_dir=runs_dir))
+    elif after:
+        raise UsageError("--after needs --json, which prints the cursor")
     else:
         click.echo(api.rows_csv(run, names, last=last, runs_dir=runs_dir), nl=False)

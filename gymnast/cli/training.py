@@ -172,7 +172,7 @@ def resume_one(
         def report_branch(new: Run) -> None:
             if show != "nothing":
                 name = f" ({new.info['name']})" if new.info["name"] else ""
-                step = new.info["parent_step"]
+                step = new.info.get("parent_step")
                 click.echo(f"branched from {run.id} at {step:,}: new run {new.id}{name}", file=out)
 
         trained, summary = resume(
@@ -187,7 +187,8 @@ def resume_one(
             keyboard=show == "everything" and not debug and out.isatty(),
             debug=debug,
         )
-        branch = {key: trained.info[key] for key in ("parent", "parent_step")}
+        info = trained.info
+        branch = {"parent": info["parent"], "parent_step": info.get("parent_step")}
         return {**summary, **(branch if trained.id != run.id else {})}
 
 

@@ -7,6 +7,7 @@ can be schedules are always live, and so are the weights of shaping terms.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 from gymnast.config.config import CONFIGS, Config
 from gymnast.config.plain_value import PlainValue
@@ -25,7 +26,7 @@ def live_keys(config: Config) -> list[str]:
     return [*fields, *weights]
 
 
-def apply_assignments(config: Config, assignments: Mapping[str, PlainValue]) -> Config:
+def apply_assignments(config: Config, assignments: Mapping[str, object]) -> Config:
     """Returns the config after a live change, by the rules of `--set`. Raises ConfigError if a key is not
     live or a value is invalid."""
     allowed, known = live_keys(config), flat_values(config)
@@ -47,7 +48,7 @@ def _refusal(fixed: list[str], allowed: list[str]) -> ConfigError:
     )
 
 
-def with_live_changes(config: Config, live: Mapping[str, PlainValue]) -> Config:
+def with_live_changes(config: Config, live: Mapping[str, object]) -> Config:
     """Returns the config with exactly these values, which were validated before. `live`: dotted key -> plain
     value. No other value is derived from them."""
     # Not by apply_overrides: a budget there would switch off the others, which were changed separately.
@@ -59,7 +60,7 @@ def with_live_changes(config: Config, live: Mapping[str, PlainValue]) -> Config:
             assert isinstance(section, dict)
             section = section[name]
         assert isinstance(section, dict)
-        section[field] = value
+        section[field] = cast("PlainValue", value)
     return CONFIGS[config.algo.name].model_validate(tree) if live else config
 
 

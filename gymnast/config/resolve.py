@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import cast
 
 from pydantic import ValidationError
 
@@ -58,11 +59,11 @@ class ResolvedConfig:
 
 def resolve(
     target: str,
-    overrides: Mapping[str, PlainValue] = {},
+    overrides: Mapping[str, object] = {},
     *,
     origin: str = "--set",
     algo: str | None = None,
-    suggested: Mapping[str, PlainValue] = {},
+    suggested: Mapping[str, object] = {},
 ) -> ResolvedConfig:
     """Returns the config of a target; precedence: default < suggested < preset < variant < overrides.
 
@@ -81,11 +82,11 @@ def resolve(
 def resolve_preset(
     preset: Preset,
     variant: str | None = None,
-    overrides: Mapping[str, PlainValue] = {},
+    overrides: Mapping[str, object] = {},
     *,
     origin: str = "--set",
     algo: str | None = None,
-    suggested: Mapping[str, PlainValue] = {},
+    suggested: Mapping[str, object] = {},
 ) -> ResolvedConfig:
     """Returns the config of a preset that was found already. `variant`: None for `algo`, or else the preset's
     default; the other arguments are those of `resolve`."""
@@ -101,7 +102,7 @@ def resolve_preset(
     # 2. The layers, lowest first. With --algo, the variant's hyperparameters are dropped: those of another
     # algorithm have other names, or the same name and another meaning.
     layers = [
-        Layer.from_data(dict(suggested), SPACE_DEFAULT_ORIGIN),
+        Layer.from_data(_nested(suggested), SPACE_DEFAULT_ORIGIN),
         Layer.from_data({"env": {"id": preset.name}}, "name"),
         Layer.from_data(
             {"algo": {"name": algorithm}}, f"variant {root}" if algorithm == root else "--algo"
@@ -131,7 +132,7 @@ def resolve_preset(
 
 def apply_overrides(
     config: Config,
-    overrides: Mapping[str, PlainValue],
+    overrides: Mapping[str, object],
     *,
     provenance: Mapping[str, str] = {},
     origin: str = "--set",
@@ -219,12 +220,13 @@ def _without_algo(layer: Layer) -> Layer:
     return replace(layer, data={k: v for k, v in layer.data.items() if k != "algo"})
 
 
-def _nested(overrides: Mapping[str, PlainValue]) -> PlainMapping:
+def _nested(overrides: Mapping[str, object]) -> PlainMapping:
     """Returns overrides with dotted keys and nested mappings as one nested mapping."""
     tree: PlainMapping = {}
     for key, value in overrides.items():
         *parents, name = str(key).split(".")
-        branch: dict[str, PlainValue] = {name: value}
+        # Whatever a caller passes is validated with the rest of the config.
+        branch: dict[str, PlainValue] = {name: cast("PlainValue", value)}
         for part in reversed(parents):
             branch = {part: branch}
         tree = _joined(tree, branch, str(key))
@@ -232,7 +234,7 @@ def _nested(overrides: Mapping[str, PlainValue]) -> PlainMapping:
 
 
 def _empty_overrides(
-    overrides: Mapping[str, PlainValue], model: type[Config], origin: str
+    overrides: Mapping[str, object], model: type[Config], origin: str
 ) -> list[Problem]:
     """Returns a problem for each override whose value is `{}`, which a merge would silently ignore."""
     empty = "{} sets nothing: mappings are merged key by key (expected `key: value` pairs)"

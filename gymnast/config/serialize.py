@@ -66,7 +66,7 @@ def load(text: str, at: str = "") -> Config:
     return config
 
 
-SettingChange = TypedDict("SettingChange", {"key": str, "from": PlainValue, "to": PlainValue})
+SettingChange = TypedDict("SettingChange", {"key": str, "from": object, "to": object})
 """A change of one setting, as it is stored in events and checkpoints."""
 
 

@@ -98,7 +98,8 @@ def _version(run: Run, kind: Kind, files: dict[int, Path], checkpoint: str | Non
     where = f"{kind} episodes of {run.id}"
     if any((folder / REMOVED_LIST).exists() for folder in (run.traces, run.matches)):
         where += ", some of which were removed to stay within traces.disk"
-    return select_step(list(files), best if checkpoint == "best" else checkpoint, at=where)
+    wanted = best if checkpoint == "best" else checkpoint
+    return select_step(list(files), "best" if wanted is None else wanted, at=where)
 
 
 def _kept_index(episode: str, kept: list[int]) -> int:

@@ -6,8 +6,8 @@ causes whose alerts may have many reasons.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 ERROR = 110.0
 """Weight of an impossible or NaN value, which outranks every cause."""
@@ -25,7 +25,7 @@ class Finding:
     cause: str
     weight: float
     evidence: list[str] = field(default_factory=list[str])
-    changes: dict[str, Any] = field(default_factory=dict[str, Any])
+    changes: Mapping[str, object] = field(default_factory=dict[str, object])
     """Advised settings, dotted config key -> value; only settings that concern learning."""
     alerts: list[str] = field(default_factory=list[str])
     lasting: bool = True

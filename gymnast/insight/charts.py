@@ -7,8 +7,8 @@ docs/reading-charts.md has a section per family: how healthy and unhealthy curve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
+from gymnast.insight.chart import Kind
 from gymnast.metrics.specs import split_key
 
 PAGE = "docs/reading-charts.md"
@@ -27,8 +27,6 @@ FAMILIES = {
     "timing": "Timing",
 }
 """Anchor on the page -> heading, in the order of every view."""
-
-Kind = Literal["line", "stacked", "heat"]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ lists what is unusual. Only the files of the run, its preset and the stored resu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from gymnast.config.schedule import Schedule
 from gymnast.insight import envelope
@@ -30,6 +29,7 @@ from gymnast.insight.unusual import unusual_facts
 from gymnast.metrics.checks.allowed_changes import advisable_changes
 from gymnast.metrics.checks.check import round_schedule
 from gymnast.runs.curve import read_rows
+from gymnast.runs.info import AlertInfo, RunInfo
 from gymnast.runs.run import Run
 from gymnast.text.formatting import count_noun
 
@@ -54,16 +54,14 @@ class Diagnosis:
     unusual: list[str]
     """Unusual settings, metrics and curves; empty unless the run is not good enough."""
     notes: list[str]
-    changes: dict[str, Any]
-    """The patch: the changes of the first finding."""
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+    changes: Mapping[str, object]
+    """The patch: the changes of the first finding, dotted config key -> value."""
 
 
 def diagnose(run: Run) -> Diagnosis:
     """Diagnoses a stored run from its files."""
-    info = run.info | {"status": run.status}
+    info = run.info
+    info["status"] = run.status
     preset = info["preset"]
     return diagnose_rows(
         info,
@@ -75,10 +73,10 @@ def diagnose(run: Run) -> Diagnosis:
 
 
 def diagnose_rows(
-    info: Mapping[str, Any],
+    info: RunInfo,
     rows: Sequence[Mapping[str, float]],
-    settings: Mapping[str, Any],
-    healthy_envelope: Mapping[str, Any] | None,
+    settings: Mapping[str, object],
+    healthy_envelope: envelope.Envelope | None,
     reference: Reference | None = None,
 ) -> Diagnosis:
     """Diagnoses a run. `info`: run.json with the derived status; `rows`: its metrics; `settings`:
@@ -132,7 +130,7 @@ def _healthy(outcome: RunOutcome, decisive: Sequence[Finding]) -> bool | None:
     return True if outcome.kind in ("solved", "learned") else None
 
 
-def _with_advice(finding: Finding, settings: Mapping[str, Any], reference: Reference) -> Finding:
+def _with_advice(finding: Finding, settings: Mapping[str, object], reference: Reference) -> Finding:
     """Returns the finding with only the changes that advice may contain. `settings`: those of the
     run.
 
@@ -161,10 +159,10 @@ def _merged(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _from_alerts(
-    alerts: Sequence[Mapping[str, Any]],
+    alerts: Sequence[AlertInfo],
     rows: int,
     violations: Sequence[EnvelopeViolation],
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
 ) -> list[Finding]:
     """Returns a finding for each cause that has an active or past alert. `rows`: the number of rows."""
     by_id = {alert["id"]: alert for alert in alerts}
@@ -175,7 +173,7 @@ def _from_alerts(
             continue
         # A brief alert has half of the weight, one that lasted for 30 % of the rows all of it.
         lasting = min(1.0, max(a["count"] for a in raised) / max(rows * LASTING, 1.0))
-        changes: dict[str, Any] = {}
+        changes: dict[str, object] = {}
         for alert in raised:
             changes = {
                 **alert.get("changes", {}),
@@ -197,7 +195,7 @@ def _from_alerts(
     return findings
 
 
-def _without_cause(alerts: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def _without_cause(alerts: Sequence[AlertInfo]) -> list[Finding]:
     """Returns a finding for each alert that no cause lists and that is not a mere symptom."""
     known = {id for cause in CAUSES for id in cause.alerts}
     return [
@@ -213,13 +211,13 @@ def _without_cause(alerts: Sequence[Mapping[str, Any]]) -> list[Finding]:
     ]
 
 
-def _when(alert: Mapping[str, Any]) -> str:
+def _when(alert: AlertInfo) -> str:
     return f"{count_noun(alert['count'], 'row')}, first at {alert['first']:,} env steps"
 
 
 def _learning_rate(
-    violations: Sequence[EnvelopeViolation], settings: Mapping[str, Any]
-) -> dict[str, Any]:
+    violations: Sequence[EnvelopeViolation], settings: Mapping[str, object]
+) -> dict[str, object]:
     """Returns a learning rate that makes updates as large as those of healthy runs, since the steps of Adam
     are proportional to it; empty if they are similar."""
     # factor is NaN if it is unknown, for which `> 0` is False
@@ -230,7 +228,7 @@ def _learning_rate(
     return {"algo.lr": round_schedule(schedule.scaled(1 / norm.factor)).to_plain()}
 
 
-def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) -> list[str]:
+def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, object]) -> list[str]:
     """Returns a note if more than half of the time was spent on one activity."""
     parts = ("env", "inference", "update", "evaluate_wait", "checkpoint", "rest")
     sums = {part: sum(row.get(f"time/{part}", 0.0) for row in rows) for part in parts}
@@ -257,14 +255,14 @@ def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) ->
     return [f"{sums[largest] / total:.0%} of the time was spent on {labels[largest]}{hint}"]
 
 
-def run_settings(run: Run) -> dict[str, Any]:
+def run_settings(run: Run) -> Mapping[str, object]:
     """Returns the config of a run as dotted key -> plain value."""
     from gymnast.config.serialize import flat_values
 
     return flat_values(run.config())
 
 
-def differing_settings(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
+def differing_settings(run: Run, changes: Mapping[str, object]) -> dict[str, object]:
     """Returns the settings that `gymnast train PRESET` needs to train the config of this run with these
     changes."""
     from gymnast.config.resolve import apply_overrides, diff, resolve

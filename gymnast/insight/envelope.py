@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from gymnast.insight.results import file_name
 from gymnast.runs import document, durable
@@ -34,6 +34,23 @@ KEYS = (
 Rows = Sequence[Mapping[str, float]]
 
 
+class Band(TypedDict):
+    """The lowest and the highest value over the seeds, in each of PARTS parts of training."""
+
+    low: list[float]
+    high: list[float]
+
+
+class Envelope(TypedDict):
+    """The stored form of an envelope."""
+
+    version: int
+    preset: str
+    env_steps: float
+    bands: dict[str, Band]
+    """Key of a metric -> its range."""
+
+
 @dataclass(frozen=True)
 class EnvelopeViolation:
     """A metric of a run that is outside the envelope of healthy runs."""
@@ -52,11 +69,11 @@ class EnvelopeViolation:
         return f"{self.key} is {word} that of healthy runs in {self.share:.0%} of training{size}"
 
 
-def build_envelope(preset: str, records: Sequence[Rows]) -> dict[str, Any]:
+def build_envelope(preset: str, records: Sequence[Rows]) -> Envelope:
     """Returns the envelope of these runs, in its stored form. `records`: the rows of each run; a
     metric that one of the runs lacks is left out."""
     steps = min(rows[-1]["clock/env_steps"] for rows in records)
-    bands: dict[str, Any] = {}
+    bands: dict[str, Band] = {}
     for key in KEYS:
         by_seed = [binned_means(rows, key, steps) for rows in records]  # [seeds][PARTS]
         columns = [[v for v in part if v is not None] for part in zip(*by_seed, strict=True)]
@@ -66,19 +83,19 @@ def build_envelope(preset: str, records: Sequence[Rows]) -> dict[str, Any]:
     return {"version": VERSION, "preset": preset, "env_steps": steps, "bands": bands}
 
 
-def save_envelope(envelope: Mapping[str, Any]) -> Path:
+def save_envelope(envelope: Envelope) -> Path:
     path = _file(envelope["preset"])
     path.parent.mkdir(parents=True, exist_ok=True)
     durable.replace(path, (document.dumps(dict(envelope), indent=1) + "\n").encode())
     return path
 
 
-def load_envelope(preset: str) -> dict[str, Any] | None:
+def load_envelope(preset: str) -> Envelope | None:
     path = _file(preset)
     return json.loads(path.read_text()) if path.exists() else None
 
 
-def find_violations(envelope: Mapping[str, Any], rows: Rows) -> list[EnvelopeViolation]:
+def find_violations(envelope: Envelope, rows: Rows) -> list[EnvelopeViolation]:
     """Returns the metrics that are outside the envelope in at least half of training.
 
     The envelope is widened on both sides by its own width and by a quarter of its values.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from gymnast.config.config import Config
 from gymnast.config.sections.track import TRACKERS
@@ -19,6 +19,7 @@ from gymnast.metrics.specs import run_metrics
 from gymnast.metrics.store import MetricStore
 from gymnast.metrics.tracking import TrackedRun, open_tracker, require_packages
 from gymnast.runs import durable, films, layout
+from gymnast.runs.info import RunInfo
 from gymnast.runs.run import Run
 from gymnast.text.suggestions import did_you_mean
 
@@ -29,8 +30,21 @@ FILES: dict[str, Callable[[MetricStore, Mapping[str, Metric]], bytes]] = {
 FORMATS = (*FILES, *TRACKERS)
 
 
-def export(run: Run, export_format: str, out: Path | None = None) -> dict[str, Any]:
-    """Exports a run and returns its id, the format, the `path` and the number of `rows`.
+@dataclass(frozen=True)
+class Export:
+    """The metrics of a run, written for other programs."""
+
+    run: str
+    """Id of the run."""
+    format: str
+    path: str
+    """The file, or the folder of a tracker."""
+    rows: int
+    """Number of rows."""
+
+
+def export(run: Run, export_format: str, out: Path | None = None) -> Export:
+    """Exports the metrics of a run.
 
     `out`: a file, or for trackers an empty or missing folder; by default in the run's folder.
     Raises UsageError for an unknown format, and if `out` is another file or a folder with
@@ -61,7 +75,7 @@ def export(run: Run, export_format: str, out: Path | None = None) -> dict[str, A
             # A folder that the user names must be empty; our own one may be replaced.
             path = _require_empty(out) if out else _emptied(_own_folder(run) / export_format)
             _replay(run, cfg, metrics, rows, export_format, path)
-    return {"run": run.id, "format": export_format, "path": str(path), "rows": len(rows)}
+    return Export(run.id, export_format, str(path), len(rows))
 
 
 def _replay(
@@ -97,7 +111,7 @@ def _declarations(cfg: Config, rows: Sequence[Row]) -> dict[str, Metric]:
     return {**{name: Metric(name, "") for name in names}, **run_metrics(cfg)}
 
 
-def _summary(info: Mapping[str, Any], status: str) -> Summary | None:
+def _summary(info: RunInfo, status: str) -> Summary | None:
     """Returns the summary of a run; None if it failed."""
     if status in ("failed", "lost"):
         return None
@@ -107,7 +121,7 @@ def _summary(info: Mapping[str, Any], status: str) -> Summary | None:
         reason=info["reason"],
         score=info["score"],
         threshold=info["threshold"],
-        env_steps=info["clocks"].get("env_steps", 0),
+        env_steps=int(info["clocks"].get("env_steps", 0)),
         best=info["checkpoints"]["best"],
     )
 

@@ -10,10 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from gymnast.config.families import is_multi_agent
+from gymnast.runs.info import RunInfo
 from gymnast.text import formatting
+
+if TYPE_CHECKING:
+    from gymnast.metrics.recorder import Score
 
 Kind = Literal["solved", "learned", "unconfirmed", "failed", "unknown", "early"]
 Rows = Sequence[Mapping[str, float]]
@@ -39,14 +43,14 @@ class Baseline:
     error: float
     """Its standard error."""
 
-    def is_beaten_by(self, score: Mapping[str, Any]) -> bool:
+    def is_beaten_by(self, score: Score) -> bool:
         """True if the score is significantly higher (95 %)."""
         # Standard error of the difference of two independent means: sqrt(se1^2 + se2^2).
         error = math.hypot((score["high"] - score["low"]) / (2 * Z), self.error)
         return score["mean"] > self.mean + Z * error
 
 
-def run_outcome(info: Mapping[str, Any], rows: Rows) -> RunOutcome:
+def run_outcome(info: RunInfo, rows: Rows) -> RunOutcome:
     """Returns the outcome of a run. `info`: run.json, with the derived status; `rows`: the rows of the
     run."""
     if info["status"] == "failed":
@@ -54,7 +58,7 @@ def run_outcome(info: Mapping[str, Any], rows: Rows) -> RunOutcome:
     if info["status"] != "finished":
         return RunOutcome("early", _progress_text(info, rows))
     score, threshold = info["score"], info["threshold"]
-    if info["solved"] is True:
+    if score is not None and threshold is not None and info["solved"] is True:
         return RunOutcome("solved", f"{_scored(score)}, threshold {formatting.number(threshold)}")
     if score is None:
         return RunOutcome("unknown", "it was never evaluated")
@@ -71,7 +75,7 @@ def run_outcome(info: Mapping[str, Any], rows: Rows) -> RunOutcome:
     return RunOutcome("unconfirmed", f"{_scored(score)}, above {goal}, but {bound}")
 
 
-def baseline(info: Mapping[str, Any], rows: Rows) -> Baseline | None:
+def baseline(info: RunInfo, rows: Rows) -> Baseline | None:
     """Returns the mean return of the untrained policy; None if the rows do not contain it."""
     index = next((i for i, row in enumerate(rows) if "episode/return" in row), None)
     if info.get("parent") or index is None:  # a branch or a fine-tuned run did not start untrained
@@ -106,11 +110,11 @@ def _compared(untrained: Baseline | None, learned: bool) -> str:
     return f", {word} than random actions ({number}, the first training return)"
 
 
-def _scored(score: Mapping[str, Any]) -> str:
-    return f"scored {formatting.score(score)}"
+def _scored(score: Score) -> str:
+    return f"scored {formatting.interval(score['mean'], score['low'], score['high'])}"
 
 
-def _progress_text(info: Mapping[str, Any], rows: Rows) -> str:
+def _progress_text(info: RunInfo, rows: Rows) -> str:
     steps = rows[-1]["clock/env_steps"] if rows else 0
     share = rows[-1].get("progress/share") if rows else None
     of_budget = f", {share:.0%} of the budget" if share is not None else ""

@@ -4,37 +4,39 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
 
 from gymnast.clock import clock_label
 from gymnast.config.families import is_multi_agent
-from gymnast.runs.curve import stored_learning
 from gymnast.text import formatting
 from gymnast.text.chart import short_number, sparkline
-from gymnast.text.events import event_detail
+
+if TYPE_CHECKING:
+    from gymnast.runs.details import RunDetails
+    from gymnast.runs.events import RunEvent
+    from gymnast.runs.summary import Learning, RunScore, RunSummary
 
 EVENTS = 12
 """Number of the latest events on the page of a run."""
 
 
-def runs_table(runs: Sequence[dict[str, Any]]) -> str:
-    """Formats one line per run; with sizes and their total if the runs have `bytes`."""
+def runs_table(runs: Sequence[RunSummary]) -> str:
+    """Formats one line per run; with sizes and their total if they are known."""
     head = ("id", "name", "preset", "status", "score", "solved", "area", "steps", "time", "age")
     now = time.time()
     lines = [_line(run, now) for run in runs]
-    notes = [f"{run['id']}: {run['problem']}" for run in runs if "problem" in run]
-    if runs and "bytes" in runs[0]:
+    notes = [f"{run.id}: {run.problem}" for run in runs if run.problem]
+    if runs and runs[0].bytes is not None:
         head = (*head, "size")
-        lines = [
-            (*line, formatting.size(run["bytes"])) for line, run in zip(lines, runs, strict=True)
-        ]
-        total = formatting.size(sum(run["bytes"] for run in runs))
+        sizes = [run.bytes or 0 for run in runs]
+        lines = [(*line, formatting.size(size)) for line, size in zip(lines, sizes, strict=True)]
+        total = formatting.size(sum(sizes))
         notes.append(f"{total} in {formatting.count_noun(len(runs), 'run')}")
     return "\n".join([formatting.table(head, lines, right="area steps time age size"), *notes])
 
 
-def run_page(run: dict[str, Any]) -> str:
+def run_page(run: RunDetails) -> str:
     """Formats a run (the result of `api.show`), from its status to the next commands."""
     sections = {
         "settings that differ from the defaults": _settings(run),
@@ -49,96 +51,111 @@ def run_page(run: dict[str, Any]) -> str:
     return "\n\n".join(["\n".join(_status(run)), *parts])
 
 
-def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
+def _line(run: RunSummary, now: float) -> tuple[str, ...]:
     """Returns the cells of a run's line in the list of runs. `now`: the current time, for its
     age."""
-    age = formatting.age(now - run["created"])
-    if "problem" in run:  # run.json cannot be read: the problem is printed below the table
-        return (run["id"], "", "", run["status"], "-", "", "-", "-", "-", age)
-    clocks = run["clocks"]
+    age = formatting.age(now - run.created)
+    if run.problem:  # run.json cannot be read: the problem is printed below the table
+        return (run.id, "", "", run.status, "-", "", "-", "-", "-", age)
     return (
-        run["id"],
-        run["name"],
-        f"{run['preset']} #{run['seed']}",
-        run["status"],
-        formatting.score(run["score"]),
-        _SOLVED[formatting.solved_label(run)],
-        formatting.area((stored_learning(run) or {}).get("area")),
-        short_number(clocks.get("env_steps", 0)),
-        formatting.duration(clocks.get("seconds")),
+        run.id,
+        run.name,
+        f"{run.preset} #{run.seed}",
+        run.status,
+        score_text(run.score),
+        _SOLVED[run.verdict],
+        formatting.area(run.learning.area if run.learning else None),
+        short_number(run.clocks.get("env_steps", 0)),
+        formatting.duration(run.clocks.get("seconds")),
         age,
     )
+
+
+def score_text(score: RunScore | None) -> str:
+    """Formats a score with its 95 % interval; a dash for None."""
+    return "-" if score is None else formatting.interval(score.mean, score.low, score.high)
 
 
 _SOLVED = {"": "", "solved": "yes", "not solved": "no", "not confirmed": "unconfirmed"}
 """Verdict -> the text in the list of runs."""
 
 
-def _status(run: dict[str, Any]) -> Iterator[str]:
-    name = f"  {run['name']}" if run["name"] else ""
-    yield f"run {run['id']}{name}  {run['preset']}  seed {run['seed']}"
+def _status(run: RunDetails) -> Iterator[str]:
+    name = f"  {run.name}" if run.name else ""
+    yield f"run {run.id}{name}  {run.preset}  seed {run.seed}"
     for title, text in status_lines(run):
         yield f"  {title:<8} {text}"
 
 
-def status_lines(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def status_lines(run: RunDetails) -> Iterator[tuple[str, str]]:
     """Yields the status of a run as (title, text)."""
-    yield "status", run["status"] + (f": {run['reason']}" if run["reason"] else "")
-    score = run["score"]
-    episodes = f" over {formatting.episode_count(score)}" if score else ""
-    goal = "" if run["threshold"] is None else f", threshold {formatting.number(run['threshold'])}"
-    verdict = f", {text}" if (text := formatting.solved_label(run)) else ""
-    yield "score", f"{formatting.score(score)}{episodes}{goal}{verdict}"
-    curve = [point["return"] for point in run["evaluations"]]
+    yield "status", run.status + (f": {run.reason}" if run.reason else "")
+    yield "score", _score_line(run)
+    curve = [point.mean_return for point in run.evaluations]
     if curve:
         ends = f"{formatting.number(curve[0])} -> {formatting.number(curve[-1])}"
         yield (
             "curve",
             f"{sparkline(curve, 40)}  {ends} in {formatting.count_noun(len(curve), 'evaluation')}",
         )
-    if run["learning"]:
-        yield "learning", learning_text(run["learning"])
+    if run.learning:
+        yield "learning", learning_text(run.learning)
     clocks = ("env_steps", "vec_steps", "updates", "rollouts", "episodes")
-    yield "clocks", ", ".join(f"{formatting.count(run[c])} {clock_label(c)}" for c in clocks)
-    created = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["created"]))
-    yield "time", f"{formatting.duration(run['seconds'])}, created {created} on {run['host']}"
-    if run.get("parent"):
-        how = "branch" if run.get("parent_kind") == "branch" else "weights"
-        yield "parent", f"{run['parent']} at {formatting.count(run.get('parent_step'))} ({how})"
-    for key in ("engine", "group", "tags", "note"):
-        if run.get(key):
-            yield key, ", ".join(run[key]) if key == "tags" else str(run[key])
-    if run.get("live"):
-        yield "live", ", ".join(f"{key} {value}" for key, value in run["live"].items())
-    yield "path", f"{run['path']} ({formatting.size(run['bytes'])})"
+    counts = (f"{formatting.count(run.clocks.get(c, 0))} {clock_label(c)}" for c in clocks)
+    yield "clocks", ", ".join(counts)
+    created = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
+    seconds = formatting.duration(run.clocks.get("seconds", 0))
+    yield "time", f"{seconds}, created {created} on {run.host}"
+    if run.parent:
+        how = "branch" if run.parent_kind == "branch" else "weights"
+        yield "parent", f"{run.parent} at {formatting.count(run.parent_step)} ({how})"
+    labels = {"engine": run.engine, "group": run.group, "tags": ", ".join(run.tags)}
+    yield from ((key, text) for key, text in (labels | {"note": run.note}).items() if text)
+    if run.live:
+        yield "live", ", ".join(f"{key} {value}" for key, value in run.live.items())
+    size = "" if run.bytes is None else f" ({formatting.size(run.bytes)})"
+    yield "path", f"{run.path}{size}"
 
 
-def learning_text(summary: Mapping[str, Any]) -> str:
+def _score_line(run: RunDetails) -> str:
+    """Returns score, number of episodes, threshold and verdict as one line."""
+    score, threshold = run.score, run.threshold
+    episodes = ""
+    if score:
+        count = formatting.episodes_text(score.episodes, score.planned, score.missing)
+        episodes = f" over {count}"
+    goal = "" if threshold is None else f", threshold {formatting.number(threshold)}"
+    verdict = f", {run.verdict}" if run.verdict else ""
+    return f"{score_text(score)}{episodes}{goal}{verdict}"
+
+
+def learning_text(summary: Learning) -> str:
     """Formats the learning summary: `mean return of the evaluation curve 341.2; area under it 0.71 of 1
     (1: at the threshold from the start), with 65% of the budget unused; lower bound reached the threshold
     after 34,816 env steps, 1.3 s`. Parts that are None in the summary are left out."""
-    parts = [f"mean return of the evaluation curve {formatting.number(summary['mean_return'])}"]
-    if summary["area"] is not None:
+    parts = [f"mean return of the evaluation curve {formatting.number(summary.mean_return)}"]
+    if summary.area is not None:
         # A run that stops early is rated as if its last evaluation lasted to the end of the budget.
-        unused = summary.get("unused", 0.0)  # missing in runs of older versions
-        rest = f", with {unused:.0%} of the budget unused" if unused >= 0.005 else ""
+        rest = (
+            f", with {summary.unused:.0%} of the budget unused" if summary.unused >= 0.005 else ""
+        )
         scale = "of 1 (1: at the threshold from the start)"
-        parts.append(f"area under it {formatting.area(summary['area'])} {scale}{rest}")
-    if summary["steps_to_threshold"] is not None:
-        steps = summary["steps_to_threshold"]
-        seconds = formatting.duration(summary["seconds_to_threshold"])
+        parts.append(f"area under it {formatting.area(summary.area)} {scale}{rest}")
+    if summary.steps_to_threshold is not None:
+        steps = summary.steps_to_threshold
+        seconds = formatting.duration(summary.seconds_to_threshold)
         parts.append(f"lower bound reached the threshold after {steps:,} env steps, {seconds}")
     return "; ".join(parts)
 
 
-def changed_settings(run: dict[str, Any]) -> list[tuple[str, str, str]]:
+def changed_settings(run: RunDetails) -> list[tuple[str, str, str]]:
     """Returns key, value and origin of the settings that differ from the defaults."""
-    origins = {k: o for k, o in run["provenance"].items() if o != "default"}
+    origins = {k: o for k, o in run.provenance.items() if o != "default"}
     # Facts describe the environment; nobody chose them for this run.
-    return [(k, _value(run["config"], k), o) for k, o in origins.items() if not _is_fact(k)]
+    return [(k, _value(run.config, k), o) for k, o in origins.items() if not _is_fact(k)]
 
 
-def _settings(run: dict[str, Any]) -> list[str]:
+def _settings(run: RunDetails) -> list[str]:
     rows = changed_settings(run)
     if not rows:
         return []
@@ -149,109 +166,106 @@ def _is_fact(key: str) -> bool:
     return key.partition(".")[0] == "facts"
 
 
-def _value(config: Any, key: str) -> str:
+def _value(config: object, key: str) -> str:
     """Returns the value of a dotted key as text; "" if the config lacks it. Config keys may
     themselves contain dots, as in `rules.NAME.change`."""
     if not isinstance(config, dict):
         return ""
-    if key in config:  # first, because a key such as `algo.lr` may be one name here
-        return str(config[key])
+    section = cast("dict[str, object]", config)
+    if key in section:  # first, because a key such as `algo.lr` may be one name here
+        return str(section[key])
     first, _, rest = key.partition(".")
-    return _value(config.get(first), rest)
+    return _value(section.get(first), rest)
 
 
-def _checkpoints(run: dict[str, Any]) -> Iterator[str]:
+def _checkpoints(run: RunDetails) -> Iterator[str]:
     """Yields a line for the best and for the latest checkpoint, the steps of all that are kept, and
     a line per damaged one."""
-    for word in ("best", "latest"):
-        checkpoint = run["checkpoints"][word]
+    kept = run.checkpoints
+    for word, checkpoint in (("best", kept.best), ("latest", kept.latest)):
         if checkpoint:
-            yield f"  {word:<7} {checkpoint['step']:>11,}  {checkpoint['path']}"
-    steps = run["checkpoints"]["steps"]
-    if steps:
-        yield "  kept    " + ", ".join(f"{step:,}" for step in steps)
-    for problem in run["checkpoints"]["damaged"]:
+            yield f"  {word:<7} {checkpoint.step:>11,}  {checkpoint.path}"
+    if kept.steps:
+        yield "  kept    " + ", ".join(f"{step:,}" for step in kept.steps)
+    for problem in kept.damaged:
         yield f"  DAMAGED {problem}"
 
 
-def _videos(run: dict[str, Any]) -> Iterator[str]:
+def _videos(run: RunDetails) -> Iterator[str]:
     """Yields a line per film: its path, its return (per role for a match), and a mark if it shows
     the best checkpoint."""
-    for film in run["videos"]:
-        mark = "best" if film["is_best"] else ""
-        text = f"  return {formatting.number(film['return'])}" if "return" in film else ""
-        if "cast" in film:  # a match: one return per role
-            returns = (f"{role} {formatting.number(r)}" for role, r in film["returns"].items())
+    for film in run.videos:
+        mark = "best" if film.is_best else ""
+        text = "" if film.raw_return is None else f"  return {formatting.number(film.raw_return)}"
+        if film.cast:  # a match: one return per role
+            returns = (f"{role} {formatting.number(r)}" for role, r in film.returns.items())
             text = f"  return {', '.join(returns)}"
-        yield f"  {mark:<7} {film['path']}{text}"
+        yield f"  {mark:<7} {film.path}{text}"
 
 
-def _alerts(run: dict[str, Any]) -> Iterator[str]:
+def _alerts(run: RunDetails) -> Iterator[str]:
     """Yields two or three lines per alert: message and duration, advice if there is any, and the
     section of the docs that explains it."""
     from gymnast.insight.charts import docs_section
 
-    for alert in run["alerts"]:
-        state = "" if alert.get("active") else " (resolved)"
-        rows = formatting.count_noun(alert["count"], "row")
-        yield f"  {alert['level']}{state}: {alert['message']}; active for {rows}"
-        if alert.get("advice"):
-            yield f"    {alert['advice']}"
-        yield f"    see {docs_section(alert['id'].rpartition(':')[0])}"
+    for alert in run.alerts:
+        state = "" if alert.active else " (resolved)"
+        rows = formatting.count_noun(alert.count, "row")
+        yield f"  {alert.level}{state}: {alert.message}; active for {rows}"
+        if alert.advice:
+            yield f"    {alert.advice}"
+        yield f"    see {docs_section(alert.key)}"
 
 
-def _events(run: dict[str, Any]) -> Iterator[str]:
+def _events(run: RunDetails) -> Iterator[str]:
     """Yields a line for each of the latest EVENTS events, and first how many earlier ones there
     are."""
-    events = run["events"]
-    if len(events) > EVENTS:
-        yield f"  ... {len(events) - EVENTS} earlier events (--json has all)"
-    cells = event_cells(events[-EVENTS:])
+    if len(run.events) > EVENTS:
+        yield f"  ... {len(run.events) - EVENTS} earlier events (--json has all)"
+    cells = event_cells(run.events[-EVENTS:])
     width = max((len(kind) for _, kind, _ in cells), default=0)
     for steps, kind, text in cells:
         yield f"  {steps:>11}  {kind:<{width}}  {text}".rstrip()
 
 
-def event_cells(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Returns env steps, kind and details of each event; a `message` replaces all other details."""
-    return [
-        (f"{event.get('env_steps', 0):,}", event["kind"], event_detail(event)) for event in events
-    ]
+def event_cells(events: Sequence[RunEvent]) -> list[tuple[str, str, str]]:
+    """Returns env steps, kind and details of each event."""
+    return [(f"{event.env_steps or 0:,}", event.kind, event.text) for event in events]
 
 
-def _next(run: dict[str, Any]) -> Iterator[str]:
+def _next(run: RunDetails) -> Iterator[str]:
     return (f"  {command}" for command, _ in next_steps(run))
 
 
-def next_steps(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def next_steps(run: RunDetails) -> Iterator[tuple[str, str]]:
     """Yields suggested commands, each with its purpose."""
-    id = run["id"]
-    if run["checkpoints"]["latest"] and run["status"] in ("stopped", "failed", "lost"):
+    id = run.id
+    if run.checkpoints.latest and run.status in ("stopped", "failed", "lost"):
         yield f"gymnast resume {id}", "continue exactly where it stopped"
-    if run["alerts"]:
+    if run.alerts:
         yield f"gymnast doctor {id}", "rank the likely causes and suggest changes"
     if command := _advised_command(run):
         yield command, "train again with the changes that the first alert advises"
         yield f"gymnast compare {id} @last", "compare the two runs"
-    if run["checkpoints"]["best"]:
+    if run.checkpoints.best:
         yield f"gymnast eval {id}:best --episodes 100", "evaluate the best checkpoint again"
-        if is_multi_agent(run["env"]):
+        if is_multi_agent(run.env):
             yield f"gymnast video {id}", "record a video of its matches"
         else:
             yield f"gymnast play {id}", "watch the policy"
     yield f"gymnast rows {id} --csv", "export all rows"
 
 
-def _advised_command(run: dict[str, Any]) -> str:
+def _advised_command(run: RunDetails) -> str:
     """Returns the command that repeats this run with the changes that its earliest alert advises;
     "" if no alert advises any."""
-    changing = [alert for alert in run["alerts"] if alert.get("changes")]
+    changing = [alert for alert in run.alerts if alert.changes]
     if not changing:
         return ""
     # The earliest alert is closest to the cause; later ones often follow from it.
-    changes = min(changing, key=lambda alert: alert["first"])["changes"]
+    changes = min(changing, key=lambda alert: alert.first).changes
     overrides = {k: value for k, value, origin in changed_settings(run) if origin == "--set"}
-    words = [f"{key}={value}" for key, value in (overrides | changes).items()]
+    words = [f"{key}={value}" for key, value in {**overrides, **changes}.items()]
     return " ".join(
-        ["gymnast train", shlex.quote(run["preset"]), *(f"--set {shlex.quote(w)}" for w in words)]
+        ["gymnast train", shlex.quote(run.preset), *(f"--set {shlex.quote(w)}" for w in words)]
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from gymnast.config.schedule import Schedule
 from gymnast.errors import GymnastError
@@ -22,7 +21,7 @@ UNRELATED = 0.9
 
 @dataclass(frozen=True)
 class Reference:
-    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    settings: Mapping[str, object] = field(default_factory=dict[str, object])
     """Dotted config key -> plain value of the preset."""
     solved_env_steps: Sequence[int] = ()
     """Env steps of the stored runs of the preset that solved the task."""
@@ -34,7 +33,7 @@ class Reference:
         """Whether stored runs with these settings solved the task."""
         return bool(self.solved_env_steps)
 
-    def differences(self, settings: Mapping[str, Any]) -> list[Difference]:
+    def differences(self, settings: Mapping[str, object]) -> list[Difference]:
         """Returns the settings that differ from the preset, the largest difference first.
 
         Without a preset, runs usually differ from the defaults a little: only settings that are at least ten
@@ -58,8 +57,8 @@ class Reference:
 @dataclass(frozen=True)
 class Difference:
     key: str
-    value: Any
-    reference_value: Any
+    value: object
+    reference_value: object
     """The value of the preset, or the default."""
     name: str
     """`preset` or `default`."""
@@ -102,7 +101,7 @@ def _solved_after(preset: str) -> list[int]:
     return [seed["env_steps"] for seed in stored["seeds"] if seed["solved"]]
 
 
-def _peak(value: Any) -> float | None:
+def _peak(value: object) -> float | None:
     """Returns the highest value of a number or schedule; None for anything else."""
     try:
         return Schedule.parse(value).highest

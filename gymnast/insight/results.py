@@ -10,19 +10,41 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gymnast.errors import RunError, UsageError
+from gymnast.insight.stored_result import StoredCurve, StoredResult
 from gymnast.jobs.groups import group_result
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import document, durable, layout
 from gymnast.runs.revision import RESULTS as FOLDER
 from gymnast.runs.revision import is_clean, uncommitted_files
+from gymnast.runs.run import read_info
+from gymnast.runs.summary import RunSummary
 
 VERSION = 1
 POINTS = 50
 """Maximum number of points of a stored learning curve."""
+
+
+@dataclass(frozen=True)
+class ResultSummary:
+    """The stored result of one variant of a preset."""
+
+    mean: float
+    """Mean score over seeds."""
+    low: float | None
+    """Lower end of its 95 % confidence interval; None for one seed."""
+    high: float | None
+    solved: int
+    """Number of seeds that were solved."""
+    seeds: int
+    env_steps: float
+    """Median over seeds."""
+    seconds: float
+    """Median over seeds."""
+    date: str
 
 
 def require_committed_code() -> None:
@@ -42,14 +64,13 @@ def require_committed_code() -> None:
         )
 
 
-def build_result(
-    preset: str, runs: Sequence[Mapping[str, Any]], threshold: float | None
-) -> dict[str, Any]:
-    """Returns the stored form of a group of finished seeds. `runs`: content of run.json and path of each.
+def build_result(preset: str, runs: Sequence[RunSummary], threshold: float | None) -> StoredResult:
+    """Returns the stored form of a group of finished seeds.
 
     All of them must have run at the same clean revision, else RunError is raised.
     """
-    revisions = sorted({run["revision"] for run in runs})
+    infos = [read_info(Path(run.path)) for run in runs]
+    revisions = sorted({info["revision"] for info in infos})
     if len(revisions) > 1 or not is_clean(revisions[0]):
         listed = ", ".join(revision or "unknown" for revision in revisions)
         raise RunError(
@@ -57,32 +78,38 @@ def build_result(
             fix="train them again in a clone that nobody edits meanwhile",
         )
     group = group_result(runs)
-    seeds = [run["seed"] for run in runs]
+    if group.mean is None or group.iqm is None:
+        raise RunError("no seed finished with a score", fix="train them again")
     return {
         "version": VERSION,
         "preset": preset,
-        "command": f"gymnast reproduce {preset} --seeds {len(seeds)}",
+        "command": f"gymnast reproduce {preset} --seeds {len(runs)}",
         "date": time.strftime("%Y-%m-%d"),
         "revision": revisions[0],
-        "versions": runs[0]["versions"],
-        "cpu": runs[0]["cpu"],
+        "versions": infos[0]["versions"],
+        "cpu": infos[0]["cpu"],
         "threshold": threshold,
         "seeds": [
             {
-                "seed": run["seed"],
-                "solved": run["solved"],
-                "score": run["score"],
-                "env_steps": run["clocks"]["env_steps"],
-                "seconds": run["clocks"]["seconds"],
-                "curves": learning_curves(Path(run["path"])),
+                "seed": info["seed"],
+                "solved": info["solved"],
+                "score": info["score"],
+                "env_steps": int(info["clocks"]["env_steps"]),
+                "seconds": info["clocks"]["seconds"],
+                "curves": learning_curves(Path(run.path)),
             }
-            for run in runs
+            for run, info in zip(runs, infos, strict=True)
+            if info["score"] is not None
         ],
-        **{key: group[key] for key in ("mean", "iqm", "low", "high", "solved")},
+        "mean": group.mean,
+        "iqm": group.iqm,
+        "low": group.low,
+        "high": group.high,
+        "solved": group.solved,
     }
 
 
-def learning_curves(run: Path) -> dict[str, dict[str, list[float]]]:
+def learning_curves(run: Path) -> dict[str, StoredCurve]:
     """Returns the learning curves of a run: mean raw returns of the last training episodes, and of each
     evaluation, with the env steps of the policy version that was evaluated."""
     with MetricStore(layout.METRICS.path(run)) as record:
@@ -90,7 +117,7 @@ def learning_curves(run: Path) -> dict[str, dict[str, list[float]]]:
     return {"training": _curve(rows, ""), "evaluation": _curve(rows, "eval:")}
 
 
-def _curve(rows: Sequence[Mapping[str, float]], prefix: str) -> dict[str, list[float]]:
+def _curve(rows: Sequence[Mapping[str, float]], prefix: str) -> StoredCurve:
     """Returns at most POINTS evenly spaced points, including the first and the last. `prefix`: ""
     for training, `eval:` for evaluations."""
     with_return = [row for row in rows if f"{prefix}episode/return" in row]
@@ -102,7 +129,7 @@ def _curve(rows: Sequence[Mapping[str, float]], prefix: str) -> dict[str, list[f
     }
 
 
-def save_result(result: Mapping[str, Any]) -> Path:
+def save_result(result: StoredResult) -> Path:
     """Writes the result of a preset to its file, replacing an earlier one, and returns the file."""
     path = _file(result["preset"])
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +141,7 @@ def save_result(result: Mapping[str, Any]) -> Path:
     return path
 
 
-def load_result(preset: str) -> dict[str, Any]:
+def load_result(preset: str) -> StoredResult:
     """Returns the stored result of a preset `ENV:variant`; raises UsageError if there is none."""
     path = _file(preset)
     if not path.exists():
@@ -128,57 +155,31 @@ def n_seeds(preset: str) -> int:
     return len(load_result(preset)["seeds"]) if _file(preset).exists() else 0
 
 
-def all_results() -> list[dict[str, Any]]:
+def all_results() -> list[StoredResult]:
     """Returns all stored results, sorted by preset."""
     return [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
 
 
-def variant_summaries(name: str) -> dict[str, dict[str, Any]]:
+def variant_summaries(name: str) -> dict[str, ResultSummary]:
     """Returns variant -> summary of its stored result, for one preset."""
-    results = {result["preset"].removeprefix(f"{name}:"): result for result in all_results()}
     return {
-        variant: {
-            **{key: result[key] for key in ("mean", "low", "high", "solved", "date")},
-            "seeds": len(result["seeds"]),
-            "env_steps": _median([entry["env_steps"] for entry in result["seeds"]]),
-            "seconds": _median([entry["seconds"] for entry in result["seeds"]]),
-        }
-        for variant, result in results.items()
-        if result["preset"] == f"{name}:{variant}"  # drops the results of other presets
+        result["preset"].removeprefix(f"{name}:"): _summary(result)
+        for result in all_results()
+        if result["preset"].rpartition(":")[0] == name
     }
 
 
-def verdict(stored_result: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Returns whether a repetition confirms the stored result, with the numbers.
-
-    It does if its mean is not below the stored interval (of the mean over seeds, or of the episodes of a
-    single seed), and if every seed that was solved is still solved.
-    """
-    now = group_result(runs)
-    by_seed = {entry["seed"]: entry for entry in stored_result["seeds"]}
-    same = [by_seed[run["seed"]] for run in runs if run["seed"] in by_seed]
-    # The interval over seeds does not exist for one seed; the lower of all bounds is the fairest floor.
-    floor = min(
-        [e["score"]["low"] for e in same] + [x for x in (stored_result["low"],) if x is not None]
+def _summary(result: StoredResult) -> ResultSummary:
+    return ResultSummary(
+        mean=result["mean"],
+        low=result["low"],
+        high=result["high"],
+        solved=result["solved"],
+        seeds=len(result["seeds"]),
+        env_steps=_median([entry["env_steps"] for entry in result["seeds"]]),
+        seconds=_median([entry["seconds"] for entry in result["seeds"]]),
+        date=result["date"],
     )
-    no_longer_solved = [
-        run["seed"]
-        for run in runs
-        if by_seed.get(run["seed"], {}).get("solved") and run.get("solved") is not True
-    ]
-    holds = now["mean"] is not None and now["mean"] >= floor and not no_longer_solved
-    identical = bool(same) and [e["score"] for e in same] == [run["score"] for run in runs]
-    return {
-        "preset": stored_result["preset"],
-        "holds": holds,
-        "identical": identical,
-        "seeds": [run["seed"] for run in runs],
-        "stored_same_seeds": _mean([e["score"]["mean"] for e in same]),
-        "stored": {key: stored_result[key] for key in ("mean", "low", "high", "iqm", "solved")},
-        "now": {key: now[key] for key in ("mean", "low", "high", "iqm", "solved")},
-        "floor": floor,
-        "seeds_no_longer_solved": no_longer_solved,
-    }
 
 
 def results_page() -> str:
@@ -217,7 +218,7 @@ def results_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(result: Mapping[str, Any]) -> str:
+def _line(result: StoredResult) -> str:
     """Returns the row of a stored result in the table of docs/results.md."""
     entries = result["seeds"]
     seconds = _median([e["seconds"] for e in entries])
@@ -237,15 +238,11 @@ def _line(result: Mapping[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _revision(result: Mapping[str, Any]) -> str:
+def _revision(result: StoredResult) -> str:
     recorded = result["revision"]
     if is_clean(recorded):
         return recorded[:12]
     return f"{recorded[:12]} **with uncommitted changes**" if recorded else "**unknown**"
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
 
 
 def _median(values: Sequence[float]) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from gymnast.config.config import Config
 from gymnast.config.live import with_live_changes
@@ -27,12 +26,12 @@ def settings_in_use(run: Run) -> tuple[Config, dict[str, str]]:
         source = CHANGED if event["kind"] == CHANGED else f"rule {event.get('rule', '')}".rstrip()
         for change in event.get("changes", ()) if event["kind"] in (CHANGED, "rule") else ():
             if change["key"] in live:
-                origins[change["key"]] = f"{source} at {event['env_steps']:,} env steps"
+                origins[change["key"]] = f"{source} at {event.get('env_steps', 0):,} env steps"
     return with_live_changes(config, live), origins
 
 
 def settings_of_environment(
-    name: str, overrides: Mapping[str, Any]
+    name: str, overrides: Mapping[str, object]
 ) -> tuple[str, Config, dict[str, str]]:
     """Returns the preset (with a note), the config, and key -> origin of the value.
 

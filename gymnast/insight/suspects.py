@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import Any
 
 from gymnast.config.numbers import format_number
 from gymnast.config.schedule import Position, Schedule
@@ -35,12 +34,16 @@ ENOUGH = 0.8
 
 @dataclass(frozen=True)
 class Evidence:
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     rows: Rows
     reference: Reference
 
     def column(self, key: str) -> list[float]:
         return [row[key] for row in self.rows if key in row]
+
+    def number(self, key: str, default: float) -> float:
+        """Returns the value of a setting that is a number."""
+        return float(str(self.settings.get(key, default)))
 
     def has_preset_value(self, key: str) -> bool:
         """True if this setting equals that of the preset, and stored runs of the preset solve the task."""
@@ -49,7 +52,10 @@ class Evidence:
 
 
 def find_suspects(
-    settings: Mapping[str, Any], rows: Rows, reference: Reference, already_changed: Collection[str]
+    settings: Mapping[str, object],
+    rows: Rows,
+    reference: Reference,
+    already_changed: Collection[str],
 ) -> list[Finding]:
     """Returns the findings for a run that failed. `settings`: dotted config key -> plain value;
     `already_changed`: settings that other findings already change."""
@@ -93,7 +99,7 @@ def _lr_ends_early(evidence: Evidence) -> Finding | None:
 def _weights_decay(evidence: Evidence) -> Finding | None:
     """Returns a finding if weight decay alone would shrink the weights considerably over the
     run."""
-    decay = float(evidence.settings.get("algo.weight_decay", 0.0))
+    decay = evidence.number("algo.weight_decay", 0.0)
     rates, updates = evidence.column("hyper/lr"), evidence.column("clock/updates")
     if not (decay and rates and updates) or evidence.has_preset_value("algo.weight_decay"):
         return None
@@ -132,7 +138,7 @@ def _short_horizon(evidence: Evidence) -> Finding | None:
 def _initial_noise(evidence: Evidence) -> Finding | None:
     """Returns a finding if the initial standard deviation of Box actions (`policy.log_std`) is far
     too small or too large."""
-    start = float(evidence.settings.get("policy.log_std", 0.0))
+    start = evidence.number("policy.log_std", 0.0)
     # The metric exists only for Box actions.
     if not evidence.column("policy/log_std") or NARROW <= start <= WIDE:
         return None

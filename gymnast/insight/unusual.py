@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 from gymnast.insight.causes import is_symptom
 from gymnast.insight.envelope import EnvelopeViolation
 from gymnast.insight.reference import Reference
+from gymnast.runs.info import AlertInfo
 from gymnast.text import formatting
 
 Rows = Sequence[Mapping[str, float]]
@@ -24,11 +24,11 @@ LIMIT = 8
 
 
 def unusual_facts(
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
     rows: Rows,
     reference: Reference,
     violations: Sequence[EnvelopeViolation],
-    alerts: Sequence[Mapping[str, Any]],
+    alerts: Sequence[AlertInfo],
 ) -> list[str]:
     """Returns at most LIMIT remarks about a run, the most unusual first. `settings`: dotted config
     key -> plain value; `violations`: metrics outside the envelope of healthy runs; `alerts`: its

@@ -75,11 +75,11 @@ def _wait_for_answer(run: Run, command: inbox.Command, seconds: float) -> dict[s
         run, command, seconds, lambda: not (wait_for_lock and lock.has_writer(run.path))
     )
     if answer is not None and answer["kind"] == "ended":
-        raise RunError(f"{run.id} ended before it could {command.kind}: {answer['why']}")
+        raise RunError(f"{run.id} ended before it could {command.kind}: {answer.get('why')}")
     if answer is not None and answer["kind"] == "command refused":
-        raise RunError(f"{run.id} did not {command.kind}: {answer['why']}")
+        raise RunError(f"{run.id} did not {command.kind}: {answer.get('why')}")
     if answer is not None and command.kind == "evaluate":
-        answer = {**answer, "score": _score(run, answer["env_steps"])}
+        answer = {**answer, "score": _score(run, answer.get("env_steps", 0))}
     return {"id": run.id, "command": command.kind, "status": run.status, "answer": answer}
 
 

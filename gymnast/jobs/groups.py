@@ -18,12 +18,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Protocol
 
 from gymnast.errors import UsageError
 from gymnast.processes import guard
 from gymnast.processes.parent import PARENT_PIPE
 from gymnast.runs import store
+from gymnast.runs.summary import RunScore, RunSummary
+
+if TYPE_CHECKING:
+    import numpy as np
 
 RESAMPLES = 10_000
 """Number of bootstrap samples for the confidence interval of a group."""
@@ -35,8 +39,8 @@ class Group:
     """The outcome of training a group of seeds."""
 
     id: str
-    runs: list[dict[str, Any]]
-    """run.json of each child that created a run, ordered by seed."""
+    runs: list[RunSummary]
+    """The runs that the children created, ordered by seed."""
     exit_codes: dict[int, int]
     """Seed -> exit code of its child; seeds that were never started are missing."""
     errors: dict[int, str]
@@ -84,12 +88,53 @@ def train_group(
     )
 
 
-def group_runs(runs_dir: Path, group: str) -> list[dict[str, Any]]:
+class SeedRun(Protocol):
+    """The run of one seed, as far as the result of its group depends on it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def seed(self) -> int | None: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def solved(self) -> bool | None: ...
+    @property
+    def score(self) -> RunScore | None: ...
+
+
+@dataclass(frozen=True)
+class SeedScore:
+    seed: int | None
+    id: str
+    status: str
+    score: RunScore | None
+
+
+@dataclass(frozen=True)
+class GroupResult:
+    """The scores of a group of seeds."""
+
+    runs: int
+    """Number of runs."""
+    scored: int
+    """Number of runs that finished with a score; only these enter the means."""
+    solved: int
+    scores: list[SeedScore]
+    mean: float | None
+    iqm: float | None
+    """Interquartile mean."""
+    low: float | None
+    """Lower end of the 95 % confidence interval of the mean over seeds; None for fewer than two."""
+    high: float | None
+
+
+def group_runs(runs_dir: Path, group: str) -> list[RunSummary]:
     """Returns the runs of a group, ordered by seed."""
-    return sorted(store.list_runs(runs_dir, f"group={group}"), key=lambda run: run["seed"])
+    return sorted(store.list_runs(runs_dir, f"group={group}"), key=lambda run: run.seed or 0)
 
 
-def group_result(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def group_result(runs: Sequence[SeedRun]) -> GroupResult:
     """Returns the scores of `runs` by seed, their mean and IQM, and a 95 % confidence interval of the mean
     over seeds.
 
@@ -101,27 +146,23 @@ def group_result(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     from gymnast.rl.statistics import interquartile_mean
 
-    scored = scored_runs(runs)
-    means = np.array([run["score"]["mean"] for run in scored], dtype=np.float64)
+    means = np.array([score.mean for score in final_scores(runs)], dtype=np.float64)
     low, high = bootstrap_interval(means.tolist()) or (None, None)
-    return {
-        "runs": len(runs),
-        "scored": len(scored),
-        "solved": sum(run.get("solved") is True for run in runs),
-        "scores": [
-            {"seed": run["seed"], "id": run["id"], "status": run["status"], "score": run["score"]}
-            for run in runs
-        ],
-        "mean": float(means.mean()) if len(means) else None,
-        "iqm": interquartile_mean(means) if len(means) else None,
-        "low": low,
-        "high": high,
-    }
+    return GroupResult(
+        runs=len(runs),
+        scored=len(means),
+        solved=sum(run.solved is True for run in runs),
+        scores=[SeedScore(run.seed, run.id, run.status, run.score) for run in runs],
+        mean=float(means.mean()) if len(means) else None,
+        iqm=interquartile_mean(means) if len(means) else None,
+        low=low,
+        high=high,
+    )
 
 
-def scored_runs(runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Returns the runs that finished with a score: a partial training would bias the mean."""
-    return [run for run in runs if run["status"] == "finished" and run.get("score") is not None]
+def final_scores(runs: Sequence[SeedRun]) -> list[RunScore]:
+    """Returns the scores of the runs that finished: a partial training would bias the mean."""
+    return [run.score for run in runs if run.status == "finished" and run.score is not None]
 
 
 def bootstrap_interval(values: Sequence[float]) -> tuple[float, float] | None:
@@ -150,7 +191,7 @@ def difference_interval(
     return float(low), float(high)
 
 
-def bootstrap_means(values: Sequence[float], purpose: str) -> Any:
+def bootstrap_means(values: Sequence[float], purpose: str) -> np.ndarray:
     """Returns the means of bootstrap samples of `values`, [RESAMPLES]. `purpose` names the random stream:
     different purposes give independent samples."""
     import numpy as np

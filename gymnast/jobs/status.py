@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,53 @@ def jobs(runs_dir: Path) -> list[dict[str, Any]]:
     folder = record.jobs_dir(runs_dir)
     states = queue.job_states(folder)
     return [_with_status(runs_dir, job, states) for job in record.read_all(folder)]
+
+
+@dataclass(frozen=True)
+class JobInfo:
+    """A background job. If its record cannot be read, `reason` says why."""
+
+    id: str
+    """The id of the job and of its run."""
+    status: str
+    """queued, starting, the status of its run, lost or unreadable."""
+    reason: str
+    """The reason for this status; may be empty."""
+    path: str
+    """Directory of its run."""
+    created: float
+    """Seconds since the epoch."""
+    target: str = ""
+    """The preset or environment that it trains: ENV[:VARIANT]."""
+    name: str = ""
+    seed: int | None = None
+    group: str | None = None
+    """Id of its group of seeds."""
+    pid: int | None = None
+    exit_code: int | None = None
+    words: str = ""
+    """The final message of its process."""
+
+
+def list_jobs(runs_dir: Path) -> list[JobInfo]:
+    """Returns every job, newest first."""
+    return [
+        JobInfo(
+            id=job["id"],
+            status=job["status"],
+            reason=job["reason"],
+            path=job["path"],
+            created=job["created"],
+            target=job.get("target") or "",
+            name=job.get("name") or "",
+            seed=job.get("seed"),
+            group=job.get("group"),
+            pid=job.get("pid"),
+            exit_code=job.get("exit_code"),
+            words=job.get("words") or "",
+        )
+        for job in jobs(runs_dir)
+    ]
 
 
 def live_jobs(runs_dir: Path) -> list[dict[str, Any]]:

@@ -11,39 +11,17 @@ in `checks/` combine several metrics.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import Any, Literal, TypedDict
 
 from gymnast.config.plain_value import PlainValue
+from gymnast.metrics.alert import Alert
 from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
 from gymnast.metrics.checks.check import Check, Remedy
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.ranges import KeyMonitor, MonitorState, RowMonitor
 from gymnast.metrics.run_history import HistoryState, Phase, RunHistory
 from gymnast.metrics.specs import metric_for_key
-
-
-@dataclass(frozen=True)
-class Alert:
-    id: str
-    """The key of a row and what is wrong with it: `policy/kl:high`."""
-    level: Literal["error", "warning"]
-    message: str
-    advice: str
-    first: int
-    """Env steps at which it was first raised."""
-    last: int
-    """Env steps of the latest row for which it was active."""
-    count: int
-    """Number of rows for which it was active."""
-    active: bool
-    changes: dict[str, PlainValue] = field(default_factory=dict[str, PlainValue])
-    """Advised settings: dotted config key -> value."""
-
-    @property
-    def key(self) -> str:
-        """The key of the row that the alert is about: `id` without the last part, which names the problem."""
-        return self.id.rpartition(":")[0]
 
 
 class AlertsState(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gymnast.metrics.explain import catalog, computation_and_checks
+from gymnast.metrics.explain import catalog, computation_and_checks, describe
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.specs import SECTIONS
 
@@ -52,7 +52,7 @@ def _entry(metric: Metric) -> str:
     lines = [f"### `{metric.name}`{unit}\n", f"{metric.description}\n"]
     facts = {
         "better": metric.better,
-        **computation_and_checks(metric),
+        **computation_and_checks(describe(metric)),
         "exact": "" if metric.exact else "no",
     }
     lines += [f"- {title}: {text}" for title, text in facts.items() if text]

@@ -1,11 +1,11 @@
-"""Explanations of metrics, as text and as plain values, for `gymnast metrics` and docs/metrics.md."""
+"""Explanations of metrics, as records and as text, for `gymnast metrics` and docs/metrics.md."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from gymnast.config.plain_value import PlainValue
 from gymnast.errors import UsageError
 from gymnast.metrics.families import components, matches, shaping
 from gymnast.metrics.metric import ANY, Bounds, Metric
@@ -19,6 +19,40 @@ from gymnast.metrics.specs import (
     split_key,
 )
 from gymnast.text.suggestions import did_you_mean
+
+
+@dataclass(frozen=True)
+class MetricInfo:
+    """The description of a metric."""
+
+    name: str
+    section: str
+    meaning: str
+    unit: str
+    """`share` for shares of 1; empty if it has none."""
+    better: str
+    """`higher`, `lower`, or empty."""
+    estimator: str
+    """How it is computed."""
+    window: str
+    """The rows or episodes that it is computed over."""
+    exact: bool
+    """Whether a repetition of the run gives the same value, bit for bit."""
+    digits: int
+    """Number of digits that are displayed."""
+    priority: int
+    """Its place in the live table; lower numbers are shown first."""
+    in_table: bool
+    bounds: tuple[float | None, float | None] | None
+    """Possible values, None for an open end; None if they depend on the task or there are none."""
+    bounds_text: str
+    healthy: tuple[float | None, float | None] | None
+    """Healthy values."""
+    healthy_text: str
+    """Empty if every value is healthy."""
+    if_low: str
+    """Advice if it is too low."""
+    if_high: str
 
 
 def catalog() -> Mapping[str, Metric]:
@@ -52,27 +86,26 @@ def find(name: str) -> Metric:
     return metric
 
 
-def metric_to_dict(metric: Metric) -> dict[str, PlainValue]:
-    """Returns one metric as plain values, for JSON."""
-    return {
-        "name": metric.name,
-        "section": metric.section,
-        "meaning": metric.description,
-        "unit": metric.unit,
-        "better": metric.better,
-        "estimator": metric.estimator,
-        "window": metric.window,
-        "exact": metric.exact,
-        "digits": metric.digits,
-        "priority": metric.priority,
-        "in_table": metric.in_table,
-        "bounds": _range(metric.bounds),
-        "bounds_text": bounds_text(metric),
-        "healthy": _range(metric.healthy),
-        "healthy_text": range_text(metric, metric.healthy),
-        "if_low": metric.if_low,
-        "if_high": metric.if_high,
-    }
+def describe(metric: Metric) -> MetricInfo:
+    return MetricInfo(
+        name=metric.name,
+        section=metric.section,
+        meaning=metric.description,
+        unit=metric.unit,
+        better=metric.better,
+        estimator=metric.estimator,
+        window=metric.window,
+        exact=metric.exact,
+        digits=metric.digits,
+        priority=metric.priority,
+        in_table=metric.in_table,
+        bounds=_range(metric.bounds),
+        bounds_text=bounds_text(metric),
+        healthy=_range(metric.healthy),
+        healthy_text="" if metric.healthy == ANY else range_text(metric, metric.healthy),
+        if_low=metric.if_low,
+        if_high=metric.if_high,
+    )
 
 
 def bounds_text(metric: Metric) -> str:
@@ -92,19 +125,19 @@ def range_text(metric: Metric, span: Bounds) -> str:
     return metric.format_range(span)
 
 
-def computation_and_checks(metric: Metric) -> dict[str, str]:
+def computation_and_checks(metric: MetricInfo) -> dict[str, str]:
     """Returns how a metric is computed and checked, title -> text; the text is empty where not applicable."""
     return {
         "estimator": metric.estimator,
         "window": metric.window,
-        "bounds": bounds_text(metric),
-        "healthy": "" if metric.healthy == ANY else range_text(metric, metric.healthy),
+        "bounds": metric.bounds_text,
+        "healthy": metric.healthy_text,
         "if low": metric.if_low,
         "if high": metric.if_high,
     }
 
 
-def page(metric: Metric) -> str:
+def page(metric: MetricInfo) -> str:
     """Returns the explanation of one metric, as `gymnast metrics NAME` prints it."""
     facts = {
         "unit": {"share": "share of 1, displayed in percent", "": "none"}.get(
@@ -114,27 +147,27 @@ def page(metric: Metric) -> str:
         **computation_and_checks(metric),
         "repeats": "bit for bit" if metric.exact else "no: it depends on wall time",
     }
-    lines = [metric.name, f"  {metric.description}", ""]
+    lines = [metric.name, f"  {metric.meaning}", ""]
     lines += [f"  {title:<10} {text}" for title, text in facts.items() if text]
     return "\n".join(lines)
 
 
-def listing() -> str:
-    """Returns all metrics by section, one per line; `*` marks the metrics of the live table."""
-    metrics = catalog()
-    width = max(map(len, metrics)) + 2
+def listing(metrics: Sequence[MetricInfo]) -> str:
+    """Returns metrics by section, one per line; `*` marks the metrics of the live table."""
+    width = max(len(metric.name) for metric in metrics) + 2
     lines: list[str] = []
     section = ""
-    for name, metric in metrics.items():
+    for metric in metrics:
         if metric.section != section:
             section = metric.section
             lines += ["", f"{section}: {SECTIONS[section]}"]
-        lines.append(f"{'*' if metric.in_table else ' '} {name:<{width}}{metric.description}")
+        lines.append(f"{'*' if metric.in_table else ' '} {metric.name:<{width}}{metric.meaning}")
     return "\n".join(lines[1:])
 
 
-def _range(span: Bounds | None) -> list[float | None] | None:
-    """Returns [low, high], None for an open end; None if the range depends on the task or there is none."""
+def _range(span: Bounds | None) -> tuple[float | None, float | None] | None:
+    """Returns the ends of a range, None for an open end; None if it depends on the task or there is none."""
     if span is None or callable(span):
         return None
-    return [end if math.isfinite(end) else None for end in span]
+    low, high = (end if math.isfinite(end) else None for end in span)
+    return low, high

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
 from gymnast.clock import CLOCKS
 from gymnast.config.plain_value import PlainValue
 from gymnast.errors import GymnastError
-from gymnast.metrics.alerts import Alert, Alerts
+from gymnast.metrics.alert import Alert
+from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.specs import Metric, split_key
 from gymnast.text.suggestions import did_you_mean
 

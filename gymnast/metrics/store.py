@@ -125,7 +125,8 @@ class MetricStore:
         """
         import numpy as np
 
-        schemas, ids, blobs = self._select(last)
+        schemas, found = self._select(last)
+        ids, blobs = [schema for _, schema, _ in found], [data for _, _, data in found]
         every_name = list(dict.fromkeys(n for key in dict.fromkeys(ids) for n in schemas[key]))
         selected = every_name if names is None else names
         columns = {name: np.full(len(ids), math.nan) for name in selected}
@@ -154,10 +155,18 @@ class MetricStore:
     def rows(self, last: int | None = None) -> Iterator[dict[str, float]]:
         """Yields the rows as they were written, each with its own keys, without superseded ones; with `last`,
         only the latest ones. Does not need NumPy."""
-        schemas, ids, blobs = self._select(last)
-        for key, blob in zip(ids, blobs, strict=True):
+        return (row for _, row in self.numbered_rows(last))
+
+    def numbered_rows(
+        self, last: int | None = None, *, after: int = 0, limit: int | None = None
+    ) -> Iterator[tuple[int, dict[str, float]]]:
+        """Yields what `rows` yields, each with its position, which grows in the order of writing. `after`:
+        only rows after this position; `limit`: at most that many, from the earliest on."""
+        schemas, found = self._select(last, after, limit)
+        for position, key, blob in found:
             names = schemas[key]
-            yield dict(zip(names, struct.unpack(f"<{len(names)}d", blob), strict=True))
+            row = dict(zip(names, struct.unpack(f"<{len(names)}d", blob), strict=True))
+            yield position, row
 
     def close(self) -> None:
         """Writes the pending rows and closes the file. A second call does nothing."""
@@ -188,21 +197,25 @@ class MetricStore:
             raise RunError("the metric store is closed", at=str(self.path))
         return self._db
 
-    def _select(self, last: int | None) -> tuple[dict[int, list[str]], list[int], list[bytes]]:
-        """Returns schema id -> names, and the schema id and the packed values of each row that is not
-        superseded, in chronological order. `last`: only the latest rows; None: all."""
+    def _select(
+        self, last: int | None, after: int = 0, limit: int | None = None
+    ) -> tuple[dict[int, list[str]], list[tuple[int, int, bytes]]]:
+        """Returns schema id -> names, and the position, the schema id and the packed values of each row that
+        is not superseded, in chronological order. `last`: only the latest rows; `after`: only rows after this
+        position; `limit`: only the first ones of these; None: all."""
         if self._db is None and not self._writes:
-            return {}, [], []
+            return {}, []
         with self._lock:
             if self._writes:
                 self.flush()
-            limit = -1 if last is None else last
-            query = "SELECT schema, data FROM rows WHERE superseded = 0 ORDER BY id DESC LIMIT ?"
-            rows = self._database.execute(query, (limit,)).fetchall()[::-1]
+            order, count = ("DESC", last) if last is not None else ("ASC", limit)
+            query = "SELECT id, schema, data FROM rows WHERE superseded = 0 AND id > ? ORDER BY id"
+            arguments = (after, -1 if count is None else count)
+            rows = self._database.execute(f"{query} {order} LIMIT ?", arguments).fetchall()
             # read after the rows, so that every schema they refer to is there
             schemas = self._database.execute("SELECT id, names FROM schemas").fetchall()
         names = {key: json.loads(text) for key, text in schemas}
-        return names, [key for key, _ in rows], [data for _, data in rows]
+        return names, rows[::-1] if last is not None else rows
 
     def _packed(self, row: Mapping[str, float]) -> tuple[int, int, int, bytes]:
         """Returns a row as the columns of the `rows` table: attempt, rollouts, schema id, packed values."""

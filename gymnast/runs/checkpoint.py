@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from gymnast.errors import CheckpointError, UnknownFormat
 from gymnast.runs import document, durable, formats, layout
+from gymnast.runs.info import Manifest
 from gymnast.runs.reference import select_step
 from gymnast.runs.run import read_info
 from gymnast.runs.tensors import pack, unpack
@@ -43,7 +44,7 @@ class Checkpoint:
     step: int
     """Number of env steps when it was written."""
     path: Path
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     files: Mapping[str, bytes] = field(repr=False)
     skipped_errors: tuple[str, ...] = ()
     """One message per newer checkpoint that is damaged, to be shown to the user."""
@@ -74,7 +75,7 @@ def write(
     step: int,
     *,
     tensors: Mapping[str, Mapping[str, np.ndarray]],
-    documents: Mapping[str, Any] | None = None,
+    documents: Mapping[str, object] | None = None,
     texts: Mapping[str, str] | None = None,
     reason: str,
 ) -> Path:
@@ -88,7 +89,7 @@ def write(
     files |= {f"{stem}.json": document.dumps(d).encode() for stem, d in (documents or {}).items()}
     files |= {name: text.encode() for name, text in (texts or {}).items()}
     hashes = {name: sha256(content).hexdigest() for name, content in files.items()}
-    manifest = {
+    manifest: Manifest = {
         "version": VERSION,
         "step": step,
         "reason": reason,
@@ -103,7 +104,7 @@ def copy(found: Checkpoint, folder: Path) -> Path:
     return _write_files(folder, found.files, found.manifest)
 
 
-def _write_files(folder: Path, files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> Path:
+def _write_files(folder: Path, files: Mapping[str, bytes], manifest: Manifest) -> Path:
     """Writes `files` (name -> content) and the manifest to a draft, publishes it under the name of the
     manifest's step and returns that directory. An identical checkpoint that exists already is kept. Raises
     CheckpointError if the file system fails."""
@@ -143,7 +144,7 @@ def read(path: Path) -> Checkpoint:
     return Checkpoint(manifest["step"], path, manifest, files)
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> Manifest:
     """Returns the manifest of the checkpoint in `path` alone, which is cheap; the files are not verified.
     Raises CheckpointError if it is damaged, UnknownFormat if it has another format version."""
     try:
@@ -161,14 +162,46 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def weights_sha256(manifest: Mapping[str, Any]) -> str | None:
+def weights_sha256(manifest: Manifest) -> str | None:
     """Returns a hash that is equal for checkpoints with the same policies; None without a policy file.
     `manifest`: that of a checkpoint."""
-    hashes: dict[str, str] = manifest["files"]
+    hashes = manifest["files"]
     names = sorted(n for n in hashes if n.startswith(WEIGHTS) and n.endswith(".safetensors"))
     if len(names) <= 1:
         return hashes[names[0]] if names else None
     return sha256("".join(hashes[name] for name in names).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class CheckpointInfo:
+    """A checkpoint, from its manifest."""
+
+    step: int
+    """Number of env steps when it was written."""
+    path: str
+    reason: str
+    """The reason why it was written: start, cadence, evaluation, ..."""
+    time: float
+    """Seconds since the epoch."""
+    sha256: str | None
+    """Hash that is equal for checkpoints with the same policies; None without a policy."""
+
+
+def describe(path: Path, *, verify: bool = False) -> CheckpointInfo:
+    """Describes the checkpoint in `path` from its manifest, which is cheap. `verify` also reads its files and
+    compares their hashes. Raises CheckpointError if it is damaged: without `verify`, only a missing or
+    unreadable manifest and missing files are noticed."""
+    manifest = read(path).manifest if verify else read_manifest(path)
+    for name in manifest["files"]:
+        if not (path / name).exists():
+            raise _damaged(path, f"{name} is missing")
+    return CheckpointInfo(
+        manifest["step"],
+        str(path),
+        manifest["reason"],
+        manifest["time"],
+        weights_sha256(manifest),
+    )
 
 
 def list_checkpoints(run_dir: Path) -> dict[int, Path]:
@@ -206,15 +239,19 @@ def latest(run_dir: Path) -> Checkpoint:
 def find(run_dir: Path, which: str | int) -> Checkpoint:
     """Reads the checkpoint `best`, `latest` or at an env step: `120832`, or `121k` if exactly one rounds to
     it. Raises CheckpointError if there is none, or if it is damaged."""
-    if which == "latest":
-        return latest(run_dir)
+    return latest(run_dir) if which == "latest" else read(locate(run_dir, which))
+
+
+def locate(run_dir: Path, which: str | int) -> Path:
+    """Returns the directory of the checkpoint `best` or at an env step, as in `find`, without reading it;
+    raises CheckpointError if there is none."""
     available = list_checkpoints(run_dir)
     step = (
         _best(run_dir) if which == "best" else select_step(list(available), which, at=str(run_dir))
     )
     if step not in available:
         raise CheckpointError(f"checkpoint {step} was deleted", at=str(run_dir), fix="use `latest`")
-    return read(available[step])
+    return available[step]
 
 
 def prune(run_dir: Path, keep: int, protect: Set[int] = frozenset()) -> None:

@@ -11,11 +11,11 @@ return, always.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from gymnast.runs.run import Run
+from gymnast.runs.summary import Learning, stored_learning
 
 RETURN_KEY = "eval:episode/return"
 LOW_KEY = "eval:episode/low"
@@ -57,7 +57,7 @@ class ClockAxis:
         return interpolate(env_steps, self._steps, self._values)
 
 
-def run_learning(run: Run, threshold: float | None, budget: float | None) -> dict[str, Any] | None:
+def run_learning(run: Run, threshold: float | None, budget: float | None) -> Learning | None:
     """Returns `summarize_learning` for the recorded rows of a run; None if it has no evaluation. `budget` is
     in env steps."""
     return summarize_learning(read_rows(run), threshold, budget)
@@ -65,14 +65,9 @@ def run_learning(run: Run, threshold: float | None, budget: float | None) -> dic
 
 def summarize_learning(
     rows: Sequence[Row], threshold: float | None, budget: float | None
-) -> dict[str, Any] | None:
-    """Returns how well a run trained; None if the rows have no evaluation.
-
-    `area` (None without a threshold, or if the first return already reaches it); `mean_return`; `unused`, the
-    fraction of the budget that was not used; `steps_to_threshold` and `seconds_to_threshold`, the env steps
-    and seconds until the lower bound of an evaluation reached the threshold (None if none did). `budget` is
-    in env steps; without one, the area covers the steps taken.
-    """
+) -> Learning | None:
+    """Returns how well a run trained; None if the rows have no evaluation. `budget` is in env steps; without
+    one, the area covers the steps taken."""
     steps, returns = curve_of(rows, "env_steps")
     if not steps:
         return None
@@ -88,21 +83,16 @@ def summarize_learning(
         share = (mean - start) / (threshold - start) if threshold > start else None
         reached = next((i for i, low in enumerate(lower_bounds(rows)) if low >= threshold), None)
     seconds = curve_of(rows, "seconds")[0]
-    return {
-        "area": share,
-        "unused": 1 - taken / end,
-        "mean_return": area(([*first, *steps, taken], heights), 0.0, taken),
-        "steps_to_threshold": None if reached is None else int(steps[reached]),
-        "seconds_to_threshold": None if reached is None else seconds[reached],
-    }
+    return Learning(
+        area=share,
+        unused=1 - taken / end,
+        mean_return=area(([*first, *steps, taken], heights), 0.0, taken),
+        steps_to_threshold=None if reached is None else int(steps[reached]),
+        seconds_to_threshold=None if reached is None else seconds[reached],
+    )
 
 
-def stored_learning(info: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Returns `learning` from run.json; None while the run is active, and for old runs without it."""
-    return info.get("learning") if info["status"] in ("finished", "stopped") else None
-
-
-def learning_so_far(run: Run, rows: Sequence[Row]) -> dict[str, Any] | None:
+def learning_so_far(run: Run, rows: Sequence[Row]) -> Learning | None:
     """Returns the summary in run.json or, for a run without one, computes it from `rows`."""
     info = run.info
     budget = _budget(run) if info["status"] == "finished" else None
@@ -138,6 +128,6 @@ def read_rows(run: Run) -> list[Row]:
 
 def _budget(run: Run) -> float | None:
     """Returns the budget in env steps after live changes; None if it is set in another unit."""
-    configured = (run.config_values().get("stop") or {}).get("env_steps")
+    configured = run.config_section("stop").get("env_steps")
     budget = run.info.get("live", {}).get("stop.env_steps", configured)
     return float(budget) if isinstance(budget, int | float) and budget > 0 else None

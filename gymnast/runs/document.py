@@ -13,7 +13,7 @@ from typing import Any
 TAG = "$float"
 
 
-def dumps(value: Any, *, indent: int | None = None) -> str:
+def dumps(value: object, *, indent: int | None = None) -> str:
     return json.dumps(_plain(value), indent=indent, allow_nan=False, ensure_ascii=False)
 
 
@@ -40,5 +40,5 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-def _restore(found: dict[str, Any]) -> Any:
-    return float(found[TAG]) if found.keys() == {TAG} else found
+def _restore(found: dict[str, object]) -> object:
+    return float(str(found[TAG])) if found.keys() == {TAG} else found

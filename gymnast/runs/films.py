@@ -3,14 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import document, durable, layout
 
 LOG = "film.log"
 """Output of the background process that makes films; in the same folder."""
+
+# The functional form: "return" is a keyword.
+FilmInfo = TypedDict(
+    "FilmInfo",
+    {
+        "path": str,
+        "kind": str,
+        "version": int,
+        "episode": int,
+        "which": str,
+        "seed": int,
+        "length": int,
+        "return": float,
+        "returns": dict[str, float],
+        "cast": dict[str, str],
+        "outcome": str,
+        "exact": bool,
+        "note": str,
+        "created": float,
+        "vec_steps": float,
+    },
+    total=False,
+)
+"""The description of a film as it is stored, with `path` and, for trackers, `vec_steps`."""
+
+
+@dataclass(frozen=True)
+class Film:
+    """A video of a stored episode or match. Without a description next to it, only `path` is known."""
+
+    path: str
+    is_best: bool
+    """Whether it shows the best checkpoint."""
+    kind: str = ""
+    """The kind of stored episode: eval, confirm or train."""
+    version: int | None = None
+    """Env steps of the policy."""
+    episode: int | None = None
+    """Index of the episode or match in its file."""
+    seed: int | None = None
+    length: int | None = None
+    raw_return: float | None = None
+    """None for a match."""
+    returns: dict[str, float] = field(default_factory=dict[str, float])
+    """Role -> mean return, of a match."""
+    cast: dict[str, str] = field(default_factory=dict[str, str])
+    """Role -> the policy or player that had it, in a match."""
+    outcome: str = ""
+    exact: bool = True
+    """Whether the replay was exactly as stored."""
+    note: str = ""
+    """How it differs, if it does."""
+    created: float | None = None
 
 
 def film_name(kind: str, version: int, episode: str) -> str:
@@ -23,21 +77,21 @@ def film_path(run: Path, kind: str, version: int, episode: str) -> Path:
     return layout.VIDEOS.path(run) / f"{film_name(kind, version, episode)}.mp4"
 
 
-def write_description(film: Path, description: Mapping[str, Any]) -> None:
+def write_description(film: Path, description: Mapping[str, object]) -> None:
     """Writes the description of a film into the .json file next to it."""
     durable.replace(film.with_suffix(".json"), document.dumps(dict(description), indent=1).encode())
 
 
-def read_description(film: Path) -> dict[str, Any]:
+def read_description(film: Path) -> FilmInfo:
     """Returns the description of a film with its `path`; only the path if it has no description."""
     try:
-        about = document.loads(film.with_suffix(".json").read_bytes())
+        about: FilmInfo = document.loads(film.with_suffix(".json").read_bytes())
     except (OSError, ValueError):
         about = {}
     return {**about, "path": str(film)}
 
 
-def films_with_steps(run: Path) -> list[dict[str, Any]]:
+def films_with_steps(run: Path) -> list[FilmInfo]:
     """Returns every film of the run in the directory `run` with the `vec_steps` of the policy it shows. A
     film of several policy versions is placed at the last one."""
     import numpy as np
@@ -45,21 +99,39 @@ def films_with_steps(run: Path) -> list[dict[str, Any]]:
     with MetricStore(layout.METRICS.path(run)) as record:
         rows = record.read(["clock/env_steps", "clock/vec_steps"])
     env_steps, vec_steps = rows["clock/env_steps"], rows["clock/vec_steps"]
-    films = list_films(run, None)
+    films = [read_description(film) for film in _files(run)]
     for film in films:
         rows_before = int(np.searchsorted(env_steps, film.get("version", np.inf), side="right"))
         film["vec_steps"] = float(vec_steps[rows_before - 1]) if rows_before else 0.0
     return films
 
 
-def list_films(run: Path, best: int | None) -> list[dict[str, Any]]:
-    """Returns the descriptions of all films of the run in the directory `run`. `best`: env steps of the best
-    checkpoint, None if there is none. Its films come first and have `is_best`: that of its best episode or,
-    for matches, all."""
-    films = [read_description(film) for film in sorted(layout.VIDEOS.path(run).glob("[!.]*.mp4"))]
-    for film in films:
-        of_best = best is not None and Path(film["path"]).name.startswith(
-            film_name("eval", best, "")
-        )
-        film["is_best"] = of_best and ("cast" in film or film["path"].endswith("-best.mp4"))
-    return sorted(films, key=lambda film: not film["is_best"])
+def list_films(run: Path, best: int | None) -> list[Film]:
+    """Returns all films of the run in the directory `run`. `best`: env steps of the best checkpoint, None if
+    there is none. Its films come first and have `is_best`: that of its best episode or, for matches, all."""
+    films = [_film(read_description(file), file, best) for file in _files(run)]
+    return sorted(films, key=lambda film: not film.is_best)
+
+
+def _files(run: Path) -> list[Path]:
+    return sorted(layout.VIDEOS.path(run).glob("[!.]*.mp4"))
+
+
+def _film(about: FilmInfo, file: Path, best: int | None) -> Film:
+    of_best = best is not None and file.name.startswith(film_name("eval", best, ""))
+    return Film(
+        path=str(file),
+        is_best=of_best and ("cast" in about or file.stem.endswith("-best")),
+        kind=about.get("kind", ""),
+        version=about.get("version"),
+        episode=about.get("episode"),
+        seed=about.get("seed"),
+        length=about.get("length"),
+        raw_return=about.get("return"),
+        returns=about.get("returns", {}),
+        cast=about.get("cast", {}),
+        outcome=about.get("outcome", ""),
+        exact=about.get("exact", True),
+        note=about.get("note", ""),
+        created=about.get("created"),
+    )

@@ -11,13 +11,14 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from gymnast.errors import RunError
 from gymnast.runs import durable, layout
+from gymnast.runs.info import EventInfo
 from gymnast.runs.run import ACTIVE, Run
 
 VERSION = layout.INBOX.version
@@ -36,7 +37,7 @@ class Command:
     kind: str
     by: str
     """The sender: "command line" or "keyboard"."""
-    assignments: dict[str, Any] = field(default_factory=dict[str, Any])
+    assignments: dict[str, object] = field(default_factory=dict[str, object])
     """Values for `set`: dotted key -> value, as in `--set`."""
 
 
@@ -49,7 +50,11 @@ class InvalidCommand:
 
 
 def send(
-    run: Run, kind: str, *, by: str = "command line", assignments: dict[str, Any] | None = None
+    run: Run,
+    kind: str,
+    *,
+    by: str = "command line",
+    assignments: Mapping[str, object] | None = None,
 ) -> Command:
     """Puts a command into the inbox of a run and returns it; raises RunError if no process is training the
     run. `kind`: one of KINDS; `by`: the sender; `assignments`: dotted key -> value, for `set`."""
@@ -61,7 +66,11 @@ def send(
 
 
 def write_command(
-    inbox: Path, kind: str, *, by: str = "command line", assignments: dict[str, Any] | None = None
+    inbox: Path,
+    kind: str,
+    *,
+    by: str = "command line",
+    assignments: Mapping[str, object] | None = None,
 ) -> Command:
     """Writes a command into the folder `inbox` and returns it. `kind`: one of KINDS, else ValueError; `by`:
     the sender; `assignments`: dotted key -> value, for `set`."""
@@ -100,7 +109,7 @@ def reject_file(unreadable: InvalidCommand) -> None:
 
 def wait_for_answer(
     run: Run, command: Command, seconds: float, until: Callable[[], bool] = lambda: True
-) -> dict[str, Any] | None:
+) -> EventInfo | None:
     """Waits for the event with which the run answers a command, and returns it; None if there is none within
     `seconds`.
 
@@ -118,7 +127,7 @@ def wait_for_answer(
     return None
 
 
-def find_answer(run: Run, command_id: str) -> dict[str, Any] | None:
+def find_answer(run: Run, command_id: str) -> EventInfo | None:
     """Returns the last recorded event with the id of this command; None if there is none."""
     found = [event for event in run.recorded_events() if event.get("id") == command_id]
     return found[-1] if found else None
@@ -141,21 +150,22 @@ def _read(file: Path) -> Command | InvalidCommand:
         return InvalidCommand(file, " ".join(str(problem).split()))
 
 
-def _command(name: str, content: Any) -> Command:
+def _command(name: str, content: object) -> Command:
     """Returns `content`, the parsed JSON of a command file, as a command; raises ValueError with the reason
     if it is not valid. `name`: the file name without suffix, which must be the id."""
     if not isinstance(content, dict):
         raise ValueError("it is not a JSON object")
-    if content.get("version") != VERSION:
-        raise ValueError(f"unknown version {content.get('version')} (expected {VERSION})")
-    kind, by, assignments = (content.get(key) for key in ("kind", "by", "assignments"))
-    if kind not in KINDS:
+    fields = cast("dict[str, object]", content)
+    if fields.get("version") != VERSION:
+        raise ValueError(f"unknown version {fields.get('version')} (expected {VERSION})")
+    kind, by, assignments = (fields.get(key) for key in ("kind", "by", "assignments"))
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"{kind!r} is not a command (known: {', '.join(KINDS)})")
-    if content.get("id") != name or not isinstance(by, str) or not isinstance(assignments, dict):
+    if fields.get("id") != name or not isinstance(by, str) or not isinstance(assignments, dict):
         raise ValueError(
             "it needs `id` (equal to the file name), `by` (a string) and `assignments` (an object)"
         )
-    return Command(name, kind, by, assignments)
+    return Command(name, kind, by, cast("dict[str, object]", assignments))
 
 
 def _no_number(text: str) -> float:

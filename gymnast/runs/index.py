@@ -11,10 +11,11 @@ import sqlite3
 from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from gymnast.errors import RunError
 from gymnast.runs import document, layout
+from gymnast.runs.info import RunInfo
 from gymnast.runs.run import read_info
 
 FILE = "index.db"
@@ -22,12 +23,19 @@ VERSION = 100 + layout.RUN.version
 """Schema version; the cache is rebuilt when its own layout or that of run.json changes."""
 
 Stamp = tuple[int, int, int]
-Entry = dict[str, Any]
+
+
+class UnreadableRun(NamedTuple):
+    problem: str
+    created: float
+    """Modification time of its run.json, in seconds since the epoch."""
+
+
+Entry = RunInfo | UnreadableRun
 
 
 def read_all(runs_dir: Path) -> list[tuple[Path, Entry]]:
-    """Returns the directory and run.json of every run in `runs_dir`; an unreadable run has only `problem` and
-    `created`."""
+    """Returns the directory and run.json of every run in `runs_dir`, or why it cannot be read."""
     stamps = _scan(runs_dir)
     if not stamps:
         return []
@@ -77,8 +85,10 @@ def _cached(file: Path, runs_dir: Path, stamps: dict[str, Stamp]) -> dict[str, E
             if name in known and known[name][0] == stamp:
                 entries[name] = document.loads(known[name][1])
             else:
-                entries[name] = _entry(runs_dir / name, stamp)
-                if "problem" not in entries[name]:  # it may become readable without a new file
+                entry = entries[name] = _entry(runs_dir / name, stamp)
+                if not isinstance(
+                    entry, UnreadableRun
+                ):  # it may become readable without a new file
                     fresh.append(name)
         deleted = known.keys() - stamps.keys()
         if fresh or deleted:
@@ -99,7 +109,9 @@ def _create_table(db: sqlite3.Connection) -> None:
         db.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _store(db: sqlite3.Connection, fresh: list[tuple[Any, ...]], deleted: Iterable[str]) -> None:
+def _store(
+    db: sqlite3.Connection, fresh: list[tuple[str, int, int, int, str]], deleted: Iterable[str]
+) -> None:
     with db:
         db.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", fresh)
         db.executemany("DELETE FROM runs WHERE name = ?", [(name,) for name in deleted])
@@ -113,4 +125,4 @@ def _entry(path: Path, stamp: Stamp) -> Entry:
     try:
         return read_info(path)
     except RunError as error:
-        return {"problem": str(error), "created": stamp[0] / 1e9}
+        return UnreadableRun(str(error), stamp[0] / 1e9)

@@ -6,15 +6,15 @@ import os
 import platform
 import socket
 from pathlib import Path
-from typing import Any
 
+from gymnast.runs.info import CpuInfo, MachineInfo
 from gymnast.runs.revision import revision
 
 PACKAGES = ("torch", "gymnasium", "numpy")
 _INSTRUCTIONS = ("sse4_2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
 
 
-def machine_info() -> dict[str, Any]:
+def machine_info() -> MachineInfo:
     """Returns the fields of run.json about this process, this machine and this installation."""
     return {
         "host": socket.gethostname(),
@@ -25,7 +25,7 @@ def machine_info() -> dict[str, Any]:
     }
 
 
-def cpu_info() -> dict[str, Any]:
+def cpu_info() -> CpuInfo:
     """Returns the CPU model, the number of cores and the instruction sets that affect float sums."""
     cpuinfo: dict[str, str] = {}
     try:

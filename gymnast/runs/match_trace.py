@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -14,6 +14,22 @@ from gymnast.runs import durable, layout
 from gymnast.runs.tensors import pack, read_header, unpack
 
 VERSION = layout.MATCHES.version
+
+
+class MatchInfo(TypedDict):
+    """The entry of one match in the header of a file."""
+
+    seed: int
+    cast: dict[str, str]
+    outcome: str
+    version: int
+    numbers: dict[str, float]
+
+
+class _Header(TypedDict):
+    match_version: int
+    meta: dict[str, object]
+    matches: list[MatchInfo]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +53,24 @@ class MatchTrace:
         return len(next(iter(self.actions.values())))
 
 
-def write_matches(path: Path, matches: Sequence[MatchTrace], meta: Mapping[str, Any]) -> None:
+def write_matches(path: Path, matches: Sequence[MatchTrace], meta: Mapping[str, object]) -> None:
     """Writes matches to a file, atomically; an existing file is replaced. `meta`: JSON values about all of
     them, such as the kind of evaluation."""
     arrays: dict[str, np.ndarray] = {}
-    header_entries: list[dict[str, Any]] = []
+    header_entries: list[MatchInfo] = []
     for i, match in enumerate(matches):
         for role in match.actions:
             arrays[f"{i}/action/{role}"] = match.actions[role]
             arrays[f"{i}/reward/{role}"] = match.rewards[role]
-        plain = ("seed", "cast", "outcome", "version", "numbers")
-        header_entries.append({name: getattr(match, name) for name in plain})
+        header_entries.append(
+            {
+                "seed": match.seed,
+                "cast": match.cast,
+                "outcome": match.outcome,
+                "version": match.version,
+                "numbers": match.numbers,
+            }
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     head = {"match_version": VERSION, "meta": dict(meta), "matches": header_entries}
     durable.replace(path, pack(arrays, head))
@@ -58,7 +81,7 @@ def read_matches(path: Path) -> list[MatchTrace]:
     read, is damaged or has another format version."""
     try:
         content = path.read_bytes()
-        header = read_header(content)
+        header: _Header = read_header(content)
         if header["match_version"] != VERSION:
             version = header["match_version"]
             problem = f"unknown match format {version} (this gymnast reads format {VERSION})"

@@ -15,14 +15,17 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from types import TracebackType
+from typing import Literal
 
 from gymnast.errors import RunError, UsageError
 from gymnast.runs import durable, layout, lock, store
 from gymnast.runs.run import ACTIVE, Run
+from gymnast.runs.summary import RunSummary
 
 Reason = Literal["running", "tagged", "best", "parent", "newest", "foreign"]
 """The reason why a run that matches the filter is kept."""
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
 TRASH = ".trash-"
 _AGES = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
@@ -51,14 +54,14 @@ def run_size(path: Path) -> int:
     return total
 
 
-def children(run_id: str, runs: Iterable[dict[str, Any]]) -> list[str]:
+def children(run_id: str, runs: Iterable[RunSummary]) -> list[str]:
     """Returns the ids of those of `runs` that were initialized with weights of the run `run_id`."""
-    return [run["id"] for run in runs if run.get("parent") == run_id]
+    return [run.id for run in runs if run.parent == run_id]
 
 
 def select_prunable(
-    runs: Sequence[dict[str, Any]], prune_filter: PruneFilter, matching: Sequence[dict[str, Any]]
-) -> tuple[list[dict[str, Any]], dict[str, Reason]]:
+    runs: Sequence[RunSummary], prune_filter: PruneFilter, matching: Sequence[RunSummary]
+) -> tuple[list[RunSummary], dict[str, Reason]]:
     """Returns the runs of `matching` (newest first) to prune, and run id -> reason for each one that
     satisfies the filter but is kept.
 
@@ -66,21 +69,19 @@ def select_prunable(
     """
     now = time.time()
     candidates = [run for run in matching if _satisfies(run, prune_filter, now)]
-    kept: dict[str, Reason] = {
-        run["id"]: "running" for run in candidates if run["status"] in ACTIVE
-    }
+    kept: dict[str, Reason] = {run.id: "running" for run in candidates if run.status in ACTIVE}
     if "tagged" not in prune_filter.ignored_protections:
-        kept |= {run["id"]: "tagged" for run in candidates if run.get("tags")}
+        kept |= {run.id: "tagged" for run in candidates if run.tags}
     if "best" not in prune_filter.ignored_protections:
-        kept |= dict.fromkeys({run["id"] for run in candidates} & _best(runs), "best")
+        kept |= dict.fromkeys({run.id for run in candidates} & _best(runs), "best")
     if "foreign" not in prune_filter.ignored_protections:
-        foreign = [run["id"] for run in candidates if layout.foreign_files(Path(run["path"]))]
+        foreign = [run.id for run in candidates if layout.foreign_files(Path(run.path))]
         kept |= dict.fromkeys(foreign, "foreign")
-    unprotected = [run["id"] for run in candidates if run["id"] not in kept]
+    unprotected = [run.id for run in candidates if run.id not in kept]
     kept |= dict.fromkeys(unprotected[: prune_filter.keep], "newest")
     if "parent" not in prune_filter.ignored_protections:
-        kept |= _parents(runs, {run["id"] for run in candidates} - kept.keys())
-    return [run for run in candidates if run["id"] not in kept], kept
+        kept |= _parents(runs, {run.id for run in candidates} - kept.keys())
+    return [run for run in candidates if run.id not in kept], kept
 
 
 def remove(run: Run) -> None:
@@ -120,30 +121,30 @@ def parse_age(age: str) -> float:
     return float(match[1]) * _AGES[match[2]]
 
 
-def _satisfies(run: dict[str, Any], prune_filter: PruneFilter, now: float) -> bool:
+def _satisfies(run: RunSummary, prune_filter: PruneFilter, now: float) -> bool:
     """Returns whether a run meets every condition of the filter. `now`: seconds since the epoch."""
     return (
-        (prune_filter.min_age is None or now - run["created"] > prune_filter.min_age)
-        and (not prune_filter.status or run["status"] in prune_filter.status)
-        and not (prune_filter.only_unsolved and run.get("solved") is True)
+        (prune_filter.min_age is None or now - run.created > prune_filter.min_age)
+        and (not prune_filter.status or run.status in prune_filter.status)
+        and not (prune_filter.only_unsolved and run.solved is True)
     )
 
 
-def _best(runs: Sequence[dict[str, Any]]) -> set[str]:
+def _best(runs: Sequence[RunSummary]) -> set[str]:
     """Returns the ids of those of `runs` that `@best` and, for each environment, `@best:ENV` refer to now."""
-    readable = [run for run in runs if run["status"] != "unreadable"]
-    groups = [readable, *([r for r in readable if r["env"] == e] for e in _envs(readable))]
-    return {found["id"] for group in groups if (found := store.best_run(group)) is not None}
+    readable = [run for run in runs if run.is_readable]
+    groups = [readable, *([r for r in readable if r.env == e] for e in _envs(readable))]
+    return {found.id for group in groups if (found := store.best_run(group)) is not None}
 
 
-def _envs(runs: Iterable[dict[str, Any]]) -> set[str]:
-    return {run["env"] for run in runs}
+def _envs(runs: Iterable[RunSummary]) -> set[str]:
+    return {run.env for run in runs}
 
 
-def _parents(runs: Sequence[dict[str, Any]], candidates: Collection[str]) -> dict[str, Reason]:
+def _parents(runs: Sequence[RunSummary], candidates: Collection[str]) -> dict[str, Reason]:
     """Returns those of `candidates` to keep, id -> `parent`: runs whose weights initialized, directly or over
     several runs, one that is not a candidate for deletion."""
-    parent_of = {run["id"]: run.get("parent") for run in runs}
+    parent_of = {run.id: run.parent for run in runs}
     kept: dict[str, Reason] = {}
     for run_id in parent_of.keys() - set(candidates):
         parent = parent_of.get(run_id)
@@ -154,7 +155,7 @@ def _parents(runs: Sequence[dict[str, Any]], candidates: Collection[str]) -> dic
 
 
 def _delete(trash: Path) -> None:
-    def unless_gone(_function: Any, _path: str, problem: Any) -> None:
+    def unless_gone(_function: object, _path: str, problem: ExcInfo) -> None:
         if not isinstance(problem[1], FileNotFoundError):  # another process deleted it first
             raise problem[1]
 

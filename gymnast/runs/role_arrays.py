@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypeVar
+
+T = TypeVar("T")
 
 POLICY = "policy"
 """Stem of a checkpoint's file with the parameters of all policies."""
 
 
-def add_role_prefix(by_role: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def add_role_prefix(by_role: Mapping[str, Mapping[str, T]]) -> dict[str, T]:
     """Returns the arrays of all roles (role -> name -> array) in one mapping, named `ROLE/name`."""
     return {f"{role}/{name}": a for role, arrays in by_role.items() for name, a in arrays.items()}
 
 
-def arrays_of_role(role: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+def arrays_of_role(role: str, arrays: Mapping[str, T]) -> dict[str, T]:
     """Returns the arrays of one role, named without the prefix `ROLE/`."""
     return strip_prefix(f"{role}/", arrays)
 
 
-def strip_prefix(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+def strip_prefix(prefix: str, arrays: Mapping[str, T]) -> dict[str, T]:
     """Returns the arrays whose names start with `prefix`, with that prefix removed."""
     return {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}

@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from gymnast.errors import RunError
 from gymnast.runs import document, durable, events, formats, layout, lock
+from gymnast.runs.info import EventInfo, RunInfo
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ class Run:
         env: str = "",
         algo: str = "",
         reserved_dir: Path | None = None,
-        **more: Any,
+        **more: object,
     ) -> Run:
         """Creates a run in a new directory below `runs_dir`, or in `reserved_dir`, a directory from
         `create_run_dir`.
@@ -66,7 +67,7 @@ class Run:
         now = time.time()
         path = reserved_dir or create_run_dir(runs_dir)
         run = Run(path)
-        fields = {
+        fields: dict[str, object] = {
             "version": layout.RUN.version,
             "id": path.name,
             "name": name,
@@ -121,11 +122,11 @@ class Run:
         return layout.INBOX.path(self.path)
 
     @property
-    def info(self) -> dict[str, Any]:
+    def info(self) -> RunInfo:
         """The content of run.json now. Its status is the last one written; see `Run.status`."""
         return read_info(self.path)
 
-    def update(self, **fields: Any) -> None:
+    def update(self, **fields: object) -> None:
         """Changes fields of run.json; safe if other processes update it at the same time. Raises ValueError
         for a status that is not one of STATUSES."""
         status = fields.get("status", "running")
@@ -133,11 +134,11 @@ class Run:
             raise ValueError(f"status {status!r} is not one of {', '.join(STATUSES)}")
         self.update_with(lambda _: fields)
 
-    def update_with(self, fields: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def update_with(self, fields: Callable[[RunInfo], Mapping[str, object]]) -> None:
         """Changes fields of run.json to `fields(info)`, computed from its current content under a lock."""
         with lock.exclusive(self.path / ".update-lock"):
             before = self.info
-            changed = before | fields(before) | {"updated": time.time()}
+            changed = {**before, **fields(before), "updated": time.time()}
             durable.replace(layout.RUN.path(self.path), document.dumps(changed, indent=1).encode())
 
     def tag(self, tags: Sequence[str], *, remove: bool = False) -> None:
@@ -146,7 +147,7 @@ class Run:
         for tag in tags:
             check_tag(tag)
 
-        def new_fields(info: dict[str, Any]) -> dict[str, Any]:
+        def new_fields(info: RunInfo) -> Mapping[str, object]:
             others = [tag for tag in info["tags"] if tag not in tags]
             return {"tags": others if remove else list(dict.fromkeys([*info["tags"], *tags]))}
 
@@ -165,7 +166,9 @@ class Run:
         """Status as a reader sees it, which includes `lost`; see `derived_status`."""
         return derived_status(self.path, self.info)
 
-    def record_event(self, kind: str, counters: Mapping[str, int | float], **detail: Any) -> None:
+    def record_event(
+        self, kind: str, counters: Mapping[str, int | float], **detail: object
+    ) -> None:
         """Appends an event to events.jsonl; it is on disk when this returns. `counters`: clock -> count at
         the event; `detail`: further fields of the event."""
         event = {"time": time.time(), "kind": kind, **counters, **detail}
@@ -176,7 +179,7 @@ class Run:
         there differently."""
         self.record_event(events.SUPERSEDED, {"rollouts": after_rollouts})
 
-    def events(self) -> list[dict[str, Any]]:
+    def events(self) -> list[EventInfo]:
         """Returns the valid events, in order, without superseded ones and their markers."""
         return events.valid_events(self.recorded_events())
 
@@ -201,11 +204,16 @@ class Run:
         file = layout.CONFIG.path(self.path)
         return load(_text(file), at=str(file))
 
-    def config_values(self) -> dict[str, Any]:
+    def config_values(self) -> dict[str, object]:
         """Returns the config as nested plain values without validating them, whichever version wrote it."""
         from ruamel.yaml import YAML
 
         return YAML(typ="safe", pure=True).load(_text(layout.CONFIG.path(self.path))) or {}
+
+    def config_section(self, name: str) -> dict[str, object]:
+        """Returns one section of `config_values`, e.g. `facts`; empty if the config lacks it."""
+        section = self.config_values().get(name)
+        return cast("dict[str, object]", section) if isinstance(section, dict) else {}
 
     def write_config(self, config: str, provenance: Mapping[str, str]) -> None:
         """Writes the resolved config (YAML) and the origin of each of its values."""
@@ -221,7 +229,7 @@ class Run:
         return f"Run({str(self.path)!r})"
 
     def _write_files(
-        self, config: str, provenance: Mapping[str, str], fields: dict[str, Any]
+        self, config: str, provenance: Mapping[str, str], fields: Mapping[str, object]
     ) -> None:
         """Writes the files of a new run; run.json comes last, because it makes the directory a run."""
         for folder in (self.checkpoints, self.traces, self.inbox):
@@ -230,7 +238,7 @@ class Run:
         durable.replace(layout.RUN.path(self.path), document.dumps(fields, indent=1).encode())
         durable.sync_directory(self.path.parent)
 
-    def recorded_events(self) -> Iterator[dict[str, Any]]:
+    def recorded_events(self) -> Iterator[EventInfo]:
         """Yields every recorded event, superseded or not."""
         try:
             lines = layout.EVENTS.path(self.path).read_bytes().splitlines()
@@ -243,7 +251,7 @@ class Run:
                 continue
 
 
-def read_info(path: Path) -> dict[str, Any]:
+def read_info(path: Path) -> RunInfo:
     """Returns run.json of the run directory `path`; raises RunError if it has none or its format is
     unknown."""
     file = layout.RUN.path(path)
@@ -253,14 +261,14 @@ def read_info(path: Path) -> dict[str, Any]:
         raise RunError("is not a run: it has no run.json", at=str(path)) from None
     except (OSError, ValueError) as error:
         raise RunError(f"cannot be read: {error}", at=str(file)) from error
-    version = info.get("version") if isinstance(info, dict) else None
+    version = info.get("version") if hasattr(info, "get") else None
     if version != layout.RUN.version:
         problem, fix = formats.version_error("run", version, layout.RUN.version)
         raise RunError(problem, at=str(file), fix=fix)
     return info
 
 
-def derived_status(path: Path, info: Mapping[str, Any]) -> str:
+def derived_status(path: Path, info: RunInfo) -> str:
     """Returns the status as a reader sees it: `lost` if the writer of an active run is dead. `info`: the
     content of run.json in the directory `path`.
 

@@ -7,33 +7,35 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from gymnast.errors import RunError, UsageError
+from gymnast.errors import CheckpointError, RunError, UsageError
 from gymnast.runs import checkpoint, durable, index, layout, lock, reference
+from gymnast.runs.info import RunInfo
 from gymnast.runs.run import Run, derived_status
+from gymnast.runs.summary import RunSummary, summarize, summarize_unreadable
 
+RunsDir = str | Path | None
+"""A runs directory; None is GYMNAST_RUNS or ./runs."""
 RUNS_DIR_VAR = "GYMNAST_RUNS"
 FILTER_FIELDS = ("id", "name", "preset", "env", "algo", "status", "seed", "group", "tag", "solved")
 """Fields that a filter may name as FIELD=VALUE; plain words are searched for in the text fields."""
 
 
-def runs_dir(option: str | Path | None = None) -> Path:
+def runs_dir(option: RunsDir = None) -> Path:
     """Returns the given directory, else GYMNAST_RUNS, else ./runs; it need not exist."""
     return Path(option or os.environ.get(RUNS_DIR_VAR) or "runs").expanduser()
 
 
-def list_runs(directory: Path, filter: str = "") -> list[dict[str, Any]]:
-    """Returns run.json of every run in `directory` that matches, newest first, with `path` and the derived
-    status.
+def list_runs(directory: Path, filter: str = "") -> list[RunSummary]:
+    """Returns every run in `directory` that matches, newest first.
 
     `filter`: words, all of which must match: FIELD=VALUE (see FILTER_FIELDS) or text to search for; empty for
     all runs. A run that cannot be read is listed with status `unreadable` and its `problem`.
     """
     listed = [_listed(path, info) for path, info in index.read_all(directory)]
     words = filter.split()
-    chosen = [info for info in listed if all(_matches(info, word) for word in words)]
-    return sorted(chosen, key=lambda info: (info["created"], info["id"]), reverse=True)
+    chosen = [run for run in listed if all(_matches(run, word) for word in words)]
+    return sorted(chosen, key=lambda run: (run.created, run.id), reverse=True)
 
 
 def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
@@ -56,10 +58,31 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
         fix = "train one (`gymnast train CartPole-v1`), or name another directory with --runs DIR"
         raise RunError(f"there are no runs in {directory}, so no {name!r}", fix=fix)
     try:
-        return Run(Path(_choose(name, runs)["path"])), which
+        return Run(Path(_choose(name, runs).path)), which
     except RunError:
         _refuse_unknown_checkpoint(name, directory)
         raise
+
+
+def find_run(name: str, directory: Path) -> Run | None:
+    """Returns the run named `name`; None if it names a preset, or no run and so perhaps an environment.
+    Raises RunError if `@...` or `NAME:CHECKPOINT` does not exist: these can only be runs."""
+    from gymnast.config import presets
+
+    # `@last` and `NAME:120k` can only be runs. Else a preset comes first: a run named like an environment
+    # must not change what `gymnast config show CartPole-v1` prints.
+    must_be_run = name.startswith("@") or reference.split_reference(name)[1] is not None
+    env = presets.split_target(name)[0] if not must_be_run else ""
+    if env and (preset := presets.find_preset(env)).path is not None and preset.name == env:
+        return None
+    try:
+        return resolve(name, directory)[0]
+    except CheckpointError:  # the run exists
+        raise
+    except RunError:
+        if must_be_run:
+            raise
+        return None
 
 
 def _refuse_unknown_checkpoint(ref: str, directory: Path) -> None:
@@ -91,33 +114,31 @@ def reserve_name(name: str, directory: Path) -> Iterator[None]:
 def ensure_name_free(name: str, directory: Path) -> None:
     """Raises RunError if a run or a group of seeds has this name already."""
     for run in list_runs(directory) if name else ():
-        if name in (run.get("name"), run["id"]):
-            fix = f"choose another name, or continue that run: gymnast resume {run['id']}"
-            raise RunError(f"the name {name!r} is taken by {run['id']} ({run['status']})", fix=fix)
-        if name == run.get("group"):
+        if name in (run.name, run.id):
+            fix = f"choose another name, or continue that run: gymnast resume {run.id}"
+            raise RunError(f"the name {name!r} is taken by {run.id} ({run.status})", fix=fix)
+        if name == run.group:
             problem = f"the name {name!r} is taken by a group of seeds"
             raise RunError(problem, fix="choose another name")
 
 
-def best_run(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def best_run(runs: Sequence[RunSummary]) -> RunSummary | None:
     """Returns the run with the highest lower bound of its score; ties go to the one with fewer env steps.
     None if no run has a score with a lower bound."""
     scored = [(low, run) for run in runs if (low := _low(run)) is not None]
-    rank = [
-        (-low, run["clocks"].get("env_steps", math.inf), i) for i, (low, run) in enumerate(scored)
-    ]
+    rank = [(-low, run.clocks.get("env_steps", math.inf), i) for i, (low, run) in enumerate(scored)]
     return scored[min(rank)[2]][1] if rank else None
 
 
-def _choose(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _choose(name: str, runs: Sequence[RunSummary]) -> RunSummary:
     """Returns the one of `runs` (newest first) with this id or, if there is none, this name or, if there is
     none, an id that starts with it; `@last` and `@best` are keywords. Raises RunError if there is none or
     several."""
     if name.startswith("@"):
-        return _choose_by_keyword(name, [run for run in runs if run["status"] != "unreadable"])
-    found = [run for run in runs if run["id"] == name]
-    found = found or [run for run in runs if name and run.get("name") == name]
-    found = found or [run for run in runs if name and run["id"].startswith(name)]
+        return _choose_by_keyword(name, [run for run in runs if run.is_readable])
+    found = [run for run in runs if run.id == name]
+    found = found or [run for run in runs if name and run.name == name]
+    found = found or [run for run in runs if name and run.id.startswith(name)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -126,70 +147,76 @@ def _choose(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     raise RunError(f"no run is called {name!r}", fix=_nearest(name, runs))
 
 
-def _choose_by_keyword(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _choose_by_keyword(name: str, runs: Sequence[RunSummary]) -> RunSummary:
     """Returns the one of `runs` (newest first) that `@last`, `@best` or `@best:ENV` refers to; raises
     RunError if there is none, or for another keyword."""
     rank, _, env = name.partition(":")
     if rank == "@last" and not env and runs:
         return runs[0]
     if rank == "@best":
-        found = best_run([run for run in runs if not env or env in _env_names(run)])
+        found = best_run([run for run in runs if not env or _is_of_env(run, env)])
         if found is not None:
             return found
         where = f" of {env}" if env else ""
-        known = ", ".join(sorted({run["env"] for run in runs if _low(run) is not None}))
+        known = ", ".join(sorted({run.env for run in runs if _low(run) is not None}))
         raise RunError(f"no run{where} has a score", fix=f"scored so far: {known or 'none'}")
     raise RunError(f"{name!r} does not name a run", fix="use @last, @best or @best:ENV")
 
 
-def _env_names(run: dict[str, Any]) -> tuple[str, ...]:
-    """Returns what ENV in `@best:ENV` may be for this run: its env id, preset, or preset without variant."""
-    from gymnast.config.presets import split_target
+def _is_of_env(run: RunSummary, env: str) -> bool:
+    """Returns whether `@best:ENV` may refer to this run: ENV is its env id, its preset, or its preset without
+    the variant."""
+    if env in (run.env, run.preset):
+        return True
+    if not run.preset.startswith(f"{env}:"):
+        return False
+    from gymnast.config.presets import split_target  # imports pydantic, which takes long
 
-    return run["env"], run["preset"], split_target(run["preset"])[0]
-
-
-def _listed(path: Path, info: dict[str, Any]) -> dict[str, Any]:
-    if "problem" in info:
-        found = {"id": path.name, "status": "unreadable", **info}
-    else:
-        found = info | {"status": derived_status(path, info)}
-    return found | {"path": str(path)}
+    return split_target(run.preset)[0] == env
 
 
-def _matches(info: dict[str, Any], word: str) -> bool:
+def _listed(path: Path, entry: RunInfo | index.UnreadableRun) -> RunSummary:
+    if isinstance(entry, index.UnreadableRun):
+        return summarize_unreadable(path, entry.problem, entry.created)
+    try:
+        return summarize(path, entry, derived_status(path, entry))
+    except (KeyError, TypeError) as error:  # written or edited by hand
+        problem = f"{layout.RUN.path(path)}: is incomplete: {error}"
+        return summarize_unreadable(path, problem, entry.get("created", 0.0))
+
+
+def _matches(run: RunSummary, word: str) -> bool:
     """Returns whether a run matches one word of a filter: FIELD=VALUE, equal except for letter case, or a
     text that its id, name, preset, status, group or a tag contains. A run without a threshold matches
     solved=false. Raises UsageError for an unknown field."""
     field, equals, wanted = word.partition("=")
     if not equals:
-        texts = [info.get(f) for f in ("id", "name", "preset", "status", "group")]
-        texts += info.get("tags", ())
-        return any(word.casefold() in str(text or "").casefold() for text in texts)
+        texts = (run.id, run.name, run.preset, run.status, run.group or "", *run.tags)
+        return any(word.casefold() in text.casefold() for text in texts)
     if field not in FILTER_FIELDS:
         fix = f"use one of {', '.join(FILTER_FIELDS)}, or plain text"
         raise UsageError(f"runs cannot be filtered by {field!r}", fix=fix)
     if field == "tag":
-        return wanted in info.get("tags", ())
-    value = info.get(field)
-    if isinstance(value, bool) or field == "solved":
-        return bool(value) == (wanted.casefold() in ("true", "yes", "on", "1"))
+        return wanted in run.tags
+    if field == "solved":
+        return bool(run.solved) == (wanted.casefold() in ("true", "yes", "on", "1"))
+    value = getattr(run, field)
     return str(value if value is not None else "").casefold() == wanted.casefold()
 
 
-def _low(run: dict[str, Any]) -> float | None:
-    low = (run.get("score") or {}).get("low")
+def _low(run: RunSummary) -> float | None:
+    low = None if run.score is None else run.score.low
     return low if low is not None and math.isfinite(low) else None
 
 
-def _candidate(run: dict[str, Any]) -> str:
-    return "  ".join(filter(None, (run["id"], run.get("name"), run.get("preset"), run["status"])))
+def _candidate(run: RunSummary) -> str:
+    return "  ".join(filter(None, (run.id, run.name, run.preset, run.status)))
 
 
-def _nearest(name: str, runs: Sequence[dict[str, Any]]) -> str:
+def _nearest(name: str, runs: Sequence[RunSummary]) -> str:
     """Returns the suggestion for an unknown reference to a run: up to three similar ids and names."""
     from difflib import get_close_matches
 
-    names = {run["id"] for run in runs} | {run["name"] for run in runs if run.get("name")}
+    names = {run.id for run in runs} | {run.name for run in runs if run.name}
     near = get_close_matches(name, names, n=3)
     return f"did you mean {' or '.join(near)}?" if near else "see `gymnast runs`"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _METADATA_KEY, _RECORDS = "gymnast", "records"
 
 
-def pack(arrays: Mapping[str, np.ndarray], header: Mapping[str, Any] | None = None) -> bytes:
+def pack(arrays: Mapping[str, np.ndarray], header: Mapping[str, object] | None = None) -> bytes:
     """Returns arrays and `header` (JSON values by name) as the bytes of a safetensors file. A structured
     array [...] is stored as uint8 [..., itemsize]; its dtype is added to the header under `records`."""
     import numpy as np
@@ -47,7 +47,7 @@ def unpack(content: bytes) -> dict[str, np.ndarray]:
     return arrays
 
 
-def read_header(content: bytes) -> dict[str, Any]:
+def read_header(content: bytes) -> Any:
     """Returns the `header` that was passed to `pack`, with the dtypes of structured arrays under `records`.
     `content`: the bytes of the file, which starts with the length of its JSON header (8 bytes)."""
     length = int.from_bytes(content[:8], "little")

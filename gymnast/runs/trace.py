@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -36,6 +36,24 @@ _NUMBER = "number:"
 KEPT_INDICES = "kept"
 """Key in the meta of a thinned evaluation: the indices of the episodes that were kept. The keys `episodes`
 (count) and `mean` (return) then describe all episodes before thinning."""
+
+
+class TraceMeta(TypedDict, total=False):
+    """The fields that are stored about all episodes of a file."""
+
+    kind: str
+    """train, eval or confirm."""
+    version: int
+    """Env steps of the policy or, for training episodes, of the checkpoint."""
+    kept: list[int]
+    """KEPT_INDICES, of a thinned evaluation."""
+    episodes: int
+    mean: float
+
+
+class _Header(TypedDict):
+    version: int
+    meta: TraceMeta
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +86,7 @@ class Trace:
         return len(self.reward)
 
 
-def write_traces(path: Path, episodes: Sequence[Trace], meta: Mapping[str, Any]) -> None:
+def write_traces(path: Path, episodes: Sequence[Trace], meta: Mapping[str, object]) -> None:
     """Writes or replaces a file with episodes of one environment and one policy, atomically. `meta`: JSON
     values about all of them, such as the kind of evaluation. Raises ValueError if the arrays of an episode
     differ in length."""
@@ -112,20 +130,78 @@ def read_traces(path: Path) -> list[Trace]:
     for i in range(len(offset) - 1):
         steps = slice(offset[i], offset[i + 1])
         obs_range = slice(obs_offset[i], obs_offset[i + 1])
-        per_episode: dict[str, Any] = {name: arrays[name][i].item() for name in _PER_EPISODE}
-        per_step: dict[str, Any] = {name: arrays[name][steps] for name in _PER_STEP}
         obs = (
             all_obs[obs_range] if all_obs is not None and obs_range.stop > obs_range.start else None
         )
         numbers = {name: column[i].item() for name, column in number_columns.items()}
         numbers = {name: number for name, number in numbers.items() if not math.isnan(number)}
-        episodes.append(Trace(**per_episode, **per_step, obs=obs, numbers=numbers))
+        episodes.append(
+            Trace(
+                seed=arrays["seed"][i].item(),
+                action=arrays["action"][steps],
+                reward=arrays["reward"][steps],
+                value=arrays["value"][steps],
+                dist=arrays["dist"][steps],
+                obs=obs,
+                terminated=arrays["terminated"][i].item(),
+                truncated=arrays["truncated"][i].item(),
+                raw_return=arrays["raw_return"][i].item(),
+                env=arrays["env"][i].item(),
+                version=arrays["version"][i].item(),
+                numbers=numbers,
+            )
+        )
     return episodes
 
 
-def read_meta(path: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class EpisodeTable:
+    """The episodes of a file without their steps, one list per field."""
+
+    number: list[int]
+    """Number in the whole evaluation, of which only some episodes may have been kept."""
+    seed: list[int]
+    length: list[int]
+    raw_return: list[float]
+    terminated: list[bool]
+    env: list[int]
+    numbers: list[dict[str, float]]
+
+
+def read_episode_table(path: Path) -> EpisodeTable:
+    """Returns the table of a file's episodes; reads only the arrays with one number per episode. Raises
+    RunError as `read_traces`."""
+    from safetensors import SafetensorError, safe_open
+
+    meta = read_meta(path)
+    try:
+        with safe_open(path, framework="numpy") as file:
+            columns = {name: file.get_tensor(name) for name in (*_PER_EPISODE, "offset")}
+            number_columns = {
+                name.removeprefix(_NUMBER): file.get_tensor(name).tolist()
+                for name in file.keys()  # noqa: SIM118 - not a mapping
+                if name.startswith(_NUMBER)
+            }
+    except (SafetensorError, OSError) as error:
+        raise RunError(f"traces are damaged: {error}", at=str(path)) from error
+    length = np.diff(columns["offset"]).tolist()
+    return EpisodeTable(
+        number=meta.get("kept", list(range(len(length)))),
+        seed=columns["seed"].tolist(),
+        length=length,
+        raw_return=columns["raw_return"].tolist(),
+        terminated=columns["terminated"].tolist(),
+        env=columns["env"].tolist(),
+        numbers=[
+            {name: c[i] for name, c in number_columns.items() if not math.isnan(c[i])}
+            for i in range(len(length))
+        ],
+    )
+
+
+def read_meta(path: Path) -> TraceMeta:
     """Returns the `meta` that was passed to `write_traces`."""
-    return _header(path, _content(path))["meta"]
+    return _header(path, _head(path))["meta"]
 
 
 def _offsets(lengths: Sequence[int]) -> np.ndarray:
@@ -151,11 +227,21 @@ def _content(path: Path) -> bytes:
         raise RunError(f"traces cannot be read: {error.strerror}", at=str(path)) from error
 
 
-def _header(path: Path, content: bytes) -> dict[str, Any]:
+def _head(path: Path) -> bytes:
+    """Returns the beginning of a safetensors file, up to the end of its header."""
+    try:
+        with path.open("rb") as file:
+            length = file.read(8)
+            return length + file.read(int.from_bytes(length, "little"))
+    except (OSError, OverflowError, MemoryError) as error:
+        raise RunError(f"traces cannot be read: {error}", at=str(path)) from error
+
+
+def _header(path: Path, content: bytes) -> _Header:
     """Returns the header of a trace file: `version` and `meta`. `content`: its bytes; `path`: for messages.
     Raises RunError if it is damaged or has another format version."""
     try:
-        header = read_header(content)
+        header: _Header = read_header(content)
         version = header["version"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RunError("is not a trace file, or it is damaged", at=str(path)) from error

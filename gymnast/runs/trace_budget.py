@@ -60,7 +60,7 @@ def thin_evaluation(file: Path) -> None:
     order = np.argsort([e.raw_return for e in episodes], kind="stable").tolist()
     kept = sorted({0, order[0], order[len(order) // 2], order[-1]}) if order else []
     mean = float(np.mean([e.raw_return for e in episodes])) if episodes else 0.0
-    meta |= {KEPT_INDICES: kept, "episodes": len(episodes), "mean": mean}
+    meta = {**meta, KEPT_INDICES: kept, "episodes": len(episodes), "mean": mean}
     write_traces(file, [episodes[i] for i in kept], meta)
 
 

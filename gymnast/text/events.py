@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 from gymnast.clock import CLOCKS
-from gymnast.text.formatting import change, score
+from gymnast.text.formatting import change, interval
 
 _OMITTED = {"kind", "time", "id", "traceback", "reason_kind", *CLOCKS}
 """Fields that are shown elsewhere, or repeat another field for programs."""
@@ -28,10 +29,15 @@ def event_detail(event: Mapping[str, object]) -> str:
 def _value_text(value: object) -> str:
     """Returns the value of one field: changes of settings and scores in their own form, a list of such
     separated by semicolons, floats with six significant digits."""
-    if isinstance(value, list) and value and all(isinstance(v, Mapping) for v in value):
-        return "; ".join(map(_value_text, value))
-    if isinstance(value, Mapping) and {"key", "from", "to"} == value.keys():
-        return change(value)
-    if isinstance(value, Mapping) and {"mean", "low", "high"} <= value.keys():
-        return score(value)
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        if items and all(isinstance(item, Mapping) for item in items):
+            return "; ".join(map(_value_text, items))
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+        if {"key", "from", "to"} == fields.keys():
+            return change(fields)
+        if {"mean", "low", "high"} <= fields.keys():
+            score = cast("Mapping[str, float]", fields)
+            return interval(score["mean"], score["low"], score["high"])
     return f"{value:.6g}" if isinstance(value, float) else str(value)

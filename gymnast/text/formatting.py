@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from gymnast.metrics.recorder import Score
+from typing import Literal
 
 
-def score(value: Score | Mapping[str, float] | None) -> str:
-    """Formats a score (`mean`, `low`, `high`) with its 95 % interval, if it has one (a single episode has
-    none); a dash for None."""
-    if value is None:
-        return "-"
-    if not math.isfinite(value["low"]):
-        return number(value["mean"])
-    return f"{number(value['mean'])} [{number(value['low'])}, {number(value['high'])}]"
+def interval(mean: float, low: float, high: float) -> str:
+    """Formats a mean with its 95 % interval, if it has one (a single episode has none)."""
+    if not math.isfinite(low):
+        return number(mean)
+    return f"{number(mean)} [{number(low)}, {number(high)}]"
 
 
-def episode_count(score: Mapping[str, object]) -> str:
-    """Returns `100 episodes`, or `30 of 100 episodes, because ...` if some planned episodes are missing."""
-    episodes = score["episodes"]
-    if "planned" not in score and isinstance(episodes, int):
+def episodes_text(episodes: int, planned: int | None = None, missing: str = "") -> str:
+    """Returns `100 episodes`, or `30 of 100 episodes, because ...` if `planned` ones are `missing`."""
+    if planned is None:
         return count_noun(episodes, "episode")
-    return f"{episodes:,} of {score['planned']:,} episodes, because {score['missing']}"
+    return f"{episodes:,} of {planned:,} episodes, because {missing}"
 
 
 def number(value: float) -> str:
@@ -39,17 +32,19 @@ def count_noun(n: float, noun: str, plural: str = "") -> str:
     return f"{n:,.0f} {noun if n == 1 else plural or f'{noun}s'}"
 
 
-def solved_label(run: Mapping[str, object]) -> str:
-    """Returns `solved`, `not solved`, `not confirmed`, or an empty text if there is no threshold.
+Verdict = Literal["", "solved", "not solved", "not confirmed"]
 
-    It depends on `solved`, `score`, `threshold` and `confirmed` of the run. A run that was stopped early has
-    not been scored on held-out seeds, so even a score above the threshold is not confirmed.
-    """
-    solved, score = run.get("solved"), run.get("score")
+
+def solved_label(
+    solved: bool | None, low: float | None, threshold: float | None, confirmed: bool
+) -> Verdict:
+    """Returns whether a run is solved; empty if there is no threshold (`solved` is None). `low`: the lower
+    bound of its score, None without one; `confirmed`: whether it was scored on held-out seeds. A run that was
+    stopped early was not, so even a score above the threshold is not confirmed."""
     if solved is None:
         return ""
-    enough = isinstance(score, Mapping) and score["low"] >= run["threshold"]
-    if not solved and enough and not run.get("confirmed", True):
+    enough = low is not None and threshold is not None and low >= threshold
+    if not solved and enough and not confirmed:
         return "not confirmed"
     return "solved" if solved else "not solved"
 

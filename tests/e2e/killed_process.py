@@ -40,8 +40,8 @@ class Training:
 
     def find_run(self) -> Run | None:
         named = store.list_runs(self.runs_dir, f"name={self.name}")
-        found = [info for info in named if info.get("name") == self.name]
-        return Run(Path(found[0]["path"])) if found else None
+        found = [run for run in named if run.name == self.name]
+        return Run(Path(found[0].path)) if found else None
 
     def finish(self) -> None:
         """Waits for its end; raises AssertionError with its stderr if it failed."""

@@ -49,10 +49,11 @@ def test_a_signal_saves_a_checkpoint_from_which_the_run_resumes(
     shown = run_json(tmp_path, "show", "long")
     assert shown["status"] == "stopped"
     assert number.name in shown["reason"]
-    assert shown["checkpoints"]["latest"]["step"] == shown["env_steps"]
+    assert shown["checkpoints"]["latest"]["step"] == shown["clocks"]["env_steps"]
     assert "gymnast resume" in printed
-    run_checked(tmp_path, "resume", "long", "--rollouts", str(shown["rollouts"] + 2), "--quiet")
-    assert run_json(tmp_path, "show", "long")["rollouts"] == shown["rollouts"] + 2
+    rollouts = shown["clocks"]["rollouts"] + 2
+    run_checked(tmp_path, "resume", "long", "--rollouts", str(rollouts), "--quiet")
+    assert run_json(tmp_path, "show", "long")["clocks"]["rollouts"] == rollouts
 
 
 def test_a_second_ctrl_c_exits_at_once(tmp_path: Path):

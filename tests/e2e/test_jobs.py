@@ -122,7 +122,7 @@ def test_jobs_are_queued_controlled_killed_and_waited_for(runs: Path):
         never["id"]: "stopped",
         **{job["id"]: "finished" for job in last},
     }
-    listed = answer(runs, "runs", f"group={group['group']}")
+    listed = answer(runs, "runs", f"group={group['group']}")["runs"]
     assert sorted(run["seed"] for run in listed) == [0, 1]
     codes = wait_for(lambda: _exit_codes(runs))
     assert codes == [0, 0, 0, None, 0]
@@ -204,7 +204,7 @@ def test_a_name_cannot_be_used_twice(runs_dir: Path):
     run = train_small("CartPole-v1", {"stop.rollouts": 1}, name="mine")
     for taken in ("mine", run.id):
         refused(runs_dir, 1, "gymnast resume", "train", "CartPole-v1", "--name", taken)
-    assert [info["id"] for info in answer(runs_dir, "runs")] == [run.id]
+    assert [info["id"] for info in answer(runs_dir, "runs")["runs"]] == [run.id]
 
 
 @pytest.mark.slow

@@ -129,7 +129,7 @@ def test_every_pairing_is_filmed_described_and_listed(run: Run):
     (first, *_) = read_matches(run.matches / f"eval-{STEP:012d}.safetensors")
     assert made[0]["returns"] == {role: got.sum() for role, got in first.rewards.items()}
 
-    assert all(film["is_best"] for film in api.show(run.id)["videos"])
+    assert all(film.is_best for film in api.show(run.id).videos)
     page = CliRunner().invoke(show, [run.id], standalone_mode=False).stdout
     assert f"best    {made[0]['path']}  return seeker " in page
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import pytest
 
 from gymnast import api
 from gymnast.errors import UsageError
+from gymnast.insight.chart import ChartData, ChartLine, ChartSeries
 from gymnast.insight.chart_data import POINTS, charts
 from gymnast.insight.charts import (
     CHARTS,
@@ -26,6 +26,7 @@ from gymnast.metrics.explain import catalog
 from gymnast.metrics.metric import ANY
 from gymnast.metrics.specs import METRICS, SECTIONS
 from gymnast.metrics.store import MetricStore
+from gymnast.records import from_json, to_json
 from gymnast.runs.run import Run
 
 Row = dict[str, float]
@@ -43,16 +44,14 @@ def rows(n: int = 10, every: dict[str, Callable[[int], float]] | None = None) ->
     return made
 
 
-def chart(name: str, of: list[Row], **more) -> dict:
-    (found,) = [
-        c for c in charts(of, {**INFO, **more.pop("info", {})}, **more) if c["name"] == name
-    ]
+def chart(name: str, of: list[Row], **more) -> ChartData:
+    (found,) = [c for c in charts(of, {**INFO, **more.pop("info", {})}, **more) if c.name == name]
     return found
 
 
 def test_metrics_that_were_not_recorded_are_not_drawn():
     drawn = charts(rows(every={"policy/kl": lambda _: 0.01}), INFO)
-    assert [c["name"] for c in drawn] == ["kl"]
+    assert [c.name for c in drawn] == ["kl"]
     assert charts([], INFO) == []
 
 
@@ -60,10 +59,10 @@ def test_a_missing_value_has_no_point_and_a_value_that_is_not_finite_is_a_gap():
     recorded = rows(every={"policy/kl": float})
     del recorded[3]["policy/kl"]
     recorded[5]["policy/kl"] = math.nan
-    (line,) = chart("kl", recorded)["series"]
-    assert line["x"] == [16.0, 32.0, 48.0, 80.0, 96.0, 112.0, 128.0, 144.0, 160.0]
-    assert line["y"] == [1.0, 2.0, 3.0, 5.0, None, 7.0, 8.0, 9.0, 10.0]
-    assert json.loads(json.dumps(line, allow_nan=False)) == line
+    (line,) = chart("kl", recorded).series
+    assert line.x == [16.0, 32.0, 48.0, 80.0, 96.0, 112.0, 128.0, 144.0, 160.0]
+    assert line.y == [1.0, 2.0, 3.0, 5.0, None, 7.0, 8.0, 9.0, 10.0]
+    assert from_json(ChartSeries, to_json(line)) == line
 
 
 def test_any_clock_can_be_the_x_axis_and_an_evaluation_is_at_the_version_it_scored():
@@ -71,21 +70,21 @@ def test_any_clock_can_be_the_x_axis_and_an_evaluation_is_at_the_version_it_scor
     recorded[4] |= {"eval:clock/env_steps": 256.0, "eval:episode/return": 7.0}
     recorded[4] |= {"eval:episode/low": 6.0, "eval:episode/high": 9.0}
     for clock, expected in {"vec_steps": 32.0, "seconds": 0.4, "rollouts": 2.0}.items():
-        evaluated, trained = chart("score", recorded, x=clock)["series"]
-        assert evaluated["x"] == [expected], clock
-        assert (evaluated["low"], evaluated["y"], evaluated["high"]) == ([6.0], [7.0], [9.0])
-        assert trained["x"] == [row[f"clock/{clock}"] for row in recorded]
+        evaluated, trained = chart("score", recorded, x=clock).series
+        assert evaluated.x == [expected], clock
+        assert (evaluated.low, evaluated.y, evaluated.high) == ([6.0], [7.0], [9.0])
+        assert trained.x == [row[f"clock/{clock}"] for row in recorded]
     with pytest.raises(UsageError, match="fortnights"):
         charts(recorded, INFO, x="fortnights")
 
 
 def test_a_long_series_is_averaged_and_keeps_its_extremes_as_a_band():
     n = 10 * POINTS
-    (line,) = chart("kl", rows(n, {"policy/kl": lambda i: 9.0 if i == 777 else 0.01}))["series"]
-    assert len(line["y"]) == POINTS
-    assert max(line["high"]) == 9.0
-    assert max(line["y"]) == pytest.approx((9.0 + 9 * 0.01) / 10)
-    assert line["low"] == [0.01] * POINTS
+    (line,) = chart("kl", rows(n, {"policy/kl": lambda i: 9.0 if i == 777 else 0.01})).series
+    assert len(line.y) == POINTS
+    assert max(line.high) == 9.0
+    assert max(line.y) == pytest.approx((9.0 + 9 * 0.01) / 10)
+    assert line.low == [0.01] * POINTS
 
 
 def test_stacked_series_are_shares_of_their_sum():
@@ -95,42 +94,43 @@ def test_stacked_series_are_shares_of_their_sum():
         "time/rest": lambda _: 0.0,
     }
     timing = chart("timing", rows(every=spent))
-    assert {line["label"]: set(line["y"]) for line in timing["series"]} == {
+    assert {line.label: set(line.y) for line in timing.series} == {
         "env": {0.75},
         "update": {0.25},
     }, "activities that took no time are omitted"
     shares = {f"rollout/action_share.{k}": lambda _: 1 / 18 for k in range(18)}
     many = chart("actions", rows(every=shares), actions=[f"a{k}" for k in range(18)])
-    assert many["kind"] == "heat"
-    assert [line["label"] for line in many["series"]] == [f"a{k}" for k in range(18)]
+    assert many.kind == "heat"
+    assert [line.label for line in many.series] == [f"a{k}" for k in range(18)]
 
 
 def test_the_loss_chart_has_the_weighted_terms_or_else_the_unweighted_ones():
     bare: dict[str, Callable[[int], float]] = {"policy/loss": float, "value/loss": float}
-    assert [s["key"] for s in chart("losses", rows(every=bare))["series"]] == list(bare)
+    assert [s.key for s in chart("losses", rows(every=bare)).series] == list(bare)
     scaled = {"loss/value": float, "loss/policy": float}
-    found = chart("losses", rows(every=bare | scaled))["series"]
-    assert [s["key"] for s in found] == ["loss/policy", "loss/value"]
+    found = chart("losses", rows(every=bare | scaled)).series
+    assert [s.key for s in found] == ["loss/policy", "loss/value"]
 
 
 def test_the_entropy_chart_has_the_maximum_and_the_healthy_range():
     every = {"policy/entropy": lambda _: 0.5 * math.log(4), "policy/entropy_share": lambda _: 0.5}
     entropy = chart("entropy", rows(every=every))
-    assert [line["y"] for line in entropy["lines"]] == pytest.approx([math.log(4)])
-    assert entropy["range"] == pytest.approx([0.0, math.log(4)])
+    assert [line.y for line in entropy.lines] == pytest.approx([math.log(4)])
+    assert entropy.range == pytest.approx((0.0, math.log(4)))
     share = METRICS["policy/entropy_share"]
-    assert chart("certainty", rows(every=every))["healthy"] == list(share.healthy)
-    assert chart("entropy", rows(every={"policy/entropy": float}))["range"] is None
+    assert chart("certainty", rows(every=every)).healthy == share.healthy
+    assert chart("entropy", rows(every={"policy/entropy": float})).range is None
 
 
 def test_only_hyperparameters_that_change_are_drawn():
     every = {"hyper/lr": lambda i: 1e-3 / i, "hyper/clip": lambda _: 0.2}
-    assert [s["label"] for s in chart("schedules", rows(every=every))["series"]] == ["lr"]
+    assert [s.label for s in chart("schedules", rows(every=every)).series] == ["lr"]
 
 
 def test_ticks_alerts_and_events_are_marked_where_they_happened():
     every = {"policy/kl": float, "optim/kl_stop": lambda i: float(i in (3, 4))}
     alert = {"id": "policy/kl:high", "level": "warning", "message": "high", "count": 2}
+    alert |= {"advice": "", "active": False}
     elsewhere = alert | {"id": "policy/ratio_max:high", "first": 128, "last": 1280}
     events = [
         {"kind": "live change", "env_steps": 640, "changes": [{"key": "a", "from": 1, "to": 2}]},
@@ -138,28 +138,28 @@ def test_ticks_alerts_and_events_are_marked_where_they_happened():
     ]
     info = {"alerts": [alert | {"first": 256, "last": 512}, elsewhere]}
     found = chart("kl", rows(every=every), info=info, events=events, x="updates")
-    assert found["ticks"]["x"] == [12.0, 16.0]
-    assert [(a["id"], a["x"], a["until"]) for a in found["alerts"]] == [
+    assert found.ticks.x == [12.0, 16.0]
+    assert [(a.id, a.x, a.until) for a in found.alerts] == [
         ("policy/kl:high", 8.0, 16.0),
         ("policy/ratio_max:high", 4.0, 40.0),
     ], "an alert of a metric without a chart is marked on the first chart of its family"
-    assert [(e["text"], e["x"]) for e in found["events"]] == [("live change: a 2 (was 1)", 20.0)]
+    assert [(e.text, e.x) for e in found.events] == [("live change: a 2 (was 1)", 20.0)]
 
 
 def test_each_task_has_its_own_line():
     every = {"episode/return": float, "light:episode/return": float, "dark:episode/return": float}
-    labels = [line["label"] for line in chart("score", rows(every=every))["series"]]
+    labels = [line.label for line in chart("score", rows(every=every)).series]
     assert labels == ["training", "training dark", "training light"]
 
 
 def test_api_charts_returns_the_charts_of_a_run(record: Callable[..., Run], runs_dir: Path):
     run = record([10.0, 20.0, 480.0])
     drawn = api.charts(run.id, "env_steps", runs_dir=runs_dir)
-    assert [c["name"] for c in drawn] == ["score", "entropy"]
-    assert drawn[0]["lines"] == [{"y": 475.0, "label": "threshold 475.0"}]
-    assert drawn[0]["series"][0]["x"] == [0.0, 512.0, 1024.0]
+    assert [c.name for c in drawn] == ["score", "entropy"]
+    assert drawn[0].lines == [ChartLine(475.0, "threshold 475.0")]
+    assert drawn[0].series[0].x == [0.0, 512.0, 1024.0]
     with MetricStore(run.path / "metrics.db") as store:
-        assert drawn[1]["series"][0]["y"] == [row["policy/entropy"] for row in store.rows()]
+        assert drawn[1].series[0].y == [row["policy/entropy"] for row in store.rows()]
 
 
 def headings() -> set[str]:

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from gymnast.errors import UsageError
-from gymnast.insight.compare import AXES, compare, comparison_chart, shared_range
+from gymnast.insight.compare import AXES, Comparison, compare, comparison_chart, shared_range
 from gymnast.metrics.store import MetricStore
+from gymnast.records import from_json, to_json
 from gymnast.runs.curve import Curve, area, curve_of, read_rows
 from gymnast.runs.run import Run
 
@@ -32,11 +32,11 @@ def test_an_evaluation_is_at_the_version_it_scored_on_every_clock(record: Record
 def test_runs_with_different_numbers_of_envs_keep_their_own_x_values(record: Record):
     runs = [record([1.0, 2.0, 3.0], n_envs=1), record([1.0, 2.0, 3.0], n_envs=8)]
     over_env_steps = compare(runs, "env_steps")
-    assert [r["curve"]["x"][-1] for r in over_env_steps["runs"]] == [128, 1024]
-    assert over_env_steps["range"] == (0, 128)
+    assert [r.curve.x[-1] for r in over_env_steps.runs] == [128, 1024]
+    assert over_env_steps.range == (0, 128)
     over_vec_steps = compare(runs)
-    assert over_vec_steps["x"] == "vec_steps"
-    assert [r["curve"]["x"][-1] for r in over_vec_steps["runs"]] == [128, 128]
+    assert over_vec_steps.x == "vec_steps"
+    assert [r.curve.x[-1] for r in over_vec_steps.runs] == [128, 128]
 
 
 def test_a_missing_evaluation_is_not_a_zero(record: Record):
@@ -46,9 +46,9 @@ def test_a_missing_evaluation_is_not_a_zero(record: Record):
 
 def test_without_evaluations_there_is_no_area(record: Record):
     found = compare([record([1.0, 2.0]), record([None, None])])
-    assert found["range"] is None
-    assert [run["area"] for run in found["runs"]] == [None, None]
-    assert json.loads(json.dumps(found)) is not None
+    assert found.range is None
+    assert [run.area for run in found.runs] == [None, None]
+    assert from_json(Comparison, to_json(found)) == found
     assert "●" in comparison_chart(found)
 
 
@@ -83,7 +83,7 @@ def test_only_settings_that_differ_are_listed_with_the_value_of_each_run(record:
         record([1.0], overrides={"algo.gamma": 0.9, "policy.hidden": [8, 8]}),
         record([1.0], overrides={"algo.gamma": 0.5}),
     ]
-    found = {entry["key"]: entry["values"] for entry in compare(runs)["config"]}
+    found = {entry.key: entry.values for entry in compare(runs).config}
     assert found.keys() == {"algo.gamma", "policy.hidden"}
     assert found["algo.gamma"] == [0.9, 0.9, 0.5]
     assert found["policy.hidden"] == ["[64, 64]", "[8, 8]", "[64, 64]"]
@@ -93,15 +93,15 @@ def test_an_unreadable_config_is_reported_and_the_rest_is_compared(record: Recor
     good, bad = record([1.0, 2.0]), record([3.0, 4.0])
     (bad.path / "config.yaml").write_text("algo: {name: sarsa}\n")
     found = compare([good, bad])
-    assert "sarsa" in found["config_problem"]
-    assert found["config"] == []
-    assert [run["area"] for run in found["runs"]] == [1.5, 3.5]
+    assert "sarsa" in found.config_problem
+    assert found.config == []
+    assert [run.area for run in found.runs] == [1.5, 3.5]
 
 
 def test_the_first_evaluation_at_the_threshold_is_reported(record: Record):
-    (summary, never) = compare([record([1.0, 480.0, 500.0]), record([1.0, 2.0, 3.0])])["runs"]
-    assert summary["threshold_at"] == 64
-    assert never["threshold_at"] is None
+    (summary, never) = compare([record([1.0, 480.0, 500.0]), record([1.0, 2.0, 3.0])]).runs
+    assert summary.threshold_at == 64
+    assert never.threshold_at is None
 
 
 def test_an_unknown_x_axis_is_an_error(record: Record):

@@ -59,8 +59,8 @@ def read(form: str, path: Path) -> list[dict[str, float]]:
 def test_every_format_has_every_value_bit_for_bit(form: str, run: Run):
     for _ in range(2):  # a second export replaces the first
         done = api.export(run.id, form)
-        assert done["rows"] == 6 + len(AWKWARD)
-        assert rows_as_bits(read(form, Path(done["path"]))) == rows_as_bits(rows(run))
+        assert done.rows == 6 + len(AWKWARD)
+        assert rows_as_bits(read(form, Path(done.path))) == rows_as_bits(rows(run))
 
 
 def test_parquet_columns_have_unit_and_description(run: Run, tmp_path: Path):
@@ -74,7 +74,7 @@ def test_parquet_columns_have_unit_and_description(run: Run, tmp_path: Path):
 
 
 def test_tensorboard_reads_the_rows_as_scalars(run: Run):
-    shown = tensorboard_scalars(Path(api.export(run.id, "tensorboard")["path"]))
+    shown = tensorboard_scalars(Path(api.export(run.id, "tensorboard").path))
     for key in ("value/loss", "policy/entropy", "eval:episode/return"):
         recorded = [(r["clock/vec_steps"], r[key]) for r in rows(run) if key in r]
         with np.errstate(over="ignore"):  # TensorBoard draws float32

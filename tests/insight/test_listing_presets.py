@@ -32,7 +32,7 @@ def test_every_preset_is_listed_under_its_family_in_the_order_of_families():
     assert under["Taxi-v4"] == "toy text"
     assert under["MiniGrid-DoorKey-6x6-v0"] == "MiniGrid"
     assert under["Bandit-drifting-v0"] == "bandits"
-    assert under.keys() == {preset["name"] for preset in api.presets()}
+    assert under.keys() == {preset.name for preset in api.presets()}
 
 
 def test_a_line_has_threshold_best_published_score_and_stored_result():
@@ -44,7 +44,7 @@ def test_a_line_has_threshold_best_published_score_and_stored_result():
 
 
 def test_only_variants_that_the_preset_file_defines_are_listed():
-    variants = {preset["name"]: preset["variants"] for preset in api.presets()}
+    variants = {preset.name: preset.variants for preset in api.presets()}
     assert variants["Pendulum-v1"] == ["ppo"], "dqn cannot learn continuous actions"
     assert not {"dqn", "reinforce"} & set(variants["tag"]), "they do not support roles"
     for name, listed_ones in variants.items():

@@ -50,7 +50,7 @@ def run(record: Callable[..., Run]) -> Run:
 @pytest.fixture
 def without_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replaces drawing, which takes a tenth of a second per picture."""
-    monkeypatch.setattr(pictures, "chart_png", lambda chart: chart["name"].encode())
+    monkeypatch.setattr(pictures, "chart_png", lambda chart: chart.name.encode())
 
 
 EXPECTED = (
@@ -76,7 +76,7 @@ EXPECTED = (
 def test_both_formats_have_status_alerts_settings_and_next_commands(run: Run, runs_dir: Path):
     found = api.report(run.id, runs_dir=runs_dir)
     folder = run.path / "report"
-    assert set(found["files"]) == {str(file) for file in folder.iterdir()}
+    assert set(found.files) == {str(file) for file in folder.iterdir()}
     text, page = (folder / "report.md").read_text(), Page(folder / "report.html").text
     for expected in EXPECTED:
         assert expected.format(id=run.id) in text, expected
@@ -109,7 +109,7 @@ def test_the_html_page_is_one_file_without_scripts_and_with_small_pictures(
 ):
     file = tmp_path / "out" / "cart.html"
     found = api.report(str(run.path), out=file)
-    assert found["files"] == [str(file)]
+    assert found.files == [str(file)]
     assert list(file.parent.iterdir()) == [file]
     page = Page(file)
     assert not page.tags & {"script", "link", "iframe"}
@@ -131,7 +131,7 @@ def test_without_matplotlib_markdown_has_text_charts_and_html_names_the_extra(
 ):
     monkeypatch.setattr(pictures, "has_matplotlib", lambda: False)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    (file,) = api.report(str(run.path), ["md"], tmp_path)["files"]
+    (file,) = api.report(str(run.path), ["md"], tmp_path).files
     text = Path(file).read_text()
     assert "● evaluation" in text
     assert ".png" not in text
@@ -143,7 +143,7 @@ def test_without_matplotlib_markdown_has_text_charts_and_html_names_the_extra(
 @pytest.mark.usefixtures("without_drawing")
 def test_a_missing_parent_is_reported(run: Run, tmp_path: Path):
     run.update(parent="gone1234")
-    (file,) = api.report(str(run.path), out=tmp_path / "r.html")["files"]
+    (file,) = api.report(str(run.path), out=tmp_path / "r.html").files
     assert "Its parent gone1234 cannot be read" in Page(Path(file)).text
 
 
@@ -200,7 +200,7 @@ assert not {{"torch", "gymnasium", "rich"}} & set(sys.modules)
 
 def test_pictures_of_others_are_never_overwritten(run: Run, tmp_path: Path):
     pytest.importorskip("matplotlib")
-    files = api.report(str(run.path), ["md"], tmp_path / "first")["files"]
+    files = api.report(str(run.path), ["md"], tmp_path / "first").files
     picture = next(Path(file).name for file in files if file.endswith(".png"))
     own = tmp_path / "own" / picture
     own.parent.mkdir()

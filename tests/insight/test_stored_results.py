@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,62 +12,75 @@ from gymnast.cli.reproduce import _means
 from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
 from gymnast.insight import results
+from gymnast.insight.stored_result import StoredResult
+from gymnast.insight.verdict import verdict as compare_with_stored
 from gymnast.metrics.store import MetricStore
+from gymnast.runs.run import Run
+from gymnast.runs.summary import RunScore, RunSummary, summarize
 
 ROOT = Path(__file__).parents[2]
 
 
-def run(seed: int, mean: float, low: float, *, solved: bool = True) -> dict[str, Any]:
-    """Returns the fields of run.json that results read, for a finished seed."""
-    return {
-        "id": f"run{seed}",
-        "path": f"nowhere/run{seed}",
-        "seed": seed,
-        "status": "finished",
-        "solved": solved,
-        "score": {"mean": mean, "low": low, "high": 2 * mean - low, "iqm": mean, "episodes": 100},
-        "clocks": {"env_steps": 1000, "seconds": 1.0},
-        "revision": "abc",
-        "versions": {"python": "3.11"},
-        "cpu": {"model": "some"},
-    }
+def run(seed: int, mean: float, low: float, *, solved: bool = True) -> RunSummary:
+    """Returns a finished seed."""
+    score = RunScore(mean, low, 2 * mean - low, 100, iqm=mean)
+    return RunSummary(
+        f"run{seed}",
+        f"nowhere/run{seed}",
+        "finished",
+        0.0,
+        seed=seed,
+        solved=solved,
+        score=score,
+    )
+
+
+def stored_run(runs_dir: Path, seed: int, mean: float, low: float) -> RunSummary:
+    """Creates the run of a finished seed."""
+    score = {"mean": mean, "low": low, "high": 2 * mean - low, "iqm": mean, "episodes": 100}
+    made = Run.create(runs_dir, config_text="", preset="Some-v0:ppo", seed=seed, provenance={})
+    clocks = {"env_steps": 1000, "seconds": 1.0}
+    made.update(status="finished", solved=True, score=score, clocks=clocks, revision="abc")
+    made.update(versions={"python": "3.11"}, cpu={"model": "some"})
+    return summarize(made.path, made.info, "finished")
 
 
 @pytest.fixture
-def before() -> dict[str, Any]:
-    return results.build_result("Some-v0:ppo", [run(0, 490, 480), run(1, 500, 500)], 475)
+def before(runs_dir: Path) -> StoredResult:
+    runs = [stored_run(runs_dir, 0, 490, 480), stored_run(runs_dir, 1, 500, 500)]
+    return results.build_result("Some-v0:ppo", runs, 475)
 
 
-def test_the_same_scores_confirm_the_result_and_are_identical(before: dict[str, Any]):
-    verdict = results.verdict(before, [run(0, 490, 480), run(1, 500, 500)])
-    assert verdict["holds"]
-    assert verdict["identical"]
+def test_the_same_scores_confirm_the_result_and_are_identical(before: StoredResult):
+    verdict = compare_with_stored(before, [run(0, 490, 480), run(1, 500, 500)])
+    assert verdict.holds
+    assert verdict.identical
 
 
-def test_scores_within_the_stored_interval_confirm_the_result(before: dict[str, Any]):
-    verdict = results.verdict(before, [run(0, 486, 476)])
-    assert verdict["holds"]
-    assert not verdict["identical"]
+def test_scores_within_the_stored_interval_confirm_the_result(before: StoredResult):
+    verdict = compare_with_stored(before, [run(0, 486, 476)])
+    assert verdict.holds
+    assert not verdict.identical
 
 
-def test_a_worse_mean_does_not_confirm_the_result(before: dict[str, Any]):
-    assert not results.verdict(before, [run(0, 470, 460), run(1, 480, 476)])["holds"]
+def test_a_worse_mean_does_not_confirm_the_result(before: StoredResult):
+    assert not compare_with_stored(before, [run(0, 470, 460), run(1, 480, 476)]).holds
 
 
-def test_a_seed_that_is_no_longer_solved_does_not_confirm_the_result(before: dict[str, Any]):
-    verdict = results.verdict(before, [run(0, 490, 470, solved=False), run(1, 500, 500)])
-    assert not verdict["holds"]
-    assert verdict["seeds_no_longer_solved"] == [0]
+def test_a_seed_that_is_no_longer_solved_does_not_confirm_the_result(before: StoredResult):
+    verdict = compare_with_stored(before, [run(0, 490, 470, solved=False), run(1, 500, 500)])
+    assert not verdict.holds
+    assert verdict.seeds_no_longer_solved == [0]
 
 
-def test_a_repetition_is_compared_with_the_same_seeds(before: dict[str, Any]):
+def test_a_repetition_is_compared_with_the_same_seeds(before: StoredResult):
     """The stored mean is 495 over both seeds, and 500 for seed 1 alone."""
-    verdict = results.verdict(before, [run(1, 496, 480)])
-    assert (verdict["seeds"], verdict["stored_same_seeds"]) == ([1], 500)
+    verdict = compare_with_stored(before, [run(1, 496, 480)])
+    assert (verdict.seeds, verdict.stored_same_seeds) == ([1], 500)
     text = _means(before, verdict)
     assert text.splitlines()[0] == "  stored  500 over the same 1 seed (over all 2 seeds: 495)"
     assert text.splitlines()[1] == "  now     496 over 1 seed"
-    both = results.verdict(before, [run(0, 490, 480), run(1, 500, 500)])
+    both = compare_with_stored(before, [run(0, 490, 480), run(1, 500, 500)])
     assert _means(before, both).splitlines()[0] == "  stored  495 over the same 2 seeds"
 
 
@@ -76,13 +88,14 @@ def test_a_learning_curve_is_downsampled_and_keeps_its_first_and_last_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     points = [(100 * i, float(i % 7)) for i in range(1, 120)]
-    with MetricStore(tmp_path / "metrics.db", "w") as record:
+    made = stored_run(tmp_path, 0, 490, 480)
+    with MetricStore(Path(made.path) / "metrics.db", "w") as record:
         for rollout, (env_steps, mean) in enumerate(points):
             row = {"clock/rollouts": 2.0 * rollout, "clock/env_steps": env_steps + 100.0}
             record.append(row | {"eval:clock/env_steps": env_steps, "eval:episode/return": mean})
             late = {"clock/rollouts": 2.0 * rollout + 1, "clock/env_steps": env_steps + 150.0}
             record.append(late | ({"episode/return": 7.0} if rollout in (3, 5) else {}))
-    curves = results.learning_curves(tmp_path)
+    curves = results.learning_curves(Path(made.path))
     assert curves["training"] == {"env_steps": [550, 750], "return": [7.0, 7.0]}
     found = curves["evaluation"]
     kept = list(zip(found["env_steps"], found["return"], strict=True))
@@ -92,8 +105,7 @@ def test_a_learning_curve_is_downsampled_and_keeps_its_first_and_last_point(
     assert max(np.diff(found["env_steps"])) <= 300
 
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
-    one = run(0, 490, 480) | {"path": str(tmp_path)}
-    path = results.save_result(results.build_result("Some-v0:ppo", [one], 475))
+    path = results.save_result(results.build_result("Some-v0:ppo", [made], 475))
     assert results.load_result("Some-v0:ppo")["seeds"][0]["curves"] == curves
     assert len(path.read_text().splitlines()) < 50
 
@@ -114,7 +126,7 @@ def test_docs_results_is_up_to_date():
 
 
 @pytest.mark.parametrize("result", results.all_results(), ids=lambda result: result["preset"])
-def test_every_stored_result_reaches_its_threshold_or_a_published_score(result: dict[str, Any]):
+def test_every_stored_result_reaches_its_threshold_or_a_published_score(result: StoredResult):
     """The threshold of an environment may be higher than any published score of the algorithm."""
     facts = resolve(result["preset"]).config.facts
     assert result["threshold"] == facts.threshold

@@ -23,7 +23,8 @@ from rich.console import Console as Terminal
 from rich.console import ConsoleDimensions
 from rich.text import Text
 
-from gymnast.metrics.alerts import Alert, Alerts
+from gymnast.metrics.alert import Alert
+from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.checks import CHECKS, KEYS
 from gymnast.metrics.run_history import RunHistory
 from gymnast.metrics.sinks.console import Console

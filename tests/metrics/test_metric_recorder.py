@@ -11,7 +11,7 @@ import pytest
 
 from gymnast.errors import GymnastError
 from gymnast.metrics import recorder as recorder_module
-from gymnast.metrics.alerts import Alert
+from gymnast.metrics.alert import Alert
 from gymnast.metrics.recorder import BATCH_SECONDS, Recorder, Row, Summary
 from gymnast.metrics.specs import METRICS
 from gymnast.metrics.store import MetricStore

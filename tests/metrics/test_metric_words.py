@@ -15,8 +15,9 @@ from gymnast.cli.metrics import metrics
 from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
 from gymnast.metrics import docs
-from gymnast.metrics.explain import catalog, metric_to_dict, page
+from gymnast.metrics.explain import MetricInfo, catalog, describe, page
 from gymnast.metrics.specs import METRICS
+from gymnast.records import from_json, to_json
 from gymnast.text.formatting import count_noun
 from gymnast.training.lifecycle.stop import stop_conditions
 from gymnast.training.lifecycle.summary import end_line, end_text, preflight_text
@@ -46,13 +47,14 @@ def test_the_page_of_a_metric_has_its_range_and_advice():
 
 @pytest.mark.parametrize("metric", catalog().values(), ids=lambda m: m.name)
 def test_every_metric_has_a_page_and_plain_values(metric):
-    assert metric.description in page(metric)
-    assert json.loads(json.dumps(metric_to_dict(metric), allow_nan=False))["name"] == metric.name
+    described = describe(metric)
+    assert metric.description in page(described)
+    assert from_json(MetricInfo, to_json(described)) == described
 
 
 def test_json_output_has_all_metrics_or_one():
     assert len(json.loads(output("--json"))) == len(catalog()) >= len(METRICS)
-    assert json.loads(output("policy/clip_fraction", "--json"))["healthy"] == [0, 0.5]
+    assert json.loads(output("policy/clip_fraction", "--json"))[0]["healthy"] == [0, 0.5]
 
 
 def test_an_unknown_metric_is_an_error_that_names_the_closest():

@@ -18,7 +18,7 @@ from gymnast.cli import cli
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.track import TRACKERS, default_project
 from gymnast.errors import ConfigError, UsageError
-from gymnast.metrics.alerts import Alert
+from gymnast.metrics.alert import Alert
 from gymnast.metrics.sinks import tracker as tracker_module
 from gymnast.metrics.sinks.tracker import Tracker
 from gymnast.metrics.sinks.wandb import Wandb

@@ -19,6 +19,7 @@ from gymnast.errors import RunError, UsageError
 from gymnast.jobs import groups
 from gymnast.runs import store
 from gymnast.runs.run import Run
+from gymnast.runs.summary import RunScore, RunSummary
 
 PYTHON = sys.executable
 CHILD = """#!{python}
@@ -79,24 +80,24 @@ def test_every_seed_is_trained_and_found_by_its_group_id(
     make_run(group="another")
     done = group(runs_dir, [0, 1, 2], work=0.0)
     assert done.ok
-    assert [run["seed"] for run in done.runs] == [0, 1, 2]
-    assert {run["group"] for run in done.runs} == {done.id}
+    assert [run.seed for run in done.runs] == [0, 1, 2]
+    assert {run.group for run in done.runs} == {done.id}
     assert done.exit_codes == {0: 0, 1: 0, 2: 0}
-    assert groups.group_result(done.runs)["solved"] == 3
+    assert groups.group_result(done.runs).solved == 3
 
 
 def test_runs_of_a_named_group_are_named_by_seed(runs_dir: Path):
     more = {"jobs": 2, "arguments": ["--work", "0"], "runs_dir": runs_dir}
     done = groups.train_group("A:ppo", seeds=[3, 4], group="wide", names=["a-s3", "a-s4"], **more)
-    assert [run["name"] for run in done.runs] == ["a-s3", "a-s4"]
-    assert {run["group"] for run in done.runs} == {"wide"}
+    assert [run.name for run in done.runs] == ["a-s3", "a-s4"]
+    assert {run.group for run in done.runs} == {"wide"}
     with pytest.raises(RunError, match="taken by a group of seeds"):
         store.ensure_name_free("wide", runs_dir)
 
 
 def test_at_most_the_requested_number_of_jobs_run_at_once(runs_dir: Path):
     done = group(runs_dir, [0, 1, 2, 3], work=0.3, jobs=2)
-    times = [(run["created"], run["ended"]) for run in done.runs]
+    times = [(run.created, run.updated) for run in done.runs]
     at_once = [sum(a <= start < b for a, b in times) for start, _ in times]
     assert max(at_once) == 2
 
@@ -108,7 +109,7 @@ def test_a_child_that_fails_before_it_has_a_run_is_reported_with_its_error(runs_
     assert not done.ok
     assert done.exit_codes == {0: 0, 13: 1}
     assert done.errors == {13: "error: thirteen is not allowed"}
-    assert [run["seed"] for run in done.runs] == [0]
+    assert [run.seed for run in done.runs] == [0]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -129,7 +130,7 @@ def test_a_signal_is_forwarded_to_the_children_and_no_further_seed_starts(
     assert not done.ok
     assert done.exit_codes == {0: 130, 1: 130}
     name = signal.Signals(number).name
-    assert [run["reason"] for run in done.runs] == [f"['{name}']"] * 2  # once, not twice
+    assert [run.reason for run in done.runs] == [f"['{name}']"] * 2  # once, not twice
     assert signal.getsignal(number) is before
 
 
@@ -151,7 +152,7 @@ def test_children_receive_sighup_when_their_launcher_is_killed(runs_dir: Path, t
         launcher.kill()
         launcher.wait()
     wait_for(lambda: len(store.list_runs(runs_dir, "status=stopped")) == 2)
-    assert {run["reason"] for run in store.list_runs(runs_dir)} == {"['SIGHUP']"}
+    assert {run.reason for run in store.list_runs(runs_dir)} == {"['SIGHUP']"}
 
 
 def wait_for(holds: Callable[[], bool], seconds: float = 60.0) -> None:
@@ -168,28 +169,30 @@ def test_invalid_seeds_and_jobs_are_rejected_before_anything_starts(runs_dir: Pa
     assert not runs_dir.exists()
 
 
-def scored(seed: int, mean: float | None, solved: bool | None = None) -> dict:
-    score = None if mean is None else {"mean": mean, "low": mean, "high": mean, "episodes": 9}
-    return {"seed": seed, "id": f"r{seed}", "status": "finished", "score": score, "solved": solved}
+def scored(seed: int, mean: float | None, solved: bool | None = None) -> RunSummary:
+    score = None if mean is None else RunScore(mean, mean, mean, 9)
+    return RunSummary(
+        f"r{seed}", f"runs/r{seed}", "finished", 0.0, seed=seed, score=score, solved=solved
+    )
 
 
 def test_a_group_result_has_mean_iqm_and_a_confidence_interval_over_seeds():
     means = [float(x) for x in np.random.default_rng(0).normal(100, 10, size=12)]
     result = groups.group_result([scored(i, m, m > 100) for i, m in enumerate(means)])
-    assert result["mean"] == pytest.approx(sum(means) / 12, rel=1e-12)
-    assert result["iqm"] == pytest.approx(sum(sorted(means)[3:9]) / 6, rel=1e-12)
+    assert result.mean == pytest.approx(sum(means) / 12, rel=1e-12)
+    assert result.iqm == pytest.approx(sum(sorted(means)[3:9]) / 6, rel=1e-12)
     error = np.std(means) / 12**0.5
-    assert result["high"] - result["low"] == pytest.approx(2 * 1.96 * error, rel=0.05)
-    assert result["low"] < result["mean"] < result["high"]
-    assert result["solved"] == sum(m > 100 for m in means)
+    assert result.high - result.low == pytest.approx(2 * 1.96 * error, rel=0.05)
+    assert result.low < result.mean < result.high
+    assert result.solved == sum(m > 100 for m in means)
     again = groups.group_result([scored(i, m, m > 100) for i, m in enumerate(means)])
     assert again == result
 
 
 def test_runs_without_a_score_are_counted_but_do_not_enter_the_mean():
     result = groups.group_result([scored(0, 0.0), scored(1, None), scored(2, 4.0)])
-    assert (result["runs"], result["scored"], result["mean"]) == (3, 2, 2.0)
+    assert (result.runs, result.scored, result.mean) == (3, 2, 2.0)
     one = groups.group_result([scored(0, 5.0)])
-    assert (one["mean"], one["low"], one["high"]) == (5.0, None, None)
+    assert (one.mean, one.low, one.high) == (5.0, None, None)
     none = groups.group_result([scored(0, None)])
-    assert (none["mean"], none["iqm"], none["solved"]) == (None, None, 0)
+    assert (none.mean, none.iqm, none.solved) == (None, None, 0)

@@ -36,9 +36,9 @@ def test_the_area_is_numpys_trapezoid_normalized_by_first_training_return_and_th
     assert found is not None
     steps = [0, 1000, 3000, 4000, 5000]
     mean = trapezoid(steps, [20, 60, 220, 180, 180])
-    assert found["mean_return"] == pytest.approx(mean, rel=1e-12)
+    assert found.mean_return == pytest.approx(mean, rel=1e-12)
     at_most = trapezoid(steps, [20, 60, 200, 180, 180])  # returns are clipped to the threshold
-    assert found["area"] == pytest.approx((at_most - 10) / (200 - 10), rel=1e-12)
+    assert found.area == pytest.approx((at_most - 10) / (200 - 10), rel=1e-12)
 
 
 def test_the_curve_starts_at_the_training_return_if_the_untrained_policy_was_not_evaluated():
@@ -46,35 +46,33 @@ def test_the_curve_starts_at_the_training_return_if_the_untrained_policy_was_not
     found = summarize_learning(record(later), threshold=200.0, budget=5000)
     assert found is not None
     mean = trapezoid([0, 1000, 3000, 4000, 5000], [10, 60, 200, 180, 180])
-    assert found["area"] == pytest.approx((mean - 10) / (200 - 10), rel=1e-12)
+    assert found.area == pytest.approx((mean - 10) / (200 - 10), rel=1e-12)
 
 
 def test_the_threshold_is_reached_at_the_steps_of_the_evaluated_policy_not_of_its_result():
     found = summarize_learning(record(SCORES), threshold=200.0, budget=5000)
     assert found is not None
-    assert found["steps_to_threshold"] == 3000
-    assert found["seconds_to_threshold"] == pytest.approx(2 + 1000 / 250)
+    assert found.steps_to_threshold == 3000
+    assert found.seconds_to_threshold == pytest.approx(2 + 1000 / 250)
 
 
 def test_the_last_value_extends_over_unused_budget_for_the_area_but_not_for_the_mean():
     found = summarize_learning(record(SCORES, last=4500), threshold=200.0, budget=20_000)
     assert found is not None
     taken = trapezoid([0, 1000, 3000, 4000, 4500], [20, 60, 220, 180, 180])
-    assert found["mean_return"] == pytest.approx(taken, rel=1e-12)
-    assert found["unused"] == pytest.approx(1 - 4500 / 20_000)
+    assert found.mean_return == pytest.approx(taken, rel=1e-12)
+    assert found.unused == pytest.approx(1 - 4500 / 20_000)
     budget = trapezoid([0, 1000, 3000, 4000, 20_000], [20, 60, 200, 180, 180])
-    assert found["area"] == pytest.approx((budget - 10) / (200 - 10), rel=1e-12)
+    assert found.area == pytest.approx((budget - 10) / (200 - 10), rel=1e-12)
     sooner = summarize_learning(record({0: 20.0, 500: 220.0}, last=1000), 200.0, 20_000)
     assert sooner is not None
-    assert sooner["area"] > found["area"], (
-        "the run that reaches the threshold sooner has the larger area"
-    )
+    assert sooner.area > found.area, "the run that reaches the threshold sooner has the larger area"
 
 
 def test_the_area_is_at_most_one():
     found = summarize_learning(record({0: 500.0, 1000: 500.0}), threshold=475.0, budget=100_000)
     assert found is not None
-    assert found["area"] == pytest.approx(1.0)
+    assert found.area == pytest.approx(1.0)
 
 
 def test_the_threshold_is_reached_when_the_lower_bound_reaches_it():
@@ -84,23 +82,23 @@ def test_the_threshold_is_reached_when_the_lower_bound_reaches_it():
             row["eval:episode/low"] = row["eval:episode/return"] - 25
     found = summarize_learning(rows, threshold=200.0, budget=5000)
     assert found is not None
-    assert found["steps_to_threshold"] == 4000  # 220 - 25 was not enough
+    assert found.steps_to_threshold == 4000  # 220 - 25 was not enough
 
 
 def test_without_a_threshold_there_is_a_mean_return_and_no_area():
     found = summarize_learning(record(SCORES), threshold=None, budget=None)
     assert found is not None
-    assert found["area"] is None
-    assert found["steps_to_threshold"] is found["seconds_to_threshold"] is None
+    assert found.area is None
+    assert found.steps_to_threshold is found.seconds_to_threshold is None
     mean = trapezoid([0, 1000, 3000, 4000, 5000], [20, 60, 220, 180, 180])
-    assert found["mean_return"] == pytest.approx(mean, rel=1e-12)
+    assert found.mean_return == pytest.approx(mean, rel=1e-12)
 
 
 def test_a_threshold_that_was_never_reached_has_no_steps():
     found = summarize_learning(record(SCORES), threshold=300.0, budget=5000)
     assert found is not None
-    assert found["steps_to_threshold"] is None
-    assert found["area"] is not None
+    assert found.steps_to_threshold is None
+    assert found.area is not None
 
 
 def test_without_evaluations_there_is_no_summary():

@@ -27,7 +27,7 @@ DAY = 86400.0
 
 
 def ids(runs_dir: Path) -> set[str]:
-    return {run["id"] for run in store.list_runs(runs_dir)}
+    return {run.id for run in store.list_runs(runs_dir)}
 
 
 def score(low: float) -> dict[str, float]:
@@ -242,7 +242,7 @@ def test_tags_and_notes_are_stored_shown_and_filtered_by(ask: Ask, make_run: Mak
     run = make_run(tags=["first"])
     ask("tag", run.id, "paper", "first", "paper")
     assert json.loads(ask("tag", run.id, "--json"))["tags"] == ["first", "paper"]
-    assert [r["id"] for r in json.loads(ask("tag=paper", "--json"))] == [run.id]
+    assert [r["id"] for r in json.loads(ask("tag=paper", "--json"))["runs"]] == [run.id]
     assert "no tags" in ask("tag", run.id, "paper", "first", "--remove")
     ask("note", run.id, "half as fast")
     assert "half as fast" in ask("note", run.id)
@@ -258,7 +258,7 @@ def test_tags_added_concurrently_are_all_kept(make_run: Maker):
 
 def test_sizes_are_listed_with_their_total(ask: Ask, make_run: Maker):
     runs = [make_run(), make_run()]
-    listed = json.loads(ask("--sizes", "--json"))
+    listed = json.loads(ask("--sizes", "--json"))["runs"]
     assert [r["bytes"] for r in listed] == [removal.run_size(run.path) for run in reversed(runs)]
     total = formatting.size(sum(r["bytes"] for r in listed))
     assert ask("--sizes").splitlines()[-1] == f"{total} in 2 runs"

@@ -52,7 +52,7 @@ class Session:
 
     def run(self) -> Run:
         found = self.until(lambda: store.list_runs(self.runs_dir))
-        return Run(found[0]["path"])
+        return Run(found[0].path)
 
     def until(self, found: Callable[[], Any]) -> Any:
         deadline = time.monotonic() + PATIENCE

@@ -194,16 +194,14 @@ def test_a_budget_may_be_reduced_live_to_a_value_that_is_not_reached_yet():
 def test_config_show_and_compare_include_live_changes():
     run = train_with_commands("CartPole-v1", SETTINGS, {3: [("set", {"algo.gamma": 0.9})]})
     shown = api.config_show(run.id)
-    assert shown["values"]["algo.gamma"] == 0.9
-    assert shown["config"]["algo"]["gamma"] == 0.9
-    assert shown["provenance"]["algo.gamma"] == f"live change at {3 * ROLLOUT:,} env steps"
+    assert shown.values["algo.gamma"] == 0.9
+    assert shown.config["algo"]["gamma"] == 0.9
+    assert shown.provenance["algo.gamma"] == f"live change at {3 * ROLLOUT:,} env steps"
     plain = train_small("CartPole-v1", SETTINGS)
     before = run.config().algo.gamma
-    (differs,) = [d for d in api.config_diff(plain.id, run.id) if d["key"] == "algo.gamma"]
-    assert (differs["a"], differs["b"]) == (before, 0.9)
-    compared = {
-        entry["key"]: entry["values"] for entry in api.compare([plain.id, run.id])["config"]
-    }
+    (differs,) = [d for d in api.config_diff(plain.id, run.id) if d.key == "algo.gamma"]
+    assert (differs.a, differs.b) == (before, 0.9)
+    compared = {entry.key: entry.values for entry in api.compare([plain.id, run.id]).config}
     assert compared["algo.gamma"] == [before, 0.9]
 
 

@@ -19,6 +19,7 @@ from gymnast.evaluation.jobs import ProcessEvaluation
 from gymnast.evaluation.scores import Scores
 from gymnast.jobs.groups import group_result
 from gymnast.runs.run import Run
+from gymnast.runs.summary import RunScore, RunSummary
 from gymnast.training.learner import Learner
 from gymnast.training.lifecycle.prepare import prepare
 from tests.e2e.commands import run_checked, run_gymnast, run_json
@@ -144,14 +145,14 @@ def test_sigterm_to_the_whole_process_group_is_an_interruption(tmp_path: Path):
 
 
 def test_a_group_counts_only_finished_seeds():
-    score = {"mean": 10.0, "low": 9.0, "high": 11.0}
+    score = RunScore(10.0, 9.0, 11.0, 100)
     seeds = [
-        {"id": "a", "seed": 0, "status": "finished", "score": score, "solved": True},
-        {"id": "b", "seed": 1, "status": "failed", "score": score, "solved": None},
+        RunSummary("a", "runs/a", "finished", 0.0, seed=0, score=score, solved=True),
+        RunSummary("b", "runs/b", "failed", 0.0, seed=1, score=score),
     ]
     result = group_result(seeds)
-    assert result["scored"] == 1
-    assert result["mean"] == 10.0
+    assert result.scored == 1
+    assert result.mean == 10.0
 
 
 def test_every_command_accepts_the_runs_directory(tmp_path: Path):

@@ -298,8 +298,8 @@ def test_in_a_run_a_rule_acts_at_the_end_of_a_rollout_and_no_schedule_reverses_i
     assert "episode/return was no better than" in first["why"]
     assert "rule slower" in (ruled.path / "log.txt").read_text()
     shown = api.show(ruled.id, runs_dir=ruled.path.parent)
-    assert shown["live"]["algo.lr"] == "0.001 -> 0"
-    assert shown["live"] == checkpoint.latest(ruled.path).document("state")["live"]
+    assert shown.live["algo.lr"] == "0.001 -> 0"
+    assert shown.live == checkpoint.latest(ruled.path).document("state")["live"]
 
 
 @pytest.mark.parametrize("back_to", [0, 3, 4])
@@ -327,12 +327,12 @@ def test_a_users_live_change_wins_and_rules_continue_from_it():
     ]
     assert [lrs(run)[i] for i in (4, 5, 6)] == [8e-3, 8e-3, 4e-3]
     assert run.info["live"] == {"algo.lr": 4e-3, "algo.clip": 0.35, "algo.epochs": 3}
-    assert api.show(run.id, runs_dir=run.path.parent)["live"] == run.info["live"]
+    assert api.show(run.id, runs_dir=run.path.parent).live == run.info["live"]
     for rollouts in (3, 5):  # of 5 the rule's change came after the command's
         again = resume_run(copy_killed_at(run, rollouts * ROLLOUT))
         assert_same_run(run, again)
         assert sorted(by_rules(again)) == sorted(by_rules(run))
-        assert again.info["live"] == run.info["live"]
+        assert again.info.live == run.info["live"]
 
 
 def test_resume_set_discards_what_a_rule_has_changed(ruled: Run):

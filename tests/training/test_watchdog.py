@@ -46,9 +46,9 @@ def test_a_call_that_hangs_is_reported_while_it_hangs_and_cleared_when_it_return
     pages: list[str] = []
 
     def is_marked() -> bool:
-        (run,) = api.runs()
-        if run["status"] == "stalled" and any(runs_dir.glob("*/events.jsonl")):
-            pages.append(runs_table([run]) + run_page(api.show(run["id"])))
+        (run,) = api.runs().runs
+        if run.status == "stalled" and any(runs_dir.glob("*/events.jsonl")):
+            pages.append(runs_table([run]) + run_page(api.show(run.id)))
         return bool(pages)
 
     stuck_until(is_marked)

@@ -129,7 +129,7 @@ def test_23_runs_that_start_together_get_directories_of_their_own(runs_dir):
         made = list(pool.map(lambda _: Run.create(runs_dir, **given), range(12)))
     assert len({run.path for run in made}) == 12
     run = train_small("Script", settings)
-    assert {found["id"] for found in store.list_runs(runs_dir)} == {r.id for r in (*made, run)}
+    assert {found.id for found in store.list_runs(runs_dir)} == {r.id for r in (*made, run)}
 
 
 def test_24_a_fault_in_a_worker_is_reported_with_its_cause_at_the_step_where_it_happens():

@@ -13,7 +13,6 @@ import gymnasium as gym
 
 from gymnast.config.config import Config
 from gymnast.config.families import family_of, is_multi_agent
-from gymnast.config.plain_value import PlainValue
 from gymnast.config.presets import split_target
 from gymnast.config.resolve import ResolvedConfig, resolve
 from gymnast.config.sections import ALGORITHMS
@@ -28,7 +27,7 @@ from gymnast.spaces.spaces import Action, DiscreteObs, ImageObs, Observation
 
 
 def resolve_for_spaces(
-    target: str, overrides: Mapping[str, PlainValue] = {}, *, algo: str | None = None
+    target: str, overrides: Mapping[str, object] = {}, *, algo: str | None = None
 ) -> ResolvedConfig:
     """Returns the config that training uses. Later layers win: plain defaults, defaults for the spaces,
     preset, overrides. Creates the environment once if its spaces are needed. `target`: `ENV[:variant]`;
@@ -53,7 +52,7 @@ def resolve_for_spaces(
     return replace(layered, requested_env=resolved.requested_env)
 
 
-def _readable_obs(cfg: EnvConfig) -> dict[str, PlainValue]:
+def _readable_obs(cfg: EnvConfig) -> dict[str, object]:
     """Returns the `env` settings that a policy needs to read a Dict observation: they keep the numeric
     entries, since text such as MiniGrid's `mission` cannot be read. `{}` if nothing has to be dropped."""
     with closing(make_env(cfg)) as env:
@@ -90,14 +89,12 @@ def _spaces(cfg: Config, env_cfg: EnvConfig) -> tuple[Observation, Action]:
     return spaces.convert_obs_space(obs), spaces.convert_action_space(action)
 
 
-def default_settings(
-    obs: Observation, action: Action, algo: str
-) -> dict[str, dict[str, PlainValue]]:
+def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, dict[str, object]]:
     """Returns nested config settings that work well for most environments with these spaces. `algo`: name of
     the algorithm."""
     images = any(isinstance(leaf, ImageObs) for leaf in leaves_of(obs).values())
     # The convolutional network for images ends in a dense layer of its own.
-    settings: dict[str, dict[str, PlainValue]] = {"policy": {"hidden": [] if images else [64, 64]}}
+    settings: dict[str, dict[str, object]] = {"policy": {"hidden": [] if images else [64, 64]}}
     if not isinstance(obs, DiscreteObs):
         settings["normalize"] = {"obs": "running"} if as_box(obs) else {}
         # A replay buffer mixes rewards of different ages, whose running scale would differ: so not for

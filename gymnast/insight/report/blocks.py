@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from gymnast.insight.chart import ChartData
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    chart: Mapping[str, Any]
-    """A chart as `chart_data.charts` returns it."""
+    chart: ChartData
 
 
 Block = Heading | Paragraph | Table | Figure

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from gymnast.insight.chart_data import empty_chart
+from gymnast.insight.chart import ChartData, ChartSeries
+from gymnast.insight.chart_data import line_chart
 from gymnast.insight.charts import CHARTS, FAMILIES, PAGE, docs_section
-from gymnast.insight.compare import run_label
-from gymnast.insight.page import changed_settings, event_cells, next_steps, status_lines
+from gymnast.insight.compare import Comparison
+from gymnast.insight.page import (
+    changed_settings,
+    event_cells,
+    next_steps,
+    score_text,
+    status_lines,
+)
 from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
 from gymnast.metrics.specs import METRICS, sort_keys, split_key
 from gymnast.runs.curve import Row
+from gymnast.runs.details import RunDetails
 from gymnast.text import formatting
 
-Charts = Sequence[Mapping[str, Any]]
 EVENTS = 40
 """Number of the latest events in a report."""
 
 
 def report_blocks(
-    run: dict[str, Any], rows: Sequence[Row], charts: Charts, parent: Mapping[str, Any] | str | None
+    run: RunDetails,
+    rows: Sequence[Row],
+    charts: Sequence[ChartData],
+    parent: Comparison | str | None,
 ) -> list[Block]:
-    """Returns the blocks of a report. `run`: the result of `api.show`; `rows`: its metrics;
-    `charts`: the result of `api.charts`; `parent`: the comparison with the parent run, a sentence
-    why the parent cannot be read, or None without a parent."""
-    name = f" {run['name']}" if run["name"] else ""
+    """Returns the blocks of a report. `rows`: its metrics; `parent`: the comparison with the
+    parent run, a sentence why the parent cannot be read, or None without a parent."""
+    name = f" {run.name}" if run.name else ""
     return [
-        Heading(f"Run {run['id']}{name}: {run['preset']}, seed {run['seed']}", 1),
+        Heading(f"Run {run.id}{name}: {run.preset}, seed {run.seed}", 1),
         Table(("", ""), list(status_lines(run))),
         # The score chart comes first; `_charts` leaves it out.
-        *(Figure(chart) for chart in charts if chart["name"] == "score"),
+        *(Figure(chart) for chart in charts if chart.name == "score"),
         *_alerts(run),
         *_next(run),
         *_settings(run),
@@ -42,45 +50,45 @@ def report_blocks(
     ]
 
 
-def _alerts(run: Mapping[str, Any]) -> Iterator[Block]:
+def _alerts(run: RunDetails) -> Iterator[Block]:
     """Yields the section about alerts: a table in the order in which they were raised, or a
     sentence if there were none."""
     yield Heading("Alerts")
-    if not run["alerts"]:
+    if not run.alerts:
         yield Paragraph("No alert was raised.")
         return
     lines = [
         (
-            alert["level"] + ("" if alert["active"] else ", resolved"),
-            alert["id"],
-            f"{alert['message']}. {alert['advice']}".rstrip(),
-            f"{alert['first']:,} to {alert['last']:,}",
-            f"{alert['count']}",
-            docs_section(alert["id"].rpartition(":")[0]),
+            alert.level + ("" if alert.active else ", resolved"),
+            alert.id,
+            f"{alert.message}. {alert.advice}".rstrip(),
+            f"{alert.first:,} to {alert.last:,}",
+            f"{alert.count}",
+            docs_section(alert.key),
         )
-        for alert in sorted(run["alerts"], key=lambda alert: alert["first"])
+        for alert in sorted(run.alerts, key=lambda alert: alert.first)
     ]
     head = ("level", "alert", "problem and advice", "env steps", "rows", "more about it")
     yield Table(head, lines, code_columns=(1, 5))
 
 
-def _next(run: dict[str, Any]) -> Iterator[Block]:
+def _next(run: RunDetails) -> Iterator[Block]:
     yield Heading("Next steps")
     yield Table(("command", "purpose"), list(next_steps(run)), code_columns=(0,))
 
 
-def _settings(run: dict[str, Any]) -> Iterator[Block]:
+def _settings(run: RunDetails) -> Iterator[Block]:
     """Yields the section about settings that differ from the defaults and, if there were any, about
     those changed during training."""
     yield Heading("Settings that differ from the defaults")
     yield Table(("key", "value", "origin"), changed_settings(run), code_columns=(0, 1))
-    if run["live"]:
+    if run.live:
         yield Paragraph("Changed during training:")
-        changed = [(key, str(value)) for key, value in run["live"].items()]
+        changed = [(key, str(value)) for key, value in run.live.items()]
         yield Table(("key", "value now"), changed, code_columns=(0, 1))
 
 
-def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
+def _parent(parent: Comparison | str | None) -> Iterator[Block]:
     """Yields the section that compares the run with its parent; see `report_blocks` for `parent`.
     Nothing if it is None."""
     if parent is None:
@@ -89,45 +97,43 @@ def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
     if isinstance(parent, str):
         yield Paragraph(parent)
         return
-    runs = parent["runs"]
     lines = [
         (
-            run_label(run),
-            formatting.score(run["score"]),
-            formatting.area((run["learning"] or {}).get("area")),
-            formatting.count((run["learning"] or {}).get("steps_to_threshold")),
-            formatting.count(run["env_steps"]),
-            formatting.duration(run["seconds"]),
+            run.label,
+            score_text(run.score),
+            formatting.area(run.learning.area if run.learning else None),
+            formatting.count(run.learning.steps_to_threshold if run.learning else None),
+            formatting.count(run.clocks.get("env_steps")),
+            formatting.duration(run.clocks.get("seconds")),
         )
-        for run in runs
+        for run in parent.runs
     ]
     yield Table(("run", "score", "area", "steps to threshold", "env steps", "time"), lines)
     if figure := _parent_chart(parent):
         yield Figure(figure)
-    if parent["config_problem"]:
-        yield Paragraph(f"The settings cannot be compared: {parent['config_problem']}")
-    elif parent["config"]:
-        differing = [(entry["key"], *map(str, entry["values"])) for entry in parent["config"]]
-        yield Table(("setting", *(run["id"] for run in runs)), differing, code_columns=(0, 1, 2))
+    if parent.config_problem:
+        yield Paragraph(f"The settings cannot be compared: {parent.config_problem}")
+    elif parent.config:
+        differing = [(entry.key, *map(str, entry.values)) for entry in parent.config]
+        head = ("setting", *(run.id for run in parent.runs))
+        yield Table(head, differing, code_columns=(0, 1, 2))
     else:
         yield Paragraph("The settings are the same.")
 
 
-def _parent_chart(parent: Mapping[str, Any]) -> dict[str, Any] | None:
+def _parent_chart(parent: Comparison) -> ChartData | None:
     """Returns the evaluation curves of run and parent as one chart; None if there are none."""
     series = [
-        {"key": run["id"], "label": run_label(run), "low": None, "high": None, **run["curve"]}
-        for run in parent["runs"]
-        if run["curve"]["x"]
+        ChartSeries(run.id, run.label, run.curve.x, list(run.curve.y))
+        for run in parent.runs
+        if run.curve.x
     ]
     if not series:
         return None
-    return empty_chart("parent", "score", "Evaluations of run and parent", parent["x"]) | {
-        "series": series
-    }
+    return line_chart("parent", "score", "Evaluations of run and parent", parent.x, series)
 
 
-def _charts(charts: Charts) -> Iterator[Block]:
+def _charts(charts: Sequence[ChartData]) -> Iterator[Block]:
     """Yields the section with all charts by family, except the score chart, which is at the top of
     the report."""
     yield Heading("Charts")
@@ -138,13 +144,13 @@ def _charts(charts: Charts) -> Iterator[Block]:
     yield Paragraph(f"{legend} How to read the charts: {PAGE}.")
     for family, title in FAMILIES.items():
         # The score chart is already at the top of the report.
-        in_family = [c for c in charts if c["family"] == family and c["name"] != "score"]
+        in_family = [c for c in charts if c.family == family and c.name != "score"]
         if in_family:
             yield Heading(title, 3)
         for chart in in_family:
             yield Figure(chart)
-            if chart["left_out"]:
-                yield Paragraph(f"{chart['left_out']} more series are omitted.")
+            if chart.left_out:
+                yield Paragraph(f"{chart.left_out} more series are omitted.")
 
 
 def _metrics(rows: Sequence[Row]) -> Iterator[Block]:
@@ -184,9 +190,9 @@ def _timing(rows: Sequence[Row]) -> Iterator[Block]:
         yield Table(("activity", "time", "share"), lines)
 
 
-def _events(run: Mapping[str, Any]) -> Iterator[Block]:
+def _events(run: RunDetails) -> Iterator[Block]:
     """Yields the section with the latest EVENTS events; nothing if there were none."""
-    events = run["events"]
+    events = run.events
     if events:
         yield Heading("Events")
         if len(events) > EVENTS:

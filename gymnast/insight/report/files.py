@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from gymnast.errors import RunError, UsageError
+from gymnast.insight.chart import ChartData
 from gymnast.insight.report import pictures
 from gymnast.insight.report.blocks import Block, Figure
 from gymnast.insight.report.html import render_html
@@ -34,16 +34,16 @@ def write_report(
     drawing = "html" in formats or pictures.has_matplotlib()
     if drawing:
         pictures.require_matplotlib()
-    charts = {b.chart["name"]: b.chart for b in blocks if isinstance(b, Figure)} if drawing else {}
+    charts = {b.chart.name: b.chart for b in blocks if isinstance(b, Figure)} if drawing else {}
     files: dict[Path, bytes] = {}
 
     @cache  # both formats show the same pictures, and drawing is what takes time
     def png(name: str) -> bytes:
         return pictures.chart_png(charts[name])
 
-    def save_picture(chart: Mapping[str, Any]) -> str:
-        file = f"{chart['name']}.png" if stem == "report" else f"{stem}-{chart['name']}.png"
-        files[folder / file] = png(chart["name"])
+    def save_picture(chart: ChartData) -> str:
+        file = f"{chart.name}.png" if stem == "report" else f"{stem}-{chart.name}.png"
+        files[folder / file] = png(chart.name)
         return file
 
     if "md" in formats:
@@ -53,7 +53,7 @@ def write_report(
             **files,
         }  # render_markdown added the pictures
     if "html" in formats:
-        page = render_html(title, blocks, lambda chart: png(chart["name"]))
+        page = render_html(title, blocks, lambda chart: png(chart.name))
         files[folder / f"{stem}.html"] = page.encode()
     # Everything is rendered before the first byte is written, so an error leaves no half of a report.
     _refuse_overwriting(files, {folder / f"{stem}.{suffix}" for suffix in FORMATS})

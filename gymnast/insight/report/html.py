@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any
 
+from gymnast.insight.chart import ChartData
 from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
 from gymnast.insight.report.texts import chart_text
 
@@ -29,9 +29,7 @@ summary { font-size: .8em; opacity: .7; cursor: pointer; }
 """
 
 
-def render_html(
-    title: str, blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], bytes]
-) -> str:
+def render_html(title: str, blocks: Sequence[Block], picture: Callable[[ChartData], bytes]) -> str:
     """Returns a report as an HTML page. `picture` returns a chart as PNG."""
     body = "\n".join(_block(block, picture) for block in blocks)
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
@@ -42,7 +40,7 @@ def render_html(
     )
 
 
-def _block(block: Block, picture: Callable[[Mapping[str, Any]], bytes]) -> str:
+def _block(block: Block, picture: Callable[[ChartData], bytes]) -> str:
     """Returns one block as HTML; `picture` returns a chart as PNG, which is embedded."""
     match block:
         case Heading(text, level):
@@ -53,7 +51,7 @@ def _block(block: Block, picture: Callable[[Mapping[str, Any]], bytes]) -> str:
             return _table(block)
         case Figure(chart):
             source = f"data:image/png;base64,{b64encode(picture(chart)).decode()}"
-            image = f'<img alt="{escape(chart["title"])}" src="{source}">'
+            image = f'<img alt="{escape(chart.title)}" src="{source}">'
             text = f"<pre>{escape(chart_text(chart))}</pre>"
             return f"<figure>{image}<details><summary>as text</summary>{text}</details></figure>"
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
+from gymnast.insight.chart import ChartData
 from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
 from gymnast.insight.report.texts import chart_text
 
 
 def render_markdown(
-    blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], str] | None = None
+    blocks: Sequence[Block], picture: Callable[[ChartData], str] | None = None
 ) -> str:
     """Returns a report as Markdown. `picture` returns the file of a chart, relative to the report;
     None: charts are text only."""
     return "\n\n".join(_block(block, picture) for block in blocks) + "\n"
 
 
-def _block(block: Block, picture: Callable[[Mapping[str, Any]], str] | None) -> str:
+def _block(block: Block, picture: Callable[[ChartData], str] | None) -> str:
     """Returns one block as Markdown; `picture` returns the file of a chart, None: charts are text
     only."""
     match block:
@@ -30,8 +30,8 @@ def _block(block: Block, picture: Callable[[Mapping[str, Any]], str] | None) -> 
         case Figure(chart):
             text = f"```text\n{chart_text(chart)}\n```"
             if picture is None:
-                return f"**{chart['title']}**\n\n{text}"
-            image = f"![{chart['title']}]({picture(chart)})"
+                return f"**{chart.title}**\n\n{text}"
+            image = f"![{chart.title}]({picture(chart)})"
             return f"{image}\n\n<details><summary>as text</summary>\n\n{text}\n\n</details>"
 
 

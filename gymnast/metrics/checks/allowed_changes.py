@@ -8,9 +8,9 @@ are never advised.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
-from gymnast.config.plain_value import PlainValue
-
+Value = TypeVar("Value")
 SECTIONS = ("algo", "policy", "normalize")
 """Config sections in which every setting concerns learning, except for the name of the algorithm."""
 OTHERS = ("env.n_envs",)
@@ -26,8 +26,8 @@ def concerns_learning(key: str) -> bool:
 
 
 def advisable_changes(
-    changes: Mapping[str, PlainValue], settings: Mapping[str, PlainValue]
-) -> dict[str, PlainValue]:
+    changes: Mapping[str, Value], settings: Mapping[str, object]
+) -> dict[str, Value]:
     """Returns the changes that concern learning, that exist for the run's algorithm, and that differ from the
     run's `settings` (dotted config key -> plain value)."""
     return {

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
-from gymnast.metrics.alerts import Alert
+from gymnast.metrics.alert import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.sinks.history import EVAL_KEY

@@ -21,7 +21,7 @@ from textwrap import wrap
 from rich.text import Text
 
 from gymnast.clock import clock_label
-from gymnast.metrics.alerts import Alert
+from gymnast.metrics.alert import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.sinks.history import History
 from gymnast.metrics.specs import metric_for_key, section, sort_keys, split_key

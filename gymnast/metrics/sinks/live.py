@@ -15,7 +15,7 @@ from rich.console import Console as Terminal
 from rich.live import Live
 
 from gymnast.config.sections.stop import limits_after
-from gymnast.metrics.alerts import Alert
+from gymnast.metrics.alert import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row
 from gymnast.metrics.sinks.frame import View, frame

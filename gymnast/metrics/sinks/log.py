@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from gymnast.metrics.alerts import Alert
+from gymnast.metrics.alert import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.sinks.history import EVAL_KEY

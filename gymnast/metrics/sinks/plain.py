@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gymnast.metrics.alerts import Alert
+from gymnast.metrics.alert import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row
 from gymnast.metrics.sinks.history import EVAL_KEY

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gymnast.metrics.alerts import Alert
+from gymnast.metrics.alert import Alert
 from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.sinks.history import is_late_evaluation
 from gymnast.metrics.sinks.plain import alert_line

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import GymnastError
-from gymnast.metrics.alerts import Alert
+from gymnast.metrics.alert import Alert
 from gymnast.metrics.recorder import Row, Summary
 
 if TYPE_CHECKING:

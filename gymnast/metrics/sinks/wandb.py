@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gymnast.config.sections.track import default_project
-from gymnast.metrics.alerts import Alert
+from gymnast.metrics.alert import Alert
 from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.specs import metric_for_key
 from gymnast.metrics.tracking import AXIS, Film, TrackedRun

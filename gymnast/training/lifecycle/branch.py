@@ -26,7 +26,7 @@ from gymnast.training.lifecycle.label import Label
 
 BRANCH, WEIGHTS = "branch", "weights"
 """`parent_kind` in run.json: the whole state was continued, or only the weights (`--from`)."""
-_INHERITED = ("preset", "env", "algo", "seed", "threshold", "repeatable", "engine")
+_INHERITED = ("threshold", "repeatable", "engine")
 _COMPARED = ("versions", "cpu")
 """Software and CPU that computed the checkpoint. Resuming compares them with the current ones."""
 
@@ -41,8 +41,10 @@ def settings_at(run: Run, saved: Checkpoint) -> tuple[Config, dict[str, str]]:
     stored config without the changes that later `resume` commands made."""
     cfg, origins = run.config(), run.provenance()
     rollouts = saved.document("state")["clock"]["rollouts"]
-    resumed = [e for e in run.events() if e["kind"] == "resumed" and e["rollouts"] > rollouts]
-    changes = [change for event in reversed(resumed) for change in event["changes"]]
+    resumed = [
+        e for e in run.events() if e["kind"] == "resumed" and e.get("rollouts", 0) > rollouts
+    ]
+    changes = [change for event in reversed(resumed) for change in event.get("changes", ())]
     if not changes:
         return cfg, origins
     tree = to_plain(cfg)
@@ -72,13 +74,18 @@ def branch(
                 runs_dir,
                 config_text=save(cfg),
                 provenance=provenance,
+                preset=info["preset"],
+                env=info["env"],
+                algo=info["algo"],
+                seed=info["seed"],
                 name=label.name,
                 tags=label.tags,
+                group=None,
                 parent=run.id,
                 parent_step=saved.step,
                 parent_kind=BRANCH,
                 reserved_dir=path,
-                **{key: info[key] for key in (*_INHERITED, *_COMPARED) if key in info},
+                **{key: value for key, value in info.items() if key in (*_INHERITED, *_COMPARED)},
             )
     except BaseException:
         shutil.rmtree(path, ignore_errors=True)  # no run, no directory

@@ -59,6 +59,9 @@ class Ending:
 
 def finish_run(run: Run, clock: Clock, ending: Ending, alerts: Alerts) -> Summary:
     """Writes the final state into run.json and returns the summary."""
+    # the learning curve of a stopped run is not extrapolated to the rest of its budget
+    budget = None if ending.stopped else clock.limits.get("env_steps")
+    learning = run_learning(run, run.info["threshold"], budget)
     run.update(
         status="stopped" if ending.stopped else "finished",
         reason=ending.reason.text,
@@ -69,12 +72,7 @@ def finish_run(run: Run, clock: Clock, ending: Ending, alerts: Alerts) -> Summar
         clocks=clock.counters(),
         checkpoints={"best": ending.best_version, "latest": clock.env_steps},
         alerts=[asdict(alert) for alert in alerts.all()],
-        # the learning curve of a stopped run is not extrapolated to the rest of its budget
-        learning=run_learning(
-            run,
-            run.info["threshold"],
-            budget=None if ending.stopped else clock.limits.get("env_steps"),
-        ),
+        learning=None if learning is None else asdict(learning),
     )
     info = run.info
     return Summary(

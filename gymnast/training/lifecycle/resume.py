@@ -135,10 +135,11 @@ def _where_to_resume(run: Run, at: str) -> Checkpoint | None:
 def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
     """Returns the run and checkpoint whose weights this run starts from (`--from`), if any."""
     info = run.info
-    if info.get("parent_kind", WEIGHTS) != WEIGHTS or info["parent"] is None:
+    step = info.get("parent_step")
+    if info.get("parent_kind", WEIGHTS) != WEIGHTS or info["parent"] is None or step is None:
         return None
     parent = Run(run.path.parent / info["parent"])
-    return parent, checkpoint.find(parent.path, info["parent_step"])
+    return parent, checkpoint.find(parent.path, step)
 
 
 def _rewind(opened: OpenRun, saved: Checkpoint, restarted: Mapping[int, str]) -> None:
@@ -201,7 +202,8 @@ def _schedule_live_changes(
     for overruled keys. `live` are the keys with a live value at the checkpoint. Returns the keys whose
     live value is dropped, and the changes still to come."""
     rollouts, writer = opened.session.clock.rollouts, opened.writer
-    ahead = [e for e in writer.run.events() if is_reapplied(e) and e["rollouts"] >= rollouts]
+    events = writer.run.events()
+    ahead = [e for e in events if is_reapplied(e) and e.get("rollouts", 0) >= rollouts]
     keys = {change["key"] for event in ahead for change in event.get("changes", ())} | {*live}
     dropped = sorted(keys & {*overruled})
     if dropped:

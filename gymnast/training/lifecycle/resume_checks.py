@@ -81,8 +81,8 @@ def _larger_or_earlier(run: Run, saved: Checkpoint, name: str, total: float) -> 
 
 def _resumed_from(run: Run, saved: Checkpoint) -> bool:
     """True if the run itself was resumed from this checkpoint with changed settings."""
-    resumed = (e for e in run.events() if e["kind"] == "resumed" and e["checkpoint"] == saved.step)
-    return any(event["changes"] for event in resumed)
+    resumed = (e for e in run.events() if e["kind"] == "resumed")
+    return any(e.get("changes") for e in resumed if e.get("checkpoint") == saved.step)
 
 
 def check_compatible(before: Config, cfg: Config) -> None:

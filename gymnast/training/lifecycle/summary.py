@@ -84,19 +84,23 @@ def end_text(summary: Summary) -> str:
 
 def end_line(summary: Summary) -> str:
     """Returns the result in one line: `solved: CartPole-v1:ppo scored 498.2 [495.1, 500.0], ...`"""
-    verdict = formatting.solved_label(summary) or "done"
     score, threshold = summary.get("score"), summary.get("threshold")
+    low, confirmed = score["low"] if score else None, summary.get("confirmed", True)
+    solved = formatting.solved_label(summary.get("solved"), low, threshold, confirmed)
+    verdict = solved or "done"
     preset = summary.get("preset", "")
     parts = [f"{preset} was not scored".lstrip()]
     if score is not None:
-        episodes = formatting.episode_count(score)
-        parts = [f"{preset} scored {formatting.score(score)} over {episodes}".lstrip()]
+        planned, missing = score.get("planned"), score.get("missing", "")
+        episodes = formatting.episodes_text(score["episodes"], planned, missing)
+        interval = formatting.interval(score["mean"], score["low"], score["high"])
+        parts = [f"{preset} scored {interval} over {episodes}".lstrip()]
         if threshold is not None and not math.isfinite(score["low"]):
             parts.append("one episode has no interval")
         elif threshold is not None:
             side = "below" if score["low"] < threshold else "reached"
-            low, goal = formatting.number(score["low"]), formatting.number(threshold)
-            parts.append(f"lower bound {low} {side} the threshold {goal}")
+            bound, goal = formatting.number(score["low"]), formatting.number(threshold)
+            parts.append(f"lower bound {bound} {side} the threshold {goal}")
     if verdict == "not confirmed":
         parts.append("stopped before it was scored on held-out seeds")
     if "env_steps" in summary:

@@ -14,7 +14,6 @@ from typing import TypedDict
 
 from gymnast.config.config import Config
 from gymnast.config.live import apply_assignments
-from gymnast.config.plain_value import PlainValue
 from gymnast.config.schedule import Schedule
 from gymnast.config.sections.rules import RuleConfig
 from gymnast.config.serialize import SettingChange, flat_values
@@ -212,9 +211,9 @@ def validate_rules(cfg: Config) -> None:
             raise ConfigError(" ".join(str(problem).split()), at=at) from None
 
 
-def _assignments(rule: RuleConfig, cfg: Config) -> dict[str, PlainValue]:
+def _assignments(rule: RuleConfig, cfg: Config) -> dict[str, object]:
     """Returns dotted key -> new value, for the rule's changes applied to the current settings."""
-    assignments: dict[str, PlainValue] = {}
+    assignments: dict[str, object] = {}
     for key, change in rule.change.items():
         try:
             value = change.apply(_setting(cfg, key), rule.within.get(key))

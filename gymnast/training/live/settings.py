@@ -54,7 +54,7 @@ class Settings:
         self._config = config
         self.load({})
 
-    def load(self, live: Mapping[str, PlainValue]) -> None:
+    def load(self, live: Mapping[str, object]) -> None:
         """Replaces all live changes by these (dotted key -> plain value)."""
         self.current = with_live_changes(self._config, live)
         """The config with all live changes."""
@@ -85,13 +85,13 @@ class Settings:
             self._of_role[role] = cfg, Schedules(cfg.algo, cfg.shaping)
         return self._of_role[role]
 
-    def check_changes(self, assignments: Mapping[str, PlainValue]) -> list[SettingChange]:
+    def check_changes(self, assignments: Mapping[str, object]) -> list[SettingChange]:
         """Returns the changes (key, from, to) that these assignments would make. Raises ConfigError
         for a setting that cannot be changed live."""
         after = apply_assignments(self.current, assignments)
         return setting_changes(self.current, after)
 
-    def live_after(self, changes: Collection[SettingChange]) -> dict[str, PlainValue]:
+    def live_after(self, changes: Collection[SettingChange]) -> dict[str, object]:
         """Returns the live values (dotted key -> value) after these changes."""
         return self.live | {change["key"]: change["to"] for change in changes}
 

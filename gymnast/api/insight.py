@@ -1,0 +1,124 @@
+"""Comparisons, charts, reports and diagnoses of runs, and exports for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gymnast.errors import RunError, UsageError
+from gymnast.insight.chart import ChartData
+from gymnast.insight.compare import Comparison
+from gymnast.insight.doctor import Diagnosis
+from gymnast.insight.export import Export
+from gymnast.runs import layout, store
+from gymnast.runs.run import Run
+from gymnast.runs.store import RunsDir
+
+
+@dataclass(frozen=True)
+class Report:
+    run: str
+    """Id of the run."""
+    files: list[str]
+    """All files that were written, pictures included."""
+
+
+def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: RunsDir = None) -> Comparison:
+    """Compares two or more runs or groups of seeds: scores, evaluation curves over the clock `x` (vec_steps,
+    env_steps, updates or seconds), areas under them, and config differences.
+
+    If one of the references is a group, `groups` has the means over the seeds of each side."""
+    from gymnast.insight.compare import compare as compare_runs
+    from gymnast.insight.groups import compare_groups, resolve_side
+
+    if len(refs) < 2:
+        problem = "a comparison needs at least two runs or groups"
+        raise UsageError(problem, fix="gymnast compare RUN RUN")
+    directory = store.runs_dir(runs_dir)
+    sides = [resolve_side(ref, directory) for ref in refs]
+    if any(side.is_group for side in sides):
+        return compare_groups(sides, x)
+    return compare_runs([run for side in sides for run in side.runs], x)
+
+
+def charts(
+    ref: str = "@last", x: str = "vec_steps", *, runs_dir: RunsDir = None
+) -> list[ChartData]:
+    """Returns the charts of a run as data, over the clock `x`; `report` draws these."""
+    return _charts(store.resolve(ref, store.runs_dir(runs_dir))[0], x)
+
+
+def report(
+    ref: str = "@last",
+    formats: Sequence[str] = (),
+    out: str | Path | None = None,
+    x: str = "vec_steps",
+    *,
+    runs_dir: RunsDir = None,
+) -> Report:
+    """Writes a report into the run, or to `out` (a directory, or a file that ends in .md or .html).
+
+    `formats`: `md` and `html`; by default the suffix of `out`, else both. `x`: the clock of the
+    charts."""
+    from gymnast.insight.report.content import report_blocks
+    from gymnast.insight.report.files import write_report
+    from gymnast.runs.curve import read_rows
+    from gymnast.runs.details import describe_run
+
+    directory = store.runs_dir(runs_dir)
+    run, _ = store.resolve(ref, directory)
+    details = describe_run(run, sizes=True)
+    blocks = report_blocks(details, read_rows(run), _charts(run, x), _parent(run, x, directory))
+    files = write_report(
+        blocks,
+        f"{details.id} {details.preset}",
+        formats=formats,
+        default_dir=layout.REPORT.path(run.path),
+        out=None if out is None else Path(out),
+    )
+    return Report(details.id, [str(file) for file in files])
+
+
+def doctor(ref: str = "@last", *, runs_dir: RunsDir = None) -> Diagnosis:
+    """Diagnoses a run: its outcome, causes with evidence, the likeliest first, and settings to change."""
+    from gymnast.insight.doctor import diagnose
+
+    return diagnose(store.resolve(ref, store.runs_dir(runs_dir))[0])
+
+
+def export(
+    ref: str, export_format: str, out: str | Path | None = None, *, runs_dir: RunsDir = None
+) -> Export:
+    """Writes the metrics as csv, parquet, tensorboard or wandb (`export_format`) to `out`, by
+    default in the run."""
+    from gymnast.insight.export import export as write_export
+
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    return write_export(run, export_format, Path(out) if out else None)
+
+
+def _charts(run: Run, x: str) -> list[ChartData]:
+    from gymnast.insight.chart_data import charts as charts_of_rows
+    from gymnast.runs.curve import read_rows
+
+    actions = run.config_section("facts").get("actions")
+    names = [str(name) for name in actions] if isinstance(actions, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return charts_of_rows(read_rows(run), run.info, run.events(), x, names)
+
+
+def _parent(run: Run, x: str, directory: Path) -> Comparison | str | None:
+    """Returns the comparison of a run with its parent, None without one, or why the parent is
+    unreadable. `x`: the clock of the curves; replaced by the default if comparisons do not support
+    it."""
+    from gymnast.insight.compare import AXES
+    from gymnast.insight.compare import compare as compare_runs
+
+    parent = run.info["parent"]
+    if not parent:
+        return None
+    try:
+        before = store.resolve(parent, directory)[0]
+    except RunError as error:
+        return f"Its parent {parent} cannot be read: {error.message}."
+    return compare_runs([before, run], x if x in AXES else AXES[0])

@@ -1,0 +1,26 @@
+"""The logs of runs and jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gymnast.jobs import status
+from gymnast.jobs.follow import MAX_BYTES, LogPage, read_log
+from gymnast.runs import store
+from gymnast.runs.store import RunsDir
+
+
+def logs(
+    ref: str = "@last",
+    *,
+    after: str = "",
+    last: int | None = None,
+    max_bytes: int = MAX_BYTES,
+    runs_dir: RunsDir = None,
+) -> LogPage:
+    """Returns a part of the log of a run, or of the output of a job that has no run yet.
+
+    `after`: the `cursor` of an earlier answer; empty means from the start. `last`: only that many of the
+    latest lines, instead. At most `max_bytes` bytes are returned at once."""
+    path = Path(status.find(ref, store.runs_dir(runs_dir))["path"])
+    return read_log(path, after=after, last=last, max_bytes=min(max(max_bytes, 4), MAX_BYTES))

@@ -1,0 +1,163 @@
+"""The metrics of a run: rows, series with fewer points, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from gymnast.clock import CLOCKS
+from gymnast.errors import UsageError
+from gymnast.runs import store
+from gymnast.runs.run import Run
+from gymnast.runs.store import RunsDir
+
+
+@dataclass(frozen=True)
+class MetricRows:
+    """Rows of metrics, one per rollout, and one per evaluation that finished after the row of its rollout."""
+
+    run: str
+    """Id of the run."""
+    rows: list[dict[str, float]]
+    """Key -> value; a row has only the keys that were measured."""
+    cursor: int
+    """Position of the last row: pass it as `after` to get the rows that follow."""
+    has_more: bool
+    """Whether there are more rows now, which `limit` cut off."""
+    attempt: int
+    """Number of the latest attempt to train the run. If it is another one than before, a resume has replaced
+    the rows after its checkpoint: read all rows again."""
+
+
+@dataclass(frozen=True)
+class MetricSeries:
+    """One metric over time."""
+
+    key: str
+    x: list[float]
+    y: list[float]
+    total: int
+    """Number of points before they were reduced."""
+
+
+@dataclass(frozen=True)
+class MetricCurves:
+    """Metrics of a run as series with a limited number of points."""
+
+    run: str
+    """Id of the run."""
+    x: str
+    """The clock that the x values count."""
+    series: list[MetricSeries]
+    cursor: int
+    """Position of the last row: `rows` with `after` has what follows."""
+    attempt: int
+    """Number of the latest attempt, as in `rows`."""
+
+
+def rows(
+    ref: str = "@last",
+    names: Sequence[str] = (),
+    *,
+    last: int | None = None,
+    after: int = 0,
+    limit: int | None = None,
+    runs_dir: RunsDir = None,
+) -> MetricRows:
+    """Returns the metric rows of a run; with `names`, only these metrics and the clocks.
+
+    `last`: only that many of the latest rows. `after`: only rows after this position, the `cursor` of an
+    earlier answer; `limit`: at most that many. Raises UsageError for a name that no row of the run has."""
+    if last is not None and (after or limit is not None):
+        raise UsageError("`last` cannot be combined with `after` or `limit`")
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    with run.metrics() as metrics:
+        # One row more than asked for shows whether there are more.
+        beyond = None if limit is None else limit + 1
+        found = list(metrics.numbered_rows(last, after=after, limit=beyond))
+        # A name is known if any row has it: the latest ones may hold only a late evaluation.
+        columns = _columns(run, names, metrics.names()) if names else None
+        attempt = metrics.attempt
+    page = found if limit is None else found[:limit]
+    return MetricRows(
+        run=run.id,
+        rows=[_selected(row, columns) for _, row in page],
+        cursor=page[-1][0] if page else after,
+        has_more=len(page) < len(found),
+        attempt=attempt,
+    )
+
+
+def curves(
+    ref: str = "@last",
+    names: Sequence[str] = (),
+    *,
+    points: int = 500,
+    x: str = "env_steps",
+    runs_dir: RunsDir = None,
+) -> MetricCurves:
+    """Returns metrics over the clock `x`, each with at most `points` points that keep the minimum and the
+    maximum of every part, so that spikes stay visible. `names`: all metrics if empty. Raises UsageError for a
+    name that no row of the run has."""
+    from gymnast.metrics.downsample import MIN_POINTS, downsample
+
+    if x not in CLOCKS:
+        raise UsageError(f"{x!r} is not a clock", fix=f"use {', '.join(CLOCKS)}")
+    if points < MIN_POINTS:
+        raise UsageError(f"a series cannot have fewer than {MIN_POINTS} points")
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    with run.metrics() as metrics:
+        known = metrics.names()
+        _columns(run, names, known)  # raises for unknown names
+        numbered = list(metrics.numbered_rows())
+        attempt = metrics.attempt
+    series: list[MetricSeries] = []
+    for key in names or known:
+        recorded = [(row[f"clock/{x}"], row[key]) for _, row in numbered if key in row]
+        kept = downsample([y for _, y in recorded], points)
+        xs, ys = [recorded[i][0] for i in kept], [recorded[i][1] for i in kept]
+        series.append(MetricSeries(key, xs, ys, len(recorded)))
+    cursor = numbered[-1][0] if numbered else 0
+    return MetricCurves(run.id, x, series, cursor, attempt)
+
+
+def rows_csv(
+    ref: str = "@last",
+    names: Sequence[str] = (),
+    *,
+    last: int | None = None,
+    runs_dir: RunsDir = None,
+) -> str:
+    """Returns the metric rows as CSV, at full precision: a column per key, an empty cell where a row lacks
+    it. `names` and `last` as in `rows`."""
+    from gymnast.metrics.export import to_csv
+
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    with run.metrics() as metrics:
+        head, *lines = csv.reader(io.StringIO(to_csv(metrics)))
+    columns = (
+        [head.index(name) for name in _columns(run, names, head)] if names else range(len(head))
+    )
+    text = io.StringIO()
+    chosen = [head, *(lines if last is None else lines[-last:])]
+    csv.writer(text, lineterminator="\n").writerows([line[i] for i in columns] for line in chosen)
+    return text.getvalue()
+
+
+def _selected(row: dict[str, float], columns: Sequence[str] | None) -> dict[str, float]:
+    return row if columns is None else {key: row[key] for key in columns if key in row}
+
+
+def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str]:
+    """Returns the clocks and `names` as columns; raises UsageError for a name that is not in
+    `known`, the keys of the rows. If `known` is empty, because there are no rows, so is the
+    result."""
+    from gymnast.text.suggestions import did_you_mean
+
+    for name in names:
+        if known and name not in known:
+            problem = f"run {run.id} has no metric {name!r}{did_you_mean(name, known)}"
+            raise UsageError(problem, fix=f"`gymnast rows {run.id} --last 1` has them all")
+    return [key for key in (*(f"clock/{clock}" for clock in CLOCKS), *names) if key in known]

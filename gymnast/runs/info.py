@@ -1,0 +1,133 @@
+"""The documents of a run as they are stored: run.json, events, and the parts of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NotRequired, TypedDict
+
+if TYPE_CHECKING:
+    from gymnast.metrics.recorder import Score
+
+
+class CpuInfo(TypedDict):
+    model: str
+    cores: int
+    instructions: list[str]
+    """Instruction sets that affect sums of floats."""
+
+
+class MachineInfo(TypedDict):
+    """The fields of run.json about a process, its machine and its installation."""
+
+    host: str
+    pid: int
+    revision: str
+    """Commit of gymnast's code, with `-dirty` if files were changed since; empty if it is unknown."""
+    versions: dict[str, str]
+    """Package -> installed version."""
+    cpu: CpuInfo
+
+
+class CheckpointSteps(TypedDict):
+    best: int | None
+    latest: int | None
+
+
+class AlertInfo(TypedDict):
+    """An alert (`gymnast.metrics.alert.Alert`) as it is stored."""
+
+    id: str
+    level: str
+    message: str
+    advice: str
+    first: int
+    last: int
+    count: int
+    active: bool
+    changes: NotRequired[dict[str, object]]
+
+
+class LearningInfo(TypedDict):
+    """A learning summary (`gymnast.runs.curve.Learning`) as it is stored."""
+
+    area: float | None
+    unused: NotRequired[float]
+    mean_return: float
+    steps_to_threshold: int | None
+    seconds_to_threshold: float | None
+
+
+class RunInfo(MachineInfo):
+    """The content of run.json."""
+
+    version: int
+    id: str
+    name: str
+    preset: str
+    env: str
+    algo: str
+    seed: int
+    status: str
+    """The last one written; `gymnast.runs.run.derived_status` is what readers show."""
+    reason: str
+    solved: bool | None
+    score: Score | None
+    threshold: float | None
+    created: float
+    updated: float
+    parent: str | None
+    group: str | None
+    tags: list[str]
+    note: str
+    clocks: dict[str, int | float]
+    """Clock -> count; empty before the first rollout."""
+    attempts: int
+    """How often a process has trained it."""
+    checkpoints: CheckpointSteps
+    alerts: list[AlertInfo]
+    reason_kind: NotRequired[str]
+    confirmed: NotRequired[bool]
+    """Whether the score was measured on held-out seeds, at the end."""
+    learning: NotRequired[LearningInfo | None]
+    live: NotRequired[dict[str, object]]
+    """Settings changed during training: dotted key -> value."""
+    engine: NotRequired[str]
+    repeatable: NotRequired[bool]
+    """False if the run depends on the wall clock."""
+    parent_step: NotRequired[int | None]
+    parent_kind: NotRequired[str | None]
+
+
+# The functional form: "from" is a keyword.
+Change = TypedDict("Change", {"key": str, "from": object, "to": object})
+"""A change of a setting in an event."""
+
+
+class EventInfo(TypedDict):
+    """One line of events.jsonl: `kind`, `time` and the clocks, and further fields that depend on the kind, of
+    which these are the ones that other code reads."""
+
+    kind: str
+    time: NotRequired[float]
+    env_steps: NotRequired[int]
+    rollouts: NotRequired[int]
+    id: NotRequired[str]
+    """Id of the command that it answers."""
+    keys: NotRequired[list[str]]
+    changes: NotRequired[list[Change]]
+    checkpoint: NotRequired[int]
+    rule: NotRequired[str]
+    message: NotRequired[str]
+    reason: NotRequired[str]
+    reason_kind: NotRequired[str]
+    why: NotRequired[str]
+
+
+class Manifest(TypedDict):
+    """The content of a checkpoint's manifest.json."""
+
+    version: int
+    step: int
+    reason: str
+    time: float
+    files: dict[str, str]
+    """File name -> sha256."""

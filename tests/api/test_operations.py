@@ -1,0 +1,153 @@
+"""Every operation that only reads: its result fits its JSON schema and is restored from JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gymnast import api
+from gymnast.api.calling import Success
+from gymnast.errors import Failure
+from gymnast.jobs import record
+from gymnast.records import from_json, to_json
+from tests.api.conftest import Trained
+from tests.api.json_schema import problems
+
+Case = Callable[[Trained], list[dict[str, Any]]]
+CASES: dict[str, Case] = {
+    "runs": lambda _: [{}, {"filter": "status=finished", "limit": 1, "sizes": True}],
+    "show": lambda t: [
+        {"ref": f"{t.first.id}:best"},
+        {"ref": t.child.id, "verify": True, "sizes": True},
+        {"ref": t.match.id},
+    ],
+    "events": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "after": 1, "limit": 1}],
+    "rows": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "last": 1}],
+    "curves": lambda t: [{"ref": t.first.id, "points": 2}, {"ref": t.match.id, "x": "seconds"}],
+    "rows_csv": lambda t: [{"ref": t.first.id, "names": ["policy/kl"]}],
+    "logs": lambda t: [{"ref": t.first.id}, {"ref": "job1"}],
+    "episodes": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "limit": 2}],
+    "steps": lambda t: [
+        {"ref": t.first.id, "kind": "confirm", "version": version(t, t.first.id), "number": 0},
+        {"ref": t.match.id, "kind": "confirm", "version": version(t, t.match.id), "number": 1},
+    ],
+    "charts": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "x": "env_steps"}],
+    "compare": lambda t: [{"refs": [t.first.id, t.child.id]}, {"refs": [t.first.id, "pair"]}],
+    "doctor": lambda t: [{"ref": t.first.id}, {"ref": t.match.id}],
+    "jobs": lambda _: [{}],
+    "presets": lambda _: [{}, {"search": "lander"}],
+    "metrics": lambda _: [{}, {"name": "eval:episode/return"}],
+    "config_show": lambda t: [
+        {"name": t.first.id, "overrides": {"algo.gamma": 0.5}},
+        {"name": "CartPole-v1"},
+    ],
+    "config_check": lambda _: [{"targets": ["CartPole-v1", "nowhere.yaml"]}],
+    "config_diff": lambda t: [{"a": t.first.id, "b": t.child.id}],
+}
+"""Operation -> arguments to call it with."""
+WITHOUT_RUNS = {"presets", "metrics", "config_check"}
+WRONG: dict[str, dict[str, Any]] = {
+    "runs": {"filter": "color=red"},
+    "show": {"ref": "nobody"},
+    "events": {"ref": "nobody"},
+    "rows": {"names": ["policy/nonsense"]},
+    "curves": {"x": "fortnights"},
+    "rows_csv": {"ref": "nobody"},
+    "logs": {"after": "nonsense"},
+    "episodes": {"kind": "dream"},
+    "steps": {"ref": "@last", "kind": "eval", "version": 7, "number": 0},
+    "charts": {"x": "fortnights"},
+    "compare": {"refs": ["@last"]},
+    "doctor": {"ref": "@nobody"},
+    "jobs": {"runs_dir": 7},
+    "presets": {"search": 7},
+    "metrics": {"name": "policy/nonsense"},
+    "config_show": {"name": "@nobody"},
+    "config_check": {"targets": "CartPole-v1"},
+    "config_diff": {"a": "CartPole-v1", "b": "@nobody"},
+}
+"""Operation -> arguments that it must reject."""
+
+
+def version(trained: Trained, ref: str) -> int:
+    page = api.episodes(ref, kind="confirm", runs_dir=trained.runs_dir)
+    return page.episodes[0].version
+
+
+@pytest.fixture(autouse=True)
+def job_and_group(trained: Trained) -> None:
+    """Adds a job that failed before it had a run, and makes the child a group of one seed."""
+    folder = record.jobs_dir(trained.runs_dir)
+    if not folder.exists():
+        fields = {"target": "CartPole-v1", "name": "wide", "seed": 3, "group": None}
+        record.write(folder, "job1", ended=1.0, exit_code=1, words="error: no", **fields)
+        record.output_file(folder, "job1").write_text("error: no\n")
+        trained.child.update(group="pair")
+
+
+def reading() -> list[str]:
+    return [name for name, operation in api.OPERATIONS.items() if operation.effect == api.READS]
+
+
+@pytest.mark.parametrize("name", reading())
+def test_results_fit_their_schema_and_are_restored_from_json(name: str, trained: Trained):
+    operation = api.OPERATIONS[name]
+    schema = operation.result_schema()
+    for arguments in CASES[name](trained):
+        where = {} if name in WITHOUT_RUNS else {"runs_dir": str(trained.runs_dir)}
+        done = api.call(name, arguments | where)
+        assert isinstance(done, Success), done
+        text = json.dumps(to_json(done.value), allow_nan=False)
+        assert problems(json.loads(text), schema, schema) == []
+        restored = from_json(operation.result_type, json.loads(text))
+        assert to_json(restored) == json.loads(text)
+
+
+@pytest.mark.parametrize("name", reading())
+def test_a_wrong_argument_is_returned_as_a_failure(name: str, trained: Trained):
+    where = {} if name in {*WITHOUT_RUNS, "jobs"} else {"runs_dir": str(trained.runs_dir)}
+    failure = api.call(name, WRONG[name] | where)
+    assert isinstance(failure, Failure), failure
+    assert failure.code in ("usage", "run", "checkpoint", "config", "environment")
+    assert failure.message
+    assert "Traceback" not in failure.message
+
+
+@pytest.mark.parametrize("name", list(api.OPERATIONS))
+def test_every_operation_describes_itself_its_arguments_and_its_result(name: str):
+    operation = api.OPERATIONS[name]
+    assert operation.description.endswith(".")
+    arguments, result = operation.arguments_schema(), operation.result_schema()
+    assert arguments["type"] == "object"
+    for definition in result.get("$defs", {}).values():
+        if definition.get("type") == "object":
+            assert definition["properties"]
+
+
+def test_fields_are_described_by_their_docstrings():
+    schema = api.OPERATIONS["show"].result_schema()
+    assert "lost" in schema["properties"]["status"]["description"], "of the base class"
+    score = schema["$defs"]["RunScore"]["properties"]
+    assert score["low"]["description"].startswith("Lower end")
+
+
+def test_config_fmt_changes_nothing_if_one_file_is_wrong(tmp_path: Path):
+    good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
+    good.write_text("stop: {env_steps: 1k}\nseed: 1\n")
+    bad.write_text("a: [")
+    before = good.read_text()
+    failure = api.call("config_fmt", {"files": [str(good), str(bad)]})
+    assert isinstance(failure, Failure)
+    assert good.read_text() == before
+    assert isinstance(api.call("config_fmt", {"files": [str(tmp_path / "none.yaml")]}), Failure)
+    (checked,) = api.config_fmt([str(good)], check=True)
+    assert (checked.changed, good.read_text()) == (True, before)
+    (written,) = api.config_fmt([str(good)])
+    assert written.changed
+    assert good.read_text() != before
+    (again,) = api.config_fmt([str(good)])
+    assert not again.changed
