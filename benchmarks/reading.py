@@ -58,7 +58,7 @@ def main() -> None:
     medians = {name: median(seconds) for name, seconds in samples.items()}
     for name, seconds in medians.items():
         print(f"{name:<14} {seconds:.3f} s of CPU")
-    entry = measurement_info("benchmarks.reading") | {
+    entry = measurement_info("reading") | {
         "runs": options.runs,
         "limit_seconds": LIMIT_SECONDS,
         "cpu_seconds": medians,

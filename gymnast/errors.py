@@ -10,13 +10,13 @@ class Failure:
     """An error as a value, for programs."""
 
     code: str
-    """What kind of error it is: the `code` of its exception class."""
+    """The kind of error: the `code` of its exception class."""
     message: str
-    """What is wrong."""
+    """The description of what is wrong."""
     at: str = ""
-    """Where: a file, a config key, a run."""
+    """The place: a file, a config key, a run."""
     fix: str = ""
-    """What to do about it."""
+    """Advice what to do about it."""
 
 
 class GymnastError(Exception):

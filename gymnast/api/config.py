@@ -68,13 +68,19 @@ class FormattedFile:
 
 
 def config_show(
-    name: str, overrides: Mapping[str, object] | None = None, *, runs_dir: RunsDir = None
+    name: str,
+    overrides: Mapping[str, object] | Sequence[str] = (),
+    *,
+    runs_dir: RunsDir = None,
 ) -> Settings:
     """Returns the settings of a run, a preset or an environment, and where each value came from.
-    `overrides`: dotted key -> value, applied to these settings."""
+    `overrides`: dotted key -> value, or KEY=VALUE texts as with --set, applied to these settings."""
+    from gymnast.config.resolve import parse_assignment
     from gymnast.config.serialize import flat_values, to_plain
 
-    title, config, provenance = _settings(name, overrides or {}, store.runs_dir(runs_dir))
+    if not isinstance(overrides, Mapping):
+        overrides = dict(map(parse_assignment, overrides))
+    title, config, provenance = _settings(name, overrides, store.runs_dir(runs_dir))
     return Settings(title, to_plain(config), flat_values(config), provenance)
 
 

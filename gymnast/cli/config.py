@@ -26,10 +26,7 @@ def show(name: str, assignments: tuple[str, ...], runs_dir: str | None, as_json:
     gymnast config show LunarLander-v3:continuous --set algo.lr='3e-4 -> 0'
     gymnast config show @last --json
     """
-    from gymnast.config.resolve import parse_assignment
-
-    overrides = dict(map(parse_assignment, assignments))
-    settings = api.config_show(name, overrides, runs_dir=runs_dir)
+    settings = api.config_show(name, assignments, runs_dir=runs_dir)
     if as_json:
         echo_json(settings)
         return

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.config.families import FAMILIES, OTHERS, YOURS
 from gymnast.text.formatting import count_noun
 
 if TYPE_CHECKING:
@@ -58,10 +58,9 @@ def _listing(presets: Sequence[PresetSummary]) -> list[str]:
         return "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
 
     lines = [line(_HEAD)] if readable else []
-    for family in (*(f.name for f in FAMILIES), OTHERS, YOURS):
-        members = [preset.name for preset in readable if preset.family == family]
-        if members:
-            lines += [family, *(line((f"  {name}", *cells[name][1:])) for name in members)]
+    for family, members in groupby(readable, key=lambda preset: preset.family):
+        lines.append(family)
+        lines += [line((f"  {preset.name}", *cells[preset.name][1:])) for preset in members]
     broken = (preset for preset in presets if preset.problem)
     return [*lines, *(f"{preset.name}  BROKEN: {preset.problem}" for preset in broken)]
 

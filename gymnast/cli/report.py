@@ -6,7 +6,6 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.clock import CLOCKS
 
 
 @click.command()
@@ -20,10 +19,10 @@ from gymnast.clock import CLOCKS
 @click.option("--out", metavar="PATH", help="A directory, or a file that ends in .html or .md.")
 @click.option(
     "--x",
-    type=click.Choice(CLOCKS),
     default="vec_steps",
     show_default=True,
-    help="Clock on the x-axis of the charts.",
+    metavar="CLOCK",
+    help="Clock on the x-axis of the charts: vec_steps, env_steps, updates, seconds, ...",
 )
 @runs_option
 @json_option

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from gymnast.config.families import OTHERS, YOURS, family_of
+from gymnast.config.families import FAMILIES, OTHERS, YOURS, family_of
 from gymnast.config.presets import Preset, search_presets
 from gymnast.errors import ConfigError
 from gymnast.insight.results import ResultSummary, variant_summaries
@@ -48,7 +48,8 @@ class PresetSummary:
 
 
 def list_presets(search: str = "") -> list[PresetSummary]:
-    """Returns the presets that `search_presets` finds for the text; all if it is empty."""
+    """Returns the presets that `search_presets` finds for the text, by family; all if it is empty."""
+    order = [*(family.name for family in FAMILIES), OTHERS, YOURS, ""]
     listed: list[PresetSummary] = []
     for preset in search_presets(search):
         try:
@@ -58,7 +59,7 @@ def list_presets(search: str = "") -> list[PresetSummary]:
                 preset.name, str(preset.path), preset.is_builtin, problem=str(error)
             )
             listed.append(broken)
-    return listed
+    return sorted(listed, key=lambda preset: order.index(preset.family))
 
 
 def _summary(preset: Preset) -> PresetSummary:

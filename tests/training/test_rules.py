@@ -332,7 +332,7 @@ def test_a_users_live_change_wins_and_rules_continue_from_it():
         again = resume_run(copy_killed_at(run, rollouts * ROLLOUT))
         assert_same_run(run, again)
         assert sorted(by_rules(again)) == sorted(by_rules(run))
-        assert again.info.live == run.info["live"]
+        assert again.info["live"] == run.info["live"]
 
 
 def test_resume_set_discards_what_a_rule_has_changed(ruled: Run):
