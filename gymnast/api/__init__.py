@@ -10,12 +10,19 @@ or a network is a task in a child process (`gymnast.tasks`). `ref` is a referenc
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from gymnast.api.operation import CHANGES, READS, TASK, Operation
 
 if TYPE_CHECKING:
     from gymnast.api.calling import call as call
+    from gymnast.api.frames import frames as frames
+    from gymnast.api.league import cross_play as cross_play
+    from gymnast.api.league import league as league
+    from gymnast.api.preparation import prepare as prepare
+    from gymnast.api.preparation import spaces as spaces
     from gymnast.api.reading import charts as charts
     from gymnast.api.reading import compare as compare
     from gymnast.api.reading import config_check as config_check
@@ -34,6 +41,18 @@ if TYPE_CHECKING:
     from gymnast.api.reading import runs as runs
     from gymnast.api.reading import send_command as send_command
     from gymnast.api.reading import show as show
+    from gymnast.api.tasks import audit as audit
+    from gymnast.api.tasks import cancel_task as cancel_task
+    from gymnast.api.tasks import check as check
+    from gymnast.api.tasks import check_all as check_all
+    from gymnast.api.tasks import eval as eval
+    from gymnast.api.tasks import net as net
+    from gymnast.api.tasks import task as task
+    from gymnast.api.tasks import task_log as task_log
+    from gymnast.api.tasks import task_result as task_result
+    from gymnast.api.tasks import tasks as tasks
+    from gymnast.api.tasks import tune_envs as tune_envs
+    from gymnast.api.tasks import video as video
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
@@ -56,6 +75,23 @@ OPERATIONS: dict[str, Operation] = {
         Operation("report", CHANGES, "reading"),
         Operation("export", CHANGES, "reading"),
         Operation("send_command", CHANGES, "reading"),
+        Operation("tasks", READS, "tasks"),
+        Operation("task", READS, "tasks"),
+        Operation("task_log", READS, "tasks"),
+        Operation("task_result", READS, "tasks"),
+        Operation("cancel_task", CHANGES, "tasks"),
+        Operation("eval", TASK, "tasks"),
+        Operation("check", TASK, "tasks"),
+        Operation("check_all", TASK, "tasks"),
+        Operation("net", TASK, "tasks"),
+        Operation("audit", TASK, "tasks"),
+        Operation("video", TASK, "tasks"),
+        Operation("tune_envs", TASK, "tasks"),
+        Operation("frames", TASK, "frames"),
+        Operation("league", READS, "league"),
+        Operation("cross_play", TASK, "league"),
+        Operation("spaces", TASK, "preparation"),
+        Operation("prepare", TASK, "preparation"),
     )
 }
 """Name -> operation, for `call` and for the pages and servers that offer them."""
@@ -69,3 +105,15 @@ def __getattr__(name: str) -> object:
     if name not in OPERATIONS:
         raise AttributeError(f"module 'gymnast.api' has no attribute {name!r}")
     return OPERATIONS[name].function
+
+
+class _Package(ModuleType):
+    """This package, in which the name of an operation never means the module of the same name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Python stores an imported submodule as an attribute: `api.tasks` would become the module.
+        if not (name in OPERATIONS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

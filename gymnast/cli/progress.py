@@ -11,8 +11,9 @@ import click
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Shows a progress bar and yields the function `update(done, total)` that advances it."""
-    hidden = not sys.stderr.isatty()
+    """Shows a progress bar, unless the label is empty, and yields the function `update(done, total)` that
+    advances it."""
+    hidden = not label or not sys.stderr.isatty()
     with click.progressbar(length=1, label=label, file=sys.stderr, hidden=hidden) as bar:
 
         def update(done: int, total: int) -> None:

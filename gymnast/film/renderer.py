@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeGuard
 
 import gymnasium as gym
 import numpy as np
@@ -66,7 +66,7 @@ class EnvRenderer:
     def render(self) -> Array:
         """Returns the rendered picture of the current state, [H, W, 3] uint8."""
         try:
-            rendered: Any = self.env.render()
+            rendered: object = self.env.render()
         except Exception as cause:  # user code: render() may raise anything
             message = f"{self.name} cannot be rendered: {type(cause).__name__}: {cause}"
             raise EnvError(message, fix="check what its render() requires") from cause
@@ -115,7 +115,7 @@ class EnvRenderer:
         )
 
 
-def is_picture(rendered: Any) -> bool:
+def is_picture(rendered: object) -> TypeGuard[Array]:
     return (
         isinstance(rendered, np.ndarray)
         and rendered.dtype == np.uint8
@@ -130,7 +130,7 @@ def enlarged(picture: Array) -> Array:
     return scaled(picture, width * factor, height * factor) if factor > 1 else picture
 
 
-def _described(rendered: Any) -> str:
+def _described(rendered: object) -> str:
     if isinstance(rendered, np.ndarray):
         return f"an array of {rendered.dtype} {list(rendered.shape)}"
     return f"a {type(rendered).__name__}"

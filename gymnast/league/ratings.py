@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gymnast.errors import GymnastError
 from gymnast.league.logistic import posterior_mode
 from gymnast.league.results import Entrant, Results, natural_key
-from gymnast.rl.statistics import Z95, Interval
+from gymnast.rl.interval import Interval
+from gymnast.rl.statistics import Z95
 
 SCALE = 400 / math.log(10)
 """Elo points per unit of log-odds: 400 points ahead means odds of ten to one."""
@@ -43,17 +43,34 @@ class Rating:
         """The 95 % confidence interval."""
         return _interval(self.value, self.std_error)
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns the rating, its standard error and its 95 % interval, in Elo points, and the number of
-        matches."""
-        low, high = self.interval.low, self.interval.high
-        return {
-            "rating": self.value,
-            "error": self.std_error,
-            "low": low,
-            "high": high,
-            "matches": self.matches,
-        }
+
+@dataclass(frozen=True)
+class EntrantRating:
+    """The rating of one player in one role."""
+
+    role: str
+    name: str
+    """The player: `step:N` or `scripted:NAME`; empty for the advantage of a role."""
+    rating: float
+    """Elo points."""
+    error: float
+    """Standard error of the rating; 0 if the rating is fixed."""
+    low: float
+    """Lower end of the 95 % interval."""
+    high: float
+    """Upper end of the interval."""
+    matches: int
+    """Number of matches with a known outcome."""
+
+
+@dataclass(frozen=True)
+class RatingTable:
+    """The ratings of all entrants."""
+
+    entrants: tuple[EntrantRating, ...]
+    """Ratings of the entrants of the first role, then of the second, each in natural order."""
+    advantage: EntrantRating | None
+    """Points by which the game favors a role; None if this was not estimated."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +95,18 @@ class Ratings:
         value = self.entrants[better].value - self.entrants[worse].value
         return _interval(value, math.sqrt(max(variance, 0.0)))
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns the ratings as JSON values: a list of `entrants`, and the `advantage` of the row role (None
-        if it was not estimated)."""
-        rated = [
-            {"role": entrant.role, "name": entrant.name} | rating.to_json()
-            for entrant, rating in self.entrants.items()
-        ]
-        advantage = None
-        if self.advantage is not None:
-            advantage = {"role": self.row_role} | self.advantage.to_json()
-        return {"entrants": rated, "advantage": advantage}
+    def table(self) -> RatingTable:
+        """Returns the ratings as a record."""
+        entrants = tuple(
+            _record(entrant.role, entrant.name, rating) for entrant, rating in self.entrants.items()
+        )
+        advantage = None if self.advantage is None else _record(self.row_role, "", self.advantage)
+        return RatingTable(entrants, advantage)
+
+
+def _record(role: str, name: str, rating: Rating) -> EntrantRating:
+    low, high = rating.interval.low, rating.interval.high
+    return EntrantRating(role, name, rating.value, rating.std_error, low, high, rating.matches)
 
 
 def fit_ratings(

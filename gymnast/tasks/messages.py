@@ -1,8 +1,8 @@
-"""What a task's owner and its child process send each other: one JSON value per line.
+"""The messages between a task's owner and its child process: one JSON value per line.
 
-The owner writes one request to the child's standard input and then keeps it open: its end tells the child
-that the owner has ended. The child writes messages to a pipe of its own, since environments print to its
-standard output.
+The owner writes one request to the child's standard input and keeps it open; when it is closed, the
+owner has ended. The child writes its messages to another pipe, since environments print to its standard
+output.
 """
 
 from __future__ import annotations

@@ -132,15 +132,15 @@ class TaskRunner:
 
 @dataclass
 class _Job:
-    """What a thread of the runner needs to run one task."""
+    """A task that waits for its turn or runs, with the state of its process."""
 
     task: Task[object]
     request: Request
     received: OutcomeMessage | None = None
     """The result or the error that the child has sent."""
     stopped_as: TaskState | None = None
-    """Why the process was told to end: `cancelled` or `timed_out`; `done` if it does not end after its
-    outcome has arrived."""
+    """The reason for ending the process: `cancelled` or `timed_out`; `done` after its outcome has
+    arrived."""
     act_at: float | None = None
     """Time (`time.monotonic`) of the next signal: SIGTERM at the deadline, or SIGKILL."""
 

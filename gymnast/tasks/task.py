@@ -23,14 +23,14 @@ MAX_UPDATES = 1000
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """How far a task is."""
+    """The progress of a task."""
 
     done: int = 0
     """Amount of work that is done: steps, episodes, matches. It never decreases."""
     total: int = 0
     """Amount of work in total; 0 if it is not known yet."""
     text: str = ""
-    """What was done last, in words; empty if there is nothing to say."""
+    """The latest part of the work, in words; may be empty."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TaskInfo:
 
     id: str
     title: str
-    """What it does, such as `check CartPole-v1`."""
+    """The work that it does, such as `check CartPole-v1`."""
     state: TaskState
     progress: TaskProgress
     created: float
@@ -51,7 +51,7 @@ class TaskInfo:
     deadline: float | None
     """Seconds after the start of its process at which it is stopped; None: no limit."""
     failure: Failure | None
-    """Why it has no result; None unless it ended without one."""
+    """The reason why it has no result; None unless it ended without one."""
 
 
 class Task(Generic[T_co]):
@@ -88,7 +88,7 @@ class Task(Generic[T_co]):
 
     @property
     def log(self) -> str:
-        """What the environment printed, warnings, and the traceback of an unexpected error."""
+        """The output of the environment, warnings, and the traceback of an unexpected error."""
         return self._log
 
     def info(self) -> TaskInfo:

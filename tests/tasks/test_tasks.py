@@ -163,7 +163,7 @@ task.watch(on_progress=lambda update: HOW)
 """
 
 
-@pytest.mark.parametrize("ignore", ["ignore", "obey"])
+@pytest.mark.parametrize("ignore", ["ignore", "end"])
 @pytest.mark.parametrize(
     "how", ["os.kill(os.getpid(), signal.SIGKILL)", "sys.exit(3)", "os._exit(3)", "1 / 0"]
 )
