@@ -10,13 +10,13 @@ class Failure:
     """An error as a value, for programs."""
 
     code: str
-    """What kind of error it is: the `code` of its exception class."""
+    """The kind of error: the `code` of its exception class."""
     message: str
-    """What is wrong."""
+    """The problem."""
     at: str = ""
-    """Where: a file, a config key, a run."""
+    """The place of the problem: a file, a config key, a run."""
     fix: str = ""
-    """What to do about it."""
+    """The way to fix it."""
 
 
 class GymnastError(Exception):

@@ -19,7 +19,7 @@ from gymnast.tasks import Task, TaskInfo, TaskState, default_runner, start
 from gymnast.tune.record import TuningResult
 
 EpisodeKind = Literal["eval", "confirm", "train"]
-"""Which stored episodes: of evaluations, of the final evaluation on held-out seeds, or of training."""
+"""The kind of stored episodes: of evaluations, of the final evaluation on held-out seeds, or of training."""
 
 
 @dataclass(frozen=True)

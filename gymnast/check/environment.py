@@ -39,6 +39,7 @@ _PATIENCE = 3
 """Number of episodes that may fail before the check gives up."""
 _DECLARED = ("actions", "observations", "reward", "returns", "threshold", "fps")
 
+
 def check_environment(
     target: str,
     cfg: Config,

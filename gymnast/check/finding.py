@@ -88,9 +88,7 @@ class CheckReport:
     """All findings, in the order of CHECKS."""
 
     @classmethod
-    def of(
-        cls, target: str, steps: int, episodes: int, findings: Iterable[Finding]
-    ) -> CheckReport:
+    def of(cls, target: str, steps: int, episodes: int, findings: Iterable[Finding]) -> CheckReport:
         """Returns the report with these findings, sorted, counted, and each with its consequence."""
         names = list(CHECKS)
         complete = tuple(

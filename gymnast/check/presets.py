@@ -87,7 +87,9 @@ def _check_preset(
             checked[key] = report.errors
         if checked[key]:
             first = checked[key][0]
-            return PresetOutcome(target, "failed", f"{first.check}: {first.what}", findings=checked[key])
+            return PresetOutcome(
+                target, "failed", f"{first.check}: {first.what}", findings=checked[key]
+            )
         # 2. A short run in a directory that is deleted afterwards.
         with TemporaryDirectory(prefix="gymnast-check-") as directory:
             _train_and_replay(target, cfg, Path(directory))

@@ -32,7 +32,7 @@ class Film:
     which: str = ""
     """The selection: `best`, `last`, a number, or for a match its players and result."""
     episode: int | None = None
-    """Index of the episode or match among those that are stored, from 0."""
+    """Index of the episode or match among the stored ones, from 0."""
     seed: int | None = None
     """Seed of the episode or match."""
     episode_return: float | None = None
@@ -40,15 +40,15 @@ class Film:
     length: int | None = None
     """Number of steps."""
     cast: dict[str, str] = field(default_factory=dict[str, str])
-    """For a match: role -> player."""
+    """Role -> player, of a match."""
     returns: dict[str, float] = field(default_factory=dict[str, float])
-    """For a match: role -> return, averaged over its agents."""
+    """Role -> return, averaged over its agents, of a match."""
     outcome: str = ""
-    """For a match: its outcome, if it is known."""
+    """Outcome of a match, if it is known."""
     handicap: dict[str, float] = field(default_factory=dict[str, float])
-    """For a match: role -> its speed, if it was slowed."""
+    """Role -> its speed, if it was slowed in a match."""
     clips: tuple[FilmClip, ...] = ()
-    """For learning progress: the evaluations that are shown."""
+    """The evaluations in a film of learning progress."""
     exact: bool = True
     """True if the replay is the same as the stored episode in every step."""
     note: str = ""
@@ -126,7 +126,7 @@ class FrameReport:
     version: int
     """Env steps of the policy or, for training episodes, of the checkpoint."""
     episode: int
-    """Index of the episode or match among those that are stored, from 0."""
+    """Index of the episode or match among the stored ones, from 0."""
     length: int
     """Number of steps of the episode."""
     exact: bool

@@ -48,7 +48,7 @@ class ParameterReport:
 
 @dataclass(frozen=True)
 class UniformityReport:
-    """How far a policy is from uniform on the first observations of episodes."""
+    """The distance of a policy from a uniform one on the first observations of episodes."""
 
     uniform: bool | None
     """True if it is close enough for an untrained policy; None if the actions are unbounded."""
@@ -57,7 +57,8 @@ class UniformityReport:
     max_entropy: float | None = None
     """Entropy of the uniform distribution; None for Box actions."""
     off_center: float | None = None
-    """For bounded Box actions: largest distance of the mean from the center, as a share of the range."""
+    """Largest distance of the mean from the center, as a share of the range; None unless the actions are a
+    bounded Box."""
 
 
 @dataclass(frozen=True)

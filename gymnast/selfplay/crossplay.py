@@ -123,9 +123,7 @@ def open_tournament(
     return Tournament(run, saved, cfg, Path(runs_dir) if runs_dir else None, report)
 
 
-def play_cast(
-    tournament: Tournament, cast: Mapping[str, str], episodes: int | None
-) -> MatchScore:
+def play_cast(tournament: Tournament, cast: Mapping[str, str], episodes: int | None) -> MatchScore:
     """Plays matches between the players of `cast` (role -> name) and returns a summary; the run's own
     policies play roles that `cast` does not name. `episodes`: the number of matches; None for the config's.
     Raises UsageError for an unknown role."""

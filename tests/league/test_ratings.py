@@ -187,8 +187,7 @@ def test_ratings_do_not_depend_on_the_order_of_matches_to_the_last_bit():
     results = small_table()
     other = Results("seeker", "hider", dict(reversed(results.pairs.items())))
     assert (
-        fit_ratings(other, advantage=True).table()
-        == fit_ratings(results, advantage=True).table()
+        fit_ratings(other, advantage=True).table() == fit_ratings(results, advantage=True).table()
     )
 
 
@@ -217,9 +216,7 @@ def test_ratings_do_not_depend_on_names_or_on_which_role_is_in_the_rows():
 def test_unknown_outcomes_change_nothing_and_a_draw_is_half_a_win_for_each():
     results = small_table()
     known = {pair: Tally(t.row_wins, t.column_wins, t.draws) for pair, t in results.pairs.items()}
-    assert (
-        fit_ratings(Results("seeker", "hider", known)).table() == fit_ratings(results).table()
-    )
+    assert fit_ratings(Results("seeker", "hider", known)).table() == fit_ratings(results).table()
     split = Results("seeker", "hider", {("a", "x"): Tally(5, 5)})
     drawn = Results("seeker", "hider")
     drawn.add("a", "x", DRAW, n=10)
