@@ -50,7 +50,7 @@ class EnvRenderer:
         """`render`: open it with a renderer. `training`: with the settings and time limit of training."""
         self.name, self.text_renderer = cfg.env.id, TextRenderer()
         self._masked = cfg.env.action_mask
-        self.info: dict[str, Any] = {}
+        self.info: dict[str, object] = {}
         """`info` of the last reset or step."""
         limit = cfg.training_limit() if training else cfg.evaluation_limit()
         env = cfg.env if training else cfg.env.for_evaluation()
@@ -79,11 +79,11 @@ class EnvRenderer:
         return enlarged(rendered)
 
     @property
-    def action_mask(self) -> Any:
+    def action_mask(self) -> object:
         """The environment's current action mask; None if it has none."""
         return self.info.get("action_mask") if self._masked else None
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool]:
+    def step(self, action: object) -> tuple[object, float, bool, bool]:
         """Takes a step; returns observation, reward, terminated and truncated."""
         try:
             obs, reward, terminated, truncated, self.info = self.env.step(action)
@@ -92,7 +92,7 @@ class EnvRenderer:
             raise EnvError(message) from cause
         return obs, float(reward), bool(terminated), bool(truncated)
 
-    def to_env_action(self, action: Array) -> Any:
+    def to_env_action(self, action: Array) -> int | Array:
         """Converts a stored action to the type that `env.step` expects."""
         return int(action) if isinstance(self.env.action_space, gym.spaces.Discrete) else action
 

@@ -60,8 +60,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_a_run_on_composite_observations_gets_the_same_score_in_its_process_and_here(run: Run):
     assert run.info["status"] == "finished"
     again = gymnast.evaluate(run)
-    assert again["mean"] == run.info["score"]["mean"]
-    assert 0 < again["mean"] <= 6
+    assert again.mean == run.info["score"]["mean"]
+    assert 0 < again.mean <= 6
 
 
 def test_a_run_on_composite_observations_resumes_bit_exactly(run: Run):
