@@ -48,6 +48,7 @@ class TaskRunner:
         """`max_running`: number of child processes at a time; None: one per usable core. `grace`: seconds
         between SIGTERM and SIGKILL."""
         self.max_running = max_running or usable_cores()
+        self._pid = os.getpid()
         self.grace = grace
         self._lock = threading.Lock()
         self._tasks: dict[str, Task[object]] = {}
@@ -106,6 +107,8 @@ class TaskRunner:
     def close(self) -> None:
         """Cancels all tasks and waits until their processes have ended."""
         atexit.unregister(self.close)
+        if os.getpid() != self._pid:  # a forked process: the tasks belong to its parent
+            return
         with self._lock:
             self._queue.clear()
             tasks = list(self._tasks.values())
@@ -148,18 +151,16 @@ class _Job:
         """Runs the task from the start of its process to its end."""
         from gymnast.tasks.child import Child
 
+        if not self.task._set_running():  # cancelled in the queue
+            return
         try:
-            if self.task.state in ENDED:  # cancelled in the queue
-                return
             child = Child(self.request, self._receive, self.task._add_output)
         except OSError as error:
             problem = InternalError(f"its process cannot be started: {error}")
             self.task._set_failure("failed", problem.to_failure())
             return
         try:
-            if not self.task._set_running(child.wake):
-                self.stopped_as = "cancelled"
-                child.signal(signal.SIGKILL)
+            self.task._set_wake(child.wake)
             if self.task.deadline is not None:
                 self.act_at = time.monotonic() + self.task.deadline
             import pydantic  # noqa: F401  # while the child starts; it is needed to read the result

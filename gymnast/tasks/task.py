@@ -165,14 +165,19 @@ class Task(Generic[T_co]):
 
     # what the runner calls
 
-    def _set_running(self, on_cancel: Callable[[], None]) -> bool:
+    def _set_running(self) -> bool:
         """Marks the task as running; returns False if it was cancelled before."""
         with self._changed:
             if self._state != "queued":
                 return False
-            self._state, self._started, self._on_cancel = "running", time.time(), on_cancel
+            self._state, self._started = "running", time.time()
             self._changed.notify_all()
             return True
+
+    def _set_wake(self, wake: Callable[[], None]) -> None:
+        """Sets the function that `cancel` calls; it must not block."""
+        with self._changed:
+            self._on_cancel = wake
 
     def _set_result(self, value: JsonValue) -> None:
         """Ends the task with the JSON form of its result."""
