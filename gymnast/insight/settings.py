@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,7 +42,9 @@ def settings_of_environment(
     resolved, note = resolve(name, overrides), ""
     if resolved.space_defaults:
         try:
-            resolved = resolve_with(look_up_spaces(name, overrides).result(), overrides)
+            task = look_up_spaces(name, overrides)
+            task.watch(on_output=lambda text: print(text, end="", file=sys.stderr))
+            resolved = resolve_with(task.result(), overrides)
         except NotInstalled as problem:
             note = f"\nwithout the defaults for its spaces: {problem.message} ({problem.fix})"
         except EnvError as problem:
