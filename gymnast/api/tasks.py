@@ -27,7 +27,9 @@ class TaskOutcome:
     """The outcome of a task."""
 
     id: str
+    """Id of the task."""
     state: TaskState
+    """The state of the task."""
     result: object = None
     """The result in its JSON form; None unless the state is `done`."""
     failure: Failure | None = None

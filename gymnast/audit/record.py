@@ -15,6 +15,7 @@ class TermTotal:
     """Statistics of one term's total per match and agent."""
 
     term: str
+    """Name of the reward term."""
     mean: float
     """Mean over the matches."""
     std: float
@@ -47,8 +48,11 @@ class FarmedTerm:
     fields after `verdict` are None or empty if there were too few matches to compare."""
 
     role: str
+    """The role that may farm the term."""
     term: str
+    """Name of the reward term, or `all but the goal` for their sum."""
     verdict: Verdict
+    """`farmable`, `sound`, or `unknown` with too few matches."""
     player: str = ""
     """The player that farmed the term best."""
     opponent: str = ""
@@ -84,6 +88,7 @@ class ShapingTotal:
     role: str
     """Empty if there is only one agent."""
     term: str
+    """Name of the shaping term."""
     first: float
     """Total in the first row."""
     last: float
@@ -110,7 +115,9 @@ class TermFlag:
     role: str
     """Empty if there is only one agent."""
     term: str
+    """Name of the term."""
     verdict: Verdict
+    """The verdict on it."""
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,7 @@ class Finding:
     check: str
     """Name of the check, a key of CHECKS."""
     verdict: Verdict
+    """The verdict of the check."""
     what: str = ""
     """The finding, in words."""
     where: str = ""
@@ -121,6 +122,7 @@ class PresetOutcome:
     target: str
     """The preset, as `ENV:VARIANT`."""
     verdict: Literal["passed", "failed", "skipped"]
+    """The verdict; `skipped` if a package is missing."""
     reason: str = ""
     """Reason of a failure, or the missing package."""
     seconds: float = 0.0

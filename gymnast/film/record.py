@@ -97,6 +97,7 @@ class FilmReport:
     run: str
     """Id of the run."""
     films: tuple[Film, ...]
+    """The films, or the picture."""
 
 
 @dataclass(frozen=True)
@@ -134,3 +135,4 @@ class FrameReport:
     note: str
     """The difference from the stored episode, if it is not exact."""
     frames: tuple[Frame, ...]
+    """The frames, in the order of the steps."""

@@ -37,7 +37,9 @@ class ParameterReport:
     """One parameter and its gradient on the batch."""
 
     name: str
+    """Name of the parameter, such as `actor.0.weight`."""
     shape: tuple[int, ...]
+    """Shape of the parameter."""
     norm: float
     """L2 norm."""
     gradient_norm: float | None
@@ -66,8 +68,11 @@ class RoleNetwork:
     """The network of one role."""
 
     start: UniformityReport
+    """The distance of the policy from a uniform one."""
     layers: tuple[LayerReport, ...]
+    """The layers of shared part, actor and critic."""
     parameters: tuple[ParameterReport, ...]
+    """The parameters with their gradients."""
     n_parameters: int
     """Number of parameters in total."""
     bytes: int

@@ -49,6 +49,7 @@ class EntrantRating:
     """The rating of one player in one role."""
 
     role: str
+    """The role that the player takes."""
     name: str
     """The player: `step:N` or `scripted:NAME`; empty for the advantage of a role."""
     rating: float

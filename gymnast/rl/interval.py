@@ -10,5 +10,8 @@ class Interval:
     """A mean and its 95 % confidence interval."""
 
     mean: float
+    """The mean."""
     low: float
+    """Lower end of the interval."""
     high: float
+    """Upper end of the interval."""

@@ -38,10 +38,13 @@ class TaskInfo:
     """A task, described."""
 
     id: str
+    """Id of the task in its process."""
     title: str
     """The work that it does, such as `check CartPole-v1`."""
     state: TaskState
+    """The state; a task has ended unless it is queued or running."""
     progress: TaskProgress
+    """The latest progress."""
     created: float
     """Unix time of its creation."""
     started: float | None

@@ -10,6 +10,7 @@ class SpeedSample:
     """The speed of one backend with one number of copies."""
 
     backend: str
+    """Name of the backend."""
     n_envs: int
     """Number of environment copies."""
     per_second: float = 0.0

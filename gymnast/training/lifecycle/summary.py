@@ -20,6 +20,7 @@ class Preflight:
     has_preset: bool = True
     """False if there is no preset file and defaults for the type of spaces are used."""
     seed: int | None = None
+    """Root seed of the training."""
     n_envs: int | None = None
     """Number of environment copies."""
     observation: str = ""
