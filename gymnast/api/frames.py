@@ -26,7 +26,7 @@ def frames(
     """Renders frames of a stored episode or match as PNGs, by replaying it. `episode`: `best`, `last` or a
     number from 0; `first`, `last`, `every`: which steps, from 0 (the first observation) to the length of
     the episode; `overlay`: draw the band with actions and rewards below each frame; `out`: a directory for
-    the files `step-NNNNNN.png`. Without `out`, the PNGs are returned in base64, up to 32 MB in total."""
+    the files `step-NNNNNN.png`. Without `out`, the PNGs are returned in base64, up to 8 MB in total."""
     if first < 0 or every < 1 or (last is not None and last < first):
         raise UsageError(f"there are no steps from {first} to {last} with every {every}")
     arguments = {"ref": ref, "episode": episode, "kind": kind, "first": first, "last": last}

@@ -33,7 +33,7 @@ from gymnast.runs.run import Run
 Array = np.ndarray
 MAX_FRAMES = 1000
 """Number of frames that may be asked for at once."""
-MAX_BASE64_BYTES = 32_000_000
+MAX_BASE64_BYTES = 8_000_000
 """Total size of the frames that are returned in base64."""
 
 

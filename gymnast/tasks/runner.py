@@ -36,7 +36,7 @@ GRACE_SECONDS = 5.0
 """Time between SIGTERM and SIGKILL: a task deletes its temporary files meanwhile."""
 MAX_QUEUED = 1000
 """Number of tasks that may wait."""
-MAX_ENDED = 100
+MAX_ENDED = 50
 """Number of ended tasks that are kept with their results; the oldest are forgotten first."""
 
 

@@ -170,7 +170,9 @@ def test_a_run_that_was_stopped_above_its_threshold_is_not_confirmed():
 )
 def test_the_preflight_text_lists_the_stop_conditions(settings: dict[str, Any], expected: str):
     cfg = resolve("CartPole-v1", settings).config
-    text = preflight_text(Preflight(threshold=cfg.facts.threshold, stops=tuple(stop_conditions(cfg))))
+    text = preflight_text(
+        Preflight(threshold=cfg.facts.threshold, stops=tuple(stop_conditions(cfg)))
+    )
     assert "goal      solved when the lower bound of the score reaches 475.0" in text
     assert expected in next(line for line in text.splitlines() if "stops" in line)
 
