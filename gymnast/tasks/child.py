@@ -18,6 +18,8 @@ from gymnast.tasks.messages import OutcomeMessage, ProgressMessage, Request
 
 POLL_SECONDS = 0.1
 """Time between two checks whether the child has ended, on systems without pidfd."""
+GROUP_SECONDS, GROUP_POLL_SECONDS = 0.5, 0.005
+"""Maximum time to wait for killed processes of the group, and the time between two checks."""
 MAX_READS = 100
 """Number of reads from a pipe before the next event is handled: an environment may print without end."""
 
@@ -88,8 +90,18 @@ class Child:
                     break
         self.signal(signal.SIGKILL)  # what the task started and left running
         code = self._process.wait()
+        self._wait_for_group()
         self._read()  # a pipe holds less than MAX_READS reads
         return code
+
+    def _wait_for_group(self) -> None:
+        """Waits until the killed processes of the group have ended, which are not our children."""
+        # A zombie counts as a process, and stays one where no init process removes it: hence the limit.
+        give_up = time.monotonic() + GROUP_SECONDS
+        with suppress(OSError):
+            while time.monotonic() < give_up:
+                os.killpg(self._process.pid, 0)
+                time.sleep(GROUP_POLL_SECONDS)
 
     def signal(self, number: signal.Signals) -> None:
         """Sends a signal to the process and everything in its group."""
