@@ -12,11 +12,11 @@ class Failure:
     code: str
     """The kind of error: the `code` of its exception class."""
     message: str
-    """The description of what is wrong."""
+    """The problem."""
     at: str = ""
-    """The place: a file, a config key, a run."""
+    """The place of the problem: a file, a config key, a run."""
     fix: str = ""
-    """Advice what to do about it."""
+    """The way to fix it."""
 
 
 class GymnastError(Exception):
@@ -37,6 +37,31 @@ class GymnastError(Exception):
 
     def to_failure(self) -> Failure:
         return Failure(self.code, self.message, self.at, self.fix)
+
+
+class TaskCancelled(GymnastError):
+    """A task was cancelled before it had a result."""
+
+    code = "cancelled"
+    exit_code = 130
+
+
+class TaskTimedOut(GymnastError):
+    """A task had no result at its deadline."""
+
+    code = "timed_out"
+
+
+class TaskCrashed(GymnastError):
+    """The process of a task ended without a result, by a signal for example."""
+
+    code = "crashed"
+
+
+class InternalError(GymnastError):
+    """An exception that nobody expected: a defect of gymnast, or of an environment's code."""
+
+    code = "internal"
 
 
 class UsageError(GymnastError):
@@ -89,3 +114,20 @@ class UnknownFormat(CheckpointError):
     """A checkpoint was written by another version of gymnast. It may be intact."""
 
     code = "unknown_format"
+
+
+def from_failure(failure: Failure) -> GymnastError:
+    """Returns the exception for an error value: of the class that has its code, else a GymnastError with
+    that code."""
+    kind = _classes(GymnastError).get(failure.code, GymnastError)
+    error = kind(failure.message, at=failure.at, fix=failure.fix)
+    error.code = failure.code
+    return error
+
+
+def _classes(kind: type[GymnastError]) -> dict[str, type[GymnastError]]:
+    """Returns code -> class, of `kind` and its subclasses; if several have the same code, the first one."""
+    found = {kind.code: kind}
+    for subclass in kind.__subclasses__():
+        found = _classes(subclass) | found
+    return found

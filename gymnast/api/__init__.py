@@ -24,13 +24,18 @@ if TYPE_CHECKING:
     from gymnast.api.config import config_show as config_show
     from gymnast.api.episodes import episodes as episodes
     from gymnast.api.episodes import steps as steps
+    from gymnast.api.frames import frames as frames
     from gymnast.api.insight import charts as charts
     from gymnast.api.insight import compare as compare
     from gymnast.api.insight import doctor as doctor
     from gymnast.api.insight import export as export
     from gymnast.api.insight import report as report
+    from gymnast.api.league import cross_play as cross_play
+    from gymnast.api.league import league as league
     from gymnast.api.logs import logs as logs
     from gymnast.api.metrics import metrics as metrics
+    from gymnast.api.preparation import prepare as prepare
+    from gymnast.api.preparation import spaces as spaces
     from gymnast.api.presets import presets as presets
     from gymnast.api.reading import jobs as jobs
     from gymnast.api.reading import send_command as send_command
@@ -40,6 +45,18 @@ if TYPE_CHECKING:
     from gymnast.api.runs import events as events
     from gymnast.api.runs import runs as runs
     from gymnast.api.runs import show as show
+    from gymnast.api.tasks import audit as audit
+    from gymnast.api.tasks import cancel_task as cancel_task
+    from gymnast.api.tasks import check as check
+    from gymnast.api.tasks import check_all as check_all
+    from gymnast.api.tasks import eval as eval
+    from gymnast.api.tasks import net as net
+    from gymnast.api.tasks import task as task
+    from gymnast.api.tasks import task_log as task_log
+    from gymnast.api.tasks import task_result as task_result
+    from gymnast.api.tasks import tasks as tasks
+    from gymnast.api.tasks import tune_envs as tune_envs
+    from gymnast.api.tasks import video as video
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
@@ -66,6 +83,23 @@ OPERATIONS: dict[str, Operation] = {
         Operation("export", CHANGES, "insight"),
         Operation("config_fmt", CHANGES, "config"),
         Operation("send_command", CHANGES, "reading"),
+        Operation("tasks", READS, "tasks"),
+        Operation("task", READS, "tasks"),
+        Operation("task_log", READS, "tasks"),
+        Operation("task_result", READS, "tasks"),
+        Operation("cancel_task", CHANGES, "tasks"),
+        Operation("eval", TASK, "tasks"),
+        Operation("check", TASK, "tasks"),
+        Operation("check_all", TASK, "tasks"),
+        Operation("net", TASK, "tasks"),
+        Operation("audit", TASK, "tasks"),
+        Operation("video", TASK, "tasks"),
+        Operation("tune_envs", TASK, "tasks"),
+        Operation("frames", TASK, "frames"),
+        Operation("league", READS, "league"),
+        Operation("cross_play", TASK, "league"),
+        Operation("spaces", TASK, "preparation"),
+        Operation("prepare", TASK, "preparation"),
     )
 }
 """Name -> operation, for `call` and for the pages and servers that offer them."""
@@ -91,3 +125,15 @@ def __getattr__(name: str) -> object:
     if name not in OPERATIONS:
         raise AttributeError(f"module 'gymnast.api' has no attribute {name!r}")
     return OPERATIONS[name].function
+
+
+class _Package(ModuleType):
+    """This package, in which the name of an operation never means the module of the same name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Python stores an imported submodule as an attribute: `api.tasks` would become the module.
+        if not (name in OPERATIONS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -9,13 +9,14 @@ from pydantic import ValidationError, validate_call
 
 from gymnast.api import OPERATIONS
 from gymnast.errors import Failure, GymnastError
+from gymnast.tasks import Task
 from gymnast.text.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
 class Success:
     value: object
-    """The record that the operation returned."""
+    """The record that the operation returned; the TaskInfo of a task that it started."""
 
 
 def call(name: str, arguments: Mapping[str, object] = {}) -> Success | Failure:
@@ -24,7 +25,8 @@ def call(name: str, arguments: Mapping[str, object] = {}) -> Success | Failure:
     if name not in OPERATIONS:
         return Failure("usage", f"there is no operation {name!r}{did_you_mean(name, OPERATIONS)}")
     try:
-        return Success(validate_call(OPERATIONS[name].function)(**arguments))
+        value = validate_call(OPERATIONS[name].function)(**arguments)
+        return Success(value.info() if isinstance(value, Task) else value)
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import Literal, get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from gymnast.records import JsonValue, json_schema
 
@@ -37,7 +37,11 @@ class Operation:
 
     @property
     def result_type(self) -> type[object]:
-        return get_type_hints(self.function)["return"]
+        """The type of what it returns; of a task's result if it starts a task."""
+        from gymnast.tasks.task import Task
+
+        returned = get_type_hints(self.function)["return"]
+        return get_args(returned)[0] if get_origin(returned) is Task else returned
 
     def arguments_schema(self) -> dict[str, JsonValue]:
         """Returns the JSON schema of the keyword arguments."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gymnast.audit import farming
 from gymnast.audit.farming import audit_terms, has_exploiters
+from gymnast.audit.record import (
+    AuditReport,
+    CastTotals,
+    FarmedTerm,
+    FarmingTest,
+    ShapingTotal,
+    TermFlag,
+)
 from gymnast.audit.shaping import shaping_totals
 from gymnast.audit.totals import term_totals
 from gymnast.collect.matchmaking import LEARNER, Player
@@ -16,6 +24,8 @@ from gymnast.config.families import is_multi_agent
 from gymnast.config.schedule import highest
 from gymnast.config.sections.gradient import GradientSection
 from gymnast.envs.matches.open import open_matches
+from gymnast.evaluation.episodes import EpisodePlan
+from gymnast.progress import ProgressCallback, no_progress
 from gymnast.runs import store
 from gymnast.runs.curve import read_rows
 from gymnast.runs.run import Run
@@ -35,40 +45,41 @@ def audit(
     *,
     episodes: int = EPISODES,
     runs_dir: str | Path | None = None,
-    progress: Callable[[int, int], None] = lambda *_: None,
-) -> dict[str, Any]:
-    """Returns the audit of a run as JSON data. `episodes`: matches per cast; `progress` is called
-    with (parts done, parts in total).
-
-    `shaping`, `flagged` and `unknown` (lists of terms) always exist. For environments with several
-    roles there are also `checkpoint`, `learned`, `deterministic` and `casts`, and `farming` if the
-    environment has players that try to farm its reward."""
+    progress: ProgressCallback = no_progress,
+) -> AuditReport:
+    """Returns the audit of a run. `episodes`: matches per cast; `progress` is called with (parts done, parts
+    in total)."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    settings = _settings(run)
-    result: dict[str, Any] = {"run": run.id, "env": run.info["env"]}
+    settings, played = _settings(run), None
     if is_multi_agent(run.info["env"]):
         # Tag steps all matches as one NumPy batch, so playing all of them at once costs next to nothing.
         n_matches = episodes if run.info["env"] == "tag" else None
         with closing(open_tournament(ref, n_matches=n_matches, runs_dir=runs_dir)) as tournament:
-            result |= _matches(tournament, settings, episodes, progress)
-    shaped = _shaping(run, settings, result.get("learned", [""]))
-    verdicts = [
-        {key: line[key] for key in ("role", "term", "verdict")}
-        for line in (*result.get("farming", {}).get("terms", ()), *shaped)
-    ]
-    return {
-        **result,
-        "shaping": shaped,
-        "flagged": _flagged(verdicts),
-        "unknown": [one for one in verdicts if one["verdict"] == "unknown"],
-    }
+            played = _matches(tournament, settings, episodes, progress)
+    rows, shaped = read_rows(run), list[ShapingTotal]()
+    for role in [""] if played is None else played.learned:
+        shaped += shaping_totals(rows, settings.for_role(role).shaping, role)
+    farmed = played.farming.terms if played is not None and played.farming is not None else ()
+    verdicts = [TermFlag(one.role, one.term, one.verdict) for one in (*farmed, *shaped)]
+    return AuditReport(
+        run=run.id,
+        env=run.info["env"],
+        checkpoint=None if played is None else played.checkpoint,
+        learned=() if played is None else tuple(played.learned),
+        deterministic=None if played is None else played.deterministic,
+        casts=() if played is None else tuple(played.casts),
+        farming=None if played is None else played.farming,
+        shaping=tuple(shaped),
+        flagged=tuple(_flagged(verdicts)),
+        unknown=tuple(one for one in verdicts if one.verdict == "unknown"),
+    )
 
 
-def _flagged(verdicts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _flagged(verdicts: list[TermFlag]) -> list[TermFlag]:
     """Returns the flagged terms; the sum of all terms only if no single term of the role is flagged."""
-    flagged = [one for one in verdicts if one["verdict"] in FLAGS]
-    explained = {one["role"] for one in flagged if one["term"] != farming.ALL_TERMS}
-    return [f for f in flagged if f["term"] != farming.ALL_TERMS or f["role"] not in explained]
+    flagged = [one for one in verdicts if one.verdict in FLAGS]
+    explained = {one.role for one in flagged if one.term != farming.ALL_TERMS}
+    return [f for f in flagged if f.term != farming.ALL_TERMS or f.role not in explained]
 
 
 def _settings(run: Run) -> Settings:
@@ -77,22 +88,20 @@ def _settings(run: Run) -> Settings:
     return settings
 
 
-def _shaping(run: Run, settings: Settings, roles: list[str]) -> list[dict[str, Any]]:
-    """Returns the totals of the shaping terms of these roles, from the metrics of the run, each
-    with `share` and `verdict`. `roles` is [""] if there is only one agent."""
-    rows, totals = read_rows(run), list[dict[str, Any]]()
-    for role in roles:
-        terms = settings.for_role(role).shaping
-        totals += [
-            {**vars(total), "share": total.share, "verdict": total.verdict}
-            for total in shaping_totals(rows, terms, role)
-        ]
-    return totals
+@dataclass(frozen=True)
+class _PlayedMatches:
+    """The part of an audit for which matches are played."""
+
+    checkpoint: int
+    learned: list[str]
+    deterministic: bool
+    casts: list[CastTotals]
+    farming: FarmingTest | None
 
 
 def _matches(
-    tournament: Tournament, settings: Settings, episodes: int, progress: Callable[[int, int], None]
-) -> dict[str, Any]:
+    tournament: Tournament, settings: Settings, episodes: int, progress: ProgressCallback
+) -> _PlayedMatches:
     """Plays the matches: first the totals of each term for every cast, then the test for farming."""
     policies = tournament.saved.document("policy")
     learned = [role for role in tournament.roles if role in policies]
@@ -101,19 +110,11 @@ def _matches(
     tested = learned if has_exploiters(tournament.matches) else []
     parts, done = len(casts) + len(tested), 0
     progress(done, parts)
-    played: list[dict[str, Any]] = []
+    played: list[CastTotals] = []
     for cast in casts:
         played.append(_cast(tournament, cast, plan))
         progress(done := done + 1, parts)
-    result: dict[str, Any] = {
-        "checkpoint": tournament.saved.step,
-        "learned": learned,
-        "deterministic": plan.deterministic,
-        "casts": played,
-    }
-    if not tested:
-        return result
-    terms: list[dict[str, Any]] = []
+    terms: list[FarmedTerm] = []
     for role in tested:
         algo = settings.for_role(role).algo
         assert isinstance(algo, GradientSection)
@@ -127,15 +128,16 @@ def _matches(
             own_players=own,
             n_matches=min(episodes, farming.MATCHES),
         )
-        terms += [verdict.to_json() for verdict in verdicts]
+        terms += [verdict.record() for verdict in verdicts]
         progress(done := done + 1, parts)
-    return result | {
-        "farming": {
-            "matches": min(episodes, farming.MATCHES),
-            "threshold": farming.FARMABLE_SHARE,
-            "terms": terms,
-        }
-    }
+    test = FarmingTest(min(episodes, farming.MATCHES), farming.FARMABLE_SHARE, tuple(terms))
+    return _PlayedMatches(
+        checkpoint=tournament.saved.step,
+        learned=learned,
+        deterministic=plan.deterministic,
+        casts=played,
+        farming=test if tested else None,
+    )
 
 
 def _casts(tournament: Tournament, learned: list[str]) -> list[Mapping[str, str]]:
@@ -150,18 +152,16 @@ def _casts(tournament: Tournament, learned: list[str]) -> list[Mapping[str, str]
     return [cast for i, cast in enumerate(casts) if cast not in casts[:i]]
 
 
-def _cast(tournament: Tournament, cast: Mapping[str, str], plan: Any) -> dict[str, Any]:
+def _cast(tournament: Tournament, cast: Mapping[str, str], plan: EpisodePlan) -> CastTotals:
     """Plays the matches of one cast (role -> player) as in `plan`; returns the number of matches,
     how many each role won, and the term totals of the roles that the run's own policy played."""
     played = tournament.play(cast, plan)
     winners = [match.end.winner for match in played]
-    return {
-        "cast": dict(cast),
-        "matches": len(played),
-        "won": {role: winners.count(role) for role in tournament.roles},
-        "roles": {
-            role: [vars(total) for total in term_totals(played, role)]
-            for role, name in cast.items()
-            if name == LEARNER
+    return CastTotals(
+        cast=dict(cast),
+        matches=len(played),
+        won={role: winners.count(role) for role in tournament.roles},
+        roles={
+            role: tuple(term_totals(played, role)) for role, name in cast.items() if name == LEARNER
         },
-    }
+    )

@@ -26,14 +26,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeGuard
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
+from gymnast.audit.record import FarmedTerm, Verdict
 from gymnast.audit.totals import discounted_sums, rewards_by_term
 from gymnast.collect.matchmaking import Player, scripted_player
 from gymnast.envs.matches.matches import Matches, ScriptedPolicy
-from gymnast.rl.statistics import Interval, t_quantile
+from gymnast.rl.interval import Interval
+from gymnast.rl.statistics import t_quantile
 from gymnast.seeds import episode_seed
 from gymnast.selfplay.play import play_matches
 
@@ -49,8 +51,6 @@ MATCHES = 40
 MIN_MATCHES = 5
 """Minimum number of matches for a mean."""
 ALL_TERMS = "all but the goal"
-
-Verdict = Literal["sound", "farmable", "unknown"]
 
 
 class ExploitableMatches(Matches, Protocol):
@@ -105,16 +105,23 @@ class TermVerdict:
             return "unknown"
         return "farmable" if self.evidence.share_low >= FARMABLE_SHARE else "sound"
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns role, term and verdict and, if there were enough matches, the players, the gain
-        and the goal with their intervals, the `share`, and its lower bound `low`."""
-        summary: dict[str, Any] = {"role": self.role, "term": self.term, "verdict": self.verdict}
-        if self.evidence is None:
-            return summary
-        names = {key: value for key, value in vars(self.evidence).items() if isinstance(value, str)}
-        gain, goal = vars(self.evidence.gain), vars(self.evidence.goal)
-        bounds = {"share": self.evidence.share, "low": self.evidence.share_low}
-        return summary | names | {"gain": gain, "goal": goal} | bounds
+    def record(self) -> FarmedTerm:
+        """Returns the verdict and, if there were enough matches, the evidence for it."""
+        evidence = self.evidence
+        if evidence is None:
+            return FarmedTerm(self.role, self.term, self.verdict)
+        return FarmedTerm(
+            role=self.role,
+            term=self.term,
+            verdict=self.verdict,
+            player=evidence.player,
+            opponent=evidence.opponent,
+            honest=evidence.honest,
+            gain=evidence.gain,
+            goal=evidence.goal,
+            share=evidence.share,
+            low=evidence.share_low,
+        )
 
 
 def has_exploiters(matches: Matches) -> TypeGuard[ExploitableMatches]:

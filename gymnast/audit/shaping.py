@@ -11,60 +11,33 @@ not judged: what they give for reaching a state they take back for leaving it, s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 
+from gymnast.audit.record import ShapingTotal, Verdict
 from gymnast.config.sections.shaping import TermConfig, term_spec
 
 Row = Mapping[str, float]
-Verdict = Literal["sound", "outweighs", "potential", "unknown"]
 
 LATE = 0.25
 """Fraction of the rows that counts as the end of training."""
 
 
-@dataclass(frozen=True)
-class ShapingTotal:
-    """The total of one shaping term per episode, with its weight."""
-
-    role: str
-    """Empty if there is only one agent."""
-    term: str
-    first: float
-    """Total in the first row."""
-    last: float
-    """Median over the last quarter of the rows."""
-    usual: float
-    """Median over all rows."""
-    most: float
-    """The total with the largest absolute value."""
-    raw: tuple[float, float]
-    """Lowest and highest raw return of an episode in the run."""
-    potential: bool
-    """Whether the term is potential-based."""
-
-    @property
-    def judged_total(self) -> float:
-        """The number that is judged: the larger absolute value of `last` and `usual`."""
-        return max(abs(self.last), abs(self.usual))
-
-    @property
-    def share(self) -> float | None:
-        """`judged_total` divided by the range of raw returns, or by their absolute value if they were all
-        equal; None if all were 0."""
-        low, high = self.raw
-        scale = high - low or abs(high)  # all raw returns equal: there is no range
-        return self.judged_total / scale if scale else None
-
-    @property
-    def verdict(self) -> Verdict:
-        if self.potential:
-            return "potential"
-        if self.share is None:
-            return "unknown" if self.judged_total else "sound"
-        return "outweighs" if self.share > 1 else "sound"
+def judge(total: ShapingTotal) -> ShapingTotal:
+    """Returns the totals of a term with its share and the verdict."""
+    judged = max(abs(total.last), abs(total.usual))
+    low, high = total.raw
+    scale = high - low or abs(high)  # all raw returns equal: there is no range
+    share = judged / scale if scale else None
+    verdict: Verdict
+    if total.potential:
+        verdict = "potential"
+    elif share is None:
+        verdict = "unknown" if judged else "sound"
+    else:
+        verdict = "outweighs" if share > 1 else "sound"
+    return replace(total, share=share, verdict=verdict)
 
 
 def shaping_totals(
@@ -84,16 +57,15 @@ def shaping_totals(
             continue
         late = per_episode[-max(1, round(LATE * len(per_episode))) :]
         raw = min(row[low] for row in with_episodes), max(row[high] for row in with_episodes)
-        totals.append(
-            ShapingTotal(
-                role=role,
-                term=name,
-                first=per_episode[0],
-                last=float(np.median(late)),
-                usual=float(np.median(per_episode)),
-                most=max(per_episode, key=abs),
-                raw=raw,
-                potential=term_spec(name, cfg).is_potential,
-            )
+        total = ShapingTotal(
+            role=role,
+            term=name,
+            first=per_episode[0],
+            last=float(np.median(late)),
+            usual=float(np.median(per_episode)),
+            most=max(per_episode, key=abs),
+            raw=raw,
+            potential=term_spec(name, cfg).is_potential,
         )
+        totals.append(judge(total))
     return totals

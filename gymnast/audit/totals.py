@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from gymnast.audit.record import TermTotal
 from gymnast.selfplay.play import PlayedMatch
 
 Array = np.ndarray
 
 REWARD_TERM = "reward"
 """Name of the only term if the environment does not report its reward terms."""
-
-
-@dataclass(frozen=True)
-class TermTotal:
-    """Statistics of one term's total per match and agent."""
-
-    term: str
-    mean: float
-    std: float
-    share: float
-    """Mean absolute value of this term divided by the sum of those of all terms."""
-    won: float | None
-    """Mean over matches that the role won; None if it won none."""
-    lost: float | None
-    """Mean over matches that another role won; None if there were none."""
 
 
 def term_totals(played: Sequence[PlayedMatch], role: str) -> list[TermTotal]:

@@ -17,7 +17,7 @@ from gymnast.check.actions import (
 from gymnast.check.checked_env import CheckedEnv, EnvBroken, Timestep, env_traceback
 from gymnast.check.determinism import Transcript, check_determinism
 from gymnast.check.episode_ends import EpisodeEndCheck
-from gymnast.check.finding import Finding, Report, sort_findings
+from gymnast.check.finding import CheckReport, Finding
 from gymnast.check.observations import AliasingCheck, DeclaredRangeCheck, FiniteCheck, ObsSpaceCheck
 from gymnast.check.observer import Observer
 from gymnast.check.rendering import FRAMES, check_rendering
@@ -27,6 +27,7 @@ from gymnast.envs.build.make import make_env
 from gymnast.envs.build.strip_wrappers import time_limit
 from gymnast.envs.env_types import Env
 from gymnast.errors import EnvError
+from gymnast.progress import ProgressCallback, no_progress
 from gymnast.seeds import episode_seed, stream
 from gymnast.spaces import spaces
 from gymnast.spaces.policy_facts import facts_for_policy_obs
@@ -38,9 +39,6 @@ _PATIENCE = 3
 """Number of episodes that may fail before the check gives up."""
 _DECLARED = ("actions", "observations", "reward", "returns", "threshold", "fps")
 
-ProgressCallback = Callable[[int, int], None]
-"""Progress callback: (steps done, steps in total)."""
-
 
 def check_environment(
     target: str,
@@ -48,8 +46,8 @@ def check_environment(
     *,
     steps: int = STEPS,
     seed: int = 0,
-    on_progress: ProgressCallback = lambda *_: None,
-) -> Report:
+    on_progress: ProgressCallback = no_progress,
+) -> CheckReport:
     """Returns the findings of all checks. `target`: name of the environment in the report; `steps`: number of
     random steps; `seed`: root of the random stream. Raises EnvError for an unknown name or a missing
     package."""
@@ -62,16 +60,16 @@ def check_environment(
         warnings.simplefilter("ignore")  # Gymnasium's, about what is reported here in full
         check = _EnvironmentCheck(cfg, copy, make, seed)
         findings = [*check.findings(steps, on_progress)]
-        return Report(target, copy.steps, copy.resets, sort_findings(findings))
+        return CheckReport.of(target, copy.steps, copy.resets, findings)
 
 
-def creation_failure(target: str, problem: EnvError) -> Report:
+def creation_failure(target: str, problem: EnvError) -> CheckReport:
     """Returns the report for an environment whose module or constructor raised. Raises other problems
     again."""
     if problem.__cause__ is None:
         raise problem
     text = env_traceback(problem.__cause__)
-    return Report(target, 0, 0, (Finding("made", "wrong", problem.message, "", text),))
+    return CheckReport.of(target, 0, 0, [Finding("made", "wrong", problem.message, "", text)])
 
 
 class _EnvironmentCheck:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
+
+from gymnast.errors import UsageError
+from gymnast.text.suggestions import did_you_mean
 
 Verdict = Literal["ok", "wrong", "warning", "note"]
 
@@ -56,40 +60,50 @@ class Finding:
     check: str
     """Name of the check, a key of CHECKS."""
     verdict: Verdict
+    """The verdict of the check."""
     what: str = ""
+    """The finding, in words."""
     where: str = ""
     """Episode, seed and step of the first occurrence."""
     traceback: str = ""
     """Traceback of an exception in the environment's own code."""
-
-    @property
-    def consequence(self) -> str:
-        """Consequence for training; empty unless the verdict is wrong."""
-        return CHECKS[self.check] if self.verdict == "wrong" else ""
-
-    def as_json(self) -> dict[str, Any]:
-        return {**vars(self), "means": self.consequence}
+    means: str = ""
+    """Consequence for training; empty unless the verdict is wrong. Reports fill it in."""
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckReport:
     """The findings about one environment."""
 
     target: str
+    """The environment, as `ENV[:VARIANT]`."""
     steps: int
     """Number of random steps."""
     episodes: int
+    """Number of episodes that were started."""
+    wrong: int
+    """Number of findings that are wrong."""
+    warnings: int
+    """Number of warnings."""
     findings: tuple[Finding, ...]
+    """All findings, in the order of CHECKS."""
+
+    @classmethod
+    def of(cls, target: str, steps: int, episodes: int, findings: Iterable[Finding]) -> CheckReport:
+        """Returns the report with these findings, sorted, counted, and each with its consequence."""
+        names = list(CHECKS)
+        complete = tuple(
+            replace(finding, means=CHECKS[finding.check] if finding.verdict == "wrong" else "")
+            for finding in sorted(findings, key=lambda finding: names.index(finding.check))
+        )
+        counts = Counter(finding.verdict for finding in complete)
+        return cls(target, steps, episodes, counts["wrong"], counts["warning"], complete)
 
     @property
-    def warnings(self) -> list[Finding]:
-        return [finding for finding in self.findings if finding.verdict == "warning"]
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.verdict == "wrong")
 
-    @property
-    def errors(self) -> list[Finding]:
-        return [finding for finding in self.findings if finding.verdict == "wrong"]
-
-    def with_allowed(self, names: Iterable[str]) -> Report:
+    def with_allowed(self, names: Iterable[str]) -> CheckReport:
         """Returns the report with errors and warnings of these checks turned into notes."""
         allowed = set(names)
         noted = (
@@ -98,15 +112,54 @@ class Report:
             else f
             for f in self.findings
         )
-        return replace(self, findings=tuple(noted))
-
-    def as_json(self) -> dict[str, Any]:
-        findings = [finding.as_json() for finding in self.findings]
-        counts = {"wrong": len(self.errors), "warnings": len(self.warnings)}
-        return {**vars(self), **counts, "findings": findings}
+        return CheckReport.of(self.target, self.steps, self.episodes, noted)
 
 
-def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Returns the findings in the order of CHECKS."""
-    names = list(CHECKS)
-    return tuple(sorted(findings, key=lambda finding: names.index(finding.check)))
+@dataclass(frozen=True)
+class PresetOutcome:
+    """The result of testing one preset."""
+
+    target: str
+    """The preset, as `ENV:VARIANT`."""
+    verdict: Literal["passed", "failed", "skipped"]
+    """The verdict; `skipped` if a package is missing."""
+    reason: str = ""
+    """Reason of a failure, or the missing package."""
+    seconds: float = 0.0
+    """Duration of the test."""
+    findings: tuple[Finding, ...] = ()
+    """Findings about its environment or facts that are wrong."""
+
+    def line(self, width: int = 0) -> str:
+        """Returns the outcome as one line of text; `width` is the width of the column with the names."""
+        word = self.verdict if self.verdict == "passed" else self.verdict.upper()
+        return f"{self.target:<{width}}  {word:<7}  {self.seconds:4.1f} s  {self.reason}".rstrip()
+
+
+@dataclass(frozen=True)
+class PresetsReport:
+    """The results of testing presets."""
+
+    passed: int
+    """Number of presets that passed."""
+    failed: int
+    """Number of presets that failed."""
+    skipped: int
+    """Number of presets that were skipped because a package is missing."""
+    presets: tuple[PresetOutcome, ...]
+    """The outcome of each preset."""
+
+    @classmethod
+    def of(cls, outcomes: Iterable[PresetOutcome]) -> PresetsReport:
+        """Returns the report with these outcomes, counted."""
+        presets = tuple(outcomes)
+        counts = Counter(outcome.verdict for outcome in presets)
+        return cls(counts["passed"], counts["failed"], counts["skipped"], presets)
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raises UsageError if one of these is not the name of a check."""
+    for name in names:
+        if name not in CHECKS:
+            problem = f"there is no check {name!r}{did_you_mean(name, CHECKS)}"
+            raise UsageError(problem, fix=f"the checks are {', '.join(CHECKS)}")

@@ -6,13 +6,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
 
 from gymnast.check.environment import check_environment
-from gymnast.check.finding import Finding
+from gymnast.check.finding import Finding, PresetOutcome
 from gymnast.check.matches.matches import check_matches
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
@@ -44,23 +43,6 @@ _NOT_EPISODE = ("n_envs", "backend", "workers", "timeout", "on_fault", "max_faul
 """Keys of `env` that do not change the episodes, so that variants can share the check of the environment."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The result of testing one preset."""
-
-    target: str
-    """`ENV:variant`."""
-    verdict: Literal["passed", "failed", "skipped"]
-    reason: str = ""
-    """Reason of a failure, or the missing package."""
-    seconds: float = 0.0
-    findings: tuple[Finding, ...] = ()
-    """Findings about its environment or facts that are wrong."""
-
-    def as_json(self) -> dict[str, Any]:
-        return {**vars(self), "findings": [finding.as_json() for finding in self.findings]}
-
-
 class PresetFailure(Exception):
     """Raised if a preset fails one of the steps: training, evaluation, recording or replay."""
 
@@ -75,7 +57,7 @@ def preset_targets(targets: Sequence[str] = ()) -> list[str]:
 
 def check_presets(
     targets: Iterable[str], *, steps: int = STEPS, seed: int = 0, allow: Sequence[str] = ()
-) -> Iterator[Outcome]:
+) -> Iterator[PresetOutcome]:
     """Tests the targets one after the other and yields each outcome as soon as it is known. `steps`: number
     of random steps per environment; `allow`: names of checks whose errors count as notes."""
     checked: dict[str, tuple[Finding, ...]] = {}
@@ -91,7 +73,7 @@ def _check_preset(
     seed: int,
     allow: Sequence[str],
     checked: dict[str, tuple[Finding, ...]],
-) -> Outcome:
+) -> PresetOutcome:
     """Tests one target. `checked` caches the findings of environments that several variants share."""
     try:
         # 1. The environment against its facts, once for all variants with the same episodes.
@@ -103,21 +85,23 @@ def _check_preset(
         if key not in checked:
             check = check_matches if is_multi_agent(cfg.env.id) else check_environment
             report = check(target, cfg, steps=steps, seed=seed).with_allowed(allow)
-            checked[key] = tuple(report.errors)
+            checked[key] = report.errors
         if checked[key]:
             first = checked[key][0]
-            return Outcome(target, "failed", f"{first.check}: {first.what}", findings=checked[key])
+            return PresetOutcome(
+                target, "failed", f"{first.check}: {first.what}", findings=checked[key]
+            )
         # 2. A short run in a directory that is deleted afterwards.
         with TemporaryDirectory(prefix="gymnast-check-") as directory:
             _train_and_replay(target, cfg, Path(directory))
     except NotInstalled as problem:
-        return Outcome(target, "skipped", f"{problem.message} ({problem.fix})")
+        return PresetOutcome(target, "skipped", f"{problem.message} ({problem.fix})")
     except (PresetFailure, GymnastError) as problem:
         message = problem.message if isinstance(problem, GymnastError) else str(problem)
-        return Outcome(target, "failed", message.splitlines()[0])
+        return PresetOutcome(target, "failed", message.splitlines()[0])
     except Exception as problem:  # a bug of ours must not keep the other presets from being tested
-        return Outcome(target, "failed", f"{type(problem).__name__}: {problem}")
-    return Outcome(target, "passed")
+        return PresetOutcome(target, "failed", f"{type(problem).__name__}: {problem}")
+    return PresetOutcome(target, "passed")
 
 
 def _train_and_replay(target: str, cfg: Config, directory: Path) -> None:
@@ -142,7 +126,7 @@ def _train_and_replay(target: str, cfg: Config, directory: Path) -> None:
     used = run.config()
     repeats = used.facts.deterministic == "yes"
     several = is_multi_agent(used.env.id)
-    again = _evaluate_again(run, used) if several else evaluate(run, runs_dir=directory)["mean"]
+    again = _evaluate_again(run, used) if several else evaluate(run, runs_dir=directory).mean
     if repeats and again != score["mean"]:
         raise PresetFailure(
             f"scored {score['mean']:g}, but {again:g} when evaluated again from the stored policy"

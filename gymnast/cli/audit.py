@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
+from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.cli.progress import progress
-from gymnast.processes.env_output import separate_env_output
+from gymnast.cli.tasks import wait_for
 from gymnast.text import formatting
+
+if TYPE_CHECKING:
+    from gymnast.audit.record import (
+        AuditReport,
+        CastTotals,
+        FarmedTerm,
+        FarmingTest,
+        ShapingTotal,
+        TermFlag,
+    )
 
 
 @click.command()
@@ -41,98 +51,92 @@ def audit(run: str, episodes: int, runs_dir: str | None, as_json: bool) -> int:
 
     Exit code: 1 if a term can be farmed or outweighs the raw return.
     """
-    from gymnast.audit.audit import audit as audit_run
-
-    with separate_env_output(), progress("auditing") as bar:
-        result = audit_run(run, episodes=episodes, runs_dir=runs_dir, progress=bar)
+    task = api.audit(run, episodes=episodes, runs_dir=runs_dir)
+    report = wait_for(task, "auditing")
     if as_json:
-        echo_json(result)
+        echo_json(report)
     else:
-        click.echo("\n".join(_page(result)))
-    return 1 if result["flagged"] else 0
+        click.echo("\n".join(_page(report)))
+    return 1 if report.flagged else 0
 
 
-def _page(result: dict[str, Any]) -> Iterator[str]:
-    """Yields the lines of the page for the result of `audit.audit`: totals per cast, verdicts on
-    farming, shaping terms, conclusion."""
-    at = f", checkpoint {result['checkpoint']:,}" if "checkpoint" in result else ""
-    yield f"{result['run']}{at} of {result['env']}"
-    for cast in result.get("casts", ()):
+def _page(report: AuditReport) -> Iterator[str]:
+    """Yields the lines of the page: totals per cast, verdicts on farming, shaping terms, conclusion."""
+    at = f", checkpoint {report.checkpoint:,}" if report.checkpoint is not None else ""
+    yield f"{report.run}{at} of {report.env}"
+    for cast in report.casts:
         yield ""
         yield from _totals(cast)
-    if "farming" in result:
+    if report.farming is not None:
         yield ""
-        yield from _farming(result["farming"])
-    elif "casts" in result:
+        yield from _farming(report.farming)
+    elif report.casts:
         yield "\nfarming is not tested: this environment has no players that try to farm its reward"
-    if result["shaping"]:
+    if report.shaping:
         yield ""
-        yield from _shaping(result["shaping"])
-    elif "casts" not in result:
+        yield from _shaping(report.shaping)
+    elif not report.casts:
         yield "no shaping terms: the policy learns from the raw reward of the environment"
-    if "farming" in result or result["shaping"]:
+    if report.farming is not None or report.shaping:
         yield ""
-        yield from _conclusion(result["flagged"], result["unknown"])
+        yield from _conclusion(report.flagged, report.unknown)
 
 
-def _totals(cast: dict[str, Any]) -> Iterator[str]:
-    """Yields a title and a table for one entry of `casts`: the total of each reward term per match
-    and agent, for each role that the run's own policy played."""
-    sides = " against ".join(f"{role} {name}" for role, name in cast["cast"].items())
-    won = ", ".join(f"{role} won {count}" for role, count in cast["won"].items())
-    yield f"{sides}: {cast['matches']} matches, {won}; totals per match"
+def _totals(cast: CastTotals) -> Iterator[str]:
+    """Yields a title and a table for one cast: the total of each reward term per match and agent, for each
+    role that the run's own policy played."""
+    sides = " against ".join(f"{role} {name}" for role, name in cast.cast.items())
+    won = ", ".join(f"{role} won {count}" for role, count in cast.won.items())
+    yield f"{sides}: {cast.matches} matches, {won}; totals per match"
     head = ("role", "term", "mean", "spread", "share", "won", "lost")
     lines = [
-        (role, t["term"], *map(_number, (t["mean"], t["std"])), f"{t['share']:.0%}", *ends)
-        for role, terms in cast["roles"].items()
+        (role, t.term, *map(_number, (t.mean, t.std)), f"{t.share:.0%}", *ends)
+        for role, terms in cast.roles.items()
         for t in terms
-        for ends in [map(_number, (t["won"], t["lost"]))]
+        for ends in [map(_number, (t.won, t.lost))]
     ]
     yield formatting.table(head, lines, "mean spread share won lost")
 
 
-def _farming(farming: dict[str, Any]) -> Iterator[str]:
-    """Yields an explanation and a table with the verdict on each term. `farming`: the entry
-    `farming` of the audit, with `threshold` and `terms`."""
+def _farming(farming: FarmingTest) -> Iterator[str]:
+    """Yields an explanation and a table with the verdict on each term."""
     yield (
         "share: reward gained without winning, as a fraction of what winning is worth; a term is "
-        f"farmable if its lower bound is at least {farming['threshold']:g}"
+        f"farmable if its lower bound is at least {farming.threshold:g}"
     )
     head = ("", "role", "term", "share", "bound", "farmed best by")
-    lines = [
-        (_WORD[t["verdict"]], t["role"], t["term"], *_best_farmer(t)) for t in farming["terms"]
-    ]
+    lines = [(_WORD[t.verdict], t.role, t.term, *_best_farmer(t)) for t in farming.terms]
     yield formatting.table(head, lines, "share bound")
 
 
-def _best_farmer(term: dict[str, Any]) -> tuple[str, str, str]:
+def _best_farmer(term: FarmedTerm) -> tuple[str, str, str]:
     """Returns three cells of the table: the share, its lower bound, and the player that farmed the
     term best, or `-`, `-` and the reason if there were too few matches."""
-    if "share" not in term:
+    if term.share is None or term.low is None:
         return "-", "-", "unknown: too few matches won by honest play, or lost by farming players"
     # + 0.0 turns -0.00 into 0.00
-    share, bound = (f"{round(term[key], 2) + 0.0:.2f}" for key in ("share", "low"))
-    return share, bound, f"{term['player']}, against {term['opponent']}"
+    share, bound = (f"{round(value, 2) + 0.0:.2f}" for value in (term.share, term.low))
+    return share, bound, f"{term.player}, against {term.opponent}"
 
 
-def _shaping(terms: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _shaping(terms: Sequence[ShapingTotal]) -> Iterator[str]:
     """Yields an explanation and a table of the shaping terms (`shaping` of the audit), and an
     explanation of the verdicts `unknown` and `potential` if they occur."""
     yield "shaping: recorded totals per episode; share: relative to the range or size of raw returns"
     head = ("", "role", "term", "first", "median", "last", "max", "raw", "share")
     lines = [
         (
-            *(_WORD[t["verdict"]], t["role"] or "-", t["term"]),
-            *map(_number, (t["first"], t["usual"], t["last"], t["most"])),
-            " to ".join(map(_number, t["raw"])),
-            "-" if t["share"] is None else f"{t['share']:.2f}",
+            *(_WORD[t.verdict], t.role or "-", t.term),
+            *map(_number, (t.first, t.usual, t.last, t.most)),
+            " to ".join(map(_number, t.raw)),
+            "-" if t.share is None else f"{t.share:.2f}",
         )
         for t in terms
     ]
     yield formatting.table(head, lines, "first median last max raw share")
-    if any(t["verdict"] == "unknown" for t in terms):
+    if any(t.verdict == "unknown" for t in terms):
         yield "unknown: every raw return is 0, so there is nothing to compare with"
-    if any(t["verdict"] == "potential" for t in terms):
+    if any(t.verdict == "potential" for t in terms):
         yield "potential: the terms of a potential cancel over an episode, so it cannot be farmed"
 
 
@@ -145,9 +149,7 @@ _WORD = {
 }
 
 
-def _conclusion(
-    flagged: Sequence[dict[str, Any]], unknown: Sequence[dict[str, Any]]
-) -> Iterator[str]:
+def _conclusion(flagged: Sequence[TermFlag], unknown: Sequence[TermFlag]) -> Iterator[str]:
     """Yields the terms that were not judged (`unknown`), and for each of the terms in `flagged`
     what to change; if there is none, that no term was found."""
     if unknown:
@@ -156,7 +158,7 @@ def _conclusion(
         others = " in the others" if unknown else ""
         yield f"no term was found that can be farmed{others}"
     for term in flagged:
-        if term["verdict"] == "farmable":
+        if term.verdict == "farmable":
             fix = "pay it once per event, make it a potential, or lower its weight"
             yield f"{_term_name(term)} can be farmed: {fix}"
         else:
@@ -164,8 +166,8 @@ def _conclusion(
             yield f"{_term_name(term)} outweighs the raw returns: {fix}"
 
 
-def _term_name(term: dict[str, Any]) -> str:
-    return f"{term['role']}: {term['term']}" if term["role"] else term["term"]
+def _term_name(term: TermFlag) -> str:
+    return f"{term.role}: {term.term}" if term.role else term.term
 
 
 def _number(value: float | None) -> str:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.cli.progress import progress
+from gymnast import api
+from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_option
+from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
-from gymnast.processes.env_output import separate_env_output
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
-    from gymnast.check.finding import Finding, Report
-    from gymnast.check.presets import Outcome
+    from gymnast.check.finding import CheckReport, Finding
+    from gymnast.tasks import TaskProgress
 
 SKIPPED = 3
 """Exit code if nothing failed but some presets could not be tested."""
@@ -60,13 +60,6 @@ def check(
     Exit code: 1 if something is wrong. With --all, 3 if nothing failed but some presets were skipped
     because a package is missing (1 with --no-skips or GYMNAST_NO_SKIPS=1).
     """
-    from gymnast.check.finding import CHECKS
-    from gymnast.text.suggestions import did_you_mean
-
-    for name in allow:
-        if name not in CHECKS:
-            problem = f"there is no check {name!r}{did_you_mean(name, CHECKS)}"
-            raise UsageError(problem, fix=f"the checks are {', '.join(CHECKS)}")
     if every:
         if assignments:
             raise UsageError("--all tests presets without overrides", fix="omit --set")
@@ -74,44 +67,18 @@ def check(
         return _presets(targets, steps, seed, allow, strict=strict, as_json=as_json)
     if len(targets) != 1:
         raise UsageError("expected one environment or --all")
-    return _environment(targets[0], steps, seed, assignments, allow, as_json=as_json)
-
-
-def _environment(
-    target: str,
-    steps: int | None,
-    seed: int,
-    assignments: tuple[str, ...],
-    allow: tuple[str, ...],
-    *,
-    as_json: bool,
-) -> int:
-    """Checks one environment with random steps, prints the report and returns the exit code: 1 if
-    something is wrong, else 0.
-
-    `steps`: None means the default. `assignments`: KEY=VALUE overrides of the config. `allow`:
-    names of checks that are reported as notes instead of errors."""
-    from gymnast.check.environment import STEPS, check_environment
-    from gymnast.check.matches.matches import check_matches
-    from gymnast.config.families import is_multi_agent
-    from gymnast.config.resolve import parse_assignment
-    from gymnast.envs.build.defaults import resolve_for_spaces
-
-    with separate_env_output(), progress("checking") as bar:
-        resolved = resolve_for_spaces(target, dict(map(parse_assignment, assignments)))
-        run_checks = check_matches if is_multi_agent(resolved.config.env.id) else check_environment
-        report = run_checks(
-            resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, on_progress=bar
-        )
-    report = report.with_allowed(allow)  # changes the verdict, not which checks run
+    task = api.check(
+        targets[0], steps=steps, seed=seed, overrides=parse_assignments(assignments), allow=allow
+    )
+    report = wait_for(task, "checking")
     if as_json:
-        echo_json(report.as_json())
+        echo_json(report)
     else:
         click.echo("\n".join(_page(report)))
-    return 1 if report.errors else 0
+    return 1 if report.wrong else 0
 
 
-def _page(report: Report) -> Iterator[str]:
+def _page(report: CheckReport) -> Iterator[str]:
     """Yields the text of a report: a line per check, the details of each error, and the verdict."""
     episodes = formatting.count_noun(report.episodes, "episode")
     yield f"{report.target}: {report.steps:,} random steps, {episodes}\n"
@@ -124,11 +91,11 @@ def _page(report: Report) -> Iterator[str]:
         yield ""
         yield from _details(finding)
     yield ""
-    errors, warnings = len(report.errors), len(report.warnings)
-    verdict = (
-        "nothing is wrong" if not errors else f"{formatting.count_noun(errors, 'thing')} wrong"
-    )
-    yield f"{verdict}, {formatting.count_noun(warnings, 'warning')}" if warnings else verdict
+    verdict = "nothing is wrong"
+    if report.wrong:
+        verdict = f"{formatting.count_noun(report.wrong, 'thing')} wrong"
+    warnings = formatting.count_noun(report.warnings, "warning")
+    yield f"{verdict}, {warnings}" if report.warnings else verdict
 
 
 _WORD = {"ok": "ok", "wrong": "WRONG", "warning": "WARN", "note": "note"}
@@ -140,7 +107,7 @@ def _details(finding: Finding) -> Iterator[str]:
     yield f"WRONG {finding.check}: {finding.what}"
     if finding.where:
         yield f"  where: {finding.where}"
-    yield f"  means: {finding.consequence}"
+    yield f"  means: {finding.means}"
     if finding.traceback:
         yield from (f"  | {line}" for line in finding.traceback.splitlines())
 
@@ -159,33 +126,22 @@ def _presets(
 
     `targets`: presets `ENV[:VARIANT]`; empty means all built-in ones. `steps`: random steps per
     preset; None means the default."""
-    from gymnast.check.presets import STEPS, check_presets, preset_targets
 
-    names = preset_targets(targets)
-    outcomes: list[Outcome] = []
-    width = max(map(len, names))
-    with separate_env_output() as out, progress("testing presets") as bar:
-        for outcome in check_presets(names, steps=steps or STEPS, seed=seed, allow=allow):
-            outcomes.append(outcome)
-            bar(len(outcomes), len(names))
-            if not as_json and not sys.stderr.isatty():  # no progress bar: print each line at once
-                click.echo(_line(outcome, width), file=out)
-    failed = [o for o in outcomes if o.verdict == "failed"]
-    skipped = [o for o in outcomes if o.verdict == "skipped"]
-    passed = len(outcomes) - len(failed) - len(skipped)
+    def print_line(update: TaskProgress) -> None:
+        # In a terminal there is a progress bar instead, and the lines follow at the end.
+        if update.text and not as_json and not sys.stderr.isatty():
+            click.echo(update.text)
+
+    task = api.check_all(targets, steps=steps, seed=seed, allow=allow)
+    report = wait_for(task, "testing presets", print_line)
     if as_json:
-        counts = {"passed": passed, "failed": len(failed), "skipped": len(skipped)}
-        echo_json({**counts, "presets": [outcome.as_json() for outcome in outcomes]})
+        echo_json(report)
     else:
         if sys.stderr.isatty():
-            click.echo("\n".join(_line(outcome, width) for outcome in outcomes))
-        click.echo(f"\n{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
-    if failed or (skipped and strict):
+            width = max(len(outcome.target) for outcome in report.presets)
+            click.echo("\n".join(outcome.line(width) for outcome in report.presets))
+        counts = f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped"
+        click.echo(f"\n{counts}")
+    if report.failed or (report.skipped and strict):
         return 1
-    return SKIPPED if skipped else 0
-
-
-def _line(outcome: Outcome, width: int) -> str:
-    word = outcome.verdict if outcome.verdict == "passed" else outcome.verdict.upper()
-    line = f"{outcome.target:<{width}}  {word:<7}  {outcome.seconds:4.1f} s  {outcome.reason}"
-    return line.rstrip()
+    return SKIPPED if report.skipped else 0

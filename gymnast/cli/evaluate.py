@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
+from gymnast import api
 from gymnast.cli.control import Event, send, timeout_option
 from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
-from gymnast.processes.env_output import separate_env_output
 from gymnast.text import formatting
+
+if TYPE_CHECKING:
+    from gymnast.evaluation.record import MatchScore, PolicyScore
+    from gymnast.tasks import TaskProgress
 
 
 @click.command("eval")
@@ -69,44 +74,24 @@ def eval_(
         _refuse_with_live(episodes=episodes, seed=seed, sampled=sampled, roles=roles)
         send(run, "evaluate", _describe_score, runs_dir=runs_dir, as_json=as_json, timeout=timeout)
         return
-    from gymnast.evaluation.rescore import is_multi_agent_run, rescore
-
-    if roles is not None or is_multi_agent_run(run, runs_dir):
-        _eval_roles(run, roles, episodes, seed, sampled, runs_dir, as_json=as_json)
-        return
-    with separate_env_output():
-        result = rescore(
-            run,
-            episodes=episodes,
-            seed=seed,
-            sampled=sampled,
-            runs_dir=runs_dir,
-            on_output=_echo_error,
-            report=_report,
-        )
-    if as_json:
-        echo_json(result)
-        return
-    returns = result["returns"]
-    click.echo(f"{result['run']}, checkpoint {result['checkpoint']:,} of {result['env']}")
-    interval = "one episode has no interval"
-    if result["low"] is not None:
-        interval = f"95 % interval {result['low']:.5g} to {result['high']:.5g}"
-    click.echo(f"mean return {result['mean']:.5g}  ({interval})")
-    count = formatting.episodes_text(
-        result["episodes"], result.get("planned"), result.get("missing", "")
+    cast = None if roles is None else _parse_cast(roles)
+    task = api.eval(
+        run, episodes=episodes, seed=seed, sampled=sampled, roles=cast, runs_dir=runs_dir
     )
-    click.echo(
-        f"IQM {result['iqm']:.5g}, worst {min(returns):.5g}, best {max(returns):.5g}, "
-        f"mean length {result['length']:.5g}, {count}"
-    )
-    threshold = result["threshold"]
-    if threshold is not None and result["low"] is not None:
-        solved = result["sound"] and result["low"] >= threshold
-        click.echo(f"{'solved' if solved else 'not solved'}: the threshold is {threshold:g}")
+    report = wait_for(task, on_progress=_print_progress)
+    if report.score is not None:
+        if as_json:
+            echo_json(report.score)
+        else:
+            click.echo("\n".join(_score_page(report.score)))
+    elif as_json:
+        echo_json(report.matches if cast is None else report.matches[0])
+    else:
+        for matches in report.matches:
+            click.echo("\n".join(_match_page(matches)))
 
 
-def _refuse_with_live(**options: Any) -> None:
+def _refuse_with_live(**options: object) -> None:
     """Raises UsageError if one of these options (name -> value) was given together with --live."""
     given = [f"--{name}" for name, value in options.items() if value]
     if given:
@@ -123,63 +108,58 @@ def _describe_score(event: Event) -> str:
     return f"scored {text} at {event['env_steps']:,} env steps"
 
 
-def _echo_error(line: str) -> None:
-    click.echo(line, err=True)
+def _print_progress(update: TaskProgress) -> None:
+    if update.text:
+        click.echo(f"evaluating: finished {update.text}", err=True)
 
 
-def _report(done: int, total: int, seconds: float) -> None:
-    from gymnast.evaluation.progress import progress_text
+def _parse_cast(text: str) -> dict[str, str]:
+    """Parses `seeker=@last:best,hider=scripted:medium` into role -> player; raises UsageError for another
+    form."""
+    cast: dict[str, str] = {}
+    for part in text.split(","):
+        role, equals, name = part.strip().partition("=")
+        if not equals or not role or not name:
+            fix = "--roles seeker=@last:best,hider=scripted:medium"
+            raise UsageError(f"`{part.strip()}` is not ROLE=PLAYER", fix=fix)
+        cast[role] = name
+    return cast
 
-    click.echo(f"evaluating: finished {progress_text(done, total, seconds)}", err=True)
+
+def _score_page(score: PolicyScore) -> Iterator[str]:
+    """Yields the lines about the score of a policy."""
+    yield f"{score.run}, checkpoint {score.checkpoint:,} of {score.env}"
+    interval = "one episode has no interval"
+    if score.low is not None:
+        interval = f"95 % interval {score.low:.5g} to {score.high:.5g}"
+    yield f"mean return {score.mean:.5g}  ({interval})"
+    count = formatting.count_noun(score.episodes, "episode")
+    if score.missing:
+        count = f"{score.episodes:,} of {score.planned:,} episodes, because {score.missing}"
+    yield (
+        f"IQM {score.iqm:.5g}, worst {min(score.returns):.5g}, best {max(score.returns):.5g}, "
+        f"mean length {score.length:.5g}, {count}"
+    )
+    if score.threshold is not None and score.low is not None:
+        solved = score.sound and score.low >= score.threshold
+        yield f"{'solved' if solved else 'not solved'}: the threshold is {score.threshold:g}"
 
 
-def _eval_roles(
-    run: str,
-    roles: str | None,
-    episodes: int | None,
-    seed: int | None,
-    sampled: bool,
-    runs_dir: str | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Plays matches with the policies of a run and prints win rates and mean returns per role.
-
-    `roles`: the players as given to --roles; None plays each learned role against the scripted
-    opponents. `episodes`: matches per pairing; None means as in the final evaluation of training.
-    `seed`: root seed of the episodes; None means `eval.seed`."""
-    from gymnast.selfplay.crossplay import open_tournament, parse_cast, play_cast, play_opponents
-
-    options = {"seed": seed, "sampled": sampled, "runs_dir": runs_dir, "report": _report}
-    with separate_env_output(), closing(open_tournament(run, **options)) as tournament:
-        cast = None if roles is None else parse_cast(roles)
-        results = (
-            play_opponents(tournament, episodes)
-            if cast is None
-            else [play_cast(tournament, cast, episodes)]
-        )
-    if as_json:
-        echo_json(results if cast is None else results[0])
-        return
-    for result in results:
-        sides = " against ".join(
-            f"{role} {player['plays']}" for role, player in result["roles"].items()
-        )
-        click.echo(
-            f"{result['run']}, checkpoint {result['checkpoint']:,} of {result['env']}: {sides}"
-        )
-        for role, player in result["roles"].items():
-            wins = ""
-            if "win_rate" in player:
-                ends = f"95 % interval {player['low']:.1%} to {player['high']:.1%}"
-                wins = f"wins {player['win_rate']:.1%}  ({ends}), "
-            click.echo(f"  {role:<8} {wins}mean return {player['mean_return']:.4g}")
-        numbers = result["numbers"]
-        shares = {k[6:-6]: v for k, v in numbers.items() if k.endswith("_share") and v}
-        ended = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
-        ended = f", ended by {ended}" if ended else ""
-        steps = f"mean length {numbers['match/duration']:.4g}"
-        count = formatting.count_noun(result["episodes"], "match", "matches")
-        if "planned" in result:
-            count += f" of {result['planned']} ({result['missing']})"
-        click.echo(f"  {count}, {steps}{ended}")
+def _match_page(result: MatchScore) -> Iterator[str]:
+    """Yields the lines about the matches of one cast: win rate and mean return per role."""
+    sides = " against ".join(f"{role} {player.plays}" for role, player in result.roles.items())
+    yield f"{result.run}, checkpoint {result.checkpoint:,} of {result.env}: {sides}"
+    for role, player in result.roles.items():
+        wins = ""
+        if player.win_rate is not None:
+            ends = f"95 % interval {player.low:.1%} to {player.high:.1%}"
+            wins = f"wins {player.win_rate:.1%}  ({ends}), "
+        yield f"  {role:<8} {wins}mean return {player.mean_return:.4g}"
+    shares = {k[6:-6]: v for k, v in result.numbers.items() if k.endswith("_share") and v}
+    ended = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+    ended = f", ended by {ended}" if ended else ""
+    steps = f"mean length {result.numbers['match/duration']:.4g}"
+    count = formatting.count_noun(result.episodes, "match", "matches")
+    if result.missing:
+        count += f" of {result.planned} ({result.missing})"
+    yield f"  {count}, {steps}{ended}"

@@ -150,7 +150,7 @@ def _agreed_plan(
     plan = LaunchPlan.from_options(options, prepared.resolved.config.seed)
     plan.check_names_free(options["name"], store.runs_dir(runs_dir))
     if dry_run and as_json:
-        echo_json({**preflight, **plan.to_dict(jobs)})
+        echo_json({**vars(preflight), **plan.to_dict(jobs)})
     elif dry_run or ask or not quiet:
         click.echo(f"{preflight_text(preflight)}\n{_plan_text(plan, jobs)}", err=as_json)
     if dry_run:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
+from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.processes.env_output import separate_env_output
-from gymnast.runs import layout
+from gymnast.cli.tasks import wait_for
+from gymnast.text import formatting
+
+if TYPE_CHECKING:
+    from gymnast.league.matrix import CrossPlayCell, CrossPlayReport
+    from gymnast.league.ratings import RatingTable
 
 
 @click.command()
@@ -52,59 +56,56 @@ def league(
     gymnast league @last --matrix --episodes 100
     gymnast league @last --json
     """
-    from gymnast.league.run_ratings import anchored_ratings, read_results
-    from gymnast.runs import store
-
-    stored_run, _ = store.resolve(run, store.runs_dir(runs_dir))
-    ratings = anchored_ratings(read_results(stored_run))
-    result: dict[str, Any] = {"run": stored_run.id, "ratings": ratings.to_json()}
+    found = api.league(run, runs_dir=runs_dir)
     if not as_json:
-        click.echo(f"{stored_run.id}: ratings from its evaluations\n{_table(result['ratings'])}")
+        click.echo(f"{found.run}: ratings from its evaluations\n{_ratings(found.ratings)}")
+    played = None
     if matrix:
-        cross_play_matrix, picture = _matrix(run, episodes, max_snapshots, runs_dir)
-        result |= {"matrix": cross_play_matrix.to_json(), "picture": str(picture)}
+        task = api.cross_play(
+            run, episodes=episodes, max_snapshots=max_snapshots, runs_dir=runs_dir
+        )
+        played = wait_for(task, "cross-play")
         if not as_json:
-            click.echo(f"\n{cross_play_matrix.text()}\n{picture}")
+            click.echo(f"\n{_matrix(played)}\n{played.picture}")
     if as_json:
-        echo_json(result)
+        echo_json({"run": found.run, "ratings": found.ratings, "matrix": played})
 
 
-def _matrix(run: str, episodes: int, max_snapshots: int, runs_dir: str | None) -> tuple[Any, Path]:
-    """Plays the missing pairs; returns the matrix and the file of its picture."""
-    from gymnast.cli.progress import progress
-    from gymnast.league.heatmap import heatmap_png
-    from gymnast.league.matrix import CrossPlayMatrix
-    from gymnast.runs import durable
-    from gymnast.selfplay.crossplay import cross_play, open_tournament
-
-    tournament = open_tournament(run, n_matches=min(episodes, 64), runs_dir=runs_dir)
-    try:
-        with separate_env_output(), progress("cross-play") as bar:
-            results = cross_play(
-                tournament, max_snapshots=max_snapshots, episodes=episodes, progress=bar
-            )
-    finally:
-        tournament.close()
-    matrix = CrossPlayMatrix.from_results(results)
-    file = layout.LEAGUE.path(tournament.run.path) / "matrix.png"
-    durable.replace(file, heatmap_png(matrix))
-    return matrix, file
-
-
-def _table(ratings: dict[str, Any]) -> str:
+def _ratings(ratings: RatingTable) -> str:
     """Returns the ratings as a table with a line per player and role."""
-    from gymnast.text import formatting
-
     lines = [
         (
-            entrant["role"],
-            entrant["name"],
-            f"{entrant['rating']:.0f}",
-            f"{entrant['low']:.0f} to {entrant['high']:.0f}",
-            formatting.count(entrant["matches"]),
+            entrant.role,
+            entrant.name,
+            f"{entrant.rating:.0f}",
+            f"{entrant.low:.0f} to {entrant.high:.0f}",
+            formatting.count(entrant.matches),
         )
-        for entrant in ratings["entrants"]
+        for entrant in ratings.entrants
     ]
     return formatting.table(
         ("role", "player", "rating", "95 %", "matches"), lines, "rating matches"
     )
+
+
+def _matrix(matrix: CrossPlayReport) -> str:
+    """Returns the win rates of all pairs as a table, and an explanation of its numbers."""
+    if not matrix.rows or not matrix.columns:
+        return "(no matches yet)"
+    head = (f"{matrix.row_role} \\ {matrix.column_role}", *matrix.columns)
+    lines = [
+        (name, *map(_cell, line)) for name, line in zip(matrix.rows, matrix.cells, strict=True)
+    ]
+    table = formatting.table(head, lines, right=" ".join(matrix.columns))
+    unknown = sum(cell.unknown for line in matrix.cells for cell in line)
+    legend = f"win rate of the {matrix.row_role} [95 % interval] / matches with a known outcome"
+    if unknown:
+        legend += f"; {formatting.count(unknown)} unknown, not counted"
+    return f"{table}\n{legend}"
+
+
+def _cell(cell: CrossPlayCell) -> str:
+    if cell.rate is None:
+        return "-"
+    interval = f"[{100 * cell.low:.0f}, {100 * cell.high:.0f}]"
+    return f"{100 * cell.rate:.0f}% {interval} / {formatting.count(cell.matches)}"

@@ -112,7 +112,7 @@ def train_one(
                 click.echo(f"{preflight_text(preflight)}\n", file=text_file)
             if dry_run:
                 prepared.collector.close()
-                return dict(preflight)
+                return vars(preflight)
         if ask and not _agreed(prepared):
             return None
         name, group, tags = label

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import click
 
-from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.cli.progress import progress
+from gymnast import api
+from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_option
+from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
-from gymnast.processes.env_output import separate_env_output
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
-    from gymnast.tune.copies import TuningResult
+    from gymnast.tune.record import TuningResult
 
 
 class TuneGroup(click.Group):
     """Explains what to write instead of `gymnast tune ENV`."""
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in self.commands:
             problem = f"gymnast tune has no command {args[0]!r}"
             raise UsageError(problem, fix=f"gymnast tune envs {args[0]}")
@@ -74,35 +76,16 @@ def envs(
 
     The machine should be idle otherwise.
     """
-    from gymnast.config.families import is_multi_agent
-    from gymnast.config.resolve import parse_assignment, resolve
-    from gymnast.training.lifecycle.prepare import prepare
-    from gymnast.tune.copies import BACKENDS, COPIES, tune_copies
-
-    chosen = backends.split(",") if backends else BACKENDS
-    if unknown := [name for name in chosen if name not in BACKENDS]:
-        raise UsageError(
-            f"unknown backend {unknown[0]}", fix=f"the backends are {', '.join(BACKENDS)}"
-        )
-    counts = _counts(copies) if copies else COPIES
-    if is_multi_agent(resolve(target).config.env.id):
-        problem = f"{target} has several roles, and matches have only one backend"
-        fix = "compare speed/env_steps of short runs: gymnast train --set env.n_envs=N"
-        raise UsageError(problem, fix=fix)
-    with separate_env_output(), progress("measuring") as bar:
-        prepared = prepare(target, dict(map(parse_assignment, assignments)))
-        prepared.collector.close()  # only its config is needed; every sample opens its own environments
-        resolved = prepared.resolved
-        result = tune_copies(
-            resolved.preset,
-            resolved.config,
-            backends=chosen,
-            copies=counts,
-            seconds=seconds,
-            on_progress=bar,
-        )
+    task = api.tune_envs(
+        target,
+        backends=backends.split(",") if backends else (),
+        copies=_counts(copies) if copies else (),
+        seconds=seconds,
+        overrides=parse_assignments(assignments),
+    )
+    result = wait_for(task, "measuring")
     if as_json:
-        echo_json(result.as_json())
+        echo_json(result)
     else:
         click.echo("\n".join(_page(result)))
 
@@ -152,7 +135,7 @@ def _page(result: TuningResult) -> Iterator[str]:
         yield f"gymnast train {result.target} {' '.join(settings)}"
 
 
-def _yaml(patch: dict[str, Any]) -> Iterator[str]:
+def _yaml(patch: Mapping[str, Mapping[str, int | str]]) -> Iterator[str]:
     for section, settings in patch.items():
         yield f"{section}:"
         yield from (f"  {key}: {value}" for key, value in settings.items())

@@ -6,16 +6,15 @@ import logging
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from gymnast.collect.collector import ROLE
 from gymnast.config import families
-from gymnast.config.plain_value import PlainValue
 from gymnast.config.resolve import apply_overrides
 from gymnast.errors import EnvError, RunError
 from gymnast.evaluation.evaluate import Evaluation
 from gymnast.evaluation.jobs import EvaluationJob, open_evaluation_runner
 from gymnast.evaluation.progress import ProgressCallback
+from gymnast.evaluation.record import PolicyScore
 from gymnast.policy.policy import Policy
 from gymnast.runs import checkpoint, store
 from gymnast.runs.checkpoint import Checkpoint
@@ -34,24 +33,20 @@ def rescore(
     runs_dir: str | Path | None = None,
     on_output: Callable[[str], None] = _LOG.warning,
     report: ProgressCallback = lambda *_: None,
-) -> dict[str, Any]:
+) -> PolicyScore:
     """Returns the score of a run's checkpoint (the one that `ref` names, else the best, else the latest) on
     its held-out seeds, evaluated as training would, with the returns, lengths and seeds of all episodes.
 
     `episodes`: instead of `eval.confirm_episodes` and `eval.starts`; `seed`: instead of `eval.seed`;
     `sampled`: sample actions instead of playing the mode. `on_output` gets the lines that the environment
     prints, `report` the progress. Raises EnvError if no episode finishes, or if the environment has several
-    agents.
-
-    Of the returned keys, `left_out` and `unfinished` count missing episodes (see Shortfall), `sound` is False
-    if they bias the score, and `numbers` has the metrics from the last info of each episode.
-    """
+    agents."""
     run, saved = find_checkpoint(ref, runs_dir)
     cfg = run.config()
     # Only from Python: the command evaluates such runs by role.
     fix = f"gymnast eval {run.id}, or --roles for a cast of your own"
     families.require_single_agent(cfg.env.id, fix)
-    changes: dict[str, PlainValue] = {}
+    changes: dict[str, object] = {}
     if sampled:
         changes["eval.deterministic"] = False
     if seed is not None:
@@ -69,32 +64,32 @@ def rescore(
     assert isinstance(result, Evaluation)
     if not result.has_score:
         raise EnvError(f"no episode finished: {result.shortfall.why}", fix="raise eval.timeout")
-    score = {key: value for key, value in result.score().items() if key != "env_steps"}
-    if len(result.returns) == 1 and not result.exact:
-        score |= {"low": None, "high": None}  # one episode has no interval
-    return {
-        "run": run.id,
-        "env": cfg.env.id,
-        "checkpoint": saved.step,
-        "path": str(saved.path),
-        **score,
-        "left_out": result.shortfall.left_out,
-        "unfinished": result.shortfall.unfinished,
-        "sound": result.shortfall.is_unbiased,
-        "length": sum(result.lengths) / len(result.lengths),
-        "threshold": cfg.facts.threshold,
-        "deterministic": cfg.eval.deterministic,
-        "returns": list(result.returns),
-        "lengths": list(result.lengths),
-        "seeds": list(result.seeds),
-        "numbers": list(result.info_metrics),
-    }
-
-
-def is_multi_agent_run(ref: str, runs_dir: str | Path | None) -> bool:
-    """True if the run's environment has several agents."""
-    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    return families.is_multi_agent(run.info["env"])
+    score, shortfall = result.score(), result.shortfall
+    # One episode has no interval.
+    has_interval = len(result.returns) > 1 or result.exact
+    return PolicyScore(
+        run=run.id,
+        env=cfg.env.id,
+        checkpoint=saved.step,
+        path=str(saved.path),
+        mean=score["mean"],
+        low=score["low"] if has_interval else None,
+        high=score["high"] if has_interval else None,
+        iqm=score["iqm"],
+        episodes=len(result.returns),
+        planned=shortfall.planned or len(result.returns),
+        missing=shortfall.why,
+        left_out=shortfall.left_out,
+        unfinished=shortfall.unfinished,
+        sound=shortfall.is_unbiased,
+        length=sum(result.lengths) / len(result.lengths),
+        threshold=cfg.facts.threshold,
+        deterministic=cfg.eval.deterministic,
+        returns=result.returns,
+        lengths=result.lengths,
+        seeds=result.seeds,
+        numbers=result.info_metrics,
+    )
 
 
 def find_checkpoint(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from pathlib import Path
@@ -106,5 +107,11 @@ def text_picture(text: str, letters: TextRenderer) -> Array:
 
 
 def save_png(picture: Array, path: Path) -> None:
-    with path.open("wb") as file:
-        pygame.image.save(to_surface(picture), file, "x.png")  # the name only selects the format
+    path.write_bytes(to_png(picture))
+
+
+def to_png(picture: Array) -> bytes:
+    """Returns a picture, uint8 [H, W, 3], as the bytes of a PNG."""
+    file = io.BytesIO()
+    pygame.image.save(to_surface(picture), file, "x.png")  # the name only selects the format
+    return file.getvalue()

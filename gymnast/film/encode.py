@@ -8,11 +8,12 @@ from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import av
 import numpy as np
 import psutil
+from av.container import OutputContainer
+from av.video.stream import VideoStream
 
 from gymnast.errors import EnvError, UsageError
 from gymnast.runs import durable
@@ -40,8 +41,8 @@ class FilmWriter:
         """Width and height."""
         self.codec = ""
         self._draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
-        self._file: Any = None
-        self._stream: Any = None
+        self._file: OutputContainer | None = None
+        self._stream: VideoStream | None = None
 
     def __enter__(self) -> FilmWriter:
         with durable.explain_os_errors(self.path):
@@ -77,17 +78,24 @@ class FilmWriter:
             # yuv420p is the only pixel format of H.264 that every browser plays.
             picture = picture.reformat(format="yuv420p", dst_colorspace="ITU709")
             picture.pts = self.frames
-            self._file.mux(self._stream.encode(picture))
+            self._encode(picture)
         self.frames += 1
+
+    def _encode(self, picture: av.VideoFrame | None) -> None:
+        """Encodes a frame; None writes the frames that the encoder holds back."""
+        assert self._file is not None
+        assert self._stream is not None
+        self._file.mux(self._stream.encode(picture))
 
     def _open(self, size: tuple[int, int]) -> None:
         """Opens the draft and the encoder for frames of this size (width, height), which must be
         even."""
         options = {"movflags": "+faststart"}  # index at the start of the file: plays while it loads
-        self._file = av.open(str(self._draft), "w", format="mp4", options=options)
+        self._file = file = av.open(str(self._draft), "w", format="mp4", options=options)
         self.codec = next(name for name in CODECS if name in av.codecs_available)
         rate = Fraction(self.fps).limit_denominator(1000)
-        stream: Any = self._file.add_stream(self.codec, rate=rate)
+        stream = file.add_stream(self.codec, rate=rate)
+        assert isinstance(stream, VideoStream)
         stream.width, stream.height = self.size = size
         stream.pix_fmt = "yuv420p"
         context = stream.codec_context
@@ -102,9 +110,8 @@ class FilmWriter:
 
     def _finish(self) -> None:
         """Writes the remaining frames, and renames the draft to the final path."""
-        self._file.mux(
-            self._stream.encode(None)
-        )  # None flushes the frames that the encoder holds back
+        self._encode(None)
+        assert self._file is not None
         self._file.close()
         self._file = None
         # Sync before the rename: after a power loss, the film is complete or absent, never truncated.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gymnast.errors import UsageError
 from gymnast.film.drawing import save_png, scaled
 from gymnast.film.replay import retry_with_note
-from gymnast.film.source import BandLike, FilmSource, FrameLike
+from gymnast.film.source import BandLike, FilmSource, S
 from gymnast.runs import durable
 
 Array = np.ndarray
@@ -20,8 +19,9 @@ TILE = 320
 GAP = 6
 
 
-def grid(source: FilmSource[Any], out: Path) -> str:
-    """Saves the grid as a PNG; returns a note if it is not an exact replay, else an empty string."""
+def grid(source: FilmSource[S], out: Path) -> tuple[tuple[int, int], str]:
+    """Saves the grid as a PNG; returns its width and height, and a note if it is not an exact replay, else an
+    empty string."""
     if out.suffix != ".png":
         raise UsageError(
             f"{out} cannot be written: the file name must end in .png", fix=f"{out.stem}.png"
@@ -35,15 +35,16 @@ def grid(source: FilmSource[Any], out: Path) -> str:
         return [_tile(frame, band) for frame in frames if frame.step in moments]
 
     tiles, note = retry_with_note(draw)
+    picture = _joined(tiles)
     with durable.explain_os_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         draft = out.with_name(f".{out.name}")
-        save_png(_joined(tiles), draft)
+        save_png(picture, draft)
         draft.rename(out)
-    return note
+    return (picture.shape[1], picture.shape[0]), note
 
 
-def _tile(frame: FrameLike, band: BandLike[Any]) -> Array:
+def _tile(frame: S, band: BandLike[S]) -> Array:
     height, width = frame.picture.shape[:2]
     small = scaled(frame.picture, TILE, round(TILE * height / width))
     return np.concatenate([small, band.draw(frame)])

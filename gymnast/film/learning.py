@@ -6,7 +6,6 @@ import math
 from contextlib import closing
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,9 @@ from gymnast.film.choose import trace_files
 from gymnast.film.drawing import TextRenderer, new_surface, pixels, scaled
 from gymnast.film.encode import FilmWriter
 from gymnast.film.episode_frame import EpisodeFrame
-from gymnast.film.make import FilmOptions, describe_film, hold_last_frame
+from gymnast.film.make import FilmOptions, finish_film, hold_last_frame
 from gymnast.film.overlay import Band
+from gymnast.film.record import Film, FilmClip
 from gymnast.film.renderer import EnvRenderer
 from gymnast.film.replay import episode_frames, image_observations, retry_with_note
 from gymnast.runs.run import Run
@@ -42,20 +42,14 @@ class Clip:
     episodes: int
 
 
-def film_learning(run: Run, cfg: Config, options: FilmOptions) -> dict[str, Any]:
-    """Makes the film and returns its description: versions, seeds and returns of its clips, and the
-    fields of `describe_film`."""
+def film_learning(run: Run, cfg: Config, options: FilmOptions) -> Film:
+    """Makes the film and returns its description."""
     clips = choose_clips(run)
     needs_renderer = image_observations(clips[0].trace) is None
     with closing(EnvRenderer(cfg, render=needs_renderer)) as renderer:
         writer, note = retry_with_note(lambda note: _film(cfg, renderer, clips, options, note))
-    about = {
-        "kind": "learning",
-        "versions": [clip.version for clip in clips],
-        "seeds": [clip.trace.seed for clip in clips],
-        "returns": [clip.trace.raw_return for clip in clips],
-    }
-    return describe_film(options, about, writer, note)
+    shown = tuple(FilmClip(clip.version, clip.trace.seed, clip.trace.raw_return) for clip in clips)
+    return finish_film(Film(str(options.out), "learning", clips=shown), options, writer, note)
 
 
 def choose_clips(run: Run) -> list[Clip]:
@@ -101,8 +95,7 @@ def _film(
                 if frame.step % speedup == 0 or frame.ending:
                     picture = _composed(title_frame, frame, band)
                     writer.add(picture)
-                if options.on_progress is not None:
-                    options.on_progress(done + frame.step, total)
+                options.on_progress(done + frame.step, total)
             done += length
             hold_last_frame(writer, picture)
     return writer

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,13 +16,13 @@ from gymnast.film.choose import ChosenEpisode
 from gymnast.film.encode import FilmWriter
 from gymnast.film.episode_frame import EpisodeFrame
 from gymnast.film.overlay import Band
+from gymnast.film.record import Film
 from gymnast.film.renderer import EnvRenderer
 from gymnast.film.replay import episode_frames, image_observations, retry_with_note
-from gymnast.film.source import FilmSource
+from gymnast.film.source import FilmSource, S
+from gymnast.progress import ProgressCallback, no_progress
 from gymnast.runs import films
 
-Progress = Callable[[int, int], None]
-"""Called with the number of steps drawn so far and their total."""
 HOLD_SECONDS = 1.0
 """Seconds for which the last frame is held."""
 
@@ -36,23 +35,32 @@ class FilmOptions:
     fps: float | None = None
     """Frames per second; None: that of the preset or the environment."""
     threads: int = 0
-    on_progress: Progress | None = None
+    on_progress: ProgressCallback = no_progress
+    """Called with the number of steps drawn so far and their total."""
     write_description: bool = True
     """Whether a .json file that describes the film is written next to it."""
 
 
-def film_episode(cfg: Config, chosen: ChosenEpisode, options: FilmOptions) -> dict[str, Any]:
+def film_episode(cfg: Config, chosen: ChosenEpisode, options: FilmOptions) -> Film:
     """Makes the film and returns its description."""
     with episode_source(cfg, chosen) as source:
         writer, note = write_film(source, options)
-    about = {
-        "kind": chosen.kind,
-        "version": chosen.version,
-        "which": chosen.selection,
-        "episode": chosen.index,
-        **episode_identity(chosen),
-    }
-    return describe_film(options, about, writer, note)
+    return finish_film(describe_episode(chosen, options.out), options, writer, note)
+
+
+def describe_episode(chosen: ChosenEpisode, out: Path) -> Film:
+    """Returns the description of the film `out` of a stored episode, before it is made."""
+    trace = chosen.trace
+    return Film(
+        path=str(out),
+        kind=chosen.kind,
+        version=chosen.version,
+        which=chosen.selection,
+        episode=chosen.index,
+        seed=trace.seed,
+        episode_return=trace.raw_return,
+        length=len(trace),
+    )
 
 
 @contextmanager
@@ -72,53 +80,45 @@ def episode_source(cfg: Config, chosen: ChosenEpisode) -> Iterator[FilmSource[Ep
         )
 
 
-def write_film(source: FilmSource[Any], options: FilmOptions) -> tuple[FilmWriter, str]:
+def write_film(source: FilmSource[S], options: FilmOptions) -> tuple[FilmWriter, str]:
     """Makes the film; returns its writer and a note, which is empty for an exact replay."""
     return retry_with_note(lambda note: _film(source, options, note))
 
 
-def describe_film(
-    options: FilmOptions, about: dict[str, Any], writer: FilmWriter, note: str
-) -> dict[str, Any]:
-    """Returns the description of a film: `about`, whether it is an exact replay (no `note`),
-    properties of the video, and its `path`. Writes it next to the film if
-    `options.write_description`."""
-    about = about | {
-        "exact": not note,
-        "note": note,
-        "fps": writer.fps,
-        "frames": writer.frames,
-        "size": list(writer.size),
-        "codec": writer.codec,
-        "created": time.time(),
-    }
+def finish_film(film: Film, options: FilmOptions, writer: FilmWriter, note: str) -> Film:
+    """Returns the description of a film with the properties of the video and whether it is an exact replay
+    (no `note`). Writes it next to the film if `options.write_description`."""
+    made = replace(
+        film,
+        exact=not note,
+        note=note,
+        fps=writer.fps,
+        frames=writer.frames,
+        size=writer.size,
+        codec=writer.codec,
+        created=time.time(),
+    )
     if options.write_description:
-        films.write_description(options.out, about)
-    return {**about, "path": str(options.out)}
+        films.write_description(options.out, made.description())
+    return made
 
 
-def already_filmed(identity: Mapping[str, Any], out: Path) -> bool:
-    """True if the film `out` exists and shows exactly this episode or match, whose `identity`
-    (`episode_identity` or `match_identity`) is compared with its description."""
+def already_filmed(film: Film) -> bool:
+    """True if the film exists and shows exactly this episode or match, according to the description that is
+    stored next to it."""
+    out = Path(film.path)
     about = films.read_description(out) if out.exists() else {}
-    return all(about.get(key) == value for key, value in identity.items())
+    return all(about.get(key) == value for key, value in film.identity().items())
 
 
-def episode_identity(chosen: ChosenEpisode) -> dict[str, Any]:
-    """Returns what identifies an episode: seed, return and length."""
-    trace = chosen.trace
-    return {"seed": trace.seed, "return": trace.raw_return, "length": len(trace)}
-
-
-def _film(source: FilmSource[Any], options: FilmOptions, note: str) -> FilmWriter:
+def _film(source: FilmSource[S], options: FilmOptions, note: str) -> FilmWriter:
     """Writes the film and returns its writer. `note`: the warning shown on every frame; empty for
     an exact replay, which raises ReplayMismatch where it differs from the stored episode."""
     frame = None
     with FilmWriter(options.out, options.fps or source.fps, threads=options.threads) as writer:
         for step, frame in source.frames_with_band(note):
             writer.add(frame)
-            if options.on_progress is not None:
-                options.on_progress(step, source.length)
+            options.on_progress(step, source.length)
         hold_last_frame(writer, frame)
     return writer
 

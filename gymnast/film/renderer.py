@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 
 import gymnasium as gym
 import numpy as np
@@ -52,7 +52,7 @@ class EnvRenderer:
         """`render`: open it with a renderer. `training`: with the settings and time limit of training."""
         self.name, self.text_renderer = cfg.env.id, TextRenderer()
         self._masked = cfg.env.action_mask
-        self.info: dict[str, Any] = {}
+        self.info: dict[str, object] = {}
         """`info` of the last reset or step."""
         limit = cfg.training_limit() if training else cfg.evaluation_limit()
         env = cfg.env if training else cfg.env.for_evaluation()
@@ -68,7 +68,7 @@ class EnvRenderer:
     def render(self) -> Array:
         """Returns the rendered picture of the current state, [H, W, 3] uint8."""
         try:
-            rendered: Any = self.env.render()
+            rendered: object = self.env.render()
         except Exception as cause:  # user code: render() may raise anything
             message = f"{self.name} cannot be rendered: {type(cause).__name__}: {cause}"
             raise EnvError(message, fix="check what its render() requires") from cause
@@ -81,11 +81,11 @@ class EnvRenderer:
         return enlarged(rendered)
 
     @property
-    def action_mask(self) -> Any:
+    def action_mask(self) -> object:
         """The environment's current action mask; None if it has none."""
         return self.info.get("action_mask") if self._masked else None
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool]:
+    def step(self, action: object) -> tuple[object, float, bool, bool]:
         """Takes a step; returns observation, reward, terminated and truncated."""
         try:
             obs, reward, terminated, truncated, self.info = self.env.step(action)
@@ -99,7 +99,7 @@ class EnvRenderer:
         """The description of the environment's action space."""
         return convert_action_space(self.env.action_space)
 
-    def to_env_action(self, action: Array) -> Any:
+    def to_env_action(self, action: Array) -> object:
         """Converts a stored action to the type that `env.step` expects."""
         return self.action_space.unpack(action)
 
@@ -122,7 +122,7 @@ class EnvRenderer:
         )
 
 
-def is_picture(rendered: Any) -> bool:
+def is_picture(rendered: object) -> TypeGuard[Array]:
     return (
         isinstance(rendered, np.ndarray)
         and rendered.dtype == np.uint8
@@ -137,7 +137,7 @@ def enlarged(picture: Array) -> Array:
     return scaled(picture, width * factor, height * factor) if factor > 1 else picture
 
 
-def _described(rendered: Any) -> str:
+def _described(rendered: object) -> str:
     if isinstance(rendered, np.ndarray):
         return f"an array of {rendered.dtype} {list(rendered.shape)}"
     return f"a {type(rendered).__name__}"

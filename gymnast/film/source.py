@@ -45,6 +45,11 @@ class FilmSource(Generic[S]):
     band: Callable[[int, str], BandLike[S]]
     """`band(width, note)` returns the band for frames of this width, with a note on each."""
 
+    def frames(self, note: str) -> Iterator[tuple[int, Array]]:
+        """Yields the step and the frame; strict if there is no note."""
+        for frame in self.raw_frames(not note):
+            yield frame.step, frame.picture
+
     def frames_with_band(self, note: str) -> Iterator[tuple[int, Array]]:
         """Yields the step and the frame with its band; strict if there is no note."""
         band = None

@@ -17,9 +17,9 @@ from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
 from gymnast.errors import GymnastError
 from gymnast.film.choose import ChosenEpisode, choose_episode
-from gymnast.film.make import FilmOptions, already_filmed, episode_identity, film_episode
+from gymnast.film.make import FilmOptions, already_filmed, describe_episode, film_episode
 from gymnast.film.matches.choose import choose_matches
-from gymnast.film.matches.films import film_match, match_identity
+from gymnast.film.matches.films import describe_match, film_match
 from gymnast.film.matches.replay import MatchRenderer
 from gymnast.film.renderer import headless_rendering
 from gymnast.runs import films, lock
@@ -59,9 +59,9 @@ def film_run(run: Run) -> None:
                 continue  # the best episode may be the last one as well
             filmed.append(chosen)
             out = films.film_path(run.path, chosen.kind, chosen.version, which)
-            if not already_filmed(episode_identity(chosen), out):
-                about = film_episode(cfg, chosen, FilmOptions(out, threads=1))
-                summary = f"{count_noun(about['frames'], 'frame')}, return {about['return']:g}"
+            if not already_filmed(describe_episode(chosen, out)):
+                film = film_episode(cfg, chosen, FilmOptions(out, threads=1))
+                summary = f"{count_noun(film.frames, 'frame')}, return {film.episode_return:g}"
                 print(f"{out.name}: {summary}", flush=True)
 
 
@@ -71,9 +71,9 @@ def _film_matches(run: Run, cfg: Config) -> None:
     with closing(MatchRenderer(cfg)) as renderer:
         for chosen in choose_matches(run, renderer.matches.outcomes):
             out = films.film_path(run.path, chosen.kind, chosen.version, chosen.selection)
-            if not already_filmed(match_identity(chosen), out):
-                about = film_match(renderer, chosen, FilmOptions(out, threads=1))
-                print(f"{out.name}: {count_noun(about['frames'], 'frame')}", flush=True)
+            if not already_filmed(describe_match(chosen, out)):
+                film = film_match(renderer, chosen, FilmOptions(out, threads=1))
+                print(f"{out.name}: {count_noun(film.frames, 'frame')}", flush=True)
 
 
 @contextmanager

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 from gymnast.config.config import Config
 from gymnast.config.live import with_live_changes
 from gymnast.config.presets import split_target
 from gymnast.config.resolve import resolve
+from gymnast.config.space_settings import SpaceSettings, resolve_with
 from gymnast.errors import EnvError, NotInstalled, UsageError
-from gymnast.import_object import import_object
-from gymnast.processes.env_output import separate_env_output
 from gymnast.runs.events import CHANGED
 from gymnast.runs.run import Run
+from gymnast.tasks import Task, start
 
 
 def settings_in_use(run: Run) -> tuple[Config, dict[str, str]]:
@@ -40,12 +41,9 @@ def settings_of_environment(
     resolved, note = resolve(name, overrides), ""
     if resolved.space_defaults:
         try:
-            with (
-                separate_env_output()
-            ):  # environments print while they are loaded; --json must stay clean
-                # By name: this module must not import gymnasium unless it is needed.
-                resolve_by_spaces = import_object("gymnast.envs.build.defaults:resolve_for_spaces")
-                resolved = resolve_by_spaces(name, overrides)
+            task = look_up_spaces(name, overrides)
+            task.watch(on_output=lambda text: print(text, end="", file=sys.stderr))
+            resolved = resolve_with(task.result(), overrides)
         except NotInstalled as problem:
             note = f"\nwithout the defaults for its spaces: {problem.message} ({problem.fix})"
         except EnvError as problem:
@@ -60,3 +58,20 @@ def settings_of_environment(
     elif resolved.requested_env != split_target(resolved.preset)[0]:
         note = f" (the highest version of {resolved.requested_env}){note}"
     return f"{resolved.preset}{note}", resolved.config, resolved.provenance
+
+
+def look_up_spaces(
+    name: str,
+    overrides: Mapping[str, object],
+    *,
+    algo: str | None = None,
+    deadline: float | None = None,
+) -> Task[SpaceSettings]:
+    """Starts a task that creates the environment and returns the settings that follow from its spaces."""
+    return start(
+        "gymnast.training.lifecycle.task:spaces",
+        {"target": name, "overrides": overrides, "algo": algo},
+        SpaceSettings,
+        title=f"look up the spaces of {name}",
+        deadline=deadline,
+    )

@@ -6,12 +6,11 @@ network cut off after it; the gradient is what one update of the learner leaves,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,13 @@ from gymnast.config.section import Hyperparameters, RolloutLength
 from gymnast.engine.choice import splits_batch_over_threads
 from gymnast.engine.threads import set_num_threads
 from gymnast.envs.backends.backend import raise_fault
+from gymnast.inspect.record import (
+    LayerReport,
+    NetworkReport,
+    ParameterReport,
+    RoleNetwork,
+    UniformityReport,
+)
 from gymnast.policy.head import Head
 from gymnast.policy.health import DEAD_RANGES, dead_units, is_saturated
 from gymnast.policy.policy import Policy
@@ -47,13 +53,15 @@ with means this close to the center, as a share of the range."""
 
 
 def network_report(
+    target: str,
     cfg: Config,
     collector: Collector,
     checkpoint: Checkpoint | None = None,
     runs_dir: Path | None = None,
-) -> dict[str, Any]:
+) -> NetworkReport:
     """Returns the layers, parameters and initial action distribution of each role's policy, untrained or
-    from a checkpoint. `runs_dir` is the directory of runs whose policies play roles that do not learn."""
+    from a checkpoint. `target` is the title of the report; `runs_dir` is the directory of runs whose
+    policies play roles that do not learn."""
     # 1. Learners as training builds them, with the state of the checkpoint if there is one.
     settings = Settings(cfg)
     learners = {
@@ -89,83 +97,93 @@ def network_report(
         role: learner.shaping(rollouts[role], weights[role], hparams[role].gamma)[0]
         for role, learner in learners.items()
     }
-    return {
-        "batch": {"env_steps": collected.steps, "n_envs": cfg.env.n_envs},
-        "roles": {
-            role: {
-                "start": uniformity_report(learner.policy, first_obs[role]),
-                **layer_report(learner.policy, rollouts[role]),
-                **_with_gradients(learner, shaped[role], hparams[role]),
-            }
-            for role, learner in learners.items()
-        },
+    roles = {
+        role: _role_network(learner, first_obs[role], rollouts[role], shaped[role], hparams[role])
+        for role, learner in learners.items()
     }
+    fresh = checkpoint is None
+    return NetworkReport(target, fresh, collected.steps, cfg.env.n_envs, roles)
 
 
-def layer_report(policy: Policy, rollout: Rollout) -> dict[str, Any]:
-    """Returns each layer with its shapes, size and activations on the batch, and the total size."""
+def _role_network(
+    learner: Learner, first_obs: Array, rollout: Rollout, shaped: Rollout, hparams: Hyperparameters
+) -> RoleNetwork:
+    """Returns the report on the network of a learner. `first_obs`: first observations of episodes;
+    `shaped`: the rollout with the training reward; `hparams`: the current hyperparameters."""
+    policy = learner.policy
+    start, layers = uniformity_report(policy, first_obs), layer_report(policy, rollout)
+    weights = {name: view.copy() for name, view in policy.parameters.views.items()}
+    gradients = batch_gradient(learner, shaped, hparams)
+    count = _count(policy.parameters.shapes.values())
+    parameters = tuple(_parameters(weights, gradients))
+    return RoleNetwork(start, layers, parameters, count, 4 * count, gradients is not None)
+
+
+def layer_report(policy: Policy, rollout: Rollout) -> tuple[LayerReport, ...]:
+    """Returns each layer with its shapes, size and activations on the batch."""
     features, shapes = (
         policy.features(np.asarray(rollout.obs[rollout.valid])),
         policy.parameters.shapes,
     )
-    layers: list[dict[str, Any]] = []
+    layers: list[LayerReport] = []
     if policy.network.module is not None:  # a user's torch module is one opaque layer
         output = policy.inference.actor(features)
-        entry = {"name": "module", "kind": policy.network.module.path}
-        entry |= {"input": _shape(features), "output": _shape(output)}
-        layers.append(entry | _size(shapes.values()) | _activations("", output))
+        path = policy.network.module.path
+        layers.append(_layer("module", path, "", features, output, shapes.values()))
     trunk = features  # input of actor and critic: the features, or the output of shared layers
     for part, stack in policy.network.stacks():
         x = trunk
         for i, layer in enumerate(stack):
-            # Recomputed from the features for each layer: quadratic, but independent of the engine.
-            before, x = x, policy.inference.layer_output(part, i, _copy(features))
+            # Recomputed from the features for each layer: quadratic, but independent of the engine. A copy,
+            # since engines may compute in place.
+            before, x = x, policy.inference.layer_output(part, i, features.copy())
             own = [shape for name, shape in shapes.items() if name.startswith(f"{part}.{i}.")]
             kind = getattr(layer, "kind", "")
-            entry = {"name": f"{part}.{i}", "kind": kind or type(layer).__name__}
-            entry |= {"input": _shape(before), "output": _shape(x)}
-            layers.append(entry | _size(own) | _activations(kind, x))
+            title = kind or type(layer).__name__
+            layers.append(_layer(f"{part}.{i}", title, kind, before, x, own))
         if part == "shared":
             trunk = x
-    return {"layers": layers, "total": _size(shapes.values())}
+    return tuple(layers)
 
 
-def uniformity_report(policy: Policy, obs: Array) -> dict[str, Any]:
-    """Returns how far from uniform the policy is on observations [B, ...]. `uniform` is true if it is
-    close enough for an untrained policy, None if the actions are unbounded."""
-    report: dict[str, Any] = {"uniform": True}
-    for head, dist in policy.head.split(policy.dist(obs)):
-        own = _options_report(head, dist) if head.space.options else _center_report(head, dist)
-        for key in ("entropy", "of"):
-            if key in own:
-                report[key] = report.get(key, 0.0) + own[key]
-        if "off_center" in own:
-            far = [own["off_center"], report.get("off_center", 0.0)]
-            report["off_center"] = None if None in far else max(far)
-        # one part that is not uniform decides; otherwise one that cannot be judged
-        judged = {report["uniform"], own["uniform"]}
-        report["uniform"] = False if False in judged else None if None in judged else True
-    return report
+def uniformity_report(policy: Policy, obs: Array) -> UniformityReport:
+    """Returns how far from uniform the policy is on observations [B, ...], over all parts of its actions."""
+    parts = [
+        _options_report(head, dist) if head.space.options else _center_report(head, dist)
+        for head, dist in policy.head.split(policy.dist(obs))
+    ]
+    # One part that is not uniform decides; otherwise one that cannot be judged.
+    judged = {part.uniform for part in parts}
+    entropies = [part.entropy for part in parts if part.entropy is not None]
+    maxima = [part.max_entropy for part in parts if part.max_entropy is not None]
+    off_center = [part.off_center for part in parts if part.off_center is not None]
+    return UniformityReport(
+        uniform=False if False in judged else None if None in judged else True,
+        entropy=sum(entropies) if entropies else None,
+        max_entropy=sum(maxima) if maxima else None,
+        off_center=max(off_center, default=None),
+    )
 
 
-def _options_report(head: Head, dist: Array) -> dict[str, Any]:
+def _options_report(head: Head, dist: Array) -> UniformityReport:
     """Returns the entropy of a discrete head, its maximum, and whether it is close to that."""
     entropy = float(head.entropy(dist).mean())
     maximum = float(head.entropy(np.zeros_like(dist)).mean())  # equal logits
     lowest = float(head.entropy(dist).min())  # the worst observation decides, not the mean
-    return {"entropy": entropy, "of": maximum, "uniform": lowest >= UNIFORM * maximum}
+    return UniformityReport(lowest >= UNIFORM * maximum, entropy, maximum)
 
 
-def _center_report(head: Head, dist: Array) -> dict[str, Any]:
-    """Returns how far the mean of a continuous head is from the center of the range, as a share of it."""
+def _center_report(head: Head, dist: Array) -> UniformityReport:
+    """Returns how far the mean of a continuous head is from the center of the range, as a share of it; no
+    verdict if the range is unbounded."""
     if not head.space.is_bounded:
-        return {"off_center": None, "uniform": None}
+        return UniformityReport(None)
     mean = head.measured(head.mode(dist)).reshape(len(dist), -1).astype(np.float64)
     low, high = (
         np.array(x) for x in zip(*((e.low, e.high) for e in head.space.elements), strict=True)
     )
     off = float((np.abs(mean - (low + high) / 2) / (high - low)).max())
-    return {"off_center": off, "uniform": off <= CENTERED}
+    return UniformityReport(off <= CENTERED, off_center=off)
 
 
 def first_observations(collector: Collector, count: int = RESETS) -> dict[str, Array]:
@@ -240,65 +258,46 @@ def _batch_length(length: RolloutLength, n_envs: int) -> RolloutLength:
     return replace(length, steps=max(minimum, min(maximum, length.steps)))
 
 
-def _with_gradients(learner: Learner, rollout: Rollout, hparams: Hyperparameters) -> dict[str, Any]:
-    """Returns the norms of the parameters and of their gradients on the batch; `has_gradient` is
-    False if the algorithm takes no gradient step on it."""
-    weights = {name: view.copy() for name, view in learner.policy.parameters.views.items()}
-    gradients = batch_gradient(learner, rollout, hparams)
-    return {
-        "parameters": list(_parameters(weights, gradients)),
-        "has_gradient": gradients is not None,
-    }
-
-
 def _parameters(
     weights: Mapping[str, Array], gradients: Mapping[str, Array] | None
-) -> Iterator[dict[str, Any]]:
-    """Yields for each parameter its name, shape and norm, and the norm and largest absolute element
-    of its gradient (None without gradients)."""
+) -> Iterator[ParameterReport]:
+    """Yields each parameter with its norm and that of its gradient."""
     for name, weight in weights.items():
         grad = None if gradients is None else gradients[name]
-        yield {
-            "name": name,
-            "shape": list(weight.shape),
-            "norm": float(np.linalg.norm(weight)),
-            "gradient_norm": None if grad is None else float(np.linalg.norm(grad)),
-            "gradient_max": None if grad is None else float(np.abs(grad).max()),
-        }
+        yield ParameterReport(
+            name=name,
+            shape=weight.shape,
+            norm=float(np.linalg.norm(weight)),
+            gradient_norm=None if grad is None else float(np.linalg.norm(grad)),
+            gradient_max=None if grad is None else float(np.abs(grad).max()),
+        )
 
 
-def _activations(kind: str, x: Any) -> dict[str, float | None]:
-    """Returns statistics over batch and units. `dead` is the share of units on the flat side of their
-    activation function for the whole batch, `saturated` the share of tanh values close to -1 or 1."""
-    units = np.concatenate([a.reshape(len(a), -1) for a in _leaves(x)], -1).astype(np.float64)
-    return {
-        "mean": float(units.mean()),
-        "std": float(units.std()),
-        "dead": float(dead_units(kind, x).mean()) if kind in DEAD_RANGES else None,
-        "saturated": float(is_saturated(x).mean()) if kind == "tanh" else None,
-    }
+def _layer(
+    name: str,
+    title: str,
+    activation: str,
+    before: Array,
+    after: Array,
+    shapes: Iterable[Sequence[int]],
+) -> LayerReport:
+    """Returns the report on one layer. `activation`: name of its activation function, or empty; `before` and
+    `after`: its input and output on the batch; `shapes`: those of its parameters."""
+    units = after.astype(np.float64)
+    count = _count(shapes)
+    return LayerReport(
+        name=name,
+        kind=title,
+        input=before.shape[1:],
+        output=after.shape[1:],
+        parameters=count,
+        bytes=4 * count,  # weights are float32
+        mean=float(units.mean()),
+        std=float(units.std()),
+        dead=float(dead_units(activation, after).mean()) if activation in DEAD_RANGES else None,
+        saturated=float(is_saturated(after).mean()) if activation == "tanh" else None,
+    )
 
 
-def _size(shapes: Any) -> dict[str, int]:
-    count = sum(int(np.prod(shape)) for shape in shapes)
-    return {"parameters": count, "bytes": 4 * count}  # weights are float32
-
-
-def _shape(x: Any) -> list[list[int]]:
-    """Returns the shapes of one batch element: several if a layer takes or returns several arrays."""
-    return [list(a.shape[1:]) for a in _leaves(x)]
-
-
-def _leaves(x: Any) -> list[Array]:
-    if isinstance(x, Mapping):
-        return [leaf for value in x.values() for leaf in _leaves(value)]
-    if isinstance(x, (tuple, list)):
-        return [leaf for value in x for leaf in _leaves(value)]
-    return [np.asarray(x)]
-
-
-def _copy(x: Any) -> Any:
-    """Returns a deep copy of a batch, since engines may compute in place."""
-    if isinstance(x, Mapping):
-        return {key: _copy(value) for key, value in x.items()}
-    return x.copy() if isinstance(x, np.ndarray) else x
+def _count(shapes: Iterable[Sequence[int]]) -> int:
+    return sum(int(np.prod(shape)) for shape in shapes)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from gymnast.errors import GymnastError
-from gymnast.rl.statistics import Interval
+from gymnast.rl.interval import Interval
 from gymnast.text.formatting import count_noun
 
 

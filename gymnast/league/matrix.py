@@ -1,36 +1,11 @@
-"""The cross-play matrix: every row against every column, as data and as text; `heatmap.py` draws it."""
+"""The cross-play matrix: every row against every column, as data; `heatmap.py` draws it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 from gymnast.league.results import Results, Tally
-
-
-class CellDocument(TypedDict):
-    """The results of one pair as JSON values."""
-
-    rate: float | None
-    """Win rate of the row role; None without a known outcome."""
-    low: float
-    high: float
-    matches: int
-    """Number of matches with a known outcome."""
-    unknown: int
-    """Number of matches with an unknown outcome."""
-
-
-class MatrixDocument(TypedDict):
-    """The matrix as JSON values."""
-
-    roles: list[str]
-    """The role in the rows, then the one in the columns."""
-    rows: list[str]
-    columns: list[str]
-    cells: list[list[CellDocument]]
-    """Results of each pair, [rows][columns]."""
 
 
 @dataclass(frozen=True)
@@ -57,21 +32,52 @@ class CrossPlayMatrix:
         cells = tuple(tuple(results.pair_tally(r, c) for c in columns) for r in rows)
         return cls(results.row_role, results.column_role, tuple(rows), tuple(columns), cells)
 
-    def to_json(self) -> MatrixDocument:
-        return {
-            "roles": [self.row_role, self.column_role],
-            "rows": list(self.rows),
-            "columns": list(self.columns),
-            "cells": [[_cell_json(tally) for tally in line] for line in self.cells],
-        }
+    def report(self, run: str = "", picture: str = "") -> CrossPlayReport:
+        """Returns the matrix as a record. `run`: the id of its run; `picture`: the file of its picture."""
+        cells = tuple(tuple(_cell(tally) for tally in line) for line in self.cells)
+        return CrossPlayReport(
+            run, self.row_role, self.column_role, self.rows, self.columns, cells, picture
+        )
 
 
-def _cell_json(tally: Tally) -> CellDocument:
+@dataclass(frozen=True)
+class CrossPlayCell:
+    """The results of one pair."""
+
+    rate: float | None
+    """Win rate of the row role, draws counted as half; None without a known outcome."""
+    low: float
+    """Lower end of the 95 % interval of the win rate."""
+    high: float
+    """Upper end of the interval."""
+    matches: int
+    """Number of matches with a known outcome."""
+    unknown: int
+    """Number of matches with an unknown outcome."""
+
+
+@dataclass(frozen=True)
+class CrossPlayReport:
+    """The cross-play matrix of a run."""
+
+    run: str
+    """Id of the run."""
+    row_role: str
+    """The role in the rows; win rates are from its side."""
+    column_role: str
+    """The role in the columns."""
+    rows: tuple[str, ...]
+    """Players of the row role."""
+    columns: tuple[str, ...]
+    """Players of the column role."""
+    cells: tuple[tuple[CrossPlayCell, ...], ...]
+    """Results of each pair, [rows][columns]."""
+    picture: str
+    """File of the picture of the matrix."""
+
+
+def _cell(tally: Tally) -> CrossPlayCell:
     rate = tally.win_rate()
-    return {
-        "rate": rate.mean if tally.n_known else None,
-        "low": rate.low,
-        "high": rate.high,
-        "matches": tally.n_known,
-        "unknown": tally.unknown,
-    }
+    return CrossPlayCell(
+        rate.mean if tally.n_known else None, rate.low, rate.high, tally.n_known, tally.unknown
+    )

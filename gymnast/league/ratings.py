@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
 
 import numpy as np
 
 from gymnast.errors import GymnastError
 from gymnast.league.logistic import posterior_mode
 from gymnast.league.results import Entrant, Results, natural_key
-from gymnast.rl.statistics import Z95, Interval
+from gymnast.rl.interval import Interval
+from gymnast.rl.statistics import Z95
 
 SCALE = 400 / math.log(10)
 """Elo points per unit of log-odds: 400 points ahead means odds of ten to one."""
@@ -27,32 +27,6 @@ CENTER = 1000.0
 PRIOR_STD = 800.0
 """Standard deviation of the prior, in points: it has the weight of a fifth of one even match."""
 Array = np.ndarray
-
-
-class RatingDocument(TypedDict):
-    """A rating as JSON values, in Elo points."""
-
-    rating: float
-    error: float
-    """Standard error."""
-    low: float
-    high: float
-    """The 95 % interval."""
-    matches: int
-
-
-class NamedRating(RatingDocument):
-    role: str
-    name: NotRequired[str]
-    """The entrant; missing for the advantage of a role."""
-
-
-class RatingsDocument(TypedDict):
-    """All ratings as JSON values."""
-
-    entrants: list[NamedRating]
-    advantage: NamedRating | None
-    """Points by which the game favors the row role; None if this was not estimated."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +43,35 @@ class Rating:
         """The 95 % confidence interval."""
         return _interval(self.value, self.std_error)
 
-    def to_json(self) -> RatingDocument:
-        low, high = self.interval.low, self.interval.high
-        return {
-            "rating": self.value,
-            "error": self.std_error,
-            "low": low,
-            "high": high,
-            "matches": self.matches,
-        }
+
+@dataclass(frozen=True)
+class EntrantRating:
+    """The rating of one player in one role."""
+
+    role: str
+    """The role that the player takes."""
+    name: str
+    """The player: `step:N` or `scripted:NAME`; empty for the advantage of a role."""
+    rating: float
+    """Elo points."""
+    error: float
+    """Standard error of the rating; 0 if the rating is fixed."""
+    low: float
+    """Lower end of the 95 % interval."""
+    high: float
+    """Upper end of the interval."""
+    matches: int
+    """Number of matches with a known outcome."""
+
+
+@dataclass(frozen=True)
+class RatingTable:
+    """The ratings of all entrants."""
+
+    entrants: tuple[EntrantRating, ...]
+    """Ratings of the entrants of the first role, then of the second, each in natural order."""
+    advantage: EntrantRating | None
+    """Points by which the game favors a role; None if this was not estimated."""
 
 
 @dataclass(frozen=True)
@@ -102,15 +96,18 @@ class Ratings:
         value = self.entrants[better].value - self.entrants[worse].value
         return _interval(value, math.sqrt(max(variance, 0.0)))
 
-    def to_json(self) -> RatingsDocument:
-        rated: list[NamedRating] = [
-            {"role": entrant.role, "name": entrant.name, **rating.to_json()}
-            for entrant, rating in self.entrants.items()
-        ]
-        advantage: NamedRating | None = None
-        if self.advantage is not None:
-            advantage = {"role": self.row_role, **self.advantage.to_json()}
-        return {"entrants": rated, "advantage": advantage}
+    def table(self) -> RatingTable:
+        """Returns the ratings as a record."""
+        entrants = tuple(
+            _record(entrant.role, entrant.name, rating) for entrant, rating in self.entrants.items()
+        )
+        advantage = None if self.advantage is None else _record(self.row_role, "", self.advantage)
+        return RatingTable(entrants, advantage)
+
+
+def _record(role: str, name: str, rating: Rating) -> EntrantRating:
+    low, high = rating.interval.low, rating.interval.high
+    return EntrantRating(role, name, rating.value, rating.std_error, low, high, rating.matches)
 
 
 def fit_ratings(

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypedDict
 
 from gymnast.errors import GymnastError
-from gymnast.rl.statistics import Interval, wilson_interval
+from gymnast.rl.interval import Interval
+from gymnast.rl.statistics import wilson_interval
 
 DRAW = ""
 """The winner of a drawn match."""

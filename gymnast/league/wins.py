@@ -6,7 +6,8 @@ from collections import deque
 from typing import TypedDict
 
 from gymnast.errors import GymnastError
-from gymnast.rl.statistics import Interval, wilson_interval
+from gymnast.rl.interval import Interval
+from gymnast.rl.statistics import wilson_interval
 
 
 class WinsState(TypedDict):

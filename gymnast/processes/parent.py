@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 
 PARENT_PIPE = "GYMNAST_PARENT_PIPE"
@@ -14,12 +15,18 @@ PARENT_PIPE = "GYMNAST_PARENT_PIPE"
 def exit_with_parent() -> None:
     """Makes this child send itself SIGHUP, as a closing terminal would, when its launcher dies, even by
     kill -9."""
-    if not (descriptor := os.environ.pop(PARENT_PIPE, "")).isdigit():
-        return
+    if (descriptor := os.environ.pop(PARENT_PIPE, "")).isdigit():
+        call_when_closed(int(descriptor), lambda: os.kill(os.getpid(), signal.SIGHUP))
+
+
+def call_when_closed(descriptor: int, action: Callable[[], None]) -> None:
+    """Calls `action` in a thread when the other end of a pipe is closed, which the kernel does however its
+    process ends. What is written to the pipe until then is ignored."""
 
     def watch() -> None:
         with suppress(OSError):
-            os.read(int(descriptor), 1)  # nothing is ever written: returns when the pipe closes
-            os.kill(os.getpid(), signal.SIGHUP)
+            while os.read(descriptor, 4096):
+                pass
+            action()
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from gymnast.compiled import kernels
+from gymnast.rl.interval import Interval
 
 Z95 = 1.959963985
 """The 97.5 % quantile of the normal distribution."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A mean and its 95 % confidence interval."""
-
-    mean: float
-    low: float
-    high: float
 
 
 def finite_bounds(mean: float, low: float, high: float) -> tuple[float, float]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gymnast.collect.matchmaking import LEARNER, Player
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
-from gymnast.config.plain_value import PlainValue
 from gymnast.config.resolve import apply_overrides
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import RunError, UsageError
 from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
 from gymnast.evaluation.progress import ProgressCallback, ThrottledReport
+from gymnast.evaluation.record import MatchScore, RoleScore
 from gymnast.evaluation.rescore import find_checkpoint, load_policy
 from gymnast.league.results import Results, match_score
 from gymnast.policy.policy import Policy
@@ -116,29 +115,14 @@ def open_tournament(
     played at the same time, by default the run's `eval.n_envs`."""
     run, saved = find_checkpoint(ref, runs_dir)
     cfg = run.config()
-    changes: dict[str, PlainValue] = {"eval.deterministic": False} if sampled else {}
+    changes: dict[str, object] = {"eval.deterministic": False} if sampled else {}
     changes |= {} if seed is None else {"eval.seed": seed}
     changes |= {} if n_matches is None else {"eval.n_envs": n_matches}
     cfg = apply_overrides(cfg, changes)[0] if changes else cfg
     return Tournament(run, saved, cfg, Path(runs_dir) if runs_dir else None, report)
 
 
-def parse_cast(text: str) -> dict[str, str]:
-    """Parses `seeker=@last:best,hider=scripted:medium` into role -> player; raises UsageError for another
-    form."""
-    cast: dict[str, str] = {}
-    for part in text.split(","):
-        role, equals, name = part.strip().partition("=")
-        if not equals or not role or not name:
-            fix = "--roles seeker=@last:best,hider=scripted:medium"
-            raise UsageError(f"`{part.strip()}` is not ROLE=PLAYER", fix=fix)
-        cast[role] = name
-    return cast
-
-
-def play_cast(
-    tournament: Tournament, cast: Mapping[str, str], episodes: int | None
-) -> dict[str, Any]:
+def play_cast(tournament: Tournament, cast: Mapping[str, str], episodes: int | None) -> MatchScore:
     """Plays matches between the players of `cast` (role -> name) and returns a summary; the run's own
     policies play roles that `cast` does not name. `episodes`: the number of matches; None for the config's.
     Raises UsageError for an unknown role."""
@@ -152,10 +136,10 @@ def play_cast(
     return _summary(tournament, full, played, plan)
 
 
-def play_opponents(tournament: Tournament, episodes: int | None) -> list[dict[str, Any]]:
+def play_opponents(tournament: Tournament, episodes: int | None) -> list[MatchScore]:
     """Plays each learned role against each scripted opponent, or, if there are none, all roles together.
     Returns a summary per pairing. `episodes`: the number of matches of each; None for the config's."""
-    summaries: list[dict[str, Any]] = []
+    summaries: list[MatchScore] = []
     learned = [role for role in tournament.roles if role in tournament.saved.document("policy")]
     for role in learned:
         others = [other for other in tournament.roles if other != role]
@@ -171,34 +155,40 @@ def _summary(
     cast: Mapping[str, str],
     played: Sequence[PlayedMatch],
     plan: EpisodePlan,
-) -> dict[str, Any]:
-    """Returns the summary of the matches of one cast (role -> player's name), as `gymnast eval --json` prints
-    it. `played`: the finished ones of the matches in `plan`."""
-    roles: dict[str, Any] = {}
+) -> MatchScore:
+    """Returns the summary of the matches of one cast (role -> player's name). `played`: the finished ones of
+    the matches in `plan`."""
+    roles: dict[str, RoleScore] = {}
     for role in tournament.roles:
         scores = [match_score(role, match.end.winner) for match in played]
         known = [points for points in scores if points is not None]
         returns = [float(np.mean(match.returns[role])) for match in played]
-        roles[role] = {"plays": cast[role], "mean_return": float(np.mean(returns))}
-        if tournament.matches.outcomes:
-            rate = wilson_interval(sum(known), len(known))
-            roles[role] |= {"win_rate": rate.mean, "low": rate.low, "high": rate.high}
+        has_outcomes = bool(tournament.matches.outcomes)
+        rate = wilson_interval(sum(known), len(known))
+        roles[role] = RoleScore(
+            plays=cast[role],
+            mean_return=float(np.mean(returns)),
+            win_rate=rate.mean if has_outcomes else None,
+            low=rate.low if has_outcomes else None,
+            high=rate.high if has_outcomes else None,
+        )
     ends = [match.end for match in played]
     row = match_row(ends, tournament.matches.outcomes, tournament.cfg.info_keys())
     missing = len(plan.seeds) - len(played)
     why = f"{missing} had a fault or did not finish within eval.timeout"
-    return {
-        "run": tournament.run.id,
-        "env": tournament.cfg.env.id,
-        "checkpoint": tournament.saved.step,
-        "episodes": len(played),
-        **({"planned": len(plan.seeds), "missing": why} if missing else {}),
-        "deterministic": plan.deterministic,
-        "roles": roles,
-        "numbers": row,
-        "outcomes": [end.outcome for end in ends],
-        "seeds": [match.seed for match in played],
-    }
+    return MatchScore(
+        run=tournament.run.id,
+        env=tournament.cfg.env.id,
+        checkpoint=tournament.saved.step,
+        episodes=len(played),
+        planned=len(plan.seeds),
+        missing=why if missing else "",
+        deterministic=plan.deterministic,
+        roles=roles,
+        numbers=row,
+        outcomes=tuple(end.outcome for end in ends),
+        seeds=tuple(match.seed for match in played),
+    )
 
 
 def cross_play(

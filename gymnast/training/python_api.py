@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gymnast.collect.collector import ROLE
+from gymnast.evaluation.record import PolicyScore
 from gymnast.evaluation.rescore import find_checkpoint, load_policy, rescore
 from gymnast.metrics.sinks.console import Console
 from gymnast.policy.policy import Policy
@@ -60,8 +61,8 @@ def train(
 
 def evaluate(
     run: Run | str, *, episodes: int | None = None, runs_dir: str | Path | None = None
-) -> dict[str, Any]:
-    """Returns the score of a run's checkpoint on held-out seeds, as `rescore` does: of the one that
+) -> PolicyScore:
+    """Returns the score of a run's checkpoint on held-out seeds: of the one that
     `RUN:CHECKPOINT` names, else the best, else (before the first score) the latest. `episodes`: their
     number, instead of `eval.confirm_episodes` and `eval.starts`."""
     return rescore(_ref(run), episodes=episodes, runs_dir=runs_dir)

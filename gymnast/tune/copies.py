@@ -6,12 +6,11 @@ collects per update stays the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import count
 from time import perf_counter
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -21,12 +20,16 @@ from gymnast.config.sections.env import Backend
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.envs.build.open import open_envs
 from gymnast.errors import ConfigError
+from gymnast.progress import ProgressCallback, no_progress
 from gymnast.rl.diversity import diversity
 from gymnast.runs.machine import usable_cores
 from gymnast.seeds import episode_seed, stream
-from gymnast.tune.sampling import SpeedSample, measure_speed
+from gymnast.tune.record import ProbeResult, SpeedSample, TuningResult
+from gymnast.tune.sampling import measure_speed
 
 Array = np.ndarray
+Patch = dict[str, dict[str, int | str]]
+"""Section -> key -> value."""
 COPIES = (4, 8, 16, 32)
 SECONDS = 2.0
 """Maximum duration of the measurement of one backend with one number of copies."""
@@ -41,40 +44,6 @@ _ALIKE = 0.2
 """Diversity below which copies count as nearly the same."""
 
 
-@dataclass(frozen=True)
-class ProbeResult:
-    """Rewards and observations under random actions."""
-
-    between: float | None
-    """Mean steps of a copy between two informative rewards; None if there was none."""
-    env_steps: int
-    """Number of env steps that were probed."""
-    diversity: float
-    """Difference between copies, from 0 (the same observations) to 1 (independent)."""
-
-
-@dataclass(frozen=True)
-class TuningResult:
-    """The measurements, the best of them, and the advice that follows."""
-
-    target: str
-    cores: int
-    samples: tuple[SpeedSample, ...]
-    best: SpeedSample | None
-    signal: ProbeResult
-    patch: dict[str, Any]
-    advice: tuple[str, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """Returns all fields as JSON data."""
-        return {
-            **vars(self),
-            "samples": [one.as_json() for one in self.samples],
-            "best": self.best.as_json() if self.best else None,
-            "signal": vars(self.signal),
-        }
-
-
 def tune_copies(
     target: str,
     cfg: Config,
@@ -82,7 +51,7 @@ def tune_copies(
     backends: Sequence[str] = BACKENDS,
     copies: Sequence[int] = COPIES,
     seconds: float = SECONDS,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
+    on_progress: ProgressCallback = no_progress,
 ) -> TuningResult:
     """Measures every backend with every number of copies, including the configured number.
     `seconds`: the maximum per measurement; `on_progress` is called with (measurements done, in
@@ -104,7 +73,7 @@ def tune_copies(
     patch = _patch(cfg, best)
     advice = [
         *_speed_advice(cfg, samples, best),
-        *_rollout_advice(cfg, patch),
+        *_rollout_advice(cfg, best, patch),
         _signal_text(signal, cfg.initial_hyperparameters().rollout_length().steps),
         _diversity_text(signal.diversity),
     ]
@@ -176,16 +145,16 @@ def amount_per_copy(cfg: Config, n_envs: int) -> tuple[str, int] | None:
     return (name, total // n_envs) if total and total % n_envs == 0 else None
 
 
-def _patch(cfg: Config, best: SpeedSample | None) -> dict[str, Any]:
+def _patch(cfg: Config, best: SpeedSample | None) -> Patch:
     """Returns the settings of the best sample, section -> key -> value; if the number of copies
     changes, also the amount that each copy collects, so that an update uses as much data as before.
     Empty without a best sample."""
     if best is None:
         return {}
-    patch: dict[str, Any] = {"env": {"n_envs": best.n_envs, "backend": best.backend}}
+    patch: Patch = {"env": {"n_envs": best.n_envs, "backend": best.backend}}
     per_copy = amount_per_copy(cfg, best.n_envs)
     if best.n_envs != cfg.env.n_envs and per_copy is not None:
-        patch["algo"] = dict([per_copy])
+        patch["algo"] = {per_copy[0]: per_copy[1]}
     return patch
 
 
@@ -212,11 +181,11 @@ def _speed_advice(
         yield f"{name} is {times:.2g} times as fast as that, but {drawback}"
 
 
-def _rollout_advice(cfg: Config, patch: dict[str, Any]) -> Iterator[str]:
+def _rollout_advice(cfg: Config, best: SpeedSample | None, patch: Patch) -> Iterator[str]:
     """Yields that the patch keeps the amount of data per update, and any conflict with other settings."""
-    for name, value in patch.get("algo", {}).items():
-        n_envs, unit = patch["env"]["n_envs"], "env steps" if name == "n_steps" else "episodes"
-        total = f"{n_envs * value:,} {unit}"
+    if best is not None and "algo" in patch and (per_copy := amount_per_copy(cfg, best.n_envs)):
+        (name, value), n_envs = per_copy, best.n_envs
+        total = f"{n_envs * value:,} {'env steps' if name == 'n_steps' else 'episodes'}"
         yield f"an update still learns from {total}: {n_envs} copies x algo.{name}={value}"
     try:
         apply_overrides(cfg, patch)

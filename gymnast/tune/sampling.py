@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import fmean, stdev
 from time import perf_counter
-from typing import Any
 
 import psutil
 
@@ -23,6 +22,7 @@ from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import GymnastError
 from gymnast.training.collectors import open_vector_collector
 from gymnast.training.learner import build_policy
+from gymnast.tune.record import SpeedSample
 
 SLICE_SECONDS = 0.1
 """Minimum duration of one timed slice."""
@@ -32,29 +32,6 @@ MIN_SLICES = 4
 """Minimum number of slices in a sample."""
 TARGET_ERROR = 0.02
 """Relative standard error of the mean speed at which a measurement ends."""
-
-
-@dataclass(frozen=True)
-class SpeedSample:
-    backend: str
-    n_envs: int
-    per_second: float = 0.0
-    """Env steps per second of wall-clock time."""
-    per_cpu_second: float = 0.0
-    """Env steps per CPU second of this process and its workers."""
-    env_share: float = 0.0
-    """Fraction of the time spent in the environments; the rest is inference."""
-    restores: bool = False
-    """Whether a resumed run continues its unfinished episodes, however long they are."""
-    seconds: float = 0.0
-    """Duration of the measurement."""
-    error: float = 0.0
-    """Relative standard error of the speed."""
-    refused: str = ""
-    """Reason why this backend cannot be used; empty if it can."""
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)

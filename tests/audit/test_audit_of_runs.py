@@ -68,16 +68,17 @@ def test_a_multi_role_run_is_audited_with_matches():
     found = audit(run.id, episodes=6)
     alone = [{"seeker": "learner", "hider": "learner"}]
     scripted = [{role: "learner", other: "scripted:medium"} for role, other in (ROLES, ROLES[::-1])]
-    assert [cast["cast"] for cast in found["casts"]] == alone + scripted
-    first = found["casts"][0]
-    assert first["matches"] == 6
-    assert list(first["roles"]) == list(ROLES)
-    for terms in first["roles"].values():
-        assert [t["term"] for t in terms] == ["goal", "time", "closing"]
-    assert list(found["casts"][1]["roles"]) == [SEEKER]
-    judged = {(line["role"], line["term"]): line["verdict"] for line in found["farming"]["terms"]}
+    assert [cast.cast for cast in found.casts] == alone + scripted
+    first = found.casts[0]
+    assert first.matches == 6
+    assert list(first.roles) == list(ROLES)
+    for terms in first.roles.values():
+        assert [t.term for t in terms] == ["goal", "time", "closing"]
+    assert list(found.casts[1].roles) == [SEEKER]
+    assert found.farming is not None
+    judged = {(line.role, line.term): line.verdict for line in found.farming.terms}
     assert judged["seeker", "time"] == "unknown", "no seeker wins within 20 steps"
-    assert not found["flagged"]
+    assert not found.flagged
     code, output = audited(run, "--episodes", "6")
     assert code == 0
     assert "seeker learner against hider scripted:medium: 6 matches" in output

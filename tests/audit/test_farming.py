@@ -126,8 +126,11 @@ def test_farm_includes_the_policy_of_the_run():
         ALL_TERMS: "farmable",
     }
     assert set(batch_sizes) == {8}
-    data = verdicts[2].to_json()
-    assert data["low"] <= data["share"] == data["gain"]["mean"] / data["goal"]["mean"]
+    data = verdicts[2].record()
+    assert data.low is not None
+    assert data.gain is not None
+    assert data.goal is not None
+    assert data.low <= data.share == data.gain.mean / data.goal.mean
 
 
 @pytest.mark.parametrize("role", ROLES)

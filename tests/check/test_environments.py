@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from gymnast.check.environment import check_environment
-from gymnast.check.finding import CHECKS, Report
+from gymnast.check.finding import CHECKS, CheckReport
 from gymnast.cli.check import check
 from gymnast.config.resolve import resolve
 from tests.check.planted import FACTS, HEALTHY
@@ -56,7 +56,7 @@ FALSE_FACTS = {
 }
 
 
-def checked(name: str, **facts: Any) -> Report:
+def checked(name: str, **facts: Any) -> CheckReport:
     declared = FACTS | facts
     if name in CONTINUOUS:
         declared = declared | {"facts.actions": ["way"], "facts.keys": {"left": [-1.0]}}
@@ -84,7 +84,7 @@ def test_a_planted_mistake_is_found_by_exactly_the_check_for_it(name: str):
     assert [finding.check for finding in report.errors] == [check]
     (found,) = report.errors
     assert words in found.what
-    assert found.consequence == CHECKS[check]
+    assert found.means == CHECKS[check]
     raised = "raised" in words or name in ("CannotBeMade", "OnlyOnce", "CannotDraw")
     if raised:
         assert "planted.py" in found.traceback
@@ -101,7 +101,7 @@ def test_a_false_fact_is_found_by_exactly_the_check_for_it(fact: str):
 
 def test_frames_per_second_that_differ_from_the_metadata_are_noted():
     report = checked("Healthy", **{"facts.fps": 30})
-    assert report.errors == []
+    assert report.errors == ()
     finding = next(f for f in report.findings if f.check == "facts.fps")
     assert finding.verdict == "note"
     assert "30 declared and used" in finding.what
@@ -117,7 +117,7 @@ def test_an_observation_component_outside_its_declared_range_is_named():
 
 def test_an_environment_that_is_declared_nondeterministic_may_be_so():
     report = checked("GlobalGenerator", **{"facts.deterministic": "no"})
-    assert report.errors == []
+    assert report.errors == ()
     finding = next(f for f in report.findings if f.check == "deterministic")
     assert finding.verdict == "note"
 

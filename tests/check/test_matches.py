@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from gymnast.check.finding import CHECKS, Report
+from gymnast.check.finding import CHECKS, CheckReport
 from gymnast.check.matches.matches import check_matches
 from gymnast.cli.check import check
 from gymnast.config.resolve import resolve
@@ -22,7 +22,7 @@ from tests.match_games import LIMIT, Coop, RewardsInactive
 STEPS = 150
 
 
-def checked(game: Any, **settings: Any) -> Report:
+def checked(game: Any, **settings: Any) -> CheckReport:
     cfg = resolve("tag", settings).config.model_copy(update={"metrics": {}})
     return check_matches("coop", cfg, steps=STEPS, make=game)
 
@@ -157,7 +157,7 @@ def test_a_planted_mistake_is_found_by_exactly_the_check_for_it(game: Any):
     (found,) = checked(game).errors
     assert found.check == check_name
     assert words in found.what
-    assert found.consequence == CHECKS[check_name]
+    assert found.means == CHECKS[check_name]
 
 
 def test_matches_that_cannot_be_reset_are_reported_and_not_played():

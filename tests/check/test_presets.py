@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import pytest
 from click.testing import CliRunner
 
@@ -33,12 +31,11 @@ def presets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def absent(presets: Path) -> Iterator[str]:
+def absent(presets: Path) -> str:
     """Creates a preset whose environment needs a package that does not exist."""
-    gym.register("Absent-v0", entry_point="no_such_package.envs:Absent")
-    (presets / "Absent-v0.yaml").write_text("variants: {ppo: {}}")
-    yield "Absent-v0"
-    del gym.registry["Absent-v0"]
+    settings = 'env: {id: "tests.check.absent:Absent-v0"}\nvariants: {ppo: {}}'
+    (presets / "Absent-v0.yaml").write_text(settings)
+    return "Absent-v0"
 
 
 def invoke(*words: str) -> Any:

@@ -163,7 +163,7 @@ def test_a_run_with_a_module_is_evaluated_saved_and_resumed_bit_for_bit():
     assert [exact_metrics(row) for row in rows(again)] == [exact_metrics(row) for row in rows(run)]
     player = gymnast.load(run)
     assert player.policy.network.module is not None
-    assert gymnast.evaluate(run)["mean"] == run.info["score"]["mean"]
+    assert gymnast.evaluate(run).mean == run.info["score"]["mean"]
     assert traces(run, "eval")
 
 

@@ -34,7 +34,8 @@ def until(true: Callable[[], object], what: str) -> None:
 
 
 def typed(run: Run, *words: str):
-    return run_json(run.path.parent, "video", run.id, *words)
+    (film,) = run_json(run.path.parent, "video", run.id, *words)["films"]
+    return film
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_a_film_of_the_best_episode_is_stored_described_and_listed(copy: Run):
     film = Path(about["path"])
     assert film == copy.path / "videos" / f"eval-{best:012d}-best.mp4"
     episode = max(traces(copy, "eval")[best], key=lambda trace: trace.raw_return)
-    assert (about["seed"], about["return"]) == (episode.seed, episode.raw_return)
+    assert (about["seed"], about["episode_return"]) == (episode.seed, episode.raw_return)
     frames, stream = decode_film(film)
     assert stream["fps"] == about["fps"] == 50  # from the preset
     assert len(frames) == about["frames"] == len(episode) + 1 + 50
@@ -94,12 +95,13 @@ def test_a_film_of_learning_shows_each_evaluation_in_1080p(copy: Run):
     assert stream["codec"] == "h264"
     assert frames.shape[1:] == (1080, 1920, 3)
     lengths = {
-        version: next(len(t) for t in episodes if t.seed == about["seeds"][0])
+        version: next(len(t) for t in episodes if t.seed == about["clips"][0]["seed"])
         for version, episodes in traces(copy, "eval").items()
     }
-    assert about["versions"] == list(lengths)
+    versions = [clip["version"] for clip in about["clips"]]
+    assert versions == list(lengths)
     assert len(frames) == sum(length + 1 + 2 for length in lengths.values())
-    first, second = frames[0, :100], frames[lengths[about["versions"][0]] + 3, :100]
+    first, second = frames[0, :100], frames[lengths[versions[0]] + 3, :100]
     assert not np.array_equal(first, second)  # the title
 
 

@@ -28,6 +28,7 @@ from gymnast.film.matches.band import MatchBand
 from gymnast.film.matches.choose import ChosenMatch, choose_matches
 from gymnast.film.matches.films import film_match
 from gymnast.film.matches.replay import MatchFrame, MatchRenderer, match_frames, replay_match
+from gymnast.film.record import Film
 from gymnast.film.replay import ReplayMismatch
 from gymnast.runs import films
 from gymnast.runs.match_trace import MatchTrace, read_matches, write_matches
@@ -259,7 +260,7 @@ def slowed() -> Iterator[MatchRenderer]:
         yield stage
 
 
-def filmed(stage: MatchRenderer, trace: MatchTrace, at: Path) -> dict[str, Any]:
+def filmed(stage: MatchRenderer, trace: MatchTrace, at: Path) -> Film:
     return film_match(stage, ChosenMatch("train", STEP, "x", 0, trace), FilmOptions(at / "x.mp4"))
 
 
@@ -269,7 +270,7 @@ def test_the_handicap_of_a_training_match_is_found_by_its_replay(
     for role in ("hider", "seeker", ""):
         slow = {role: 0.5} if role else {}
         about = filmed(slowed, played(config(), 3, slow=slow), tmp_path)
-        assert (about["exact"], about["handicap"]) == (True, slow)
+        assert (about.exact, about.handicap) == (True, slow)
 
 
 def test_if_no_known_handicap_replays_the_match_the_note_mentions_it(
@@ -277,12 +278,12 @@ def test_if_no_known_handicap_replays_the_match_the_note_mentions_it(
 ):
     strange = played(config(), 3, slow={"hider": 0.7})
     about = filmed(slowed, strange, tmp_path)
-    assert about["note"].endswith("the match may have had another handicap")
-    assert not about["exact"]
+    assert about.note.endswith("the match may have had another handicap")
+    assert not about.exact
     with closing(MatchRenderer(config())) as plain:
         about = filmed(plain, strange, tmp_path)
-    assert "handicap" not in about["note"]
-    assert not about["exact"]
+    assert "handicap" not in about.note
+    assert not about.exact
 
 
 def test_the_return_of_a_role_is_the_mean_over_its_agents():

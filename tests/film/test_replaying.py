@@ -81,9 +81,9 @@ def test_an_episode_that_does_not_replay_is_filmed_with_a_note_and_a_warning(
     trace = record_episode(Swatch(luck=True), 3, np.zeros(6, int))
     chosen = ChosenEpisode("eval", 0, "best", 0, trace)
     about = film_episode(config(luck=True), chosen, FilmOptions(tmp_path / "luck.mp4"))
-    assert not about["exact"]
-    assert "differs from the recorded episode, from step 1" in about["note"]
-    assert about["note"] in caplog.text
+    assert not about.exact
+    assert "differs from the recorded episode, from step 1" in about.note
+    assert about.note in caplog.text
     assert films.read_description(tmp_path / "luck.mp4")["exact"] is False
     noted, _ = decode_film(tmp_path / "luck.mp4")
     exact = record_episode(Swatch(), 3, np.zeros(6, int))
@@ -124,7 +124,7 @@ def test_episodes_with_image_observations_show_these_images(tmp_path: Path):
     assert np.array_equal(first[3].picture, drawn[3].picture)
     assert np.array_equal(grey[3].picture[..., 2], drawn[3].picture[..., 0])
     chosen = ChosenEpisode("eval", 0, "0", 0, replace(trace, obs=seen))
-    assert film_episode(config("Camera"), chosen, FilmOptions(tmp_path / "a.mp4"))["exact"]
+    assert film_episode(config("Camera"), chosen, FilmOptions(tmp_path / "a.mp4")).exact
 
 
 def test_an_environment_without_a_renderer_is_rejected():

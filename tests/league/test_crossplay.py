@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import subprocess
 import sys
 
@@ -13,8 +12,9 @@ from PIL import Image
 
 from gymnast.errors import GymnastError
 from gymnast.league import heatmap
-from gymnast.league.matrix import CrossPlayMatrix
+from gymnast.league.matrix import CrossPlayMatrix, CrossPlayReport
 from gymnast.league.results import Results, Tally
+from gymnast.records import from_json, to_json
 from gymnast.rl.statistics import wilson_interval
 
 PAIRS = {
@@ -30,20 +30,21 @@ def matrix() -> CrossPlayMatrix:
 
 
 def test_each_cell_is_the_win_rate_of_its_row_and_empty_without_known_outcomes():
-    found = json.loads(json.dumps(matrix().to_json(), allow_nan=False))
-    assert found["roles"] == ["seeker", "hider"]
-    assert (found["rows"], found["columns"]) == (["200", "1000"], ["0", "7", "scripted:easy"])
-    for row, line in zip(found["rows"], found["cells"], strict=True):
-        for column, cell in zip(found["columns"], line, strict=True):
+    found = matrix().report("a run", "a file")
+    assert from_json(CrossPlayReport, to_json(found)) == found
+    assert (found.row_role, found.column_role) == ("seeker", "hider")
+    assert (found.rows, found.columns) == (("200", "1000"), ("0", "7", "scripted:easy"))
+    for row, line in zip(found.rows, found.cells, strict=True):
+        for column, cell in zip(found.columns, line, strict=True):
             tally = PAIRS.get((row, column), Tally())
             known = tally.row_wins + tally.column_wins + tally.draws
-            assert (cell["matches"], cell["unknown"]) == (known, tally.unknown)
+            assert (cell.matches, cell.unknown) == (known, tally.unknown)
             if known:
                 expected = wilson_interval(tally.row_wins + tally.draws / 2, known)
                 ends = (expected.mean, expected.low, expected.high)
-                assert (cell["rate"], cell["low"], cell["high"]) == ends
+                assert (cell.rate, cell.low, cell.high) == ends
             else:
-                assert (cell["rate"], cell["low"], cell["high"]) == (None, 0, 1)
+                assert (cell.rate, cell.low, cell.high) == (None, 0, 1)
 
 
 def test_rows_and_columns_can_be_chosen():
@@ -56,7 +57,7 @@ def test_rows_and_columns_can_be_chosen():
 
 def test_an_empty_matrix_has_no_cells():
     empty = CrossPlayMatrix.from_results(Results("seeker", "hider"))
-    assert empty.to_json()["cells"] == []
+    assert empty.report().cells == ()
 
 
 def test_the_heat_map_is_red_where_the_row_loses_and_blue_where_it_wins():

@@ -47,7 +47,7 @@ def test_the_initial_policy_is_close_to_uniform(target: str):
         for seed in (0, 1):
             policy = Policy(obs, action, cfg.policy, cfg.normalize)
             policy.initialize(seed, role)
-            assert uniformity_report(policy, shown)["uniform"]  # as `gymnast net` reports it
+            assert uniformity_report(policy, shown).uniform  # as `gymnast net` reports it
             is_close_to_uniform(policy, shown)
 
 

@@ -142,8 +142,8 @@ def test_eval_scores_the_episodes_that_do_not_kill_its_process():
     text = config.read_text().replace("only: -1", f"only: {HELD_OUT}")
     config.write_text(text.replace("mode: inline", "mode: process"))
     found = rescore.rescore(run.id, episodes=4, runs_dir=store.runs_dir(None))
-    assert (found["episodes"], found["planned"], found["left_out"]) == (3, 4, 1)
-    assert HELD_OUT not in found["seeds"]
+    assert (found.episodes, found.planned, found.left_out) == (3, 4, 1)
+    assert HELD_OUT not in found.seeds
 
 
 def test_progress_reports_count_the_finished_episodes(monkeypatch: pytest.MonkeyPatch):

@@ -82,4 +82,4 @@ def test_metrics_from_info_are_declared_recorded_and_bounded():
 def test_a_policy_is_rescored_for_an_environment_without_spec_and_rendering(target: str):
     run = train_small(target, SMALL)
     again = rescore(run.id, episodes=4)
-    assert again["mean"] == run.info["score"]["mean"]
+    assert again.mean == run.info["score"]["mean"]

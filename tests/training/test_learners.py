@@ -86,12 +86,12 @@ def test_rescoring_a_run_repeats_its_confirmed_score():
     run = train_small("Match", settings)
     again = gymnast.evaluate(run)
     for field in ("mean", "low", "high", "iqm", "episodes"):
-        assert again[field] == run.info["score"][field]
-    assert again["checkpoint"] == run.info["checkpoints"]["best"]
+        assert getattr(again, field) == run.info["score"][field]
+    assert again.checkpoint == run.info["checkpoints"]["best"]
     more = gymnast.evaluate(run, episodes=9)
-    assert more["seeds"][:4] == again["seeds"]
-    assert more["returns"][:4] == pytest.approx(again["returns"], abs=1e-5)
-    assert len(more["returns"]) == 9
+    assert more.seeds[:4] == again.seeds
+    assert more.returns[:4] == pytest.approx(again.returns, abs=1e-5)
+    assert len(more.returns) == 9
 
 
 @pytest.mark.parametrize("kind", ["masked choice", "masked choices", "masked switches"])

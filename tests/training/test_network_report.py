@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +16,7 @@ from gymnast.config.resolve import resolve
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import UsageError
 from gymnast.inspect import network as report
+from gymnast.inspect.record import LayerReport
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.collectors import open_collector
@@ -38,10 +41,8 @@ def played(target: str, **more: Any) -> tuple[Learner, Rollout, Any]:
     return learner, rollout, values
 
 
-def layers_of(learner: Learner, rollout: Rollout) -> dict[str, Any]:
-    return {
-        layer["name"]: layer for layer in report.layer_report(learner.policy, rollout)["layers"]
-    }
+def layers_of(learner: Learner, rollout: Rollout) -> dict[str, LayerReport]:
+    return {layer.name: layer for layer in report.layer_report(learner.policy, rollout)}
 
 
 def ask(*words: str) -> str:
@@ -63,36 +64,38 @@ def test_activations_match_a_forward_pass_computed_by_hand(shared: str):
             else:
                 y = np.tanh(y)
             entry = found.pop(name)
-            assert (entry["input"], entry["output"]) == ([[width]], [[y.shape[1]]]), layer
-            assert np.allclose([entry["mean"], entry["std"]], [y.mean(), y.std()], atol=1e-6)
+            assert (entry.input, entry.output) == ((width,), y.shape[1:]), layer
+            assert np.allclose([entry.mean, entry.std], [y.mean(), y.std()], atol=1e-6)
         if part == "shared":
             x = y
     assert not found
 
 
 def test_sizes_add_up_to_the_whole_network():
-    learner, rollout, _ = played("py:tests.scripted:Match")
-    found = report.layer_report(learner.policy, rollout)
-    free = learner.policy.parameters.views["actor.log_std"].size
-    counts = [layer["parameters"] for layer in found["layers"]]
+    cfg = resolve("py:tests.scripted:Match", SMALL).config
+    with closing(open_collector(cfg)) as collector:
+        found = report.network_report("a match", cfg, collector).roles["agent"]
+    counts = [layer.parameters for layer in found.layers]
     assert counts == [12, 0, 35, 0, 6, 12, 0, 35, 0, 6]
-    assert found["total"] == {"parameters": sum(counts) + free, "bytes": 4 * (sum(counts) + free)}
+    free = 1  # actor.log_std belongs to no layer
+    assert (found.n_parameters, found.bytes) == (sum(counts) + free, 4 * (sum(counts) + free))
+    assert sum(math.prod(p.shape) for p in found.parameters) == found.n_parameters
 
 
 def test_dead_and_saturated_units_are_counted():
     learner, rollout, _ = played("CartPole-v1", **{"policy.activation": "relu"})
     learner.policy.parameters.views["actor.0.bias"][:] = [-1e3, -1e3, 1e3, 1e3, 1e3, 1e3]
     found = layers_of(learner, rollout)
-    assert found["actor.1"]["dead"] == pytest.approx(2 / 6)
-    assert found["actor.1"]["saturated"] is None
+    assert found["actor.1"].dead == pytest.approx(2 / 6)
+    assert found["actor.1"].saturated is None
     learner, rollout, _ = played("CartPole-v1")
     views = learner.policy.parameters.views
     views["actor.0.weight"][:] = views["critic.0.weight"][:] = 0.0
     views["critic.0.bias"][:] = [-1e3, -1e3, 1e3, 0, 0, 0]
     found = layers_of(learner, rollout)
-    assert found["critic.1"]["saturated"] == pytest.approx(3 / 6)
-    assert found["actor.1"]["saturated"] == 0.0
-    assert found["critic.1"]["dead"] is None
+    assert found["critic.1"].saturated == pytest.approx(3 / 6)
+    assert found["actor.1"].saturated == 0.0
+    assert found["critic.1"].dead is None
 
 
 def test_gradients_match_finite_differences_of_the_loss_over_the_whole_batch():
@@ -136,10 +139,10 @@ def test_the_gradient_of_every_algorithm_is_reported_without_changing_the_learne
 def test_a_policy_that_prefers_an_action_is_not_uniform(target: str):
     learner, rollout, _ = played(target)
     obs = rollout.obs.reshape(-1, *rollout.obs.shape[2:])
-    assert report.uniformity_report(learner.policy, obs)["uniform"] is True
+    assert report.uniformity_report(learner.policy, obs).uniform is True
     last = len(learner.policy.network.actor) - 1
     learner.policy.parameters.views[f"actor.{last}.bias"][0] = 0.5
-    assert report.uniformity_report(learner.policy, obs)["uniform"] is False
+    assert report.uniformity_report(learner.policy, obs).uniform is False
 
 
 def test_the_report_describes_the_untrained_network_of_a_preset():

@@ -60,8 +60,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_a_run_on_composite_observations_gets_the_same_score_in_its_process_and_here(run: Run):
     assert run.info["status"] == "finished"
     again = gymnast.evaluate(run)
-    assert again["mean"] == run.info["score"]["mean"]
-    assert 0 < again["mean"] <= 6
+    assert again.mean == run.info["score"]["mean"]
+    assert 0 < again.mean <= 6
 
 
 def test_a_run_on_composite_observations_resumes_bit_exactly(run: Run):
@@ -144,7 +144,7 @@ def test_traces_store_the_observations_if_episodes_cannot_be_replayed(backend: s
 def test_the_preflight_text_describes_every_kind_of_network():
     prepared = prepare(TARGET, SETTINGS)
     try:
-        text = prepared.preflight()["network"]
+        text = prepared.preflight().network
         limits = metric_limits(prepared.collector, prepared.resolved.config)
     finally:
         prepared.collector.close()

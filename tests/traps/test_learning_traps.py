@@ -47,8 +47,8 @@ def test_01_evaluation_scores_the_current_weights_and_names_their_version():
     assert list(found) == [8 * 128, 16 * 128, 24 * 128]
     assert found[24 * 128] == 8.0  # mastered: every action of every episode is right
     initial = gymnast.evaluate(f"{run.path}:0")
-    assert initial["mean"] < 5.0
-    assert initial["checkpoint"] == 0
+    assert initial.mean < 5.0
+    assert initial.checkpoint == 0
 
 
 def test_02_a_kl_stop_ends_its_own_update_only():

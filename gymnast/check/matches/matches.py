@@ -11,9 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from gymnast.check.environment import STEPS, ProgressCallback, creation_failure
+from gymnast.check.environment import STEPS, creation_failure
 from gymnast.check.episode_ends import NO_LIMIT
-from gymnast.check.finding import Finding, Report, sort_findings
+from gymnast.check.finding import CheckReport, Finding
 from gymnast.check.matches.determinism import (
     MakeMatches,
     MatchTranscript,
@@ -28,6 +28,7 @@ from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, Matches, Match
 from gymnast.envs.matches.open import open_matches
 from gymnast.errors import EnvError
 from gymnast.policy.actions import head_for
+from gymnast.progress import ProgressCallback, no_progress
 from gymnast.seeds import episode_seed, stream
 from gymnast.spaces.spaces import BoxObs, space_text
 
@@ -45,9 +46,9 @@ def check_matches(
     *,
     steps: int = STEPS,
     seed: int = 0,
-    on_progress: ProgressCallback = lambda *_: None,
+    on_progress: ProgressCallback = no_progress,
     make: MakeMatches | None = None,
-) -> Report:
+) -> CheckReport:
     """Returns the findings of all checks. `target`: name of the environment in the report; `steps`: number of
     random steps of single matches; `make` creates matches, by default those of the config. Raises EnvError
     for an unknown name or a missing package."""
@@ -60,8 +61,8 @@ def check_matches(
         check = _MatchCheck(cfg, matches, seed)
         check.play(steps, on_progress)
         determinism = check_determinism(make, matches, check.played, cfg.facts)
-        findings = sort_findings([*check.findings(), *determinism])
-        return Report(target, check.steps, check.started, findings)
+        findings = [*check.findings(), *determinism]
+        return CheckReport.of(target, check.steps, check.started, findings)
 
 
 class _MatchCheck:

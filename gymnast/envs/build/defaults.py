@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
 
 import gymnasium as gym
 
@@ -17,6 +16,7 @@ from gymnast.config.presets import split_target
 from gymnast.config.resolve import ResolvedConfig, resolve
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.env import EnvConfig
+from gymnast.config.space_settings import SpaceSettings, resolve_with
 from gymnast.envs.build.env_ids import latest_version
 from gymnast.envs.build.make import make_env
 from gymnast.envs.matches.open import open_matches
@@ -32,24 +32,30 @@ def resolve_for_spaces(
     """Returns the config that training uses. Later layers win: plain defaults, defaults for the spaces,
     preset, overrides. Creates the environment once if its spaces are needed. `target`: `ENV[:variant]`;
     `algo`: algorithm to use instead of the one of the variant."""
+    return resolve_with(settings_for_spaces(target, overrides, algo=algo), overrides, algo=algo)
+
+
+def settings_for_spaces(
+    target: str, overrides: Mapping[str, object] = {}, *, algo: str | None = None
+) -> SpaceSettings:
+    """Returns the settings that follow from the spaces of an environment; none, and without creating it, if
+    its preset says so. The arguments are those of `resolve_for_spaces`."""
     # 1. The config without any defaults for the spaces: it says which environment to look at.
     resolved = resolve(target, overrides, algo=algo)
+    requested_env = resolved.requested_env
     if not resolved.has_preset:
         # Without a preset, `CartPole` means the highest registered version, CartPole-v1.
         name, variant = split_target(target)
         target = latest_version(name) + (f":{variant}" if variant else "")
         resolved = resolve(target, overrides, algo=algo)
-        resolved = replace(resolved, requested_env=name)
     if not resolved.space_defaults:
-        return resolved
+        return SpaceSettings(target, requested_env, {})
     # 2. The spaces that the policy will see, and the defaults for them.
     cfg = resolved.config
     readable = {} if is_multi_agent(cfg.env.id) else _readable_obs(cfg.env)
     obs, action = _spaces(cfg, cfg.env.model_copy(update=readable))
     settings = {"env": readable, **default_settings(obs, action, cfg.algo.name)}
-    # 3. Resolve again with these defaults below the preset and the overrides.
-    layered = resolve(target, overrides, algo=algo, suggested=settings)
-    return replace(layered, requested_env=resolved.requested_env)
+    return SpaceSettings(target, requested_env, settings)
 
 
 def _readable_obs(cfg: EnvConfig) -> dict[str, object]:

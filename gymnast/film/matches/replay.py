@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -73,8 +72,9 @@ class MatchRenderer:
             self.matches.close()
             self.matches = open_matches(self.cfg, 1)
             if role:
-                matches: Any = self.matches  # not every Matches has `handicap`
-                matches.handicap(role, self.handicap)
+                slow_down = getattr(self.matches, "handicap", None)  # not every Matches has it
+                assert slow_down is not None
+                slow_down(role, self.handicap)
             self.slowed_role = role
 
     def close(self) -> None:

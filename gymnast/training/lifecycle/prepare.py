@@ -69,11 +69,11 @@ class PreparedRun:
             parameters=sum(p.parameters.count for p in policies.values()),
             engine=str(choose_engine(cfg, next(iter(policies.values())).network)),
             time_limit=self.time_limit_text(),
-            budget=cfg.stop.limits(),
+            budget=dict(cfg.stop.limits()),
             threshold=cfg.facts.threshold,
-            stops=stop_conditions(cfg),
-            settings=chosen,
-            warnings=self.warnings(),
+            stops=tuple(stop_conditions(cfg)),
+            settings=tuple(chosen),
+            warnings=tuple(self.warnings()),
         )
 
     def time_limit_text(self) -> str:
