@@ -1,7 +1,7 @@
 """The read API for runs, presets, metrics and configs; every function returns plain JSON-like values.
 
 The command line and every other reader of runs use these functions only. Nothing in this file
-trains (`send_command` asks the training process), and nothing imports torch or gymnasium, except to
+trains, and nothing imports torch or gymnasium, except to
 get the spaces of an environment, from which its default settings follow. `ref` is a reference to a
 run as in `gymnast.runs.store.resolve`.
 """
@@ -65,32 +65,6 @@ def show(ref: str = "@last", *, runs_dir: RunsDir = None) -> dict[str, Any]:
         else None,
         "videos": films.list_films(run.path, info["checkpoints"]["best"]),
     }
-
-
-def jobs(*, runs_dir: RunsDir = None) -> list[dict[str, Any]]:
-    """Returns every background job with its status, newest first."""
-    from gymnast.jobs import status
-
-    return status.jobs(store.runs_dir(runs_dir))
-
-
-def send_command(
-    ref: str,
-    kind: str,
-    assignments: Mapping[str, Any] | None = None,
-    *,
-    seconds: float = 30.0,
-    runs_dir: RunsDir = None,
-) -> dict[str, Any]:
-    """Sends a run a command: stop, pause, unpause, checkpoint, evaluate, or `set` with assignments.
-
-    `answer` in the result is the run's answer; None if there is none within `seconds`."""
-    from gymnast.jobs import commands
-
-    directory = store.runs_dir(runs_dir)
-    return commands.send_command(
-        ref, kind, assignments=dict(assignments or {}), runs_dir=directory, seconds=seconds
-    )
 
 
 def rows(

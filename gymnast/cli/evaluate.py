@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from gymnast.cli.control import Event, send, timeout_option
+from gymnast import api
+from gymnast.cli.control import echo_answer, timeout_option
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
 from gymnast.processes.env_output import separate_env_output
@@ -67,7 +68,10 @@ def eval_(
     """
     if live:
         _refuse_with_live(episodes=episodes, seed=seed, sampled=sampled, roles=roles)
-        send(run, "evaluate", _describe_score, runs_dir=runs_dir, as_json=as_json, timeout=timeout)
+        answer = api.evaluate_live(run, timeout=timeout, runs_dir=runs_dir)
+        score = formatting.score(answer.score and vars(answer.score))
+        text = f"scored {score} at {answer.env_steps or 0:,} env steps"
+        echo_answer(answer, text, as_json=as_json)
         return
     from gymnast.evaluation.rescore import is_multi_agent_run, rescore
 
@@ -111,11 +115,6 @@ def _refuse_with_live(**options: Any) -> None:
         raise UsageError(
             f"--live evaluates as the run's config says, so {given[0]} has no effect", fix=fix
         )
-
-
-def _describe_score(event: Event) -> str:
-    """Returns the answer to `evaluate` as text."""
-    return f"scored {formatting.score(event['score'])} at {event['env_steps']:,} env steps"
 
 
 def _echo_error(line: str) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gymnast import api
+from gymnast.api import training
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.jobs import follow, status
-from gymnast.jobs.detach import run_queued_job
 from gymnast.runs import store
 from gymnast.text import formatting
+
+if TYPE_CHECKING:
+    from gymnast.jobs.status import JobStatus, RunStatus
 
 
 @click.command()
@@ -53,7 +56,7 @@ def logs(run: str, following: bool, lines: int | None, runs_dir: str | None) -> 
     gymnast logs -f k3jx81qa           Ctrl-C stops following, not the run
     """
     directory = store.runs_dir(runs_dir)
-    path = Path(status.find(run, directory)["path"])
+    path = Path(status.find(run, directory).path)
     try:
         for text in follow.read_log(path, lines=lines, follow=following):
             click.echo(text, nl=False)
@@ -72,48 +75,26 @@ def wait(runs: tuple[str, ...], runs_dir: str | None, as_json: bool) -> int:
     gymnast wait k3jx81qa
     gymnast wait g1f3a9c02 && gymnast compare ...
     """
-    directory = store.runs_dir(runs_dir)
-    members = [member for ref in runs for member in status.group_members(ref, directory)]
-    ended: list[dict[str, Any]] = []
-    for job in status.wait(members, directory):
+    ended: list[RunStatus] = []
+    for job in training.wait_each(runs, runs_dir=runs_dir):
         ended.append(job)
         if not as_json:
-            reason = f": {job['reason']}" if job["reason"] else ""
-            click.echo(f"{job['id']} {job['status']}{reason}")
+            reason = f": {job.reason}" if job.reason else ""
+            click.echo(f"{job.id} {job.status}{reason}")
     if as_json:
         echo_json(ended)
-    return 0 if all(job["status"] in ("finished", "stopped") for job in ended) else 1
+    return 0 if all(job.status in ("finished", "stopped") for job in ended) else 1
 
 
-def run_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
-    """Runs a background job: waits for its turn without having imported torch, then trains. Returns
-    the exit code. `options` are those of `gymnast train`, including the hidden `job` and
-    `place`."""
-
-    def train(path: Path) -> tuple[int, str]:
-        """Trains the run in the directory `path`; returns the exit code and the reason why training
-        ended."""
-        import importlib
-
-        # Imports torch: hundreds of MB that a queued job must not hold while it waits.
-        training = importlib.import_module("gymnast.cli.training")
-        result = training.train_with_options(target, options, runs_dir, show="ending", claimed=path)
-        assert result is not None  # --ask was answered before the job was detached
-        return training.exit_code(result), result["reason"]
-
-    return run_queued_job(store.runs_dir(runs_dir), options["job"], options["place"], train)
-
-
-def _line(job: dict[str, Any], now: float) -> tuple[str, ...]:
+def _line(job: JobStatus, now: float) -> tuple[str, ...]:
     """Returns the cells of a job's line in the table. `now`: the current time, for its age."""
-    seed = f" #{job['seed']}" if job.get("seed") is not None else ""
-    code = job.get("exit_code")
+    seed = "" if job.seed is None else f" #{job.seed}"
     return (
-        job["id"],
-        job.get("name") or "",
-        f"{job.get('target') or ''}{seed}",
-        job["status"],
-        formatting.age(now - job["created"]),
-        "" if code is None else str(code),
-        job["reason"],
+        job.id,
+        job.name,
+        f"{job.target}{seed}",
+        job.status,
+        formatting.age(now - job.created),
+        "" if job.exit_code is None else str(job.exit_code),
+        job.reason,
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
-from typing import Any
 
 import click
+
+from gymnast.records import to_json
 
 runs_option = click.option(
     "--runs",
@@ -31,19 +31,6 @@ jobs_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
-def echo_json(value: Any) -> None:
-    """Prints JSON at full precision; NaN and infinity become the strings "nan", "inf" and "-inf"."""
-    click.echo(json.dumps(_strict(value), indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def _strict(value: Any) -> Any:
-    """Returns the value with every float that JSON cannot represent replaced by a string, in dicts,
-    lists and tuples too."""
-    # Python's json writes NaN and Infinity, which are not JSON and which other parsers reject.
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, dict):
-        return {key: _strict(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_strict(item) for item in value]
-    return value
+def echo_json(value: object) -> None:
+    """Prints a record, or a container of records, as JSON at full precision."""
+    click.echo(json.dumps(to_json(value), indent=1, ensure_ascii=False, allow_nan=False))

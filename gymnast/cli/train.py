@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import gc
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gymnast.cli.confirmation import DECLINED
+from gymnast.api import foreground
+from gymnast.cli.confirmation import DECLINED, confirm_start, require_terminal
 from gymnast.cli.options import echo_json, jobs_option, json_option, runs_option, track_option
 from gymnast.errors import UsageError
 
+if TYPE_CHECKING:
+    from gymnast.training.foreground import Show
 
-def training_options(command: Any) -> Any:
+Command = TypeVar("Command", bound=Callable[..., object])
+INTERRUPTED = 130
+"""Exit code after Ctrl-C or another signal."""
+BUDGETS = ("env_steps", "vec_steps", "updates", "rollouts", "minutes")
+"""Options that are budgets, each the setting stop.NAME."""
+
+
+def training_options(command: Command) -> Command:
     """Adds the options that `train` and `resume` share: overrides, budgets, output."""
     # Decorators apply from the bottom up; reversed, so that --help lists them in this order.
     for option in reversed(
@@ -53,21 +63,6 @@ def training_options(command: Any) -> Any:
     return command
 
 
-def _training() -> Any:
-    """Imports the training code with garbage collection off, then freezes it.
-
-    Collections during the import find no garbage but take time, and frozen objects (torch alone has
-    many) are skipped by every later collection.
-    """
-    gc.disable()
-    try:
-        from gymnast.cli import training
-    finally:
-        gc.enable()
-    gc.freeze()
-    return training
-
-
 @click.command()
 @click.argument("target", metavar="ENV[:VARIANT]")
 @training_options
@@ -98,9 +93,6 @@ def _training() -> Any:
     is_flag=True,
     help="Continue the run with this --name if it exists; SIGUSR1 requeues a SLURM job.",
 )
-@click.option("--group", hidden=True)
-@click.option("--job", hidden=True)
-@click.option("--place", type=int, hidden=True)
 @click.option("--dry-run", is_flag=True, help="Show what would happen; write nothing.")
 @click.option(
     "--ask",
@@ -123,41 +115,38 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
     Ctrl-C saves a checkpoint and stops; `gymnast resume @last` continues exactly there. In a terminal,
     keys are commands: c checkpoint, e evaluate, p pause, s stop, ? shows them.
     """
-    # 1. The child of --detach: waits for its turn before it imports torch.
-    if options["job"] is not None:
-        from gymnast.cli.jobs import run_job
-
-        return run_job(target, options, runs_dir)
-
-    # 2. Training in other processes.
-    if options["detach"] or options["seeds"] is not None:
+    request = foreground.TrainRequest(
+        target,
+        _overrides(options),
+        algo=options["algo"],
+        seed=options["seed"],
+        source=options["source"],
+        name=options["name"],
+        tags=options["tags"],
+        debug=options["debug"],
+        requeue=options["requeue"],
+    )
+    if options["ask"]:
+        require_terminal()
+    in_background, seeds = options["detach"], options["seeds"]
+    if in_background or seeds is not None:
+        _refuse_in_other_processes(options)
+    if in_background or seeds is not None or options["dry_run"]:
         from gymnast.cli import launching
 
-        if options["pinned"]:
-            raise UsageError("--pin needs training in the foreground", fix="omit --pin")
-        if options["requeue"]:
-            raise UsageError(
-                "--requeue needs one run in the foreground", fix="start one run per job"
-            )
-        if options["detach"]:
-            return launching.detach(target, options, runs_dir, as_json=as_json)
-        return launching.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
-
-    # 3. Training in this process.
-    training = _training()
-    show = "nothing" if as_json else "ending" if quiet else "everything"
-    result = None
-    if options["requeue"]:
-        from gymnast.cli.requeue import resume_by_name
-
-        result = resume_by_name(target, options, runs_dir, show)
-    if result is None:
-        result = training.train_with_options(target, options, runs_dir, show=show)
+        return launching.launch(request, options, runs_dir, as_json=as_json, quiet=quiet)
+    result = foreground.train_here(
+        request,
+        show=_show(quiet=quiet, as_json=as_json),
+        pinned=options["pinned"],
+        agreed=confirm_start if options["ask"] else None,
+        runs_dir=runs_dir,
+    )
     if result is None:  # --ask was answered with no
         return DECLINED
     if as_json:
         echo_json(result)
-    return training.exit_code(result)
+    return INTERRUPTED if result.interrupted else 0
 
 
 @click.command()
@@ -180,19 +169,40 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
     gymnast resume 3f2a --set algo.lr=1e-4 --at 120k --name slower
     gymnast resume @last --track tensorboard       replaces the trackers of the run
     """
-    training = _training()
-    with training.debugging(options["debug"]):
-        result = training.resume_one(
-            run,
-            training.overrides(options),
-            at=options["at"],
-            optimizer=not options["fresh_optimizer"],
-            label=training.Label(options["name"], tags=options["tags"]),
-            pinned=options["pinned"],
-            debug=options["debug"],
-            runs_dir=runs_dir,
-            show="nothing" if as_json else "ending" if quiet else "everything",
-        )
+    request = foreground.ResumeRequest(
+        run,
+        at=options["at"],
+        overrides=_overrides(options),
+        fresh_optimizer=options["fresh_optimizer"],
+        name=options["name"],
+        tags=options["tags"],
+        debug=options["debug"],
+    )
+    result = foreground.resume_here(
+        request,
+        show=_show(quiet=quiet, as_json=as_json),
+        pinned=options["pinned"],
+        runs_dir=runs_dir,
+    )
     if as_json:
         echo_json(result)
-    return training.exit_code(result)
+    return INTERRUPTED if result.interrupted else 0
+
+
+def _overrides(options: Mapping[str, Any]) -> dict[str, object]:
+    """Returns the config overrides of the command line: dotted key -> value."""
+    values = foreground.parse_overrides(options["assignments"])
+    values |= {f"stop.{name}": options[name] for name in BUDGETS if options[name] is not None}
+    return values | ({"track.to": list(options["trackers"])} if options["trackers"] else {})
+
+
+def _refuse_in_other_processes(options: Mapping[str, Any]) -> None:
+    """Raises UsageError for options that need one training in the foreground."""
+    if options["pinned"]:
+        raise UsageError("--pin needs training in the foreground", fix="omit --pin")
+    if options["requeue"]:
+        raise UsageError("--requeue needs one run in the foreground", fix="start one run per job")
+
+
+def _show(*, quiet: bool, as_json: bool) -> Show:
+    return "nothing" if as_json else "ending" if quiet else "everything"

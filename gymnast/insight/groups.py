@@ -6,7 +6,7 @@ A single run may be on either side; it counts as a group of one and has no inter
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -70,7 +70,7 @@ def _summary(side: ComparisonSide, runs: Sequence[Mapping[str, Any]]) -> dict[st
     return {
         "name": side.name,
         "preset": " or ".join(dict.fromkeys(run["preset"] for run in runs)),
-        **group_result(runs),
+        **asdict(group_result(runs)),
         "area": _over_seeds([run["area"] for run in runs if run["area"] is not None]),
         "reached": len(known),
         "steps_to_threshold": _over_seeds(known),

@@ -10,6 +10,7 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def build_result(
             f"the seeds did not run at one committed revision ({listed})",
             fix="train them again in a clone that nobody edits meanwhile",
         )
-    group = group_result(runs)
+    group = asdict(group_result(runs))
     seeds = [run["seed"] for run in runs]
     return {
         "version": VERSION,
@@ -154,7 +155,7 @@ def verdict(stored_result: Mapping[str, Any], runs: Sequence[Mapping[str, Any]])
     It does if its mean is not below the stored interval (of the mean over seeds, or of the episodes of a
     single seed), and if every seed that was solved is still solved.
     """
-    now = group_result(runs)
+    now = asdict(group_result(runs))
     by_seed = {entry["seed"]: entry for entry in stored_result["seeds"]}
     same = [by_seed[run["seed"]] for run in runs if run["seed"] in by_seed]
     # The interval over seeds does not exist for one seed; the lower of all bounds is the fairest floor.

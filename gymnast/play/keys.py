@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -20,14 +20,14 @@ class KeyBindings:
         """Takes the keys from `facts.keys`, or digits if it has none. Raises UsageError for a key
         whose action is not in the action space, and if digits do not suffice (see `_digits`)."""
         self.space, self.idle = space, facts.idle
-        self.key_actions: dict[str, Any] = dict(facts.keys) or _digits(space)
+        self.key_actions: Mapping[str, object] = dict(facts.keys) or _digits(space)
         self.actions = ActionLabels(space, facts.actions)
         invalid = [key for key in self.key_actions if not space.contains(self.action([key]))]
         if invalid:
             problem = f"facts.keys: {', '.join(invalid)} do not map to an action of {space}"
             raise UsageError(problem, fix="map each key to an action of the action space")
 
-    def action(self, pressed: Sequence[str]) -> Any:
+    def action(self, pressed: Sequence[str]) -> object:
         """Returns the action of the keys in `pressed`, those without an action ignored: for a Box the sum of
         their actions, else the action of the last key. Without such a key, returns `idle`, or None if there
         is no idle action: the caller then waits for a key."""
@@ -39,7 +39,9 @@ class KeyBindings:
         if not isinstance(self.space, gym.spaces.Box):
             return actions[-1]
         # Two keys at once, e.g. gas and left, act together, but within the bounds of the space.
-        total = np.sum([np.reshape(action, self.space.shape) for action in actions], axis=0)
+        total = np.sum(
+            [np.reshape(np.asarray(action), self.space.shape) for action in actions], axis=0
+        )
         return np.clip(total, self.space.low, self.space.high).astype(self.space.dtype)
 
     def legend(self) -> str:
@@ -48,7 +50,7 @@ class KeyBindings:
         return ", ".join(f"{key}: {name}" if key != name else key for key, name in names.items())
 
 
-def _digits(space: gym.Space[Any]) -> dict[str, Any]:
+def _digits(space: gym.Space[Any]) -> Mapping[str, int]:
     """Returns the keys 0 to 9 for up to ten discrete actions; raises UsageError for other spaces."""
     if isinstance(space, gym.spaces.Discrete) and space.n <= 10:
         return {str(i): i + int(space.start) for i in range(int(space.n))}

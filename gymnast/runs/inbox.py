@@ -11,17 +11,18 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast, get_args
 
 from gymnast.errors import RunError
 from gymnast.runs import durable, layout
 from gymnast.runs.run import ACTIVE, Run
 
 VERSION = layout.INBOX.version
-KINDS = ("set", "pause", "unpause", "checkpoint", "evaluate", "stop")
+CommandKind = Literal["set", "pause", "unpause", "checkpoint", "evaluate", "stop"]
+KINDS: tuple[CommandKind, ...] = get_args(CommandKind)
 MAX_BYTES = 65_536
 """Maximum size of a command file in bytes."""
 REJECTED = "refused"
@@ -33,10 +34,10 @@ _POLL_SECONDS = 0.05
 class Command:
     id: str
     """Ids sort by the time of sending."""
-    kind: str
+    kind: CommandKind
     by: str
     """The sender: "command line" or "keyboard"."""
-    assignments: dict[str, Any] = field(default_factory=dict[str, Any])
+    assignments: Mapping[str, object] = field(default_factory=dict[str, object])
     """Values for `set`: dotted key -> value, as in `--set`."""
 
 
@@ -49,7 +50,11 @@ class InvalidCommand:
 
 
 def send(
-    run: Run, kind: str, *, by: str = "command line", assignments: dict[str, Any] | None = None
+    run: Run,
+    kind: CommandKind,
+    *,
+    by: str = "command line",
+    assignments: Mapping[str, object] | None = None,
 ) -> Command:
     """Puts a command into the inbox of a run and returns it; raises RunError if no process is training the
     run. `kind`: one of KINDS; `by`: the sender; `assignments`: dotted key -> value, for `set`."""
@@ -61,7 +66,11 @@ def send(
 
 
 def write_command(
-    inbox: Path, kind: str, *, by: str = "command line", assignments: dict[str, Any] | None = None
+    inbox: Path,
+    kind: CommandKind,
+    *,
+    by: str = "command line",
+    assignments: Mapping[str, object] | None = None,
 ) -> Command:
     """Writes a command into the folder `inbox` and returns it. `kind`: one of KINDS, else ValueError; `by`:
     the sender; `assignments`: dotted key -> value, for `set`."""
@@ -141,11 +150,12 @@ def _read(file: Path) -> Command | InvalidCommand:
         return InvalidCommand(file, " ".join(str(problem).split()))
 
 
-def _command(name: str, content: Any) -> Command:
-    """Returns `content`, the parsed JSON of a command file, as a command; raises ValueError with the reason
-    if it is not valid. `name`: the file name without suffix, which must be the id."""
-    if not isinstance(content, dict):
+def _command(name: str, parsed: object) -> Command:
+    """Returns the parsed JSON of a command file as a command; raises ValueError with the reason if it is not
+    valid. `name`: the file name without suffix, which must be the id."""
+    if not isinstance(parsed, dict):
         raise ValueError("it is not a JSON object")
+    content = cast("dict[str, object]", parsed)
     if content.get("version") != VERSION:
         raise ValueError(f"unknown version {content.get('version')} (expected {VERSION})")
     kind, by, assignments = (content.get(key) for key in ("kind", "by", "assignments"))
@@ -155,7 +165,7 @@ def _command(name: str, content: Any) -> Command:
         raise ValueError(
             "it needs `id` (equal to the file name), `by` (a string) and `assignments` (an object)"
         )
-    return Command(name, kind, by, assignments)
+    return Command(name, kind, by, cast("dict[str, object]", assignments))
 
 
 def _no_number(text: str) -> float:

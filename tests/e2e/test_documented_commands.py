@@ -66,7 +66,7 @@ def affordable(command: str) -> str:
 def end_jobs(tmp_path: Path) -> Iterator[None]:
     yield
     for job in live_jobs(tmp_path / "runs"):
-        os.kill(job["pid"], signal.SIGKILL)
+        os.kill(job.pid, signal.SIGKILL)
 
 
 @pytest.mark.slow

@@ -19,7 +19,13 @@ from gymnast.metrics.explain import catalog, metric_to_dict, page
 from gymnast.metrics.specs import METRICS
 from gymnast.text.formatting import count_noun
 from gymnast.training.lifecycle.stop import stop_conditions
-from gymnast.training.lifecycle.summary import end_line, end_text, preflight_text
+from gymnast.training.lifecycle.summary import (
+    ChosenSetting,
+    Preflight,
+    end_line,
+    end_text,
+    preflight_text,
+)
 
 
 def output(*arguments: str) -> str:
@@ -123,19 +129,19 @@ def test_without_threshold_or_score_the_summary_has_no_verdict():
 
 def test_the_preflight_text_describes_the_run():
     text = preflight_text(
-        {
-            "preset": "CartPole-v1:ppo",
-            "seed": 0,
-            "n_envs": 8,
-            "observation": "Box(4)",
-            "action": "Discrete(2): left, right",
-            "network": "64-64 tanh",
-            "parameters": 9155,
-            "budget": {"env_steps": 100_000, "seconds": 600},
-            "threshold": 475.0,
-            "settings": [("algo.lr", "3e-3 -> 0", "--set")],
-            "warnings": ["eval.every is longer than the budget"],
-        }
+        Preflight(
+            preset="CartPole-v1:ppo",
+            seed=0,
+            n_envs=8,
+            observation="Box(4)",
+            action="Discrete(2): left, right",
+            network="64-64 tanh",
+            parameters=9155,
+            budget={"env_steps": 100_000, "seconds": 600},
+            threshold=475.0,
+            settings=[ChosenSetting("algo.lr", "3e-3 -> 0", "--set")],
+            warnings=["eval.every is longer than the budget"],
+        )
     )
     for words in ("seed 0", "Box(4)", "9,155 parameters", "100,000 env steps or 10 min", "475"):
         assert words in text
@@ -144,7 +150,7 @@ def test_the_preflight_text_describes_the_run():
 
 
 def test_the_preflight_text_says_if_there_is_no_preset():
-    text = preflight_text({"preset": "MountainCarContinuous-v0", "has_preset": False, "seed": 0})
+    text = preflight_text(Preflight("MountainCarContinuous-v0", has_preset=False, seed=0))
     assert "no preset" in text
     assert "budget    none" in text
 
@@ -170,7 +176,7 @@ def test_a_run_that_was_stopped_above_its_threshold_is_not_confirmed():
 )
 def test_the_preflight_text_lists_the_stop_conditions(settings: dict[str, Any], expected: str):
     cfg = resolve("CartPole-v1", settings).config
-    text = preflight_text({"threshold": cfg.facts.threshold, "stops": stop_conditions(cfg)})
+    text = preflight_text(Preflight(threshold=cfg.facts.threshold, stops=stop_conditions(cfg)))
     assert "goal      solved when the lower bound of the score reaches 475.0" in text
     assert expected in next(line for line in text.splitlines() if "stops" in line)
 

@@ -50,7 +50,7 @@ def engine_of(target: str, overrides: dict[str, Any], algo: str | None = None) -
     """Returns the engine as described by the pre-flight text."""
     prepared = prepare(target, overrides, algo)
     try:
-        return prepared.preflight()["engine"]
+        return prepared.preflight().engine
     finally:
         prepared.collector.close()
 

@@ -144,7 +144,7 @@ def test_traces_store_the_observations_if_episodes_cannot_be_replayed(backend: s
 def test_the_preflight_text_describes_every_kind_of_network():
     prepared = prepare(TARGET, SETTINGS)
     try:
-        text = prepared.preflight()["network"]
+        text = prepared.preflight().network
         limits = metric_limits(prepared.collector, prepared.resolved.config)
     finally:
         prepared.collector.close()

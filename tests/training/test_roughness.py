@@ -42,7 +42,7 @@ def test_static_normalization_uses_declared_ranges_from_the_start():
     declared = [{"name": n, "low": -5, "high": 5} for n in "abcd"]
     settings = {"normalize.obs": "static", "facts.observations": declared}
     prepared = prepare("CartPole-v1", settings)
-    assert prepared.preflight()["parameters"] > 0
+    assert prepared.preflight().parameters
     prepared.collector.close()
 
 
@@ -144,14 +144,14 @@ def test_sigterm_to_the_whole_process_group_is_an_interruption(tmp_path: Path):
 
 
 def test_a_group_counts_only_finished_seeds():
-    score = {"mean": 10.0, "low": 9.0, "high": 11.0}
+    score = {"mean": 10.0, "low": 9.0, "high": 11.0, "episodes": 9}
     seeds = [
         {"id": "a", "seed": 0, "status": "finished", "score": score, "solved": True},
         {"id": "b", "seed": 1, "status": "failed", "score": score, "solved": None},
     ]
     result = group_result(seeds)
-    assert result["scored"] == 1
-    assert result["mean"] == 10.0
+    assert result.scored == 1
+    assert result.mean == 10.0
 
 
 def test_every_command_accepts_the_runs_directory(tmp_path: Path):

@@ -4,62 +4,76 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from dataclasses import dataclass, field
 
 from gymnast.clock import clock_label
 from gymnast.metrics.recorder import Summary
 from gymnast.text import formatting
 
 
-class Preflight(TypedDict, total=False):
-    """The content of the pre-flight text. Missing keys are not shown."""
+@dataclass(frozen=True)
+class ChosenSetting:
+    """A setting that differs from its default."""
 
-    preset: str
-    has_preset: bool
+    key: str
+    value: str
+    origin: str
+    """The origin of its value: a preset, a variant, the spaces, --set."""
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """The content of the pre-flight text. Empty fields are not shown."""
+
+    preset: str = ""
+    has_preset: bool = True
     """False if there is no preset file and defaults for the type of spaces are used."""
-    seed: int
-    n_envs: int
-    observation: str
+    seed: int | None = None
+    n_envs: int | None = None
+    """Number of env copies."""
+    observation: str = ""
     """Description of the observation space."""
-    action: str
+    action: str = ""
     """Description of the action space."""
-    network: str
+    network: str = ""
     """Layer widths, such as "4 -> 64 -> 64 -> 2"."""
-    parameters: int
-    engine: str
+    parameters: int | None = None
+    """Number of parameters of all networks."""
+    engine: str = ""
     """The compute engine, and why it was chosen."""
-    time_limit: str
+    time_limit: str = ""
     """Time limit of an episode, if it is not the environment's own."""
-    budget: Mapping[str, float]
+    budget: Mapping[str, float] = field(default_factory=dict[str, float])
     """Clock -> limit, the main one first."""
-    threshold: float | None
-    stops: Sequence[str]
+    threshold: float | None = None
+    stops: Sequence[str] = ()
     """Conditions that end training before the budget does, each a clause."""
-    settings: Sequence[tuple[str, str, str]]
-    """Key, value and origin of every setting that is not a default."""
-    warnings: Sequence[str]
+    settings: Sequence[ChosenSetting] = ()
+    """Every setting that is not a default."""
+    warnings: Sequence[str] = ()
+    """One sentence each."""
 
 
 def preflight_text(before: Preflight) -> str:
     """Returns the pre-flight text: spaces, network, budget, settings that are not defaults, warnings."""
     lines = [_title(before)]
     facts = {
-        "obs": before.get("observation", ""),
-        "actions": before.get("action", ""),
+        "obs": before.observation,
+        "actions": before.action,
         "network": _network(before),
-        "engine": before.get("engine", ""),
-        "limit": f"time limit {limit}" if (limit := before.get("time_limit")) else "",
-        "budget": _budget(before.get("budget", {})),
-        "goal": _goal(before.get("threshold")),
-        "stops": " or ".join(before.get("stops", ())),
+        "engine": before.engine,
+        "limit": f"time limit {before.time_limit}" if before.time_limit else "",
+        "budget": _budget(before.budget),
+        "goal": _goal(before.threshold),
+        "stops": " or ".join(before.stops),
     }
     lines += [f"  {title:<9} {text}" for title, text in facts.items() if text]
-    settings = before.get("settings", ())
-    if settings:
-        table = formatting.table(("", "", ""), [tuple(map(str, row)) for row in settings])
+    if before.settings:
+        rows = [(setting.key, setting.value, setting.origin) for setting in before.settings]
         lines += ["  settings that differ from the defaults"]
+        table = formatting.table(("", "", ""), rows)
         lines += [f"    {line}" for line in table.splitlines() if line.strip()]
-    lines += [f"  warning: {warning}" for warning in before.get("warnings", ())]
+    lines += [f"  warning: {warning}" for warning in before.warnings]
     return "\n".join(lines)
 
 
@@ -110,20 +124,20 @@ def end_line(summary: Summary) -> str:
 
 def _title(before: Preflight) -> str:
     """Returns the first line: preset, seed and number of environments."""
-    parts = [before.get("preset", "")]
-    if not before.get("has_preset", True):
+    parts = [before.preset]
+    if not before.has_preset:
         parts.append("(no preset: defaults for its spaces)")
-    if "seed" in before:
-        parts.append(f"seed {before['seed']}")
-    if "n_envs" in before:
-        parts.append(formatting.count_noun(before["n_envs"], "environment"))
+    if before.seed is not None:
+        parts.append(f"seed {before.seed}")
+    if before.n_envs is not None:
+        parts.append(formatting.count_noun(before.n_envs, "environment"))
     return "  ".join(part for part in parts if part)
 
 
 def _network(before: Preflight) -> str:
-    parts = [shape] if (shape := before.get("network")) else []
-    if "parameters" in before:
-        parts.append(f"{before['parameters']:,} parameters")
+    parts = [before.network] if before.network else []
+    if before.parameters is not None:
+        parts.append(f"{before.parameters:,} parameters")
     return ", ".join(parts)
 
 
