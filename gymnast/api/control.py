@@ -21,7 +21,10 @@ def stop(ref: str, *, timeout: float = TIMEOUT, runs_dir: RunsDir = None) -> lis
     directory = store.runs_dir(runs_dir)
     members = status.group_members(ref, directory)
     if members != [ref]:
-        members = [member for member in members if status.find(member, directory).is_live]
+        found = {member: status.find(member, directory) for member in members}
+        members = [member for member in members if found[member].is_live]
+        # Queued ones first: a run that stops makes room for the next job.
+        members.sort(key=lambda member: found[member].status != "queued")
     return [_send(member, "stop", timeout=timeout, runs_dir=runs_dir) for member in members]
 
 

@@ -18,7 +18,7 @@ class RunLabels:
     """The tags and the note of a run."""
 
     id: str
-    tags: Sequence[str]
+    tags: tuple[str, ...]
     note: str
 
 
@@ -28,7 +28,7 @@ class NewProject:
 
     name: str
     directory: str
-    files: Sequence[str]
+    files: tuple[str, ...]
 
 
 def remove(refs: Sequence[str], *, dry_run: bool = False, runs_dir: RunsDir = None) -> Removal:
@@ -110,7 +110,8 @@ def init(name: str, *, directory: str = ".") -> NewProject:
     from gymnast import scaffold
 
     parent = Path(directory).expanduser()
-    return NewProject(name, str(parent), [*map(str, scaffold.write_project(name, parent))])
+    files = scaffold.write_project(name, parent)
+    return NewProject(name, str(parent), tuple(map(str, files)))
 
 
 def _delete(plan: Removal, directory: Path) -> Removal:
@@ -131,7 +132,7 @@ def _find(ref: str, directory: Path) -> Run:
 
 def _labels(run: Run) -> RunLabels:
     info = run.info
-    return RunLabels(run.id, info["tags"], info["note"])
+    return RunLabels(run.id, tuple(info["tags"]), info["note"])
 
 
 def _check_statuses(statuses: Sequence[str]) -> None:

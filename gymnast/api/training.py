@@ -26,9 +26,9 @@ class TrainingPlan:
     preflight: Preflight
     text: str
     """The same as text: spaces, network, budget, settings that are not defaults, warnings, seeds."""
-    seeds: Sequence[int]
+    seeds: tuple[int, ...]
     """One run is trained per seed."""
-    names: Sequence[str]
+    names: tuple[str, ...]
     """The name of each run; empty for runs without a name."""
     is_group: bool
     """Whether the runs are a group of seeds."""
@@ -163,7 +163,7 @@ def plan(
     text = preflight_text(preflight)
     if seeds is not None:
         text += f"\n{_group_line(chosen, names, at_once)}"
-    return TrainingPlan(preflight, text, chosen, names, seeds is not None, at_once)
+    return TrainingPlan(preflight, text, tuple(chosen), tuple(names), seeds is not None, at_once)
 
 
 def launch(

@@ -33,7 +33,7 @@ class StoredComparison:
     """Number of seeds of the stored result."""
     same_seeds_mean: float | None
     """Stored mean over the seeds that were repeated: the number to compare with."""
-    no_longer_solved: Sequence[int]
+    no_longer_solved: tuple[int, ...]
     """Seeds that were solved and no longer are."""
 
 
@@ -42,7 +42,7 @@ class Reproduction:
     """The outcome of training a preset again."""
 
     preset: str
-    seeds: Sequence[int]
+    seeds: tuple[int, ...]
     """The seeds that were trained."""
     now: GroupResult
     comparison: StoredComparison | None
@@ -94,7 +94,7 @@ def reproduce(
         comparison = compare_with_stored(stored, group.runs)
     return Reproduction(
         resolved.preset,
-        chosen,
+        tuple(chosen),
         group_result(group.runs),
         comparison,
         stored_in,
@@ -140,5 +140,5 @@ def compare_with_stored(
         stored_mean=stored["mean"],
         stored_seeds=len(stored["seeds"]),
         same_seeds_mean=verdict["stored_same_seeds"],
-        no_longer_solved=verdict["seeds_no_longer_solved"],
+        no_longer_solved=tuple(verdict["seeds_no_longer_solved"]),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ class CommandAnswer:
     """False if the run has not answered in time: the command takes effect at its next rollout boundary."""
     env_steps: int | None = None
     """Env steps of the run when it applied the command."""
-    changes: Sequence[SettingChange] = ()
+    changes: tuple[SettingChange, ...] = ()
     """The settings that `set` has changed."""
     score: Score | None = None
     """The score of the current policy, for `evaluate`."""

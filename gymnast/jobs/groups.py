@@ -45,7 +45,7 @@ class GroupResult:
     scored: int
     """Number of runs that finished with a score."""
     solved: int
-    scores: Sequence[SeedScore]
+    scores: tuple[SeedScore, ...]
     """All runs, by seed."""
     mean: float | None
     """Mean score over seeds."""

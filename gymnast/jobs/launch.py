@@ -21,7 +21,7 @@ class StartedRuns:
 
     group: str | None
     """Id of their group of seeds; None for a single run."""
-    runs: Sequence[StartedRun]
+    runs: tuple[StartedRun, ...]
 
 
 def run_names(name: str, seeds: Sequence[int], *, is_group: bool) -> list[str]:
@@ -52,10 +52,10 @@ def start_jobs(
     """Starts a background job per seed. `names`: the name of each run; `limit`: the number of jobs that
     train at once. The name of a group is that of the request, or a new id."""
     group = (request.name or new_group_id()) if is_group else None
-    started = [
+    started = tuple(
         start_job(
             replace(request, seed=seed, name=name, group=group), runs_dir=runs_dir, limit=limit
         )
         for seed, name in zip(seeds, names, strict=True)
-    ]
+    )
     return StartedRuns(group, started)

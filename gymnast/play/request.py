@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,6 +44,6 @@ class EpisodeOutcome:
 @dataclass(frozen=True)
 class PlayResult:
     player: PlayerKind
-    episodes: Sequence[EpisodeOutcome]
+    episodes: tuple[EpisodeOutcome, ...]
     record: str | None
     """The film, if one was written."""

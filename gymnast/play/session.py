@@ -60,7 +60,7 @@ def play_target(
             on_episode_end=report_episode,
         )
     recorded = request.record is not None and Path(request.record).exists()
-    return PlayResult(player, outcomes, request.record if recorded else None)
+    return PlayResult(player, tuple(outcomes), request.record if recorded else None)
 
 
 def play(

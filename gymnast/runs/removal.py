@@ -55,9 +55,9 @@ class RemovableRun:
     path: str
     bytes: int
     """Size of all of its files."""
-    children: Sequence[str]
+    children: tuple[str, ...]
     """Ids of runs that started from it and are not deleted."""
-    foreign_files: Sequence[str]
+    foreign_files: tuple[str, ...]
     """Files in its directory that gymnast did not write; they are deleted too."""
 
 
@@ -67,7 +67,7 @@ class Removal:
 
     deleted: bool
     """False if nothing was deleted: a dry run, or no run to delete."""
-    runs: Sequence[RemovableRun]
+    runs: tuple[RemovableRun, ...]
     bytes: int
     """Size of all of these runs."""
     kept: Mapping[str, Reason]
@@ -123,7 +123,7 @@ def plan_removal(
 ) -> Removal:
     """Describes the deletion of runs. `every`: all runs; some of them may have started from a deleted one."""
     deleted_ids = {run["id"] for run in to_delete}
-    runs = [
+    runs = tuple(
         RemovableRun(
             id=run["id"],
             name=run.get("name", ""),
@@ -132,11 +132,11 @@ def plan_removal(
             created=run["created"],
             path=run["path"],
             bytes=run_size(Path(run["path"])),
-            children=[child for child in children(run["id"], every) if child not in deleted_ids],
-            foreign_files=layout.foreign_files(Path(run["path"])),
+            children=tuple(c for c in children(run["id"], every) if c not in deleted_ids),
+            foreign_files=tuple(layout.foreign_files(Path(run["path"]))),
         )
         for run in to_delete
-    ]
+    )
     return Removal(False, runs, sum(run.bytes for run in runs), kept)
 
 

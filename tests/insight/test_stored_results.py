@@ -79,7 +79,7 @@ def test_a_repetition_is_compared_with_the_same_seeds(before: dict[str, Any]):
 def repeated(stored: dict[str, Any], *runs: dict[str, Any]) -> list[str]:
     """Returns the lines that `gymnast reproduce` prints for these runs."""
     comparison = compare_with_stored(stored, runs)
-    seeds = [run["seed"] for run in runs]
+    seeds = tuple(run["seed"] for run in runs)
     result = Reproduction(stored["preset"], seeds, group_result(runs), comparison)
     return reproduction_text(result).splitlines()
 

@@ -139,8 +139,8 @@ def test_the_preflight_text_describes_the_run():
             parameters=9155,
             budget={"env_steps": 100_000, "seconds": 600},
             threshold=475.0,
-            settings=[ChosenSetting("algo.lr", "3e-3 -> 0", "--set")],
-            warnings=["eval.every is longer than the budget"],
+            settings=(ChosenSetting("algo.lr", "3e-3 -> 0", "--set"),),
+            warnings=("eval.every is longer than the budget",),
         )
     )
     for words in ("seed 0", "Box(4)", "9,155 parameters", "100,000 env steps or 10 min", "475"):
@@ -176,7 +176,9 @@ def test_a_run_that_was_stopped_above_its_threshold_is_not_confirmed():
 )
 def test_the_preflight_text_lists_the_stop_conditions(settings: dict[str, Any], expected: str):
     cfg = resolve("CartPole-v1", settings).config
-    text = preflight_text(Preflight(threshold=cfg.facts.threshold, stops=stop_conditions(cfg)))
+    text = preflight_text(
+        Preflight(threshold=cfg.facts.threshold, stops=tuple(stop_conditions(cfg)))
+    )
     assert "goal      solved when the lower bound of the score reaches 475.0" in text
     assert expected in next(line for line in text.splitlines() if "stops" in line)
 

@@ -70,9 +70,9 @@ class PreparedRun:
             time_limit=self.time_limit_text(),
             budget=cfg.stop.limits(),
             threshold=cfg.facts.threshold,
-            stops=stop_conditions(cfg),
-            settings=chosen,
-            warnings=self.warnings(),
+            stops=tuple(stop_conditions(cfg)),
+            settings=tuple(chosen),
+            warnings=tuple(self.warnings()),
         )
 
     def time_limit_text(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gymnast.clock import clock_label
@@ -46,11 +46,11 @@ class Preflight:
     budget: Mapping[str, float] = field(default_factory=dict[str, float])
     """Clock -> limit, the main one first."""
     threshold: float | None = None
-    stops: Sequence[str] = ()
+    stops: tuple[str, ...] = ()
     """Conditions that end training before the budget does, each a clause."""
-    settings: Sequence[ChosenSetting] = ()
+    settings: tuple[ChosenSetting, ...] = ()
     """Every setting that is not a default."""
-    warnings: Sequence[str] = ()
+    warnings: tuple[str, ...] = ()
     """One sentence each."""
 
 
