@@ -73,7 +73,7 @@ def test_prune_deletes_the_matching_runs_and_says_why_others_are_kept(make_run: 
         ({"older": "soon"}, "is not an age"),
         ({"status": ["running"]}, "cannot be pruned by status 'running'"),
         ({"include": ["everything"]}, "include"),
-        ({"filter": "colour=red"}, "cannot be filtered by 'colour'"),
+        ({"filter": "shape=red"}, "cannot be filtered by 'shape'"),
     ],
 )
 def test_conditions_that_make_no_sense_are_failures(
