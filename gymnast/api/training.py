@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gymnast.api.reading import RunsDir
@@ -188,8 +188,10 @@ def launch_resume(
     request: ResumeRequest, *, max_jobs: int | None = None, runs_dir: RunsDir = None
 ) -> StartedRun:
     """Continues a run in the background."""
-    run, _ = store.resolve(request.run, store.runs_dir(runs_dir))
+    run, named = store.resolve(request.run, store.runs_dir(runs_dir))
     info = run.info
+    # By path: `@last` may be another run when its turn comes.
+    request = replace(request, run=str(run.path.resolve()), at=request.checkpoint(named))
     return start_job(
         request,
         runs_dir=run.path.parent,

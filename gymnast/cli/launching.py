@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,13 +13,15 @@ from gymnast.text.formatting import count_noun
 
 if TYPE_CHECKING:
     from gymnast.api.training import TrainingPlan
+    from gymnast.cli.train import TrainOptions
+    from gymnast.jobs.detach import StartedRun
     from gymnast.jobs.groups import TrainedGroup
     from gymnast.jobs.launch import StartedRuns
 
 
 def launch(
     request: foreground.TrainRequest,
-    options: Mapping[str, Any],
+    options: TrainOptions,
     runs_dir: str | None,
     *,
     as_json: bool,
@@ -58,11 +59,31 @@ def _echo_started(started: StartedRuns, *, as_json: bool) -> None:
         echo_json(started if started.group else started.runs[0])
         return
     for run in started.runs:
-        click.echo(f"job {run.id} {run.status}: gymnast logs -f {run.id} · gymnast stop {run.id}")
+        _echo_job(run)
     if started.group:
         click.echo(
             f"group {started.group}: gymnast wait {started.group} · gymnast stop {started.group}"
         )
+
+
+def resume(
+    request: foreground.ResumeRequest,
+    max_jobs: int | None,
+    runs_dir: str | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Continues a run in the background; returns the exit code."""
+    started = training.launch_resume(request, max_jobs=max_jobs, runs_dir=runs_dir)
+    if as_json:
+        echo_json(started)
+    else:
+        _echo_job(started)
+    return 0
+
+
+def _echo_job(run: StartedRun) -> None:
+    click.echo(f"job {run.id} {run.status}: gymnast logs -f {run.id} · gymnast stop {run.id}")
 
 
 def _train_group(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 import click
 
@@ -18,8 +18,51 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., object])
 INTERRUPTED = 130
 """Exit code after Ctrl-C or another signal."""
-BUDGETS = ("env_steps", "vec_steps", "updates", "rollouts", "minutes")
-"""Options that are budgets, each the setting stop.NAME."""
+
+
+class SharedOptions(TypedDict):
+    """Options that `train` and `resume` share, as click passes them."""
+
+    assignments: tuple[str, ...]
+    env_steps: str | None
+    vec_steps: str | None
+    updates: str | None
+    rollouts: str | None
+    minutes: str | None
+    debug: bool
+    trackers: tuple[str, ...]
+    pinned: tuple[str, ...]
+    name: str
+    tags: tuple[str, ...]
+    detach: bool
+    max_jobs: int | None
+
+
+class TrainOptions(SharedOptions):
+    algo: str | None
+    seed: int | None
+    seeds: int | None
+    jobs: int
+    source: str | None
+    requeue: bool
+    dry_run: bool
+    ask: bool
+
+
+class ResumeOptions(SharedOptions):
+    at: str
+    fresh_optimizer: bool
+
+
+detach_option = click.option(
+    "--detach", is_flag=True, help="Train in the background; queued if too many jobs run."
+)
+max_jobs_option = click.option(
+    "--max-jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --detach: at most N jobs at once. Default: $GYMNAST_JOBS, or one per core.",
+)
 
 
 def training_options(command: Command) -> Command:
@@ -79,15 +122,8 @@ def training_options(command: Command) -> Command:
 )
 @click.option("--name", default="", help="A name for the run; with --seeds: NAME-s0, NAME-s1, ...")
 @click.option("--tag", "tags", multiple=True, help="A tag for the run. Repeatable.")
-@click.option(
-    "--detach", is_flag=True, help="Train in the background; queued if too many jobs run."
-)
-@click.option(
-    "--max-jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="With --detach: at most N jobs at once. Default: $GYMNAST_JOBS, or one per core.",
-)
+@detach_option
+@max_jobs_option
 @click.option(
     "--requeue",
     is_flag=True,
@@ -99,7 +135,13 @@ def training_options(command: Command) -> Command:
     is_flag=True,
     help="Show what would happen and ask before starting. No, or Ctrl-C, writes nothing.",
 )
-def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
+def train(
+    target: str,
+    runs_dir: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Unpack[TrainOptions],
+) -> int:
     """Train a policy until the environment is solved or the budget is used up.
 
     \b
@@ -130,7 +172,10 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
         require_terminal()
     in_background, seeds = options["detach"], options["seeds"]
     if in_background or seeds is not None:
-        _refuse_in_other_processes(options)
+        _refuse_pinned(options)
+        if options["requeue"]:
+            problem = "--requeue needs one run in the foreground"
+            raise UsageError(problem, fix="start one run per job")
     if in_background or seeds is not None or options["dry_run"]:
         from gymnast.cli import launching
 
@@ -158,7 +203,15 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
 @click.option("--fresh-optimizer", is_flag=True, help="Discard the optimizer state.")
 @click.option("--name", default="", help="A name for the branch.")
 @click.option("--tag", "tags", multiple=True, help="A tag for the branch. Repeatable.")
-def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
+@detach_option
+@max_jobs_option
+def resume(
+    run: str,
+    runs_dir: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Unpack[ResumeOptions],
+) -> int:
     """Continue a run exactly from its last checkpoint.
 
     With an earlier checkpoint (--at), a new run branches off there; the old run is not changed.
@@ -168,6 +221,7 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
     gymnast resume @last --env-steps 200k          a larger budget: the new total
     gymnast resume 3f2a --set algo.lr=1e-4 --at 120k --name slower
     gymnast resume @last --track tensorboard       replaces the trackers of the run
+    gymnast resume @last --detach                  in the background: gymnast jobs
     """
     request = foreground.ResumeRequest(
         run,
@@ -178,6 +232,11 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
         tags=options["tags"],
         debug=options["debug"],
     )
+    if options["detach"]:
+        from gymnast.cli import launching
+
+        _refuse_pinned(options)
+        return launching.resume(request, options["max_jobs"], runs_dir, as_json=as_json)
     result = foreground.resume_here(
         request,
         show=_show(quiet=quiet, as_json=as_json),
@@ -189,19 +248,24 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
     return INTERRUPTED if result.interrupted else 0
 
 
-def _overrides(options: Mapping[str, Any]) -> dict[str, object]:
+def _overrides(options: SharedOptions) -> dict[str, object]:
     """Returns the config overrides of the command line: dotted key -> value."""
+    budgets = {
+        "stop.env_steps": options["env_steps"],
+        "stop.vec_steps": options["vec_steps"],
+        "stop.updates": options["updates"],
+        "stop.rollouts": options["rollouts"],
+        "stop.minutes": options["minutes"],
+    }
     values = foreground.parse_overrides(options["assignments"])
-    values |= {f"stop.{name}": options[name] for name in BUDGETS if options[name] is not None}
+    values |= {key: budget for key, budget in budgets.items() if budget is not None}
     return values | ({"track.to": list(options["trackers"])} if options["trackers"] else {})
 
 
-def _refuse_in_other_processes(options: Mapping[str, Any]) -> None:
-    """Raises UsageError for options that need one training in the foreground."""
+def _refuse_pinned(options: SharedOptions) -> None:
+    """Raises UsageError for metrics to be shown if training is in another process."""
     if options["pinned"]:
         raise UsageError("--pin needs training in the foreground", fix="omit --pin")
-    if options["requeue"]:
-        raise UsageError("--requeue needs one run in the foreground", fix="start one run per job")
 
 
 def _show(*, quiet: bool, as_json: bool) -> Show:

@@ -111,7 +111,7 @@ def branches(request: ResumeRequest, runs_dir: Path) -> bool:
     """True if a new run would continue from the checkpoint, and not the run itself. Raises RunError if there
     is no such run or checkpoint."""
     run, named = store.resolve(request.run, runs_dir)
-    at = named or request.at
+    at = request.checkpoint(named)
     if at == "latest":
         return False
     saved = checkpoint.find(run.path, at)

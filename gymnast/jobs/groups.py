@@ -111,6 +111,7 @@ def train_group(
     """
     if jobs < 1 or not seeds or len(set(seeds)) < len(seeds):
         raise UsageError("a group needs at least one job and different seeds")
+    request = with_fixed_source(request, runs_dir)
     group = request.group or new_group_id()
     named = dict(zip(seeds, names, strict=True)) if names else {}
     requests = {
@@ -126,6 +127,16 @@ def train_group(
         children.errors,
         children.received is not None,
     )
+
+
+def with_fixed_source(request: TrainRequest, runs_dir: Path) -> TrainRequest:
+    """Returns the request with the path of its source: `@last` must not become another run before it is
+    read, such as the first seed of the same group."""
+    if request.source is None:
+        return request
+    run, checkpoint = store.resolve(request.source, runs_dir)
+    path = str(run.path.resolve())
+    return replace(request, source=f"{path}:{checkpoint}" if checkpoint else path)
 
 
 def new_group_id() -> str:

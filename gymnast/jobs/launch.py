@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gymnast.errors import UsageError
 from gymnast.jobs.detach import StartedRun, start_job
-from gymnast.jobs.groups import new_group_id
+from gymnast.jobs.groups import new_group_id, with_fixed_source
 from gymnast.jobs.status import live_jobs
 from gymnast.runs import store
 from gymnast.runs.run import check_name
@@ -51,6 +51,7 @@ def start_jobs(
 ) -> StartedRuns:
     """Starts a background job per seed. `names`: the name of each run; `limit`: the number of jobs that
     train at once. The name of a group is that of the request, or a new id."""
+    request = with_fixed_source(request, runs_dir)
     group = (request.name or new_group_id()) if is_group else None
     started = tuple(
         start_job(

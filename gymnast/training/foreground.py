@@ -161,9 +161,7 @@ def _resume(
     claimed: Path | None = None,
 ) -> TrainResult:
     run, named = store.resolve(request.run, runs_dir)
-    if named is not None and request.at not in ("latest", named):
-        problem = f"{request.run} names checkpoint {named}, but --at names {request.at}"
-        raise UsageError(problem, fix="use one of them")
+    at = request.checkpoint(named)
     if pinned:
         check_pinned(pinned, run.config())
     if show == "everything":
@@ -178,7 +176,7 @@ def _resume(
     trained, summary = resume(
         run,
         open_collector,
-        at=named or request.at,
+        at=at,
         overrides=request.overrides,
         optimizer=not request.fresh_optimizer,
         label=Label(request.name, tags=request.tags, claimed_dir=claimed),

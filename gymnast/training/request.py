@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gymnast.errors import UsageError
+
 
 @dataclass(frozen=True)
 class TrainRequest:
@@ -52,3 +54,11 @@ class ResumeRequest:
     tags: tuple[str, ...] = ()
     """Tags for the branch."""
     debug: bool = False
+
+    def checkpoint(self, named: str | None) -> str:
+        """Returns the checkpoint to resume from. `named`: the one in the reference to the run, if any. Raises
+        UsageError if `at` is another one."""
+        if named is not None and self.at not in ("latest", named):
+            problem = f"{self.run} names checkpoint {named}, but --at names {self.at}"
+            raise UsageError(problem, fix="use one of them")
+        return named or self.at

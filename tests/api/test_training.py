@@ -69,6 +69,14 @@ def test_a_branch_from_an_earlier_checkpoint_is_a_new_run():
     assert (info["parent"], info["parent_step"]) == (old.id, early)
 
 
+def test_the_seeds_of_a_group_start_from_the_run_that_was_the_last_when_they_were_started():
+    (old,) = api.start("CartPole-v1", overrides=TINY).runs
+    api.wait([old.id], timeout=60)
+    group = api.start("CartPole-v1", overrides=TINY, source="@last", seeds=2, max_jobs=1)
+    assert {run.status for run in api.wait([group.group or ""], timeout=60)} == {"finished"}
+    assert [Run(run.path).info["parent"] for run in group.runs] == [old.id, old.id]
+
+
 def test_a_resume_that_cannot_work_fails_with_its_reason_and_leaves_the_run_as_it_was():
     (run,) = api.start("CartPole-v1", overrides=TINY).runs
     api.wait([run.id], timeout=60)
