@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from gymnast.api.reading import runs as runs
     from gymnast.api.reading import show as show
     from gymnast.api.training import cancel as cancel
+    from gymnast.api.training import dry_run as dry_run
     from gymnast.api.training import group as group
     from gymnast.api.training import jobs as jobs
-    from gymnast.api.training import prepare as prepare
     from gymnast.api.training import resume as resume
     from gymnast.api.training import start as start
     from gymnast.api.training import wait as wait
@@ -70,7 +70,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("find_run", READS, "reading"),
         Operation("report", CHANGES, "reading"),
         Operation("export", CHANGES, "reading"),
-        Operation("prepare", READS, "training"),
+        Operation("dry_run", READS, "training"),
         Operation("start", CHANGES, "training"),
         Operation("resume", CHANGES, "training"),
         Operation("jobs", READS, "training"),

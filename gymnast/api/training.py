@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from gymnast.api.reading import RunsDir
@@ -36,7 +36,7 @@ class TrainingPlan:
     """How many of them train at the same time."""
 
 
-def prepare(
+def dry_run(
     target: str,
     *,
     overrides: Mapping[str, object] | None = None,
@@ -204,7 +204,7 @@ def launch_resume(
 def _check(request: TrainRequest, directory: Path, pinned: Sequence[str]) -> Preflight:
     """Returns what a request would do. Needs the environment, so its module is imported by name."""
     module = importlib.import_module("gymnast.training.plan")
-    return module.check_request(request, directory, pinned)
+    return module.check_request(asdict(request), runs_dir=str(directory), pinned=pinned)
 
 
 def _group_line(seeds: Sequence[int], names: Sequence[str], jobs: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_option
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
@@ -118,9 +118,7 @@ def set_(
     The change is recorded as an event. A run that is resumed from an earlier checkpoint makes the change
     again at the same rollout, unless `gymnast resume RUN --set KEY=VALUE` sets that key.
     """
-    from gymnast.api.foreground import parse_overrides
-
-    values = parse_overrides(assignments)
+    values = parse_assignments(assignments)
     answer = api.set_live(run, values, timeout=timeout, runs_dir=runs_dir)
     changes = [
         formatting.change({"key": change.key, "from": change.before, "to": change.after})

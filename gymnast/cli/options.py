@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import click
 
@@ -34,3 +35,10 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 def echo_json(value: object) -> None:
     """Prints a record, or a container of records, as JSON at full precision."""
     click.echo(json.dumps(to_json(value), indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def parse_assignments(assignments: Sequence[str]) -> dict[str, object]:
+    """Returns the values of --set, `KEY=VALUE` each, as dotted key -> value."""
+    from gymnast.api.foreground import parse_overrides
+
+    return parse_overrides(assignments)

@@ -9,7 +9,14 @@ import click
 
 from gymnast.api import foreground
 from gymnast.cli.confirmation import DECLINED, confirm_start, require_terminal
-from gymnast.cli.options import echo_json, jobs_option, json_option, runs_option, track_option
+from gymnast.cli.options import (
+    echo_json,
+    jobs_option,
+    json_option,
+    parse_assignments,
+    runs_option,
+    track_option,
+)
 from gymnast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -257,7 +264,7 @@ def _overrides(options: SharedOptions) -> dict[str, object]:
         "stop.rollouts": options["rollouts"],
         "stop.minutes": options["minutes"],
     }
-    values = foreground.parse_overrides(options["assignments"])
+    values = parse_assignments(options["assignments"])
     values |= {key: budget for key, budget in budgets.items() if budget is not None}
     return values | ({"track.to": list(options["trackers"])} if options["trackers"] else {})
 

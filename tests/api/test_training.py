@@ -96,7 +96,7 @@ def test_a_run_that_is_active_is_not_resumed():
 
 
 def test_the_seeds_of_a_group_are_named_waited_for_and_scored():
-    plan = api.prepare("CartPole-v1", overrides=TINY, seed=5, seeds=2, name="pair")
+    plan = api.dry_run("CartPole-v1", overrides=TINY, seed=5, seeds=2, name="pair")
     started = api.start("CartPole-v1", overrides=TINY, seed=5, seeds=2, name="pair")
     assert started.group == "pair"
     assert [(run.seed, run.name) for run in started.runs] == [(5, "pair-s5"), (6, "pair-s6")]
@@ -133,8 +133,8 @@ def test_waiting_ends_at_the_timeout_with_the_status_of_active_runs():
     assert (active.id, active.is_live) == (endless.id, True)
 
 
-def test_preparing_a_training_returns_its_plan_and_writes_nothing(runs_dir: Path):
-    plan = api.prepare("CartPole-v1", overrides=TINY | {"stop.env_steps": 8}, seed=7)
+def test_a_dry_run_returns_the_plan_and_writes_nothing(runs_dir: Path):
+    plan = api.dry_run("CartPole-v1", overrides=TINY | {"stop.env_steps": 8}, seed=7)
     assert (plan.seeds, plan.is_group, plan.preflight.seed) == ((7,), False, 7)
     assert plan.preflight.budget == {"env_steps": 8}
     hidden = next(s for s in plan.preflight.settings if s.key == "policy.hidden")
