@@ -66,17 +66,24 @@ def logs(run: str, following: bool, lines: int | None, runs_dir: str | None) -> 
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN|JOB|GROUP...")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Stop waiting after this time, with exit code 1. Default: wait for all.",
+)
 @runs_option
 @json_option
-def wait(runs: tuple[str, ...], runs_dir: str | None, as_json: bool) -> int:
+def wait(runs: tuple[str, ...], timeout: float | None, runs_dir: str | None, as_json: bool) -> int:
     """Wait until all of these runs, jobs or groups have ended; exit code 1 if one failed or was lost.
 
     \b
     gymnast wait k3jx81qa
+    gymnast wait k3jx81qa --timeout 3600
     gymnast wait g1f3a9c02 && gymnast compare ...
     """
     ended: list[RunStatus] = []
-    for job in training.wait_each(runs, runs_dir=runs_dir):
+    for job in training.wait_each(runs, timeout=timeout, runs_dir=runs_dir):
         ended.append(job)
         if not as_json:
             reason = f": {job.reason}" if job.reason else ""

@@ -99,6 +99,9 @@ def test_jobs_are_queued_controlled_killed_and_waited_for(runs: Path):
     wait_for(lambda: not Path(never["path"]).exists())
 
     wait_for(lambda: status_of(long) == "running")
+    assert [job["status"] for job in answer(runs, "wait", "long", "--timeout", "0", code=1)] == [
+        "running"
+    ]
     _send_every_command(runs)
     assert [stopped["status"] for stopped in answer(runs, "stop", "long")] == ["stopped"]
     assert not lock.has_writer(Path(long["path"])), "it can be resumed at once"
