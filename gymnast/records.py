@@ -40,7 +40,7 @@ def to_json(value: object) -> JsonValue:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def from_json(kind: type[T], value: JsonValue) -> T:
+def from_json(kind: type[T], value: object) -> T:
     """Returns the value of type `kind` from which `to_json` made `value`. Raises pydantic.ValidationError if
     it does not fit the schema."""
     return _adapter(kind).validate_python(value)

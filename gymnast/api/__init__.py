@@ -22,9 +22,20 @@ if TYPE_CHECKING:
     from gymnast.api.config import config_diff as config_diff
     from gymnast.api.config import config_fmt as config_fmt
     from gymnast.api.config import config_show as config_show
+    from gymnast.api.control import checkpoint as checkpoint
+    from gymnast.api.control import evaluate_live as evaluate_live
+    from gymnast.api.control import pause as pause
+    from gymnast.api.control import set_live as set_live
+    from gymnast.api.control import stop as stop
+    from gymnast.api.control import unpause as unpause
     from gymnast.api.episodes import episodes as episodes
     from gymnast.api.episodes import steps as steps
     from gymnast.api.frames import frames as frames
+    from gymnast.api.housekeeping import init as init
+    from gymnast.api.housekeeping import note as note
+    from gymnast.api.housekeeping import prune as prune
+    from gymnast.api.housekeeping import remove as remove
+    from gymnast.api.housekeeping import tag as tag
     from gymnast.api.insight import charts as charts
     from gymnast.api.insight import compare as compare
     from gymnast.api.insight import doctor as doctor
@@ -37,8 +48,6 @@ if TYPE_CHECKING:
     from gymnast.api.preparation import prepare as prepare
     from gymnast.api.preparation import spaces as spaces
     from gymnast.api.presets import presets as presets
-    from gymnast.api.reading import jobs as jobs
-    from gymnast.api.reading import send_command as send_command
     from gymnast.api.rows import curves as curves
     from gymnast.api.rows import rows as rows
     from gymnast.api.rows import rows_csv as rows_csv
@@ -57,6 +66,13 @@ if TYPE_CHECKING:
     from gymnast.api.tasks import tasks as tasks
     from gymnast.api.tasks import tune_envs as tune_envs
     from gymnast.api.tasks import video as video
+    from gymnast.api.training import cancel as cancel
+    from gymnast.api.training import dry_run as dry_run
+    from gymnast.api.training import group as group
+    from gymnast.api.training import jobs as jobs
+    from gymnast.api.training import resume as resume
+    from gymnast.api.training import start as start
+    from gymnast.api.training import wait as wait
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
@@ -73,7 +89,6 @@ OPERATIONS: dict[str, Operation] = {
         Operation("charts", READS, "insight"),
         Operation("compare", READS, "insight"),
         Operation("doctor", READS, "insight"),
-        Operation("jobs", READS, "reading"),
         Operation("presets", READS, "presets"),
         Operation("metrics", READS, "metrics"),
         Operation("config_show", READS, "config"),
@@ -82,7 +97,6 @@ OPERATIONS: dict[str, Operation] = {
         Operation("report", CHANGES, "insight"),
         Operation("export", CHANGES, "insight"),
         Operation("config_fmt", CHANGES, "config"),
-        Operation("send_command", CHANGES, "reading"),
         Operation("tasks", READS, "tasks"),
         Operation("task", READS, "tasks"),
         Operation("task_log", READS, "tasks"),
@@ -100,6 +114,24 @@ OPERATIONS: dict[str, Operation] = {
         Operation("cross_play", TASK, "league"),
         Operation("spaces", TASK, "preparation"),
         Operation("prepare", TASK, "preparation"),
+        Operation("dry_run", READS, "training"),
+        Operation("start", CHANGES, "training"),
+        Operation("resume", CHANGES, "training"),
+        Operation("jobs", READS, "training"),
+        Operation("wait", READS, "training"),
+        Operation("cancel", CHANGES, "training"),
+        Operation("group", READS, "training"),
+        Operation("stop", CHANGES, "control"),
+        Operation("pause", CHANGES, "control"),
+        Operation("unpause", CHANGES, "control"),
+        Operation("checkpoint", CHANGES, "control"),
+        Operation("set_live", CHANGES, "control"),
+        Operation("evaluate_live", CHANGES, "control"),
+        Operation("remove", CHANGES, "housekeeping"),
+        Operation("prune", CHANGES, "housekeeping"),
+        Operation("tag", CHANGES, "housekeeping"),
+        Operation("note", CHANGES, "housekeeping"),
+        Operation("init", CHANGES, "housekeeping"),
     )
 }
 """Name -> operation, for `call` and for the pages and servers that offer them."""

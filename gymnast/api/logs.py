@@ -22,5 +22,5 @@ def logs(
 
     `after`: the `cursor` of an earlier answer; empty means from the start. `last`: only that many of the
     latest lines, instead. At most `max_bytes` bytes are returned at once."""
-    path = Path(status.find(ref, store.runs_dir(runs_dir))["path"])
+    path = Path(status.find(ref, store.runs_dir(runs_dir)).path)
     return read_log(path, after=after, last=last, max_bytes=min(max(max_bytes, 4), MAX_BYTES))

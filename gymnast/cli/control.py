@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.jobs import status
-from gymnast.runs import store
+from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_option
 from gymnast.text import formatting
 
-Event = dict[str, Any]
+if TYPE_CHECKING:
+    from gymnast.jobs.commands import CommandAnswer
 
+Command = TypeVar("Command", bound=Callable[..., object])
 
 timeout_option = click.option(
     "--timeout",
@@ -26,7 +26,7 @@ timeout_option = click.option(
 )
 
 
-def command_options(command: Any) -> Any:
+def command_options(command: Command) -> Command:
     """Adds the options that all of these commands have."""
     for option in (json_option, runs_option, timeout_option):  # the last one is listed first
         command = option(command)
@@ -36,7 +36,7 @@ def command_options(command: Any) -> Any:
 @click.command()
 @click.argument("run", metavar="RUN|JOB|GROUP")
 @command_options
-def stop(run: str, **options: Any) -> None:
+def stop(run: str, timeout: float, runs_dir: str | None, as_json: bool) -> None:
     """Save a checkpoint and stop a run at its next rollout boundary.
 
     \b
@@ -46,41 +46,65 @@ def stop(run: str, **options: Any) -> None:
 
     `gymnast resume` continues exactly there. The training process ends with exit code 0.
     """
-    directory = store.runs_dir(options["runs_dir"])
-    for member in status.group_members(run, directory):
-        if member != run and status.find(member, directory)["status"] not in status.LIVE:
-            continue
-        send(member, "stop", _describe_stop, **options)
+    answers = api.stop(run, timeout=timeout, runs_dir=runs_dir)
+    if as_json:
+        echo_json(answers)
+        return
+    for answer in answers:
+        echo_answer(
+            answer,
+            "removed from the queue before it started"
+            if answer.dequeued
+            else f"stopped {_at(answer)}; `gymnast resume` continues there",
+        )
 
 
-def _simple_command(kind: str, done: str, help_text: str) -> click.Command:
-    """Returns the CLI command that sends a command without arguments and prints `done` with the env steps."""
+@click.command(short_help="Pause a run.")
+@click.argument("run")
+@command_options
+def pause(run: str, timeout: float, runs_dir: str | None, as_json: bool) -> None:
+    """Pause a run at its next rollout boundary. The process stays in memory; the results do not change.
 
-    @click.command(kind, help=f"{help_text}\n\n\b\ngymnast {kind} @last")
-    @click.argument("run")
-    @command_options
-    def command(run: str, **options: Any) -> None:
-        send(run, kind, lambda event: f"{done} at {event['env_steps']:,} env steps", **options)
-
-    return command
+    \b
+    gymnast pause @last
+    """
+    answer = api.pause(run, timeout=timeout, runs_dir=runs_dir)
+    echo_answer(answer, f"paused {_at(answer)}", as_json=as_json)
 
 
-pause = _simple_command(
-    "pause",
-    "paused",
-    "Pause a run at its next rollout boundary. The process stays in memory; the results do not change.",
-)
-unpause = _simple_command("unpause", "continues", "Continue a paused run.")
-checkpoint = _simple_command(
-    "checkpoint", "saved", "Save a checkpoint of a run at its next rollout boundary."
-)
+@click.command()
+@click.argument("run")
+@command_options
+def unpause(run: str, timeout: float, runs_dir: str | None, as_json: bool) -> None:
+    """Continue a paused run.
+
+    \b
+    gymnast unpause @last
+    """
+    answer = api.unpause(run, timeout=timeout, runs_dir=runs_dir)
+    echo_answer(answer, f"continues {_at(answer)}", as_json=as_json)
+
+
+@click.command()
+@click.argument("run")
+@command_options
+def checkpoint(run: str, timeout: float, runs_dir: str | None, as_json: bool) -> None:
+    """Save a checkpoint of a run at its next rollout boundary.
+
+    \b
+    gymnast checkpoint @last
+    """
+    answer = api.checkpoint(run, timeout=timeout, runs_dir=runs_dir)
+    echo_answer(answer, f"saved {_at(answer)}", as_json=as_json)
 
 
 @click.command()
 @click.argument("run")
 @click.argument("assignments", nargs=-1, required=True, metavar="KEY=VALUE...")
 @command_options
-def set_(run: str, assignments: tuple[str, ...], **options: Any) -> None:
+def set_(
+    run: str, assignments: tuple[str, ...], timeout: float, runs_dir: str | None, as_json: bool
+) -> None:
     """Change settings of a run while it trains, from its next rollout on.
 
     \b
@@ -94,43 +118,34 @@ def set_(run: str, assignments: tuple[str, ...], **options: Any) -> None:
     The change is recorded as an event. A run that is resumed from an earlier checkpoint makes the change
     again at the same rollout, unless `gymnast resume RUN --set KEY=VALUE` sets that key.
     """
-    from gymnast.config.resolve import parse_assignment
+    values = parse_assignments(assignments)
+    answer = api.set_live(run, values, timeout=timeout, runs_dir=runs_dir)
+    changes = [
+        formatting.change({"key": change.key, "from": change.before, "to": change.after})
+        for change in answer.changes
+    ]
+    text = f"{'; '.join(changes)}, from {_steps(answer)} on"
+    echo_answer(
+        answer, text if changes else "no change: it has these values already", as_json=as_json
+    )
 
-    values = dict(parse_assignment(text) for text in assignments)
-    send(run, "set", _describe_change, assignments=values, **options)
 
-
-def send(
-    ref: str,
-    kind: str,
-    describe: Callable[[Event], str],
-    *,
-    runs_dir: str | None,
-    as_json: bool,
-    timeout: float,
-    assignments: dict[str, Any] | None = None,
-) -> None:
-    """Sends a command to a run and prints its answer, in words (`describe`) or as JSON. If there is
-    no answer within `timeout` seconds, it says when the command takes effect. `assignments`: key ->
-    value for the command `set`."""
-    result = api.send_command(ref, kind, assignments, seconds=timeout, runs_dir=runs_dir)
+def echo_answer(answer: CommandAnswer, text: str, *, as_json: bool = False) -> None:
+    """Prints the answer of a run as JSON or in words: `text`, or when the command takes effect if the run has
+    not answered yet."""
     if as_json:
-        echo_json(result)
-    elif result["answer"] is None:
-        click.echo(f"{result['id']}: {kind} sent; it takes effect at the next rollout boundary")
+        echo_json(answer)
+    elif answer.answered:
+        click.echo(f"{answer.id}: {text}")
     else:
-        click.echo(f"{result['id']}: {describe(result['answer'])}")
+        click.echo(
+            f"{answer.id}: {answer.command} sent; it takes effect at the next rollout boundary"
+        )
 
 
-def _describe_stop(event: Event) -> str:
-    """Returns the answer to `stop` as text."""
-    if event["kind"] == "gone":
-        return "removed from the queue before it started"
-    return f"stopped at {event['env_steps']:,} env steps; `gymnast resume` continues there"
+def _at(answer: CommandAnswer) -> str:
+    return f"at {_steps(answer)}"
 
 
-def _describe_change(event: Event) -> str:
-    """Returns the answer to `set` as text."""
-    changes = [formatting.change(change) for change in event["changes"]]
-    at = f"from {event['env_steps']:,} env steps on"
-    return f"{'; '.join(changes)}, {at}" if changes else "no change: it has these values already"
+def _steps(answer: CommandAnswer) -> str:
+    return f"{answer.env_steps or 0:,} env steps"

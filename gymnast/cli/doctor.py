@@ -120,15 +120,16 @@ def _apply(ref: str, diagnosis: Diagnosis, runs_dir: str | None, *, quiet: bool)
     from gymnast.insight.doctor import differing_settings
     from gymnast.jobs.groups import train_group
     from gymnast.runs import store
+    from gymnast.training.request import TrainRequest
 
     directory = store.runs_dir(runs_dir)
     run, _ = store.resolve(ref, directory)
     settings = differing_settings(run, diagnosis.changes)
     # In a child process, like every seed of a group: this process has not imported torch.
     group = train_group(
-        run.info["preset"],
+        # tagged, so that `gymnast runs tag=...` finds the pair
+        TrainRequest(run.info["preset"], settings, tags=(f"treats-{run.id}",)),
         seeds=[run.info["seed"]],
-        arguments=_arguments(settings, run.id),
         runs_dir=directory,
         report=None if quiet else click.echo,
     )
@@ -143,16 +144,3 @@ def _apply(ref: str, diagnosis: Diagnosis, runs_dir: str | None, *, quiet: bool)
         click.echo("\n" + comparison_page(api.compare(ids, "env_steps", runs_dir=runs_dir)))
     before, after = (api.show(id, runs_dir=runs_dir).learning for id in ids)
     return Treatment(ok=True, run=ids[1], before=before, after=after)
-
-
-def _arguments(settings: Mapping[str, object], treats: str) -> Sequence[str]:
-    """Returns the options of `gymnast train` for these settings (dotted key -> value), and a tag
-    that names `treats`, the id of the run that is trained again."""
-    import json
-
-    texts = [
-        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
-        for key, value in settings.items()
-    ]
-    options = [word for text in texts for word in ("--set", text)]
-    return [*options, "--tag", f"treats-{treats}"]  # so that `gymnast runs tag=...` finds the pair

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gymnast import api
-from gymnast.cli.control import Event, send, timeout_option
+from gymnast.cli.control import echo_answer, timeout_option
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
@@ -72,7 +72,11 @@ def eval_(
     """
     if live:
         _refuse_with_live(episodes=episodes, seed=seed, sampled=sampled, roles=roles)
-        send(run, "evaluate", _describe_score, runs_dir=runs_dir, as_json=as_json, timeout=timeout)
+        answer = api.evaluate_live(run, timeout=timeout, runs_dir=runs_dir)
+        score = answer.score
+        scored = formatting.interval(score.mean, score.low, score.high) if score else "-"
+        text = f"scored {scored} at {answer.env_steps or 0:,} env steps"
+        echo_answer(answer, text, as_json=as_json)
         return
     cast = None if roles is None else _parse_cast(roles)
     task = api.eval(
@@ -99,13 +103,6 @@ def _refuse_with_live(**options: object) -> None:
         raise UsageError(
             f"--live evaluates as the run's config says, so {given[0]} has no effect", fix=fix
         )
-
-
-def _describe_score(event: Event) -> str:
-    """Returns the answer to `evaluate` as text."""
-    score = event["score"]
-    text = "-" if score is None else formatting.interval(score["mean"], score["low"], score["high"])
-    return f"scored {text} at {event['env_steps']:,} env steps"
 
 
 def _print_progress(update: TaskProgress) -> None:

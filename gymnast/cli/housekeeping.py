@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+import time
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from gymnast import api
 from gymnast.cli.confirmation import confirm
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
-from gymnast.runs import store
-from gymnast.runs.run import Run
+from gymnast.text import formatting
 
 if TYPE_CHECKING:
-    from gymnast.runs.summary import RunSummary
+    from gymnast.runs.removal import Protection, Removal
+
+if TYPE_CHECKING:
+    pass
 
 yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 dry_run_option = click.option(
@@ -40,16 +42,8 @@ def rm(
     gymnast runs rm k3jx81qa
     gymnast runs rm try-1 try-2 --yes
     """
-    from gymnast.runs import removal
-
-    directory = store.runs_dir(runs_dir)
-    # By path, so that a run given twice, e.g. as its id and as @last, is deleted once.
-    runs = {run.path.resolve(): run for run in (_resolve_run(ref, directory) for ref in refs)}
-    for run in runs.values():
-        removal.ensure_not_running(run)
-    listed = {str(Path(run.path).resolve()): run for run in store.list_runs(directory)}
-    to_delete = [listed.get(str(path)) or _unlisted(run) for path, run in runs.items()]
-    _remove(to_delete, {}, directory, yes=yes, dry_run=dry_run, as_json=as_json)
+    plan = api.remove(refs, dry_run=True, runs_dir=runs_dir)
+    _remove(plan, runs_dir, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
 @click.command()
@@ -81,7 +75,7 @@ def prune(
     older: str | None,
     status: str | None,
     unsolved: bool,
-    include: tuple[str, ...],
+    include: tuple[Protection, ...],
     yes: bool,
     dry_run: bool,
     runs_dir: str | None,
@@ -98,24 +92,17 @@ def prune(
     gymnast runs prune env=CartPole-v1 --older 30d --unsolved
     gymnast runs prune --keep 20 --yes
     """
-    from gymnast.runs import removal
-
-    if not (words or keep or older or status or unsolved):
-        fix = "add a filter, --keep, --older, --status or --unsolved"
-        raise UsageError("no condition: which runs to prune?", fix=fix)
-    directory = store.runs_dir(runs_dir)
-    choice = removal.PruneFilter(
-        min_age=removal.parse_age(older) if older else None,
-        status=_statuses(status),
-        only_unsolved=unsolved,
+    plan = api.prune(
+        " ".join(words),
         keep=keep or 0,
-        ignored_protections=include,
+        older=older or "",
+        status=(status or "").replace(",", " ").split(),
+        unsolved=unsolved,
+        include=include,
+        dry_run=True,
+        runs_dir=runs_dir,
     )
-    # All runs are needed even with a filter: what is protected (@best, parents) depends on the others.
-    every = store.list_runs(directory)
-    matching = store.list_runs(directory, " ".join(words)) if words else every
-    to_delete, kept = removal.select_prunable(every, choice, matching)
-    _remove(to_delete, kept, directory, yes=yes, dry_run=dry_run, as_json=as_json)
+    _remove(plan, runs_dir, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
 @click.command()
@@ -131,14 +118,11 @@ def tag(ref: str, tags: tuple[str, ...], remove: bool, runs_dir: str | None, as_
     gymnast runs tag @last paper baseline
     gymnast runs tag k3jx81qa baseline --remove
     """
-    run = _resolve_run(ref, store.runs_dir(runs_dir))
-    if tags:
-        run.tag(tags, remove=remove)
-    now = run.info["tags"]
+    labels = api.tag(ref, tags, remove=remove, runs_dir=runs_dir)
     if as_json:
-        echo_json({"id": run.id, "tags": now})
+        echo_json(labels)
     else:
-        click.echo(f"{run.id}: {', '.join(now) or 'no tags'}")
+        click.echo(f"{labels.id}: {', '.join(labels.tags) or 'no tags'}")
 
 
 @click.command()
@@ -153,104 +137,61 @@ def note(ref: str, text: str | None, runs_dir: str | None, as_json: bool) -> Non
     gymnast runs note @last "twice the width, half the speed"
     gymnast runs note @last
     """
-    run = _resolve_run(ref, store.runs_dir(runs_dir))
-    if text is not None:
-        run.update(note=text.strip())
-    now = run.info["note"]
+    labels = api.note(ref, text, runs_dir=runs_dir)
     if as_json:
-        echo_json({"id": run.id, "note": now})
+        echo_json(labels)
     else:
-        click.echo(f"{run.id}: {now or 'no note'}")
-
-
-def _resolve_run(ref: str, directory: Path) -> Run:
-    """Returns the run that `ref` names; raises UsageError if it names a checkpoint of the run."""
-    run, checkpoint = store.resolve(ref, directory)
-    if checkpoint is not None:
-        raise UsageError(
-            f"{ref} names a checkpoint, but this command needs a run", fix="omit the checkpoint"
-        )
-    return run
-
-
-def _statuses(text: str | None) -> tuple[str, ...]:
-    """Returns the statuses in the value of --status, separated by commas or spaces; empty without
-    the option. Raises UsageError for an unknown status and for that of an active run, which cannot
-    be pruned."""
-    from gymnast.runs.run import ACTIVE, STATUSES
-
-    known = ("lost", "unreadable", *(status for status in STATUSES if status not in ACTIVE))
-    chosen = tuple(word for word in (text or "").replace(",", " ").split())
-    for status in chosen:
-        if status not in known:
-            raise UsageError(
-                f"runs cannot be pruned by status {status!r}", fix=f"use {', '.join(known)}"
-            )
-    return chosen
-
-
-def _unlisted(run: Run) -> RunSummary:
-    """Returns the summary of a run given by its path, outside the runs directory."""
-    from gymnast.runs.summary import summarize
-
-    return summarize(run.path, run.info, run.status)
+        click.echo(f"{labels.id}: {labels.note or 'no note'}")
 
 
 def _remove(
-    to_delete: Sequence[RunSummary],
-    kept: Mapping[str, str],
-    directory: Path,
-    *,
-    yes: bool,
-    dry_run: bool,
-    as_json: bool,
+    plan: Removal, runs_dir: str | None, *, yes: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Lists the runs, asks for confirmation (unless `yes`), deletes them and prints the result;
-    `dry_run` deletes nothing. `kept`: id -> reason, for runs that match but are not deleted."""
-    from gymnast.runs import removal
-    from gymnast.text import formatting
-
-    to_delete = [replace(run, bytes=removal.run_size(Path(run.path))) for run in to_delete]
-    total = formatting.size(sum(run.bytes or 0 for run in to_delete))
-    amount = f"{formatting.count_noun(len(to_delete), 'run')}, {total}"
+    """Lists the runs, asks for confirmation (unless `yes`), deletes them and prints the result; `dry_run`
+    deletes nothing."""
+    amount = f"{formatting.count_noun(len(plan.runs), 'run')}, {formatting.size(plan.bytes)}"
     if not as_json:
-        _echo_plan(to_delete, kept, directory)
-    agreed = bool(to_delete) and not dry_run and (yes or _agreed(f"delete {amount}?"))
-    if agreed:
-        removal.delete_trash(directory)  # left by a deletion that was interrupted
-        for run in to_delete:
-            removal.remove(Run(Path(run.path)))
+        click.echo(removal_text(plan))
+    result = plan
+    if plan.runs and not dry_run and (yes or _agreed(f"delete {amount}?")):
+        # exactly the runs that were shown, even if others match meanwhile
+        removed = api.remove([run.path for run in plan.runs], runs_dir=runs_dir)
+        result = replace(plan, deleted=removed.deleted)
     if as_json:
-        ids = [
-            {key: getattr(run, key) for key in ("id", "name", "path", "bytes")} for run in to_delete
-        ]
-        echo_json({"deleted": agreed, "runs": ids, "kept": dict(kept)})
-    elif to_delete:
-        click.echo(f"{'deleted' if agreed else 'nothing deleted; would delete'} {amount}")
+        echo_json(result)
+    elif plan.runs:
+        click.echo(f"{'deleted' if result.deleted else 'nothing deleted; would delete'} {amount}")
 
 
-def _echo_plan(to_delete: Sequence[RunSummary], kept: Mapping[str, str], directory: Path) -> None:
-    """Prints the runs to be deleted, with warnings about runs that branched off them and about
-    files that gymnast did not write, and the runs that are `kept` (id -> reason)."""
-    from gymnast.insight.page import runs_table
-    from gymnast.runs import layout, removal
-
-    click.echo(runs_table(to_delete) if to_delete else "no run to delete")
-    deleted_ids = {run.id for run in to_delete}
-    every = store.list_runs(directory)
-    for run in to_delete:
-        children = [child for child in removal.children(run.id, every) if child not in deleted_ids]
-        if children:
-            click.echo(f"{run.id} is the parent of {', '.join(children)}, which is kept")
-        foreign = layout.foreign_files(Path(run.path))
-        if foreign:
-            names = ", ".join(foreign)
-            click.echo(
+def removal_text(plan: Removal) -> str:
+    """Returns the runs to be deleted, with warnings about runs that branched off them and about files that
+    gymnast did not write, and the runs that are kept, with the reason."""
+    now = time.time()
+    head = ("id", "name", "preset", "status", "age", "size")
+    rows = [
+        (
+            run.id,
+            run.name,
+            run.preset,
+            run.status,
+            formatting.age(now - run.created),
+            formatting.size(run.bytes),
+        )
+        for run in plan.runs
+    ]
+    lines = [formatting.table(head, rows, right="age size") if rows else "no run to delete"]
+    for run in plan.runs:
+        if run.children:
+            lines.append(f"{run.id} is the parent of {', '.join(run.children)}, which is kept")
+        if run.foreign_files:
+            names = ", ".join(run.foreign_files)
+            lines.append(
                 f"{run.id} has files that gymnast did not write; they are deleted too: {names}"
             )
-    for reason in dict.fromkeys(kept.values()):
-        ids = [run_id for run_id, why in kept.items() if why == reason]
-        click.echo(f"kept, {reason}: {', '.join(ids)}")
+    for reason in dict.fromkeys(plan.kept.values()):
+        ids = [run_id for run_id, why in plan.kept.items() if why == reason]
+        lines.append(f"kept, {reason}: {', '.join(ids)}")
+    return "\n".join(lines)
 
 
 def _agreed(question: str) -> bool:

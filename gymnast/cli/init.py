@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 
 
@@ -29,15 +30,13 @@ def init(name: str, directory: str, runs_dir: str | None, as_json: bool) -> None
     gymnast init my_env
     gymnast init line_walk --dir ~/projects/walks
     """
-    from gymnast import scaffold
-
-    parent = Path(directory).expanduser()
-    files = scaffold.write_project(name, parent)
+    project = api.init(name, directory=directory)
     if as_json:
-        echo_json({"name": name, "files": list(map(str, files))})
+        echo_json(project)
         return
-    for file in files:
+    for file in project.files:
         click.echo(f"wrote {file}")
+    parent = Path(project.directory)
     steps = [f"cd {parent}"] if parent.resolve() != Path.cwd() else []
     steps += [
         f"pytest {name}",

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gymnast import api
+from gymnast.api import training
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.jobs import status
-from gymnast.jobs.detach import run_queued_job
-from gymnast.runs import store
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
-    from gymnast.jobs.status import JobInfo
+    from gymnast.jobs.status import JobStatus, RunStatus
 
 FOLLOW_SECONDS = 0.2
 """Seconds between two looks at a log that is followed."""
@@ -72,48 +69,34 @@ def logs(run: str, following: bool, lines: int | None, runs_dir: str | None) -> 
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN|JOB|GROUP...")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Stop waiting after this time, with exit code 1. Default: wait for all.",
+)
 @runs_option
 @json_option
-def wait(runs: tuple[str, ...], runs_dir: str | None, as_json: bool) -> int:
+def wait(runs: tuple[str, ...], timeout: float | None, runs_dir: str | None, as_json: bool) -> int:
     """Wait until all of these runs, jobs or groups have ended; exit code 1 if one failed or was lost.
 
     \b
     gymnast wait k3jx81qa
+    gymnast wait k3jx81qa --timeout 3600
     gymnast wait g1f3a9c02 && gymnast compare ...
     """
-    directory = store.runs_dir(runs_dir)
-    members = [member for ref in runs for member in status.group_members(ref, directory)]
-    ended: list[dict[str, Any]] = []
-    for job in status.wait(members, directory):
+    ended: list[RunStatus] = []
+    for job in training.wait_each(runs, timeout=timeout, runs_dir=runs_dir):
         ended.append(job)
         if not as_json:
-            reason = f": {job['reason']}" if job["reason"] else ""
-            click.echo(f"{job['id']} {job['status']}{reason}")
+            reason = f": {job.reason}" if job.reason else ""
+            click.echo(f"{job.id} {job.status}{reason}")
     if as_json:
         echo_json(ended)
-    return 0 if all(job["status"] in ("finished", "stopped") for job in ended) else 1
+    return 0 if all(job.status in ("finished", "stopped") for job in ended) else 1
 
 
-def run_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
-    """Runs a background job: waits for its turn without having imported torch, then trains. Returns
-    the exit code. `options` are those of `gymnast train`, including the hidden `job` and
-    `place`."""
-
-    def train(path: Path) -> tuple[int, str]:
-        """Trains the run in the directory `path`; returns the exit code and the reason why training
-        ended."""
-        import importlib
-
-        # Imports torch: hundreds of MB that a queued job must not hold while it waits.
-        training = importlib.import_module("gymnast.cli.training")
-        result = training.train_with_options(target, options, runs_dir, show="ending", claimed=path)
-        assert result is not None  # --ask was answered before the job was detached
-        return training.exit_code(result), result["reason"]
-
-    return run_queued_job(store.runs_dir(runs_dir), options["job"], options["place"], train)
-
-
-def _line(job: JobInfo, now: float) -> tuple[str, ...]:
+def _line(job: JobStatus, now: float) -> tuple[str, ...]:
     """Returns the cells of a job's line in the table. `now`: the current time, for its age."""
     seed = "" if job.seed is None else f" #{job.seed}"
     return (

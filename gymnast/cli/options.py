@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import click
 
@@ -33,15 +33,12 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 
 
 def echo_json(value: object) -> None:
-    """Prints a record or plain values as JSON at full precision; NaN and infinity become the strings "nan",
-    "inf" and "-inf"."""
+    """Prints a record, or a container of records, as JSON at full precision."""
     click.echo(json.dumps(to_json(value), indent=1, ensure_ascii=False, allow_nan=False))
 
 
-def parse_assignments(assignments: Iterable[str]) -> dict[str, object]:
+def parse_assignments(assignments: Sequence[str]) -> dict[str, object]:
     """Returns the values of --set, `KEY=VALUE` each, as dotted key -> value."""
-    if not (given := list(assignments)):
-        return {}
-    from gymnast.config.resolve import parse_assignment  # takes a while to import
+    from gymnast.api.foreground import parse_overrides
 
-    return dict(map(parse_assignment, given))
+    return parse_overrides(assignments)

@@ -2,17 +2,77 @@
 
 from __future__ import annotations
 
-import gc
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 import click
 
-from gymnast.cli.confirmation import DECLINED
-from gymnast.cli.options import echo_json, jobs_option, json_option, runs_option, track_option
+from gymnast.api import foreground
+from gymnast.cli.confirmation import DECLINED, confirm_start, require_terminal
+from gymnast.cli.options import (
+    echo_json,
+    jobs_option,
+    json_option,
+    parse_assignments,
+    runs_option,
+    track_option,
+)
 from gymnast.errors import UsageError
 
+if TYPE_CHECKING:
+    from gymnast.training.foreground import Show
 
-def training_options(command: Any) -> Any:
+Command = TypeVar("Command", bound=Callable[..., object])
+INTERRUPTED = 130
+"""Exit code after Ctrl-C or another signal."""
+
+
+class SharedOptions(TypedDict):
+    """Options that `train` and `resume` share, as click passes them."""
+
+    assignments: tuple[str, ...]
+    env_steps: str | None
+    vec_steps: str | None
+    updates: str | None
+    rollouts: str | None
+    minutes: str | None
+    debug: bool
+    trackers: tuple[str, ...]
+    pinned: tuple[str, ...]
+    name: str
+    tags: tuple[str, ...]
+    detach: bool
+    max_jobs: int | None
+
+
+class TrainOptions(SharedOptions):
+    algo: str | None
+    seed: int | None
+    seeds: int | None
+    jobs: int
+    source: str | None
+    requeue: bool
+    dry_run: bool
+    ask: bool
+
+
+class ResumeOptions(SharedOptions):
+    at: str
+    fresh_optimizer: bool
+
+
+detach_option = click.option(
+    "--detach", is_flag=True, help="Train in the background; queued if too many jobs run."
+)
+max_jobs_option = click.option(
+    "--max-jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --detach: at most N jobs at once. Default: $GYMNAST_JOBS, or one per core.",
+)
+
+
+def training_options(command: Command) -> Command:
     """Adds the options that `train` and `resume` share: overrides, budgets, output."""
     # Decorators apply from the bottom up; reversed, so that --help lists them in this order.
     for option in reversed(
@@ -53,21 +113,6 @@ def training_options(command: Any) -> Any:
     return command
 
 
-def _training() -> Any:
-    """Imports the training code with garbage collection off, then freezes it.
-
-    Collections during the import find no garbage but take time, and frozen objects (torch alone has
-    many) are skipped by every later collection.
-    """
-    gc.disable()
-    try:
-        from gymnast.cli import training
-    finally:
-        gc.enable()
-    gc.freeze()
-    return training
-
-
 @click.command()
 @click.argument("target", metavar="ENV[:VARIANT]")
 @training_options
@@ -84,30 +129,26 @@ def _training() -> Any:
 )
 @click.option("--name", default="", help="A name for the run; with --seeds: NAME-s0, NAME-s1, ...")
 @click.option("--tag", "tags", multiple=True, help="A tag for the run. Repeatable.")
-@click.option(
-    "--detach", is_flag=True, help="Train in the background; queued if too many jobs run."
-)
-@click.option(
-    "--max-jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="With --detach: at most N jobs at once. Default: $GYMNAST_JOBS, or one per core.",
-)
+@detach_option
+@max_jobs_option
 @click.option(
     "--requeue",
     is_flag=True,
     help="Continue the run with this --name if it exists; SIGUSR1 requeues a SLURM job.",
 )
-@click.option("--group", hidden=True)
-@click.option("--job", hidden=True)
-@click.option("--place", type=int, hidden=True)
 @click.option("--dry-run", is_flag=True, help="Show what would happen; write nothing.")
 @click.option(
     "--ask",
     is_flag=True,
     help="Show what would happen and ask before starting. No, or Ctrl-C, writes nothing.",
 )
-def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
+def train(
+    target: str,
+    runs_dir: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Unpack[TrainOptions],
+) -> int:
     """Train a policy until the environment is solved or the budget is used up.
 
     \b
@@ -123,41 +164,41 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
     Ctrl-C saves a checkpoint and stops; `gymnast resume @last` continues exactly there. In a terminal,
     keys are commands: c checkpoint, e evaluate, p pause, s stop, ? shows them.
     """
-    # 1. The child of --detach: waits for its turn before it imports torch.
-    if options["job"] is not None:
-        from gymnast.cli.jobs import run_job
-
-        return run_job(target, options, runs_dir)
-
-    # 2. Training in other processes.
-    if options["detach"] or options["seeds"] is not None:
+    request = foreground.TrainRequest(
+        target,
+        _overrides(options),
+        algo=options["algo"],
+        seed=options["seed"],
+        source=options["source"],
+        name=options["name"],
+        tags=options["tags"],
+        debug=options["debug"],
+        requeue=options["requeue"],
+    )
+    if options["ask"]:
+        require_terminal()
+    in_background, seeds = options["detach"], options["seeds"]
+    if in_background or seeds is not None:
+        _refuse_pinned(options)
+        if options["requeue"]:
+            problem = "--requeue needs one run in the foreground"
+            raise UsageError(problem, fix="start one run per job")
+    if in_background or seeds is not None or options["dry_run"]:
         from gymnast.cli import launching
 
-        if options["pinned"]:
-            raise UsageError("--pin needs training in the foreground", fix="omit --pin")
-        if options["requeue"]:
-            raise UsageError(
-                "--requeue needs one run in the foreground", fix="start one run per job"
-            )
-        if options["detach"]:
-            return launching.detach(target, options, runs_dir, as_json=as_json)
-        return launching.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
-
-    # 3. Training in this process.
-    training = _training()
-    show = "nothing" if as_json else "ending" if quiet else "everything"
-    result = None
-    if options["requeue"]:
-        from gymnast.cli.requeue import resume_by_name
-
-        result = resume_by_name(target, options, runs_dir, show)
-    if result is None:
-        result = training.train_with_options(target, options, runs_dir, show=show)
+        return launching.launch(request, options, runs_dir, as_json=as_json, quiet=quiet)
+    result = foreground.train_here(
+        request,
+        show=_show(quiet=quiet, as_json=as_json),
+        pinned=options["pinned"],
+        agreed=confirm_start if options["ask"] else None,
+        runs_dir=runs_dir,
+    )
     if result is None:  # --ask was answered with no
         return DECLINED
     if as_json:
         echo_json(result)
-    return training.exit_code(result)
+    return INTERRUPTED if result.interrupted else 0
 
 
 @click.command()
@@ -169,7 +210,15 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
 @click.option("--fresh-optimizer", is_flag=True, help="Discard the optimizer state.")
 @click.option("--name", default="", help="A name for the branch.")
 @click.option("--tag", "tags", multiple=True, help="A tag for the branch. Repeatable.")
-def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
+@detach_option
+@max_jobs_option
+def resume(
+    run: str,
+    runs_dir: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Unpack[ResumeOptions],
+) -> int:
     """Continue a run exactly from its last checkpoint.
 
     With an earlier checkpoint (--at), a new run branches off there; the old run is not changed.
@@ -179,20 +228,52 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
     gymnast resume @last --env-steps 200k          a larger budget: the new total
     gymnast resume 3f2a --set algo.lr=1e-4 --at 120k --name slower
     gymnast resume @last --track tensorboard       replaces the trackers of the run
+    gymnast resume @last --detach                  in the background: gymnast jobs
     """
-    training = _training()
-    with training.debugging(options["debug"]):
-        result = training.resume_one(
-            run,
-            training.overrides(options),
-            at=options["at"],
-            optimizer=not options["fresh_optimizer"],
-            label=training.Label(options["name"], tags=options["tags"]),
-            pinned=options["pinned"],
-            debug=options["debug"],
-            runs_dir=runs_dir,
-            show="nothing" if as_json else "ending" if quiet else "everything",
-        )
+    request = foreground.ResumeRequest(
+        run,
+        at=options["at"],
+        overrides=_overrides(options),
+        fresh_optimizer=options["fresh_optimizer"],
+        name=options["name"],
+        tags=options["tags"],
+        debug=options["debug"],
+    )
+    if options["detach"]:
+        from gymnast.cli import launching
+
+        _refuse_pinned(options)
+        return launching.resume(request, options["max_jobs"], runs_dir, as_json=as_json)
+    result = foreground.resume_here(
+        request,
+        show=_show(quiet=quiet, as_json=as_json),
+        pinned=options["pinned"],
+        runs_dir=runs_dir,
+    )
     if as_json:
         echo_json(result)
-    return training.exit_code(result)
+    return INTERRUPTED if result.interrupted else 0
+
+
+def _overrides(options: SharedOptions) -> dict[str, object]:
+    """Returns the config overrides of the command line: dotted key -> value."""
+    budgets = {
+        "stop.env_steps": options["env_steps"],
+        "stop.vec_steps": options["vec_steps"],
+        "stop.updates": options["updates"],
+        "stop.rollouts": options["rollouts"],
+        "stop.minutes": options["minutes"],
+    }
+    values = parse_assignments(options["assignments"])
+    values |= {key: budget for key, budget in budgets.items() if budget is not None}
+    return values | ({"track.to": list(options["trackers"])} if options["trackers"] else {})
+
+
+def _refuse_pinned(options: SharedOptions) -> None:
+    """Raises UsageError for metrics to be shown if training is in another process."""
+    if options["pinned"]:
+        raise UsageError("--pin needs training in the foreground", fix="omit --pin")
+
+
+def _show(*, quiet: bool, as_json: bool) -> Show:
+    return "nothing" if as_json else "ending" if quiet else "everything"

@@ -31,6 +31,8 @@ class ResultVerdict:
     """Whether every score is the same to the last digit."""
     seeds: list[int | None]
     """The seeds that were repeated."""
+    stored_seeds: int
+    """Number of seeds of the stored result."""
     stored_same_seeds: float | None
     """Stored mean over the same seeds."""
     stored: MeanScore
@@ -70,6 +72,7 @@ def verdict(stored_result: StoredResult, runs: Sequence[RunSummary]) -> ResultVe
         holds=now.mean is not None and now.mean >= floor and not no_longer_solved,
         identical=bool(same) and scores == [run.score for run in runs],
         seeds=[run.seed for run in runs],
+        stored_seeds=len(stored_result["seeds"]),
         stored_same_seeds=_mean([score.mean for score in scores]),
         stored=stored,
         now=_mean_score(now),

@@ -8,68 +8,124 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Literal, NoReturn
 
-from gymnast.errors import GymnastError
+from gymnast.errors import GymnastError, RunError
 from gymnast.jobs import queue, record
+from gymnast.jobs.status import read_status
 from gymnast.processes import guard
-from gymnast.runs import durable, layout
+from gymnast.runs import checkpoint, durable, layout, store
 from gymnast.runs.run import create_run_dir
+from gymnast.training.request import ResumeRequest, TrainRequest
 
 MAX_MESSAGE_CHARS = 4000
 """Maximum number of characters kept of a job's final message."""
 
 
+@dataclass(frozen=True)
+class StartedRun:
+    """A run that trains in the background, now or when its turn comes."""
+
+    id: str
+    status: Literal["started", "queued"]
+    pid: int
+    """The process that trains it."""
+    path: str
+    """Directory of the run."""
+    name: str = ""
+    seed: int | None = None
+    group: str | None = None
+
+
 def start_job(
-    target: str,
+    request: TrainRequest | ResumeRequest,
     *,
-    arguments: Sequence[str],
     runs_dir: Path,
     limit: int,
-    **about: Any,
-) -> dict[str, Any]:
-    """Starts a process that trains `target` in its own session, now or when its turn in the queue comes.
-    Returns `id`, `status` (`started` or `queued`), `pid` and `path` of its run.
+    target: str = "",
+    seed: int | None = None,
+) -> StartedRun:
+    """Starts a process that trains or resumes in its own session, now or when its turn in the queue comes.
 
-    `arguments` are further options of `gymnast train`; `limit`: the number of jobs that train at once;
-    `about` is stored in the job's record. Raises GymnastError if the process cannot be started.
+    `limit`: the number of jobs that train at once; `target` and `seed` of a run to be resumed, for listings.
+    Raises RunError if the run to be resumed is active, and GymnastError if the process cannot be started.
     """
     # 1. Claim the run directory, a place in the queue and the record, while an error can still be shown.
     runs_dir = runs_dir.resolve()
     folder = record.jobs_dir(runs_dir)
-    path = create_run_dir(runs_dir)
+    path, attempts = _claim(request, runs_dir)
     try:
-        command = [sys.executable, "-m", "gymnast", "train", target, *arguments]
-        command += ["--quiet", "--runs", str(runs_dir), "--job", path.name]
         place = queue.enqueue(folder, path.name)
-        about |= {"target": target, "command": command, "place": place.name, "limit": limit}
-        record.write(folder, path.name, **about)
+        training = isinstance(request, TrainRequest)
+        job = record.JobRequest(
+            kind="train" if training else "resume",
+            request=asdict(request),
+            target=request.target if training else target,
+            name=request.name,
+            group=request.group if training else None,
+            seed=request.seed if training else seed,
+            attempts=attempts,
+            place=place.name,
+            limit=limit,
+        )
+        record.write(folder, path.name, job)
     except BaseException:
         _delete_unless_run(path)
         raise
     # 2. Start the process. It inherits the open file of its place, and with it the lock on that file.
     started = place.try_start(limit)
+    command = [sys.executable, "-m", "gymnast.jobs.worker", "job", str(runs_dir), path.name]
     try:
-        child = _spawn([*command, "--place", str(place.fd)], folder, path.name, place.fd)
+        child = _spawn([*command, str(place.fd)], folder, path.name, place.fd)
     except OSError as error:
         place.release()
         _delete_unless_run(path)
         raise GymnastError(f"cannot start a process: {error.strerror}") from error
     os.close(place.fd)  # the child has inherited it
-    status = "started" if started else "queued"
-    return {"id": path.name, "status": status, "pid": child.pid, "path": str(path)}
+    return StartedRun(
+        path.name,
+        "started" if started else "queued",
+        child.pid,
+        str(path),
+        job["name"],
+        job["seed"],
+        job["group"],
+    )
+
+
+def _claim(request: TrainRequest | ResumeRequest, runs_dir: Path) -> tuple[Path, int]:
+    """Returns the directory of the run, and how often the run was started before. It is a new directory,
+    unless a run itself is resumed. Raises RunError if that run is active or waits to be resumed."""
+    if isinstance(request, TrainRequest) or branches(request, runs_dir):
+        return create_run_dir(runs_dir), 0
+    run, _ = store.resolve(request.run, runs_dir)
+    if (now := read_status(run.path)).is_live:
+        raise RunError(f"{run.id} is {now.status}", fix=f"gymnast stop {run.id}")
+    return run.path, run.info["attempts"]
+
+
+def branches(request: ResumeRequest, runs_dir: Path) -> bool:
+    """True if a new run would continue from the checkpoint, and not the run itself. Raises RunError if there
+    is no such run or checkpoint."""
+    run, named = store.resolve(request.run, runs_dir)
+    at = request.checkpoint(named)
+    if at == "latest":
+        return False
+    saved = checkpoint.find(run.path, at)
+    return saved.step < max(checkpoint.list_checkpoints(run.path))
 
 
 def run_queued_job(
-    runs_dir: Path, job_id: str, fd: int, train: Callable[[Path], tuple[int, str]]
+    runs_dir: Path, job_id: str, fd: int, train: Callable[[record.JobRecord, Path], tuple[int, str]]
 ) -> int:
     """Runs the job in this process: waits for its turn, trains into the claimed directory, records the end.
     Returns the exit code; errors of the training are recorded and raised again.
 
-    `fd`: the inherited descriptor of the job's place in the queue. `train(path)` returns an exit code and a
-    final message.
+    `fd`: the inherited descriptor of the job's place in the queue. `train(job, path)` returns an exit code
+    and a final message.
     """
     folder, path = record.jobs_dir(runs_dir), runs_dir / job_id
     job = record.read(folder, job_id)
@@ -78,7 +134,7 @@ def run_queued_job(
     code, words = 1, ""
     try:
         if _wait_for_turn(place, job["limit"]):
-            code, words = train(path)
+            code, words = train(job, path)
         else:
             code, words = 0, "stopped before it started"
     except GymnastError as error:

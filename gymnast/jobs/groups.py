@@ -6,35 +6,72 @@ stderr is only kept to be shown when the child fails.
 
 from __future__ import annotations
 
-import os
 import secrets
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gymnast.errors import UsageError
-from gymnast.processes import guard
-from gymnast.processes.parent import PARENT_PIPE
+from gymnast.jobs.children import Children, forward_signals
 from gymnast.runs import store
 from gymnast.runs.summary import RunScore, RunSummary
+from gymnast.training.request import TrainRequest
 
 if TYPE_CHECKING:
     import numpy as np
 
 RESAMPLES = 10_000
 """Number of bootstrap samples for the confidence interval of a group."""
-_POLL_SECONDS = 0.05
 
 
-@dataclass
+@dataclass(frozen=True)
+class SeedScore:
+    """One run of a group."""
+
+    seed: int | None
+    id: str
+    status: str
+    score: RunScore | None
+
+
+@dataclass(frozen=True)
+class GroupResult:
+    """The scores of a group of seeds. Runs without a score, or that did not finish, do not enter mean, IQM
+    and interval, which are None if no run is left."""
+
+    runs: int
+    """Number of runs."""
+    scored: int
+    """Number of runs that finished with a score."""
+    solved: int
+    scores: tuple[SeedScore, ...]
+    """All runs, by seed."""
+    mean: float | None
+    """Mean score over seeds."""
+    iqm: float | None
+    """Interquartile mean over seeds."""
+    low: float | None
+    """Lower bound of the 95 % confidence interval of the mean over seeds; None for fewer than two scores."""
+    high: float | None
+
+
+@dataclass(frozen=True)
+class TrainedGroup:
+    """The result of training a group of seeds."""
+
+    group: str
+    """Id of the group."""
+    result: GroupResult
+    errors: Mapping[int, str]
+    """Seed -> error message, for seeds that failed."""
+    interrupted: bool
+    """Whether a signal ended the training."""
+    ok: bool
+    """Whether every seed was trained to its end."""
+
+
+@dataclass(frozen=True)
 class Group:
     """The outcome of training a group of seeds."""
 
@@ -51,34 +88,38 @@ class Group:
     def ok(self) -> bool:
         return not self.interrupted and not any(self.exit_codes.values())
 
+    def summary(self) -> TrainedGroup:
+        result = group_result(self.runs)
+        return TrainedGroup(self.id, result, self.errors, self.interrupted, self.ok)
+
 
 def train_group(
-    target: str,
+    request: TrainRequest,
     *,
     seeds: Sequence[int],
     jobs: int = 1,
-    arguments: Sequence[str] = (),
     runs_dir: Path,
-    group: str | None = None,
     names: Sequence[str] = (),
     report: Callable[[str], None] | None = None,
 ) -> Group:
-    """Trains `target` once per seed, `jobs` at a time, and waits for all of them.
+    """Trains a request once per seed, `jobs` at a time, and waits for all of them.
 
-    `arguments` are further options of `gymnast train`; `group`: id of the group, by default a new one;
-    `names`, one per seed, name the runs; `report` is called with a line when a seed starts or ends. SIGINT
-    and SIGTERM are forwarded to the children, which save a checkpoint and exit; no further seed is started
-    then. Raises UsageError for less than one job, and for no or repeated seeds.
+    `request.group`: id of the group, by default a new one; `names`, one per seed, name the runs; `report` is
+    called with a line when a seed starts or ends. SIGINT and SIGTERM are forwarded to the children, which
+    save a checkpoint and exit; no further seed is started then. Raises UsageError for less than one job, and
+    for no or repeated seeds.
     """
     if jobs < 1 or not seeds or len(set(seeds)) < len(seeds):
         raise UsageError("a group needs at least one job and different seeds")
-    group = group or f"g{secrets.token_hex(4)}"
-    command = [sys.executable, "-m", "gymnast", "train", target, *arguments]
-    command += ["--quiet", "--group", group, "--runs", str(runs_dir)]
+    request = with_fixed_source(request, runs_dir)
+    group = request.group or new_group_id()
     named = dict(zip(seeds, names, strict=True)) if names else {}
-    children = _Children(command, report, named)
-    with _forwarded(children):
-        children.run_all(seeds, jobs)
+    requests = {
+        seed: replace(request, seed=seed, group=group, name=named.get(seed, "")) for seed in seeds
+    }
+    children = Children(requests, runs_dir, report)
+    with forward_signals(children):
+        children.run_all(jobs)
     return Group(
         group,
         group_runs(runs_dir, group),
@@ -103,30 +144,18 @@ class SeedRun(Protocol):
     def score(self) -> RunScore | None: ...
 
 
-@dataclass(frozen=True)
-class SeedScore:
-    seed: int | None
-    id: str
-    status: str
-    score: RunScore | None
+def with_fixed_source(request: TrainRequest, runs_dir: Path) -> TrainRequest:
+    """Returns the request with the path of its source: `@last` must not become another run before it is
+    read, such as the first seed of the same group."""
+    if request.source is None:
+        return request
+    run, checkpoint = store.resolve(request.source, runs_dir)
+    path = str(run.path.resolve())
+    return replace(request, source=f"{path}:{checkpoint}" if checkpoint else path)
 
 
-@dataclass(frozen=True)
-class GroupResult:
-    """The scores of a group of seeds."""
-
-    runs: int
-    """Number of runs."""
-    scored: int
-    """Number of runs that finished with a score; only these enter the means."""
-    solved: int
-    scores: list[SeedScore]
-    mean: float | None
-    iqm: float | None
-    """Interquartile mean."""
-    low: float | None
-    """Lower end of the 95 % confidence interval of the mean over seeds; None for fewer than two."""
-    high: float | None
+def new_group_id() -> str:
+    return f"g{secrets.token_hex(4)}"
 
 
 def group_runs(runs_dir: Path, group: str) -> list[RunSummary]:
@@ -139,8 +168,7 @@ def group_result(runs: Sequence[SeedRun]) -> GroupResult:
     over seeds.
 
     The interval is a percentile bootstrap with a fixed random stream, so the same runs give the same
-    interval; it is None for fewer than two scored runs. Runs without a score, or that did not finish, are
-    counted in `runs` but do not enter mean, IQM and interval, which are None if no run is left.
+    interval.
     """
     import numpy as np
 
@@ -152,7 +180,7 @@ def group_result(runs: Sequence[SeedRun]) -> GroupResult:
         runs=len(runs),
         scored=len(means),
         solved=sum(run.solved is True for run in runs),
-        scores=[SeedScore(run.seed, run.id, run.status, run.score) for run in runs],
+        scores=tuple(SeedScore(run.seed, run.id, run.status, run.score) for run in runs),
         mean=float(means.mean()) if len(means) else None,
         iqm=interquartile_mean(means) if len(means) else None,
         low=low,
@@ -202,106 +230,3 @@ def bootstrap_means(values: Sequence[float], purpose: str) -> np.ndarray:
     # A fixed seed, so that the same scores always give the same interval. [RESAMPLES, n] indices.
     draws = stream(0, purpose).integers(len(observed), size=(RESAMPLES, len(observed)))
     return observed[draws].mean(axis=1)
-
-
-@dataclass
-class _Children:
-    """The child processes of a group: starts, watches and signals them."""
-
-    command: list[str]
-    report: Callable[[str], None] | None
-    names: Mapping[int, str] = field(default_factory=dict[int, str])
-    """Seed -> name of the run; may be missing."""
-    exit_codes: dict[int, int] = field(default_factory=dict)
-    errors: dict[int, str] = field(default_factory=dict)
-    parent_pipe: tuple[int, int] = field(default_factory=os.pipe)
-    """A pipe that closes when this process ends, however it ends; the children then stop as well."""
-    received: int | None = None
-    """The last SIGINT or SIGTERM received, if any."""
-    alive: dict[int, tuple[subprocess.Popen[bytes], IO[bytes]]] = field(default_factory=dict)
-
-    def run_all(self, seeds: Sequence[int], jobs: int) -> None:
-        """Trains all seeds, `jobs` at a time, until all children have ended. After a signal, no further
-        one is started."""
-        waiting = list(seeds)
-        try:
-            while self.alive or (waiting and self.received is None):
-                while waiting and len(self.alive) < jobs and self.received is None:
-                    self._start(waiting.pop(0))
-                for seed in [s for s, (child, _) in self.alive.items() if child.poll() is not None]:
-                    self._finish(seed)
-                time.sleep(_POLL_SECONDS)
-        except BaseException:
-            self.signal(signal.SIGTERM)
-            raise
-        finally:
-            for end in self.parent_pipe:
-                os.close(end)
-
-    def signal(self, number: int) -> None:
-        """Sends a signal to all children. Called by a signal handler, at any point of `run_all`."""
-        self.received = number
-        for child, _ in list(self.alive.values()):
-            child.send_signal(number)
-
-    def _start(self, seed: int) -> None:
-        """Starts the child process that trains a seed, under its name if it has one. A signal that this
-        process received meanwhile is passed on to it."""
-        # A file and not a pipe: nobody reads while the child runs, and a full pipe would block it.
-        stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the child ends)
-        name = ["--name", self.names[seed]] if self.names.get(seed) else []
-        child = subprocess.Popen(
-            [*self.command, *name, "--seed", str(seed)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=stderr,
-            # so that Ctrl-C reaches the child once (forwarded by us) and not twice
-            start_new_session=True,
-            pass_fds=[self.parent_pipe[0]],
-            env={**guard.detached_environ(), PARENT_PIPE: str(self.parent_pipe[0])},
-        )
-        self.alive[seed] = (child, stderr)
-        if self.received is not None:  # it arrived while this child was being started
-            child.send_signal(self.received)
-        self._report(f"seed {seed}: started")
-
-    def _finish(self, seed: int) -> None:
-        """Records the exit code of a child that has ended and, if it failed, the end of its stderr."""
-        child, stderr = self.alive.pop(seed)
-        self.exit_codes[seed] = child.returncode
-        with stderr:
-            stderr.seek(0)
-            message = stderr.read()[-4000:].decode(errors="replace").strip()
-        if child.returncode:
-            self.errors[seed] = message
-        self._report(f"seed {seed}: {_outcome(child.returncode)}")
-
-    def _report(self, line: str) -> None:
-        if self.report is not None:
-            self.report(line)
-
-
-def _outcome(code: int) -> str:
-    """Returns how a child ended, in words, from its exit code."""
-    if code in (0, 130):
-        return "interrupted" if code else "done"
-    if code < 0:
-        return f"killed by {signal.Signals(-code).name}"
-    return f"failed (exit code {code})"
-
-
-@contextmanager
-def _forwarded(children: _Children) -> Iterator[None]:
-    """Forwards SIGINT and SIGTERM to the children; a second signal, also forwarded, ends them at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may set signal handlers
-        return
-    before = {
-        number: signal.signal(number, lambda n, _: children.signal(n))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

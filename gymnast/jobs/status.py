@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gymnast.errors import RunError
 from gymnast.jobs import queue, record
@@ -15,74 +14,63 @@ from gymnast.runs import lock, store
 from gymnast.runs.run import ACTIVE, derived_status, read_info
 
 WAITING = ("queued", "starting")
-"""Statuses of a job that has not created its run yet."""
+"""Statuses of a job that does not train yet."""
 LIVE = (*WAITING, *ACTIVE)
 POLL_SECONDS = 0.2
-_LISTED_FIELDS = ("id", "target", "name", "seed", "group", "created", "pid", "exit_code", "words")
-
-
-def jobs(runs_dir: Path) -> list[dict[str, Any]]:
-    """Returns every job, newest first, with its `status` and, if there is one, the `reason` for it."""
-    folder = record.jobs_dir(runs_dir)
-    states = queue.job_states(folder)
-    return [_with_status(runs_dir, job, states) for job in record.read_all(folder)]
 
 
 @dataclass(frozen=True)
-class JobInfo:
-    """A background job. If its record cannot be read, `reason` says why."""
+class RunStatus:
+    """The status of a run or a job."""
 
     id: str
-    """The id of the job and of its run."""
     status: str
-    """queued, starting, the status of its run, lost or unreadable."""
+    """queued or starting (a job that does not train yet), running, paused, stalled, or how it ended:
+    finished, stopped, failed, lost."""
     reason: str
-    """The reason for this status; may be empty."""
+    """The reason for the status; empty if there is none."""
     path: str
-    """Directory of its run."""
-    created: float
-    """Seconds since the epoch."""
+    """Directory of the run."""
+
+    @property
+    def is_live(self) -> bool:
+        return self.status in LIVE
+
+
+@dataclass(frozen=True)
+class JobStatus(RunStatus):
+    """A background job. The fields that a damaged record lacks are empty."""
+
     target: str = ""
-    """The preset or environment that it trains: ENV[:VARIANT]."""
+    """The preset that it trains."""
     name: str = ""
     seed: int | None = None
     group: str | None = None
     """Id of its group of seeds."""
+    created: float = 0.0
+    """Time of its start, in seconds since the epoch."""
     pid: int | None = None
     exit_code: int | None = None
+    """None until its process has ended, and if it was killed."""
     words: str = ""
     """The final message of its process."""
 
 
-def list_jobs(runs_dir: Path) -> list[JobInfo]:
+def jobs(runs_dir: Path) -> list[JobStatus]:
     """Returns every job, newest first."""
-    return [
-        JobInfo(
-            id=job["id"],
-            status=job["status"],
-            reason=job["reason"],
-            path=job["path"],
-            created=job["created"],
-            target=job.get("target") or "",
-            name=job.get("name") or "",
-            seed=job.get("seed"),
-            group=job.get("group"),
-            pid=job.get("pid"),
-            exit_code=job.get("exit_code"),
-            words=job.get("words") or "",
-        )
-        for job in jobs(runs_dir)
-    ]
+    folder = record.jobs_dir(runs_dir)
+    states = queue.job_states(folder)
+    return [_job_status(runs_dir, job, states) for job in record.read_all(folder)]
 
 
-def live_jobs(runs_dir: Path) -> list[dict[str, Any]]:
+def live_jobs(runs_dir: Path) -> list[JobStatus]:
     """Returns the jobs that wait or train."""
-    return [job for job in jobs(runs_dir) if job["status"] in LIVE]
+    return [job for job in jobs(runs_dir) if job.is_live]
 
 
-def find(ref: str, runs_dir: Path) -> dict[str, Any]:
-    """Returns `id`, `status`, `reason` and `path` of the run or job that `ref` refers to (see
-    `store.resolve`; a job also by its name). Raises RunError if there is none."""
+def find(ref: str, runs_dir: Path) -> RunStatus:
+    """Returns the status of the run or job that `ref` refers to (see `store.resolve`; a job also by its
+    name). Raises RunError if there is none."""
     try:
         run, _ = store.resolve(ref, runs_dir)
     except RunError:
@@ -91,71 +79,93 @@ def find(ref: str, runs_dir: Path) -> dict[str, Any]:
         if job is None:
             raise
         return job
-    info = run.info
-    status = derived_status(run.path, info)
-    return {"id": run.id, "status": status, "reason": info["reason"], "path": str(run.path)}
+    return read_status(run.path)
 
 
 def group_members(ref: str, runs_dir: Path) -> list[str]:
     """Returns the ids of the jobs of the group `ref`, oldest first; `[ref]` if there is no such group."""
-    members = [job["id"] for job in jobs(runs_dir) if job.get("group") == ref]
+    members = [job.id for job in jobs(runs_dir) if job.group == ref]
     return members[::-1] or [ref]
 
 
-def wait(refs: Sequence[str], runs_dir: Path) -> Iterator[dict[str, Any]]:
-    """Yields the status (see `find`) of each run or job when it ends, in the order of their ends."""
-    waiting = [find(ref, runs_dir)["path"] for ref in refs]
+def wait(
+    refs: Sequence[str], runs_dir: Path, *, timeout: float | None = None
+) -> Iterator[RunStatus]:
+    """Yields the status of each run or job when it ends, in the order of their ends. After `timeout`
+    seconds, yields the status of the other ones, and returns."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    waiting = [Path(find(ref, runs_dir).path) for ref in refs]
     while waiting:
         for path in [*waiting]:
-            if has_ended(Path(path)):
+            if has_ended(path):
                 waiting.remove(path)
-                yield read_status(Path(path))
+                yield read_status(path)
+        if deadline is not None and time.monotonic() >= deadline:
+            yield from map(read_status, waiting)
+            return
         if waiting:
             time.sleep(POLL_SECONDS)
 
 
 def has_ended(path: Path) -> bool:
     """True if the run or job has ended and its process has released the run's lock."""
-    return read_status(path)["status"] not in LIVE and not lock.has_writer(path)
+    return not read_status(path).is_live and not lock.has_writer(path)
 
 
-def read_status(path: Path) -> dict[str, Any]:
-    """Returns `id`, `status`, `reason` and `path` of the run or job with this directory. Raises RunError if
-    there is neither."""
-    with suppress(RunError):
-        info = read_info(path)
-        status = derived_status(path, info)
-        return {"id": path.name, "status": status, "reason": info["reason"], "path": str(path)}
+def read_status(path: Path) -> RunStatus:
+    """Returns the status of the run or job with this directory. Raises RunError if there is neither."""
     folder = record.jobs_dir(path.parent)
-    return _with_status(path.parent, record.read(folder, path.name), queue.job_states(folder))
+    if record.has_record(folder, path.name):
+        job = record.read(folder, path.name)
+        status, reason = _status(path, job, queue.job_states(folder))
+    else:
+        info = read_info(path)
+        status, reason = derived_status(path, info), info["reason"]
+    return RunStatus(path.name, status, reason, str(path))
 
 
-def _job_named(ref: str, runs_dir: Path) -> dict[str, Any] | None:
+def _job_named(ref: str, runs_dir: Path) -> JobStatus | None:
     """Returns the job with this id, name or unique id prefix; None if there is not exactly one."""
-    readable = [job for job in jobs(runs_dir) if "problem" not in job]
-    matching = [job for job in readable if ref in (job["id"], job["name"])]
-    matching = matching or [job for job in readable if ref and job["id"].startswith(ref)]
+    readable = [job for job in jobs(runs_dir) if job.status != "unreadable"]
+    matching = [job for job in readable if ref in (job.id, job.name)]
+    matching = matching or [job for job in readable if ref and job.id.startswith(ref)]
     return matching[0] if len(matching) == 1 else None
 
 
-def _with_status(runs_dir: Path, job: record.Record, states: dict[str, str]) -> dict[str, Any]:
-    """Returns the listed fields of a job's record, with its status, reason and path. `states`: the result of
+def _job_status(
+    runs_dir: Path, job: record.JobRecord | record.UnreadableJob, states: Mapping[str, str]
+) -> JobStatus:
+    """Returns the status of a job with the fields of its record. `states`: the result of
     `queue.job_states`."""
+    if isinstance(job, record.UnreadableJob):
+        return JobStatus(job.id, "unreadable", job.problem, str(runs_dir / job.id))
     path = runs_dir / job["id"]
-    if "problem" in job:
-        return {**job, "status": "unreadable", "reason": job["problem"], "path": str(path)}
     status, reason = _status(path, job, states)
-    fields = {key: job.get(key) for key in _LISTED_FIELDS}
-    return {**fields, "status": status, "reason": reason, "path": str(path)}
+    return JobStatus(
+        job["id"],
+        status,
+        reason,
+        str(path),
+        target=job["target"],
+        name=job["name"],
+        seed=job["seed"],
+        group=job["group"],
+        created=job["created"],
+        pid=job.get("pid"),
+        exit_code=job.get("exit_code"),
+        words=job.get("words", ""),
+    )
 
 
-def _status(path: Path, job: record.Record, states: dict[str, str]) -> tuple[str, str]:
+def _status(path: Path, job: record.JobRecord, states: Mapping[str, str]) -> tuple[str, str]:
     """Returns the status of a job and its reason. `path`: the directory of its run; `states`: the result of
-    `queue.job_states`. Sources, best first: the run, if it can be read; the queue, if the job waits or runs;
-    else the job's record."""
+    `queue.job_states`. Sources, best first: the run, if this job has started it; the queue, if the job
+    waits or runs; else the job's record."""
     with suppress(RunError):
         info = read_info(path)
-        return derived_status(path, info), info["reason"]
+        # A run that is to be resumed still has the status of its previous attempt.
+        if job.get("kind") != "resume" or info["attempts"] > job["attempts"]:
+            return derived_status(path, info), info["reason"]
     state = states.get(job["id"])
     if state == queue.QUEUED:
         # `states` lists the running jobs first, then the queue in order of arrival.
@@ -163,9 +173,8 @@ def _status(path: Path, job: record.Record, states: dict[str, str]) -> tuple[str
         return "queued", f"{earlier} ahead of it" if earlier else "it is next"
     if state == queue.RUNNING:
         return "starting", ""
-    if job["cancelled"]:
+    if job.get("cancelled"):
         return "stopped", "stopped before it started"
-    if job["ended"] is not None:
-        # `words` is the final message of its process.
-        return "failed", (job["words"].splitlines() or [""])[0]
+    if job.get("ended") is not None:
+        return "failed", (job.get("words", "").splitlines() or [""])[0]
     return "lost", "its process ended without recording why"

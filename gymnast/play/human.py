@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from gymnast.play.keys import KeyBindings
 from gymnast.play.players import Decision
@@ -19,7 +18,7 @@ class WindowPlayer:
     def start_episode(self, seed: int) -> None:
         self.window.held_keys.clear()
 
-    def decide(self, obs: Any, mask: Any = None) -> Decision:
+    def decide(self, obs: object, mask: object = None) -> Decision:
         """Returns the action of the keys that are held or were tapped since the previous frame; waits for a
         key if there is no idle action, and always with `step_by_step`. `obs` and `mask` are not used."""
         while (action := self._pressed_action()) is None:
@@ -28,7 +27,7 @@ class WindowPlayer:
             self.window.held_keys.clear()
         return Decision(action)
 
-    def _pressed_action(self) -> Any:
+    def _pressed_action(self) -> object:
         pressed = self.window.pressed_keys()
         known = any(key in self.keys.key_actions for key in pressed)
         return self.keys.action(pressed) if known or not self.step_by_step else None
@@ -42,7 +41,7 @@ class TerminalPlayer:
 
     def start_episode(self, seed: int) -> None: ...
 
-    def decide(self, obs: Any, mask: Any = None) -> Decision:
+    def decide(self, obs: object, mask: object = None) -> Decision:
         """Asks until the typed line names known keys, and returns their action; an empty line is
         the idle action, if there is one. Raises WindowClosed if the line contains a key that ends
         the game, or at the end of the input. `obs` and `mask` are not used."""

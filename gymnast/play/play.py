@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -17,19 +16,10 @@ from gymnast.film.overlay import Band
 from gymnast.film.renderer import EnvRenderer
 from gymnast.play import step_text
 from gymnast.play.players import Player
+from gymnast.play.request import EpisodeOutcome
 from gymnast.play.window import Window, WindowClosed
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class EpisodeOutcome:
-    seed: int
-    total: float
-    """Raw return."""
-    length: int
-    ending: str
-    """`terminated`, `truncated`, or `interrupted` if the user ended it."""
 
 
 @dataclass
@@ -52,7 +42,7 @@ class Viewer:
     def needs_frames(self) -> bool:
         return self.window is not None or self.film is not None
 
-    def show_state(self, frame: EpisodeFrame, obs: Any) -> None:
+    def show_state(self, frame: EpisodeFrame, obs: object) -> None:
         """Shows the state before the next decision."""
         if self.step_by_step:
             self.echo(step_text.observation_text(frame.step, obs, self.facts))

@@ -16,7 +16,7 @@ from gymnast.spaces.spaces import as_masks, as_rows
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    action: Any
+    action: object
     """Action as passed to `env.step`."""
     value: float | None = None
     action_probs: np.ndarray | None = None
@@ -28,7 +28,7 @@ class Player(Protocol):
         """Starts an episode; its random numbers depend only on the seed."""
         ...
 
-    def decide(self, obs: Any, mask: Any = None) -> Decision:
+    def decide(self, obs: object, mask: object = None) -> Decision:
         """Returns the next action; `mask` is `info["action_mask"]` if the environment has one."""
         ...
 
@@ -42,10 +42,10 @@ class RandomPlayer:
     def start_episode(self, seed: int) -> None:
         self.space.seed(seed)
 
-    def decide(self, obs: Any, mask: Any = None) -> Decision:
+    def decide(self, obs: object, mask: object = None) -> Decision:
         return Decision(self.space.sample() if mask is None else self._sample_allowed(mask))
 
-    def _sample_allowed(self, mask: Any) -> Any:
+    def _sample_allowed(self, mask: object) -> object:
         space = spaces.convert_action_space(self.space)
         rng = self.space.np_random
         return space.unpack(space.random((1,), rng, as_masks(space, [mask]))[0])
@@ -61,9 +61,9 @@ class TrainedPlayer:
     def start_episode(self, seed: int) -> None:
         self._rng = stream(seed, "play") if self.sampled else None
 
-    def decide(self, obs: Any, mask: Any = None) -> Decision:
-        """Returns the action of the policy, the value estimate and the probabilities of all options, if
-        the action has any."""
+    def decide(self, obs: object, mask: object = None) -> Decision:
+        """Returns the action of the policy, the value estimate and, for discrete actions, the
+        probabilities of all actions."""
         policy, head = self.policy, self.policy.head
         rows = as_rows(policy.obs_space, [obs])
         # The policy takes batches: one row here. Without noise it returns the most likely action.

@@ -5,82 +5,104 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from contextlib import ExitStack, closing, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
+from gymnast.config import families
 from gymnast.config.config import Config
 from gymnast.config.facts import Facts
+from gymnast.envs.build.defaults import resolve_for_spaces
+from gymnast.errors import UsageError
+from gymnast.evaluation.rescore import find_checkpoint, load_policy
 from gymnast.film.actions import ActionLabels
 from gymnast.film.encode import FilmWriter
 from gymnast.film.renderer import EnvRenderer, headless_rendering
 from gymnast.play.human import TerminalPlayer, WindowPlayer
 from gymnast.play.keys import KeyBindings
-from gymnast.play.play import EpisodeOutcome, Viewer, play_episode
+from gymnast.play.play import Viewer, play_episode
 from gymnast.play.players import Player, RandomPlayer, TrainedPlayer
+from gymnast.play.request import EpisodeOutcome, PlayerKind, PlayRequest, PlayResult
 from gymnast.play.window import Window, has_display, no_display_error
 from gymnast.policy.policy import Policy
+from gymnast.processes.env_output import separate_env_output
+from gymnast.runs.reference import split_reference
+from gymnast.runs.run import Run
 from gymnast.spaces import spaces
 from gymnast.spaces.policy_facts import facts_for_policy_obs
+from gymnast.text.formatting import count_noun
 
-PlayerKind = Literal["policy", "random", "human"]
 
+def play_target(
+    request: PlayRequest, run: Run | None, *, echo: Callable[[str], None] | None = None
+) -> PlayResult:
+    """Plays the episodes of a request and prints the outcome of each. `run`: the run that the target names,
+    None for an environment; `echo`: prints a line, by default to stdout. Raises UsageError for options that
+    contradict each other, and as `play` does."""
+    cfg, policy = _load(request, run)
+    player = _player_kind(request, trained=policy is not None)
+    outcomes: list[EpisodeOutcome] = []
+    with separate_env_output() as out:
 
-@dataclass(frozen=True)
-class PlayOptions:
-    """Options of `gymnast play`."""
+        def print_line(text: str) -> None:
+            print(text, file=out, flush=True)
 
-    player: PlayerKind
-    sampled: bool = False
-    """Whether the policy samples its actions instead of taking the most likely ones."""
-    episodes: int = 1
-    seed: int | None = None
-    """Seed of the first episode, plus one for each further episode; None: random."""
-    fps: float | None = None
-    record: Path | None = None
-    step_by_step: bool = False
+        def report_episode(outcome: EpisodeOutcome) -> None:
+            outcomes.append(outcome)
+            steps = count_noun(outcome.length, "step")
+            result = f"{outcome.raw_return:.6g} in {steps}, {outcome.ending}"
+            (echo or print_line)(f"episode {len(outcomes)}: return {result} (seed {outcome.seed})")
+
+        play(
+            cfg,
+            policy,
+            replace(request, player=player),
+            echo=echo or print_line,
+            on_episode_end=report_episode,
+        )
+    recorded = request.record is not None and Path(request.record).exists()
+    return PlayResult(player, tuple(outcomes), request.record if recorded else None)
 
 
 def play(
     cfg: Config,
     policy: Policy | None,
-    options: PlayOptions,
+    request: PlayRequest,
     *,
     echo: Callable[[str], None] = print,
     ask: Callable[[str], str] = input,
     on_episode_end: Callable[[EpisodeOutcome], None],
 ) -> None:
     """Plays the episodes and calls `on_episode_end` after each. Ctrl-C stops and keeps the film so
-    far. `policy` is needed only if the player is a policy; `echo` prints a line, `ask` shows a
+    far. `policy` is needed only if the player of the request is a policy; `echo` prints a line, `ask` shows a
     prompt and returns a typed line. Raises UsageError without a display, unless steps are printed
     or a policy or random actions are recorded."""
-    opens_window, is_human = has_display(), options.player == "human"
-    if not opens_window and not options.step_by_step and (is_human or options.record is None):
+    opens_window, is_human = has_display(), request.player == "human"
+    if not opens_window and not request.step_by_step and (is_human or request.record is None):
         raise no_display_error(is_human=is_human)
     with ExitStack() as stack:
         stack.enter_context(nullcontext() if opens_window else headless_rendering())
         # In this order: the exit stack first completes the film, then closes window and environment.
-        needs_frames = opens_window or options.record is not None
+        needs_frames = opens_window or request.record is not None
         renderer = stack.enter_context(closing(EnvRenderer(cfg, render=needs_frames)))
-        fps = options.fps or renderer.fps
+        fps = request.fps or renderer.fps
         window = stack.enter_context(closing(Window(cfg.env.id, fps))) if opens_window else None
-        film = FilmWriter(options.record, fps) if options.record else None
+        film = FilmWriter(Path(request.record), fps) if request.record else None
         viewer = Viewer(
             ActionLabels(renderer.action_space, cfg.facts.actions),
-            _declared_facts(cfg, renderer) if options.step_by_step else cfg.facts,
+            _declared_facts(cfg, renderer) if request.step_by_step else cfg.facts,
             window,
             stack.enter_context(film or nullcontext()),
-            step_by_step=options.step_by_step,
+            step_by_step=request.step_by_step,
             is_human=is_human,
             echo=echo,
             ask=ask,
         )
-        player = _player(cfg, policy, options, renderer, viewer)
-        first_seed = secrets.randbelow(2**31) if options.seed is None else options.seed
+        player = _player(cfg, policy, request, renderer, viewer)
+        first_seed = secrets.randbelow(2**31) if request.seed is None else request.seed
         with suppress(
             KeyboardInterrupt
         ):  # between two episodes; within one, play_episode handles it
-            for i in range(options.episodes):
+            for i in range(request.episodes):
                 outcome = play_episode(renderer, player, first_seed + i, viewer)
                 on_episode_end(outcome)
                 if outcome.ending == "interrupted":
@@ -90,23 +112,23 @@ def play(
 def _player(
     cfg: Config,
     policy: Policy | None,
-    options: PlayOptions,
+    request: PlayRequest,
     renderer: EnvRenderer,
     viewer: Viewer,
 ) -> Player:
-    """Returns the player that the options name; for a human, prints which keys do what. `policy` is
+    """Returns the player that the request names; for a human, prints which keys do what. `policy` is
     None unless the player is a policy."""
     space = renderer.env.action_space
-    if options.player == "random":
+    if request.player == "random":
         return RandomPlayer(space)
-    if options.player == "policy":
+    if request.player == "policy":
         assert policy is not None
-        return TrainedPlayer(policy, sampled=options.sampled)
+        return TrainedPlayer(policy, sampled=request.sampled)
     keys = KeyBindings(space, cfg.facts)
     viewer.echo(f"keys  {keys.legend()}; escape or q ends")
     if viewer.window is None:
         return TerminalPlayer(keys, viewer.ask)
-    return WindowPlayer(keys, viewer.window, step_by_step=options.step_by_step)
+    return WindowPlayer(keys, viewer.window, step_by_step=request.step_by_step)
 
 
 def _declared_facts(cfg: Config, renderer: EnvRenderer) -> Facts:
@@ -114,3 +136,37 @@ def _declared_facts(cfg: Config, renderer: EnvRenderer) -> Facts:
     return facts_for_policy_obs(
         cfg.facts, cfg.env, spaces.convert_obs_space(renderer.env.observation_space)
     )
+
+
+def _load(request: PlayRequest, run: Run | None) -> tuple[Config, Policy | None]:
+    """Returns the config and, for a run, the policy."""
+    target, checkpoint = request.target, request.checkpoint
+    if run is None:
+        if checkpoint is not None:
+            raise UsageError(f"{target} is not a run, so it has no checkpoint {checkpoint}")
+        cfg = resolve_for_spaces(target).config
+        _refuse_roles(cfg, f"gymnast train {target}, then gymnast video @last")
+        return cfg, None
+    cfg = run.config()
+    _refuse_roles(
+        cfg, f"gymnast video {run.id} films its matches; gymnast eval {run.id} scores them"
+    )
+    # By path, because the target itself may already name a checkpoint.
+    named = split_reference(target)[1] if checkpoint is None else checkpoint
+    ref = f"{run.path.resolve()}:{named}" if named else str(run.path.resolve())
+    return cfg, load_policy(find_checkpoint(ref, run.path.parent)[1])
+
+
+def _refuse_roles(cfg: Config, fix: str) -> None:
+    if families.is_multi_agent(cfg.env.id):
+        raise UsageError(f"{cfg.env.id} has several roles, which one player cannot play", fix=fix)
+
+
+def _player_kind(request: PlayRequest, *, trained: bool) -> PlayerKind:
+    """Returns who plays: by default the policy if the target is a run (`trained`), else random actions."""
+    player = request.player or ("policy" if trained else "random")
+    if player == "policy" and not trained:
+        raise UsageError(f"{request.target} is not a run, so it has no policy")
+    if request.sampled and player != "policy":
+        raise UsageError("--sample needs the policy of a run")
+    return player

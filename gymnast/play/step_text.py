@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gymnast.config.facts import Facts
@@ -15,13 +13,14 @@ MAX_NUMBERS = 32
 """Maximum size of an observation that is printed; larger ones are images or the like."""
 
 
-def observation_text(step: int, obs: Any, facts: Facts) -> str:
+def observation_text(step: int, obs: object, facts: Facts) -> str:
     """Returns the observation as text, with the names and units of its parts."""
     if isinstance(obs, dict | tuple):
         return f"step {step}\n  {obs}"
-    flat = np.ravel(obs)
+    values = np.asarray(obs)
+    flat = values.ravel()
     if flat.size > MAX_NUMBERS:
-        return f"step {step}\n  an observation of shape {list(np.shape(obs))}"
+        return f"step {step}\n  an observation of shape {list(values.shape)}"
     names = [part.name for part in facts.observations]
     units = [f" {part.unit}" if part.unit else "" for part in facts.observations]
     if len(names) != flat.size:  # no facts, or a wrapper changed the observation

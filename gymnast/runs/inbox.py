@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast, get_args
 
 from gymnast.errors import RunError
 from gymnast.runs import durable, layout
@@ -22,7 +22,8 @@ from gymnast.runs.info import EventInfo
 from gymnast.runs.run import ACTIVE, Run
 
 VERSION = layout.INBOX.version
-KINDS = ("set", "pause", "unpause", "checkpoint", "evaluate", "stop")
+CommandKind = Literal["set", "pause", "unpause", "checkpoint", "evaluate", "stop"]
+KINDS: tuple[CommandKind, ...] = get_args(CommandKind)
 MAX_BYTES = 65_536
 """Maximum size of a command file in bytes."""
 REJECTED = "refused"
@@ -34,10 +35,10 @@ _POLL_SECONDS = 0.05
 class Command:
     id: str
     """Ids sort by the time of sending."""
-    kind: str
+    kind: CommandKind
     by: str
     """The sender: "command line" or "keyboard"."""
-    assignments: dict[str, object] = field(default_factory=dict[str, object])
+    assignments: Mapping[str, object] = field(default_factory=dict[str, object])
     """Values for `set`: dotted key -> value, as in `--set`."""
 
 
@@ -51,7 +52,7 @@ class InvalidCommand:
 
 def send(
     run: Run,
-    kind: str,
+    kind: CommandKind,
     *,
     by: str = "command line",
     assignments: Mapping[str, object] | None = None,
@@ -67,7 +68,7 @@ def send(
 
 def write_command(
     inbox: Path,
-    kind: str,
+    kind: CommandKind,
     *,
     by: str = "command line",
     assignments: Mapping[str, object] | None = None,
@@ -150,18 +151,18 @@ def _read(file: Path) -> Command | InvalidCommand:
         return InvalidCommand(file, " ".join(str(problem).split()))
 
 
-def _command(name: str, content: object) -> Command:
-    """Returns `content`, the parsed JSON of a command file, as a command; raises ValueError with the reason
-    if it is not valid. `name`: the file name without suffix, which must be the id."""
-    if not isinstance(content, dict):
+def _command(name: str, parsed: object) -> Command:
+    """Returns the parsed JSON of a command file as a command; raises ValueError with the reason if it is not
+    valid. `name`: the file name without suffix, which must be the id."""
+    if not isinstance(parsed, dict):
         raise ValueError("it is not a JSON object")
-    fields = cast("dict[str, object]", content)
-    if fields.get("version") != VERSION:
-        raise ValueError(f"unknown version {fields.get('version')} (expected {VERSION})")
-    kind, by, assignments = (fields.get(key) for key in ("kind", "by", "assignments"))
-    if not isinstance(kind, str) or kind not in KINDS:
+    content = cast("dict[str, object]", parsed)
+    if content.get("version") != VERSION:
+        raise ValueError(f"unknown version {content.get('version')} (expected {VERSION})")
+    kind, by, assignments = (content.get(key) for key in ("kind", "by", "assignments"))
+    if kind not in KINDS:
         raise ValueError(f"{kind!r} is not a command (known: {', '.join(KINDS)})")
-    if fields.get("id") != name or not isinstance(by, str) or not isinstance(assignments, dict):
+    if content.get("id") != name or not isinstance(by, str) or not isinstance(assignments, dict):
         raise ValueError(
             "it needs `id` (equal to the file name), `by` (a string) and `assignments` (an object)"
         )

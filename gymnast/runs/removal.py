@@ -11,11 +11,10 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Literal
 
 from gymnast.errors import RunError, UsageError
@@ -25,7 +24,8 @@ from gymnast.runs.summary import RunSummary
 
 Reason = Literal["running", "tagged", "best", "parent", "newest", "foreign"]
 """The reason why a run that matches the filter is kept."""
-ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
+Protection = Literal["tagged", "best", "parent", "foreign"]
+"""A reason that prune can ignore."""
 TRASH = ".trash-"
 _AGES = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
@@ -40,8 +40,39 @@ class PruneFilter:
     only_unsolved: bool = False
     keep: int = 0
     """Number of runs to keep, the newest of those chosen."""
-    ignored_protections: tuple[str, ...] = ()
-    """Protections to ignore: any of `tagged`, `best`, `parent` and `foreign`."""
+    ignored_protections: tuple[Protection, ...] = ()
+
+
+@dataclass(frozen=True)
+class RemovableRun:
+    """A run that is deleted, or would be."""
+
+    id: str
+    name: str
+    preset: str
+    status: str
+    created: float
+    """Time of its creation, in seconds since the epoch."""
+    path: str
+    bytes: int
+    """Size of all of its files."""
+    children: tuple[str, ...]
+    """Ids of runs that started from it and are not deleted."""
+    foreign_files: tuple[str, ...]
+    """Files in its directory that gymnast did not write; they are deleted too."""
+
+
+@dataclass(frozen=True)
+class Removal:
+    """The runs that are deleted, or would be."""
+
+    deleted: bool
+    """False if nothing was deleted: a dry run, or no run to delete."""
+    runs: tuple[RemovableRun, ...]
+    bytes: int
+    """Size of all of these runs."""
+    kept: Mapping[str, Reason]
+    """Run id -> why it is kept, for runs that match the conditions of `prune`."""
 
 
 def run_size(path: Path) -> int:
@@ -82,6 +113,30 @@ def select_prunable(
     if "parent" not in prune_filter.ignored_protections:
         kept |= _parents(runs, {run.id for run in candidates} - kept.keys())
     return [run for run in candidates if run.id not in kept], kept
+
+
+def plan_removal(
+    to_delete: Sequence[RunSummary],
+    every: Sequence[RunSummary],
+    kept: Mapping[str, Reason] = {},
+) -> Removal:
+    """Describes the deletion of runs. `every`: all runs; some of them may have started from a deleted one."""
+    deleted_ids = {run.id for run in to_delete}
+    runs = tuple(
+        RemovableRun(
+            id=run.id,
+            name=run.name,
+            preset=run.preset,
+            status=run.status,
+            created=run.created,
+            path=run.path,
+            bytes=run_size(Path(run.path)),
+            children=tuple(c for c in children(run.id, every) if c not in deleted_ids),
+            foreign_files=tuple(layout.foreign_files(Path(run.path))),
+        )
+        for run in to_delete
+    )
+    return Removal(False, runs, sum(run.bytes for run in runs), kept)
 
 
 def remove(run: Run) -> None:
@@ -155,7 +210,9 @@ def _parents(runs: Sequence[RunSummary], candidates: Collection[str]) -> dict[st
 
 
 def _delete(trash: Path) -> None:
-    def unless_gone(_function: object, _path: str, problem: ExcInfo) -> None:
+    def unless_gone(
+        _function: object, _path: str, problem: tuple[object, BaseException, object]
+    ) -> None:
         if not isinstance(problem[1], FileNotFoundError):  # another process deleted it first
             raise problem[1]
 

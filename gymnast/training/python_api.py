@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.lifecycle.start import start_run
 from gymnast.training.lifecycle.summary import end_text
+from gymnast.training.request import TrainRequest
 
 
 def train(
@@ -26,10 +28,10 @@ def train(
     *,
     seed: int | None = None,
     algo: str | None = None,
-    overrides: dict[str, Any] | None = None,
+    overrides: Mapping[str, object] | None = None,
     source: Run | str | None = None,
     name: str = "",
-    tags: tuple[str, ...] = (),
+    tags: Sequence[str] = (),
     runs_dir: str | Path | None = None,
     quiet: bool = False,
 ) -> Run:
@@ -37,16 +39,15 @@ def train(
     the variant; `overrides`: dotted keys or nested dicts, as with --set; `source`: a run whose weights to
     start from, as with --from; `runs_dir`: directory of runs, by default the one that the commands use;
     `quiet`: print nothing."""
-    settings = dict(overrides or {})
-    if seed is not None:
-        settings["seed"] = seed
-    parent = find_checkpoint(_ref(source), runs_dir) if source is not None else None
-    prepared = prepare(target, settings, algo)
+    source_ref = None if source is None else _ref(source)
+    request = TrainRequest(target, overrides or {}, algo, seed, source_ref, name, tuple(tags))
+    parent = find_checkpoint(source_ref, runs_dir) if source_ref is not None else None
+    prepared = prepare(target, request.settings(), algo)
     run, _ = start_run(
         prepared.resolved,
         prepared.collector,
         store.runs_dir(runs_dir),
-        label=Label(name, tags=tags),
+        label=Label(request.name, tags=request.tags),
         source=parent,
         console=lambda metrics, cfg: Console(
             metrics,
@@ -74,34 +75,36 @@ class Player:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
 
-    def act(self, obs: Any, mask: Any = None) -> Any:
+    def act(self, obs: object, mask: object = None) -> object:
         """Returns the most likely action, in the form that the environment's `step` takes. `mask` is
         the content of `info["action_mask"]`; for a batch, one mask per observation."""
         rows, one = self._rows(obs)
         allowed = None
         if mask is not None:
-            allowed = as_masks(self.policy.action_space, [mask] if one else mask)
+            allowed = as_masks(
+                self.policy.action_space, [mask] if one else cast("Sequence[object]", mask)
+            )
         action = self.policy.head.for_env(self.policy.act(rows, None, allowed)[0])
         space = self.policy.action_space
         return space.unpack_each(action)[0] if one else space.unpack_batch(action)
 
-    def value(self, obs: Any) -> Any:
+    def value(self, obs: object) -> np.ndarray | np.floating:
         """Returns the critic's estimate of the discounted return from this observation, in units of the
         scaled reward; one number per observation for a batch."""
         rows, one = self._rows(obs)
         value = self.policy.value(rows)
         return value[0] if one else value
 
-    def _rows(self, obs: Any) -> tuple[np.ndarray, bool]:
+    def _rows(self, obs: object) -> tuple[np.ndarray, bool]:
         """Returns the observations as a batch [B, ...], and True if `obs` was a single one. A batch of
         dict or tuple observations is a list of them."""
         space = self.policy.obs_space
         if not isinstance(space, CompositeObs):
-            one = np.ndim(obs) == len(space.shape)
             rows = np.asarray(obs, dtype=space.dtype)
+            one = rows.ndim == len(space.shape)
             return (rows[None] if one else rows), one
-        one = not isinstance(obs, list)
-        return as_rows(space, [obs] if one else obs), one
+        batch = cast("list[object]", obs) if isinstance(obs, list) else None
+        return as_rows(space, [obs] if batch is None else batch), batch is None
 
 
 def load(run: Run | str, *, role: str = ROLE, runs_dir: str | Path | None = None) -> Player:

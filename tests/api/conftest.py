@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import gymnast
+from gymnast import api
 from gymnast.runs.run import Run
 from tests.small_runs import SMALL
 
@@ -48,3 +52,12 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     )
     match = gymnast.train("tag", overrides=TAG, **more)
     return Trained(runs_dir, first, child, match)
+
+
+@pytest.fixture(autouse=True)
+def end_jobs(runs_dir: Path) -> Iterator[None]:
+    """Kills the background jobs that a test has left."""
+    yield
+    for job in api.jobs(runs_dir=runs_dir):
+        if job.is_live and job.pid is not None:
+            os.kill(job.pid, signal.SIGKILL)

@@ -90,8 +90,9 @@ def test_a_group_of_seeds_has_a_result_with_a_confidence_interval(trained: Path)
     assert again.returncode != 0
     assert "is taken by" in again.stderr
     assert "pair" in run_checked(trained, "compare", "pair", "pair-s0")
-    assert [entry["seed"] for entry in group["scores"]] == [0, 1]
-    assert group["low"] <= group["mean"] <= group["high"]
+    result = group["result"]
+    assert [entry["seed"] for entry in result["scores"]] == [0, 1]
+    assert result["low"] <= result["mean"] <= result["high"]
     listed = run_json(trained, "runs", f"group={group['group']}")["runs"]
     assert len(listed) == 2
 

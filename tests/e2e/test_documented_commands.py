@@ -66,7 +66,7 @@ def affordable(command: str) -> str:
 def end_jobs(tmp_path: Path) -> Iterator[None]:
     yield
     for job in live_jobs(tmp_path / "runs"):
-        os.kill(job["pid"], signal.SIGKILL)
+        os.kill(job.pid, signal.SIGKILL)
 
 
 @pytest.mark.slow
@@ -107,3 +107,21 @@ def test_the_python_example_runs(tmp_path: Path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_python_api_run_in_order(tmp_path: Path):
+    text = (ROOT / "docs" / "python-api.md").read_text()
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.S))
+    script = tmp_path / "examples.py"
+    script.write_text(f"{code}\nassert answer.value[0].status == 'finished'\n")
+    environment = {**os.environ, "GYMNAST_RUNS": str(tmp_path / "runs")}
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not live_jobs(tmp_path / "runs"), "a page must stop the jobs that it starts"

@@ -70,7 +70,7 @@ def runs(tmp_path: Path) -> Iterator[Path]:
     """Returns a runs directory; its jobs are killed after the test."""
     yield tmp_path
     for job in status.live_jobs(tmp_path):
-        os.kill(job["pid"], signal.SIGKILL)
+        os.kill(job.pid, signal.SIGKILL)
 
 
 def detach(runs: Path, steps: str, *more: str) -> Any:
@@ -80,13 +80,13 @@ def detach(runs: Path, steps: str, *more: str) -> Any:
 
 
 def status_of(job: dict[str, Any]) -> str:
-    return status.read_status(Path(job["path"]))["status"]
+    return status.read_status(Path(job["path"])).status
 
 
 def test_jobs_are_queued_controlled_killed_and_waited_for(runs: Path):
     long, victim = detach(runs, "50M", "--name", "long"), detach(runs, "50M", "--name", "victim")
     never, group = detach(runs, "512", "--name", "never"), detach(runs, "512", "--seeds", "2")
-    last = group["jobs"]
+    last = group["runs"]
     statuses = [job["status"] for job in (long, victim, never, *last)]
     assert statuses == ["started", *["queued"] * 4]
     assert os.getsid(long["pid"]) == long["pid"], "closing a terminal does not stop it"
@@ -99,8 +99,11 @@ def test_jobs_are_queued_controlled_killed_and_waited_for(runs: Path):
     wait_for(lambda: not Path(never["path"]).exists())
 
     wait_for(lambda: status_of(long) == "running")
+    assert [job["status"] for job in answer(runs, "wait", "long", "--timeout", "0", code=1)] == [
+        "running"
+    ]
     _send_every_command(runs)
-    assert answer(runs, "stop", "long")["status"] == "stopped"
+    assert [stopped["status"] for stopped in answer(runs, "stop", "long")] == ["stopped"]
     assert not lock.has_writer(Path(long["path"])), "it can be resumed at once"
     refused(runs, 1, "is stopped (stopped by command)", "stop", "long")
 
@@ -130,7 +133,7 @@ def test_jobs_are_queued_controlled_killed_and_waited_for(runs: Path):
 
 def _send_every_command(runs: Path) -> None:
     result = answer(runs, "set", "long", "algo.lr=1e-4 -> 0", "algo.target_kl=0.02")
-    assert [c["key"] for c in result["answer"]["changes"]] == ["algo.lr", "algo.target_kl"]
+    assert [change["key"] for change in result["changes"]] == ["algo.lr", "algo.target_kl"]
     assert answer(runs, "show", "long")["live"] == {
         "algo.lr": "0.0001 -> 0",
         "algo.target_kl": 0.02,
@@ -141,8 +144,8 @@ def _send_every_command(runs: Path) -> None:
     refused(runs, 2, "settings that can: algo.", "set", "long", "env.n_envs=3")
     refused(runs, 1, "is not paused", "unpause", "long")
     refused(runs, 1, "no run is called", "stop", "nobody")
-    assert answer(runs, "eval", "long", "--live")["answer"]["score"]["episodes"] == 4
-    saved = answer(runs, "checkpoint", "long")["answer"]["env_steps"]
+    assert answer(runs, "eval", "long", "--live")["score"]["episodes"] == 4
+    saved = answer(runs, "checkpoint", "long")["env_steps"]
     assert saved in answer(runs, "show", "long")["checkpoints"]["steps"]
     assert answer(runs, "pause", "long")["status"] == "paused"
     assert answer(runs, "jobs")[-1]["status"] == "paused"

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from gymnast.cli import cli
-from gymnast.cli.reproduce import _means
+from gymnast.cli.reproduce import reproduction_text
 from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
 from gymnast.insight import results
+from gymnast.insight.reproduction import Reproduction
 from gymnast.insight.stored_result import StoredResult
 from gymnast.insight.verdict import verdict as compare_with_stored
+from gymnast.jobs.groups import group_result
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 from gymnast.runs.summary import RunScore, RunSummary, summarize
@@ -77,11 +79,21 @@ def test_a_repetition_is_compared_with_the_same_seeds(before: StoredResult):
     """The stored mean is 495 over both seeds, and 500 for seed 1 alone."""
     verdict = compare_with_stored(before, [run(1, 496, 480)])
     assert (verdict.seeds, verdict.stored_same_seeds) == ([1], 500)
-    text = _means(before, verdict)
-    assert text.splitlines()[0] == "  stored  500 over the same 1 seed (over all 2 seeds: 495)"
-    assert text.splitlines()[1] == "  now     496 over 1 seed"
-    both = compare_with_stored(before, [run(0, 490, 480), run(1, 500, 500)])
-    assert _means(before, both).splitlines()[0] == "  stored  495 over the same 2 seeds"
+    lines = repeated(before, run(1, 496, 480))
+    assert lines[0] == "Some-v0:ppo: the stored result holds"
+    assert lines[1] == "  stored  500 over the same 1 seed (over all 2 seeds: 495)"
+    assert lines[2] == "  now     496 over 1 seed"
+    lines = repeated(before, run(0, 490, 480), run(1, 500, 500))
+    assert lines[0] == "Some-v0:ppo: the stored result holds, identical to the last digit"
+    assert lines[1] == "  stored  495 over the same 2 seeds"
+
+
+def repeated(stored: StoredResult, *runs: RunSummary) -> list[str]:
+    """Returns the lines that `gymnast reproduce` prints for these runs."""
+    comparison = compare_with_stored(stored, runs)
+    seeds = tuple(run.seed or 0 for run in runs)
+    result = Reproduction(stored["preset"], seeds, group_result(runs), comparison)
+    return reproduction_text(result).splitlines()
 
 
 def test_a_learning_curve_is_downsampled_and_keeps_its_first_and_last_point(

@@ -20,7 +20,13 @@ from gymnast.metrics.specs import METRICS
 from gymnast.records import from_json, to_json
 from gymnast.text.formatting import count_noun
 from gymnast.training.lifecycle.stop import stop_conditions
-from gymnast.training.lifecycle.summary import Preflight, end_line, end_text, preflight_text
+from gymnast.training.lifecycle.summary import (
+    ChosenSetting,
+    Preflight,
+    end_line,
+    end_text,
+    preflight_text,
+)
 
 
 def output(*arguments: str) -> str:
@@ -135,7 +141,7 @@ def test_the_preflight_text_describes_the_run():
             parameters=9155,
             budget={"env_steps": 100_000, "seconds": 600},
             threshold=475.0,
-            settings=(("algo.lr", "3e-3 -> 0", "--set"),),
+            settings=(ChosenSetting("algo.lr", "3e-3 -> 0", "--set"),),
             warnings=("eval.every is longer than the budget",),
         )
     )

@@ -25,6 +25,7 @@ from gymnast.metrics.sinks.wandb import Wandb
 from gymnast.metrics.specs import SECTIONS, Limits, run_metrics, section, sort_keys
 from gymnast.metrics.tracking import AXIS, TrackedRun, require_packages
 from gymnast.metrics.workspace import workspace
+from gymnast.training.request import TrainRequest
 
 MakeRow = Callable[..., dict[str, float]]
 ALERT = Alert("policy/kl:high", "warning", "kl is high", "Lower algo.lr.", 10, 20, 1, True)
@@ -146,20 +147,20 @@ def test_a_missing_package_is_an_error_before_anything_is_written(
 def test_seeds_of_a_group_and_of_a_stored_result_are_tracked_too(
     runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    started: list[str] = []
+    started: list[TrainRequest] = []
 
-    def train_group(_: str, *, arguments: Any = (), **_more: Any) -> None:
-        started.extend(arguments)
+    def train_group(request: TrainRequest, **_: Any) -> None:
+        started.append(request)
         raise UsageError("enough")
 
-    for place in ("gymnast.jobs.groups.train_group", "gymnast.cli.launching.launch_group"):
+    for place in ("gymnast.jobs.groups.train_group", "gymnast.insight.reproduction.train_group"):
         monkeypatch.setattr(place, train_group)
     for words in (["train", "CartPole-v1", "--seeds", "2"], ["reproduce", "CartPole-v1"]):
         started.clear()
         words += ["--track", "wandb", "--track", "tensorboard", "--runs", str(runs_dir)]
         with pytest.raises(UsageError, match="enough"):
             CliRunner().invoke(cli, words, catch_exceptions=False, standalone_mode=False)
-        assert started == ["--track", "wandb", "--track", "tensorboard"]
+        assert started[0].overrides == {"track.to": ["wandb", "tensorboard"]}
 
 
 def test_a_folder_with_the_name_of_a_package_does_not_count_as_installed(

@@ -17,8 +17,8 @@ from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
 from gymnast.play.human import WindowPlayer
 from gymnast.play.keys import KeyBindings
-from gymnast.play.play import EpisodeOutcome
-from gymnast.play.session import PlayOptions, play
+from gymnast.play.request import EpisodeOutcome, PlayRequest
+from gymnast.play.session import play
 from gymnast.play.window import Window
 from tests.film.film_envs import Swatch, decode_film
 
@@ -47,7 +47,7 @@ def human(
     target: str, echo: Callable[[str], None] = lambda _: None, **options
 ) -> list[EpisodeOutcome]:
     outcomes: list[EpisodeOutcome] = []
-    wanted = PlayOptions("human", seed=1, fps=100, **options)
+    wanted = PlayRequest("", "human", seed=1, fps=100, **options)
     play(resolve(target).config, None, wanted, echo=echo, on_episode_end=outcomes.append)
     return outcomes
 
@@ -69,8 +69,8 @@ def steps_of(env: str, action, max_steps: int = 10_000) -> tuple[float, int]:
 def test_a_held_key_is_its_action_at_every_step(key: str, action: int, tmp_path: Path):
     printed: list[str] = []
     press(key)
-    (outcome,) = human("CartPole-v1", printed.append, record=tmp_path / "me.mp4")
-    assert (outcome.total, outcome.length) == steps_of("CartPole-v1", action)
+    (outcome,) = human("CartPole-v1", printed.append, record=str(tmp_path / "me.mp4"))
+    assert (outcome.raw_return, outcome.length) == steps_of("CartPole-v1", action)
     assert outcome.ending == "terminated"
     assert printed[0].startswith("keys  left: push left, right: push right")
     frames, _ = decode_film(tmp_path / "me.mp4")
@@ -81,7 +81,7 @@ def test_without_a_held_key_the_idle_action_is_taken():
     (outcome,) = human("LunarLander-v3")
     total, length = steps_of("LunarLander-v3", 0)
     assert outcome.length == length
-    assert outcome.total == pytest.approx(total)
+    assert outcome.raw_return == pytest.approx(total)
 
 
 class Typed(Swatch):
@@ -119,7 +119,7 @@ def test_escape_q_and_closing_the_window_end_the_game_and_keep_the_film_so_far(
 ):
     end = close if how == "close" else lambda: press(how)
     monkeypatch.setattr(Typed, "script", {0: lambda: press("1"), 3: end})
-    (outcome,) = human(TYPED, record=tmp_path / "a.mp4", episodes=3)
+    (outcome,) = human(TYPED, record=str(tmp_path / "a.mp4"), episodes=3)
     assert (outcome.length, outcome.ending) == (3, "interrupted")
     frames, _ = decode_film(tmp_path / "a.mp4")
     assert len(frames) == 3
@@ -129,7 +129,7 @@ def test_leaving_before_the_first_step_leaves_no_film(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Typed, "script", {0: close})
-    (outcome,) = human(TYPED, record=tmp_path / "a.mp4")
+    (outcome,) = human(TYPED, record=str(tmp_path / "a.mp4"))
     assert (outcome.length, outcome.ending) == (0, "interrupted")
     assert not list(tmp_path.iterdir())
 
@@ -149,7 +149,7 @@ def test_step_by_step_each_key_press_is_one_step():
 
 def test_random_actions_are_shown_in_a_window():
     outcomes: list[EpisodeOutcome] = []
-    options = PlayOptions("random", seed=5, fps=100)
+    options = PlayRequest("", "random", seed=5, fps=100)
     play(resolve("CartPole-v1").config, None, options, on_episode_end=outcomes.append)
     assert outcomes[0].ending == "terminated"
 

@@ -16,7 +16,8 @@ import pytest
 
 from gymnast.cli import main
 from gymnast.evaluation.rescore import load_policy
-from gymnast.play.session import PlayOptions, play
+from gymnast.play.request import PlayRequest
+from gymnast.play.session import play
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
@@ -73,7 +74,7 @@ def test_a_policy_plays_as_it_was_evaluated(cartpole: Run, scored: Trace, tmp_pa
     answer = json.loads(done.stdout)
     assert answer["player"] == "policy"
     (episode,) = answer["episodes"]
-    assert (episode["return"], episode["length"]) == (scored.raw_return, len(scored))
+    assert (episode["raw_return"], episode["length"]) == (scored.raw_return, len(scored))
     frames, _ = decode_film(film)
     assert len(frames) == len(scored) + 1 + 50
 
@@ -110,7 +111,7 @@ def test_sampled_actions_repeat_with_their_seed_and_differ_between_seeds(
 
     def printed_text(seed: int) -> list[str]:
         text: list[str] = []
-        options = PlayOptions("policy", sampled=True, seed=seed, step_by_step=True)
+        options = PlayRequest("", "policy", sampled=True, seed=seed, step_by_step=True)
         ended = lambda outcome: text.append(str(outcome))  # noqa: E731
         play(cfg, policy, options, echo=text.append, ask=lambda _: "", on_episode_end=ended)
         return text

@@ -1,4 +1,4 @@
-"""Groups of seeds, with a fake `python` that creates a run as `gymnast train` does."""
+"""Groups of seeds, with a fake `python` that creates a run as the worker of a seed does."""
 
 from __future__ import annotations
 
@@ -20,33 +20,29 @@ from gymnast.jobs import groups
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.runs.summary import RunScore, RunSummary
+from gymnast.training.request import TrainRequest
 
 PYTHON = sys.executable
 CHILD = """#!{python}
-import argparse, pathlib, signal, sys, time
+import json, pathlib, signal, sys, time
 from gymnast.processes.parent import exit_with_parent
 from gymnast.runs.run import Run
-parser = argparse.ArgumentParser()
-parser.add_argument("-m"); parser.add_argument("verb"); parser.add_argument("target")
-parser.add_argument("--quiet", action="store_true")
-for option in ("--group", "--runs", "--work", "--name"):
-    parser.add_argument(option)
-parser.add_argument("--seed", type=int)
-options = parser.parse_args()
-assert (options.m, options.verb, options.quiet) == ("gymnast", "train", True)
-if options.seed == 13:
+from gymnast.training.request import TrainRequest
+assert sys.argv[1:4] == ["-m", "gymnast.jobs.worker", "seed"]
+request = TrainRequest(**json.loads(sys.argv[5]))
+if request.seed == 13:
     sys.exit("error: thirteen is not allowed")
 stopped = []
 signal.signal(signal.SIGINT, lambda n, _: stopped.append("SIGINT"))
 signal.signal(signal.SIGTERM, lambda n, _: stopped.append("SIGTERM"))
 signal.signal(signal.SIGHUP, lambda n, _: stopped.append("SIGHUP"))
 exit_with_parent()
-run = Run.create(pathlib.Path(options.runs), config_text="", preset=options.target, seed=options.seed,
-                 group=options.group, name=options.name or "", provenance={{}})
-deadline = time.monotonic() + float(options.work)
+run = Run.create(pathlib.Path(sys.argv[4]), config_text="", preset=request.target, seed=request.seed,
+                 group=request.group, name=request.name, provenance={{}})
+deadline = time.monotonic() + request.overrides["work"]
 while time.monotonic() < deadline and not stopped:
     time.sleep(0.01)
-mean = 100.0 + options.seed
+mean = 100.0 + request.seed
 run.update(status="stopped" if stopped else "finished", solved=not stopped, reason=str(stopped),
            score=dict(mean=mean, low=mean - 1, high=mean + 1, episodes=20), ended=time.time())
 sys.exit(130 if stopped else 0)
@@ -58,20 +54,14 @@ def fake_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "python"
     script.write_text(CHILD.format(python=sys.executable))
     script.chmod(0o755)
-    monkeypatch.setattr(groups.sys, "executable", str(script))
+    monkeypatch.setattr(sys, "executable", str(script))
 
 
 def group(
     runs_dir: Path, seeds: list[int], work: float, jobs: int = 2, report: Any = None
 ) -> groups.Group:
-    return groups.train_group(
-        "A:ppo",
-        seeds=seeds,
-        jobs=jobs,
-        arguments=["--work", str(work)],
-        runs_dir=runs_dir,
-        report=report,
-    )
+    request = TrainRequest("A:ppo", {"work": work})
+    return groups.train_group(request, seeds=seeds, jobs=jobs, runs_dir=runs_dir, report=report)
 
 
 def test_every_seed_is_trained_and_found_by_its_group_id(
@@ -87,8 +77,9 @@ def test_every_seed_is_trained_and_found_by_its_group_id(
 
 
 def test_runs_of_a_named_group_are_named_by_seed(runs_dir: Path):
-    more = {"jobs": 2, "arguments": ["--work", "0"], "runs_dir": runs_dir}
-    done = groups.train_group("A:ppo", seeds=[3, 4], group="wide", names=["a-s3", "a-s4"], **more)
+    request = TrainRequest("A:ppo", {"work": 0.0}, group="wide")
+    names = ["a-s3", "a-s4"]
+    done = groups.train_group(request, seeds=[3, 4], names=names, jobs=2, runs_dir=runs_dir)
     assert [run.name for run in done.runs] == ["a-s3", "a-s4"]
     assert {run.group for run in done.runs} == {"wide"}
     with pytest.raises(RunError, match="taken by a group of seeds"):
@@ -137,8 +128,9 @@ def test_a_signal_is_forwarded_to_the_children_and_no_further_seed_starts(
 LAUNCHER = """
 import pathlib, sys
 from gymnast.jobs import groups
-groups.sys.executable = sys.argv[1]
-groups.train_group("A:ppo", seeds=[0, 1], jobs=2, arguments=["--work", "60"],
+from gymnast.training.request import TrainRequest
+sys.executable = sys.argv[1]
+groups.train_group(TrainRequest("A:ppo", {"work": 60.0}), seeds=[0, 1], jobs=2,
                    runs_dir=pathlib.Path(sys.argv[2]))
 """
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import gymnast.algos.ppo
-import gymnast.cli.training  # noqa: F401
+import gymnast.training.foreground  # noqa: F401
 from gymnast.cli import main
 from gymnast.runs import store
 from gymnast.runs.run import Run

@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from gymnast.cli import cli
-from gymnast.cli.training import check_pinned
 from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
+from gymnast.training.foreground import check_pinned
 
 
 def test_every_metric_of_a_row_can_be_pinned_and_a_misspelling_gets_a_suggestion():

@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from gymnast.cli import cli, confirmation, launching
+from gymnast.cli import cli, confirmation, train
 from gymnast.errors import UsageError
 
 SMALL = ["--env-steps", "128", "--set", "eval.every=off", "--set", "eval.confirm_episodes=2"]
@@ -63,7 +63,7 @@ def test_25_with_a_yes_it_trains(tmp_path: Path):
 @pytest.mark.parametrize("more", [["--seeds", "2"], ["--detach"], ["--seeds", "2", "--detach"]])
 def test_25_a_group_or_a_job_is_not_started_either(more, tmp_path: Path, monkeypatch):
     """The command that would start them asks once for all of them."""
-    monkeypatch.setattr(launching, "require_terminal", lambda: None)
+    monkeypatch.setattr(train, "require_terminal", lambda: None)
     words = ["train", "CartPole-v1", "--ask", *more, "--runs", str(tmp_path / "runs")]
     declined = CliRunner().invoke(cli, words, input="n\n", standalone_mode=False)
     assert declined.return_value == confirmation.DECLINED

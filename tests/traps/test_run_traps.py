@@ -20,6 +20,7 @@ from gymnast.jobs import detach, status
 from gymnast.runs import checkpoint, store
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
+from gymnast.training.request import TrainRequest
 from tests.scripted import Alarm
 from tests.small_runs import (
     copy_killed_at,
@@ -159,14 +160,13 @@ def test_40_a_background_training_is_identified_by_its_run_id_and_its_end_by_sto
     program.write_text("#!/bin/sh\nprintf 'Early stopping!' >&2\nexit 3\n")
     program.chmod(0o755)
     monkeypatch.setattr(detach.sys, "executable", str(program))
-    about = {"name": "", "group": None, "seed": 0}
     jobs = [
-        detach.start_job("A", arguments=[], runs_dir=runs_dir, limit=9, **about) for _ in range(3)
+        detach.start_job(TrainRequest("A", seed=0), runs_dir=runs_dir, limit=9) for _ in range(3)
     ]
-    assert len({job["id"] for job in jobs}) == 3, "each has a directory of its own"
-    assert [job["status"] for job in jobs] == ["started"] * 3
-    ended = [*status.wait([job["id"] for job in jobs], runs_dir)]
-    assert {job["status"] for job in ended} == {"lost"}, "whatever it printed"
+    assert len({job.id for job in jobs}) == 3, "each has a directory of its own"
+    assert [job.status for job in jobs] == ["started"] * 3
+    ended = [*status.wait([job.id for job in jobs], runs_dir)]
+    assert {job.status for job in ended} == {"lost"}, "whatever it printed"
 
 
 def test_37_a_batch_of_one_is_one_transition_and_a_share_follows_the_number_of_copies():

@@ -66,7 +66,7 @@ def branch(
     checkpoint of `run` to continue from; `cfg` and `provenance`: the config at that checkpoint and the origin
     of each setting; `label`: name and tags of the new run."""
     runs_dir, info = run.path.parent, run.info
-    path = create_run_dir(runs_dir)
+    path = label.claimed_dir or create_run_dir(runs_dir)
     try:
         with durable.explain_os_errors(path), store.reserve_name(label.name, runs_dir):
             _copy_record(run, saved, path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from gymnast.collect.collector import Collector
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, ENV_LIMIT
@@ -30,7 +29,7 @@ from gymnast.training.collectors import open_collector
 from gymnast.training.learner import build_policy
 from gymnast.training.lifecycle.debug import single_process_config
 from gymnast.training.lifecycle.stop import stop_conditions
-from gymnast.training.lifecycle.summary import Preflight
+from gymnast.training.lifecycle.summary import ChosenSetting, Preflight
 from gymnast.training.lifecycle.unused_settings import unused_settings
 from gymnast.training.live.settings import Settings
 
@@ -54,7 +53,7 @@ class PreparedRun:
         }
         known = flat_values(cfg)
         chosen = [
-            (key, quote_value(known[key]), origin)
+            ChosenSetting(key, quote_value(known[key]), origin)
             for key, origin in provenance.items()
             if origin != "default" and key in known and not key.startswith(_SHOWN_ELSEWHERE)
         ]
@@ -131,7 +130,7 @@ class PreparedRun:
 
 
 def prepare(
-    target: str, overrides: Mapping[str, Any], algo: str | None = None, *, debug: bool = False
+    target: str, overrides: Mapping[str, object], algo: str | None = None, *, debug: bool = False
 ) -> PreparedRun:
     """Resolves the config and opens the training environments. Nothing is written to disk. `target`:
     `ENV[:variant]`; `overrides`: dotted key -> value; `debug`: open the environments in this process."""

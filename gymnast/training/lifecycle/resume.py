@@ -12,7 +12,6 @@ from pathlib import Path
 from gymnast.collect.collector import Collector
 from gymnast.config.config import Config
 from gymnast.config.live import overridden_live_keys, with_live_changes
-from gymnast.config.plain_value import PlainValue
 from gymnast.config.resolve import apply_overrides, save
 from gymnast.config.serialize import SettingChange, setting_changes
 from gymnast.metrics.recorder import Summary
@@ -47,7 +46,7 @@ def resume(
     make_collector: Callable[[Config], Collector],
     *,
     at: str = "latest",
-    overrides: Mapping[str, PlainValue],
+    overrides: Mapping[str, object],
     optimizer: bool = True,
     label: Label = Label(),  # noqa: B008
     console: ConsoleFactory,

@@ -12,17 +12,25 @@ from gymnast.text import formatting
 
 
 @dataclass(frozen=True)
+class ChosenSetting:
+    """A setting that differs from its default."""
+
+    key: str
+    value: str
+    origin: str
+    """The origin of its value: a preset, a variant, the spaces, --set."""
+
+
+@dataclass(frozen=True)
 class Preflight:
-    """A training before its start: the content of the pre-flight text. Empty fields are not shown."""
+    """The content of the pre-flight text. Empty fields are not shown."""
 
     preset: str = ""
-    """The preset, as `ENV:VARIANT`."""
     has_preset: bool = True
     """False if there is no preset file and defaults for the type of spaces are used."""
     seed: int | None = None
-    """Root seed of the training."""
     n_envs: int | None = None
-    """Number of environment copies."""
+    """Number of env copies."""
     observation: str = ""
     """Description of the observation space."""
     action: str = ""
@@ -30,21 +38,20 @@ class Preflight:
     network: str = ""
     """Layer widths, such as "4 -> 64 -> 64 -> 2"."""
     parameters: int | None = None
-    """Number of parameters."""
+    """Number of parameters of all networks."""
     engine: str = ""
     """The compute engine, and why it was chosen."""
     time_limit: str = ""
     """Time limit of an episode, if it is not the environment's own."""
-    budget: dict[str, float] = field(default_factory=dict[str, float])
+    budget: Mapping[str, float] = field(default_factory=dict[str, float])
     """Clock -> limit, the main one first."""
     threshold: float | None = None
-    """Mean return from which the environment counts as solved."""
     stops: tuple[str, ...] = ()
     """Conditions that end training before the budget does, each a clause."""
-    settings: tuple[tuple[str, str, str], ...] = ()
-    """Key, value and origin of every setting that is not a default."""
+    settings: tuple[ChosenSetting, ...] = ()
+    """Every setting that is not a default."""
     warnings: tuple[str, ...] = ()
-    """Warnings for the user, one sentence each."""
+    """One sentence each."""
 
 
 def preflight_text(before: Preflight) -> str:
@@ -62,8 +69,9 @@ def preflight_text(before: Preflight) -> str:
     }
     lines += [f"  {title:<9} {text}" for title, text in facts.items() if text]
     if before.settings:
-        table = formatting.table(("", "", ""), before.settings)
+        rows = [(setting.key, setting.value, setting.origin) for setting in before.settings]
         lines += ["  settings that differ from the defaults"]
+        table = formatting.table(("", "", ""), rows)
         lines += [f"    {line}" for line in table.splitlines() if line.strip()]
     lines += [f"  warning: {warning}" for warning in before.warnings]
     return "\n".join(lines)

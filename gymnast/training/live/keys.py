@@ -21,10 +21,11 @@ from types import FrameType
 from gymnast.errors import GymnastError
 from gymnast.metrics.recorder import Sink
 from gymnast.runs import inbox
+from gymnast.runs.inbox import CommandKind
 from gymnast.runs.run import Run
 from gymnast.training.live.commands import Commands
 
-KEYS = {"c": "checkpoint", "e": "evaluate", "p": "pause", "s": "stop"}
+KEYS: dict[str, CommandKind] = {"c": "checkpoint", "e": "evaluate", "p": "pause", "s": "stop"}
 HELP = "c checkpoint   e evaluate   p pause or continue   s stop   ? keys   Ctrl-C stop"
 POLL_SECONDS = 0.2
 """Interval for noticing that the run is in the foreground again, after `fg`."""

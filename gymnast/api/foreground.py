@@ -1,0 +1,119 @@
+"""Trainings, games and groups of seeds in the process of their caller, for commands that own the terminal.
+
+The implementation is imported when a function is called, since it needs torch or gymnasium. From programs,
+`gymnast.api.start` trains in the background instead.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gymnast.import_object import import_frozen
+from gymnast.play.request import PlayRequest as PlayRequest
+from gymnast.runs import store
+from gymnast.training.request import ResumeRequest as ResumeRequest
+from gymnast.training.request import TrainRequest as TrainRequest
+
+if TYPE_CHECKING:
+    from gymnast.insight.reproduction import Reproduction
+    from gymnast.jobs.groups import TrainedGroup
+    from gymnast.play.request import PlayResult
+    from gymnast.runs.store import RunsDir
+    from gymnast.training.foreground import Show, TrainResult
+
+
+def train_here(
+    request: TrainRequest,
+    *,
+    show: Show = "everything",
+    pinned: Sequence[str] = (),
+    agreed: Callable[[], bool] | None = None,
+    runs_dir: RunsDir = None,
+) -> TrainResult | None:
+    """Trains one run in this process and returns how it ended; None if it was not agreed to. `show`: what is
+    printed; `pinned`: metrics that are always shown; `agreed`: asked after the pre-flight text was shown."""
+    training = import_frozen("gymnast.training.foreground")
+    return training.train_here(
+        request, runs_dir=store.runs_dir(runs_dir), show=show, pinned=pinned, agreed=agreed
+    )
+
+
+def resume_here(
+    request: ResumeRequest,
+    *,
+    show: Show = "everything",
+    pinned: Sequence[str] = (),
+    runs_dir: RunsDir = None,
+) -> TrainResult:
+    """Resumes a run, or branches off one of its checkpoints, in this process; returns how it ended."""
+    training = import_frozen("gymnast.training.foreground")
+    return training.resume_here(
+        request, runs_dir=store.runs_dir(runs_dir), show=show, pinned=pinned
+    )
+
+
+def train_group_here(
+    request: TrainRequest,
+    *,
+    seeds: Sequence[int],
+    names: Sequence[str],
+    jobs: int = 1,
+    report: Callable[[str], None] | None = None,
+    runs_dir: RunsDir = None,
+) -> TrainedGroup:
+    """Trains a request once per seed in child processes, `jobs` at a time, and waits for all of them. SIGINT
+    and SIGTERM of this process stop them. The name of the request becomes that of the group; `names`: of the
+    runs, one per seed; `report`: called with a line when a seed starts or ends."""
+    from gymnast.jobs.groups import train_group
+
+    directory = store.runs_dir(runs_dir)
+    request = replace(request, group=request.group or request.name or None)
+    return train_group(
+        request, seeds=seeds, names=names, jobs=jobs, report=report, runs_dir=directory
+    ).summary()
+
+
+def reproduce_here(
+    preset: str,
+    *,
+    seeds: int | None = None,
+    jobs: int = 1,
+    store_result: bool = False,
+    trackers: Sequence[str] = (),
+    report: Callable[[str], None] | None = None,
+    runs_dir: RunsDir = None,
+) -> Reproduction:
+    """Trains a preset again with the seeds of its stored result, in child processes, and returns whether the
+    result holds. `seeds`: the number of seeds, by default all of the stored result; `store_result`: replace
+    the stored result instead."""
+    from gymnast.insight.reproduction import reproduce
+
+    return reproduce(
+        preset,
+        seeds=seeds,
+        jobs=jobs,
+        store_result=store_result,
+        trackers=trackers,
+        report=report,
+        runs_dir=store.runs_dir(runs_dir),
+    )
+
+
+def play_here(
+    request: PlayRequest, *, echo: Callable[[str], None] | None = None, runs_dir: RunsDir = None
+) -> PlayResult:
+    """Plays episodes in a window, into a film or step by step, in this process. `echo`: prints a line, by
+    default to stdout."""
+    run = store.find_run(request.target, store.runs_dir(runs_dir))
+    session = importlib.import_module("gymnast.play.session")
+    return session.play_target(request, run, echo=echo)
+
+
+def parse_overrides(assignments: Sequence[str]) -> dict[str, object]:
+    """Returns `KEY=VALUE` texts as config overrides: dotted key -> value."""
+    from gymnast.config.resolve import parse_assignment
+
+    return dict(parse_assignment(text) for text in assignments)

@@ -1,0 +1,217 @@
+"""Starts, resumes and waits for trainings, in background processes that outlive their caller."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from gymnast.errors import RunError, UsageError
+from gymnast.jobs import commands, queue, status
+from gymnast.jobs.detach import StartedRun, start_job
+from gymnast.jobs.groups import GroupResult, group_result, group_runs
+from gymnast.jobs.launch import StartedRuns, check_names_free, run_names, start_jobs
+from gymnast.jobs.status import JobStatus, RunStatus
+from gymnast.runs import store
+from gymnast.runs.store import RunsDir
+from gymnast.training.lifecycle.summary import Preflight, preflight_text
+from gymnast.training.request import ResumeRequest, TrainRequest
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """The runs that a request to train would start. Nothing has been written."""
+
+    preflight: Preflight
+    text: str
+    """The same as text: spaces, network, budget, settings that are not defaults, warnings, seeds."""
+    seeds: tuple[int, ...]
+    """One run is trained per seed."""
+    names: tuple[str, ...]
+    """The name of each run; empty for runs without a name."""
+    is_group: bool
+    """Whether the runs are a group of seeds."""
+    jobs: int
+    """How many of them train at the same time."""
+
+
+def dry_run(
+    target: str,
+    *,
+    overrides: Mapping[str, object] | None = None,
+    algo: str | None = None,
+    seed: int | None = None,
+    seeds: int | None = None,
+    name: str = "",
+    source: str | None = None,
+    max_jobs: int | None = None,
+    runs_dir: RunsDir = None,
+) -> TrainingPlan:
+    """Returns what `start` with these arguments would do, and starts nothing. Raises the same errors."""
+    request = TrainRequest(target, overrides or {}, algo, seed, source, name)
+    return plan(request, seeds=seeds, max_jobs=max_jobs, runs_dir=runs_dir)
+
+
+def start(
+    target: str,
+    *,
+    overrides: Mapping[str, object] | None = None,
+    algo: str | None = None,
+    seed: int | None = None,
+    seeds: int | None = None,
+    source: str | None = None,
+    name: str = "",
+    tags: Sequence[str] = (),
+    max_jobs: int | None = None,
+    runs_dir: RunsDir = None,
+) -> StartedRuns:
+    """Starts to train `ENV[:variant]` in the background and returns at once. Every mistake in the config or
+    the environment is an error before anything starts.
+
+    `overrides`: dotted config key -> value; `algo`: an algorithm instead of the one of the variant; `seed`:
+    root seed of all randomness; `seeds`: train this many seeds (seed, seed + 1, ...) as a group; `source`: a
+    run or RUN:CHECKPOINT whose weights to start from; `name`: a name for the run or, with `seeds`, the
+    group; `max_jobs`: how many jobs may train at once, others wait in a queue (default: GYMNAST_JOBS, or one
+    per core)."""
+    request = TrainRequest(target, overrides or {}, algo, seed, source, name, tuple(tags))
+    planned = plan(request, seeds=seeds, max_jobs=max_jobs, runs_dir=runs_dir)
+    return launch(request, planned, max_jobs=max_jobs, runs_dir=runs_dir)
+
+
+def resume(
+    run: str,
+    *,
+    at: str = "latest",
+    overrides: Mapping[str, object] | None = None,
+    fresh_optimizer: bool = False,
+    name: str = "",
+    tags: Sequence[str] = (),
+    max_jobs: int | None = None,
+    runs_dir: RunsDir = None,
+) -> StartedRun:
+    """Continues a run in the background, exactly from its newest checkpoint, and returns at once. What cannot
+    be resumed fails: `wait` returns the reason.
+
+    `at`: best, latest, or the env steps of a checkpoint. From an earlier one than the newest, a new run
+    branches off, with this `name` and these `tags`; the old run is not changed. `overrides`: dotted config
+    key -> new value; `fresh_optimizer`: discard the state of the optimizer; `max_jobs`: as for `start`."""
+    request = ResumeRequest(run, at, overrides or {}, fresh_optimizer, name, tuple(tags))
+    return launch_resume(request, max_jobs=max_jobs, runs_dir=runs_dir)
+
+
+def wait(
+    refs: Sequence[str], *, timeout: float | None = None, runs_dir: RunsDir = None
+) -> list[RunStatus]:
+    """Waits until all of these runs, jobs or groups have ended, or `timeout` seconds have passed, and returns
+    their statuses: first of the ended ones, in the order of their ends."""
+    return [*wait_each(refs, timeout=timeout, runs_dir=runs_dir)]
+
+
+def jobs(*, runs_dir: RunsDir = None) -> list[JobStatus]:
+    """Returns every background job with its status, newest first."""
+    return status.jobs(store.runs_dir(runs_dir))
+
+
+def cancel(ref: str, *, runs_dir: RunsDir = None) -> RunStatus:
+    """Removes a job from the queue, so that it never starts, and returns its status. A job that trains
+    already is an error: `stop` saves a checkpoint and ends it."""
+    job = status.find(ref, store.runs_dir(runs_dir))
+    commands.cancel_queued(job)
+    return RunStatus(job.id, "stopped", "stopped before it started", job.path)
+
+
+def group(ref: str, *, runs_dir: RunsDir = None) -> GroupResult:
+    """Returns the scores of a group of seeds: of each run, and their mean with a confidence interval."""
+    runs = group_runs(store.runs_dir(runs_dir), ref)
+    if not runs:
+        raise RunError(f"no run belongs to a group {ref!r}", fix="see `gymnast runs`")
+    return group_result(runs)
+
+
+# For programs that show statuses as they arrive, or the plan before they start.
+
+
+def wait_each(
+    refs: Sequence[str], *, timeout: float | None = None, runs_dir: RunsDir = None
+) -> Iterator[RunStatus]:
+    """Yields what `wait` returns, each status when its run ends."""
+    directory = store.runs_dir(runs_dir)
+    members = [member for ref in refs for member in status.group_members(ref, directory)]
+    yield from status.wait(members, directory, timeout=timeout)
+
+
+def plan(
+    request: TrainRequest,
+    *,
+    seeds: int | None = None,
+    max_jobs: int | None = None,
+    pinned: Sequence[str] = (),
+    runs_dir: RunsDir = None,
+) -> TrainingPlan:
+    """Returns the runs that a request would start, after the config, the environment and the names have been
+    checked. `seeds`: number of seeds of a group; None for a single run; `pinned`: metrics to be shown."""
+    if seeds is not None and seeds < 1:
+        raise UsageError(f"a group needs at least one seed, not {seeds}")
+    directory = store.runs_dir(runs_dir)
+    preflight = _check(request, directory, pinned)
+    first = preflight.seed or 0
+    chosen = [*range(first, first + (seeds or 1))]
+    names = run_names(request.name, chosen, is_group=seeds is not None)
+    check_names_free([request.name, *names], directory)
+    at_once = min(queue.max_jobs(max_jobs), len(chosen))
+    text = preflight_text(preflight)
+    if seeds is not None:
+        text += f"\n{_group_line(chosen, names, at_once)}"
+    return TrainingPlan(preflight, text, tuple(chosen), tuple(names), seeds is not None, at_once)
+
+
+def launch(
+    request: TrainRequest,
+    planned: TrainingPlan,
+    *,
+    max_jobs: int | None = None,
+    runs_dir: RunsDir = None,
+) -> StartedRuns:
+    """Starts the runs of a plan in the background."""
+    return start_jobs(
+        request,
+        planned.seeds,
+        planned.names,
+        is_group=planned.is_group,
+        runs_dir=store.runs_dir(runs_dir),
+        limit=queue.max_jobs(max_jobs),
+    )
+
+
+def launch_resume(
+    request: ResumeRequest, *, max_jobs: int | None = None, runs_dir: RunsDir = None
+) -> StartedRun:
+    """Continues a run in the background."""
+    run, named = store.resolve(request.run, store.runs_dir(runs_dir))
+    info = run.info
+    # By path: `@last` may be another run when its turn comes.
+    request = replace(request, run=str(run.path.resolve()), at=request.checkpoint(named))
+    return start_job(
+        request,
+        runs_dir=run.path.parent,
+        limit=queue.max_jobs(max_jobs),
+        target=info["preset"],
+        seed=info["seed"],
+    )
+
+
+def _check(request: TrainRequest, directory: Path, pinned: Sequence[str]) -> Preflight:
+    """Returns what a request would do. Needs the environment, so its module is imported by name."""
+    module = importlib.import_module("gymnast.training.plan")
+    return module.check_request(asdict(request), runs_dir=str(directory), pinned=pinned)
+
+
+def _group_line(seeds: Sequence[int], names: Sequence[str], jobs: int) -> str:
+    """Returns a line with the seeds and names of a group, and how many of its runs train at once."""
+    count = len(seeds)
+    text = f"seed {seeds[0]}" if count == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+    text += f", {jobs} at a time" if count > 1 else ""
+    if names[0]:
+        text += f", as {names[0]}" + (f" to {names[-1]}" if count > 1 else "")
+    return f"  group     {text}"

@@ -1,0 +1,177 @@
+"""Background training through the API: start, wait, resume, branch, groups, queue, errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gymnast import api
+from gymnast.api.calling import Success
+from gymnast.errors import Failure, RunError, UsageError
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from tests.api.background import ENDLESS, TINY, assert_round_trips, until, wait_until
+from tests.small_runs import checkpoint_arrays, same_arrays
+
+
+def test_a_run_is_started_waited_for_resumed_stopped_and_removed(runs_dir: Path):
+    started = api.start("CartPole-v1", overrides=TINY, seed=3, name="mine", tags=["a", "b"])
+    assert started.group is None
+    (first,) = started.runs
+    assert (first.name, first.seed, Path(first.path).parent) == ("mine", 3, runs_dir)
+    (ended,) = api.wait(["mine"], timeout=60)
+    assert (ended.id, ended.status) == (first.id, "finished"), ended.reason
+    info = Run(first.path).info
+    assert (info["seed"], info["tags"], info["clocks"]["env_steps"]) == (3, ["a", "b"], 256)
+    assert Run(first.path).provenance()["policy.hidden"] == "--set"
+
+    again = api.resume("mine", overrides={"stop.env_steps": "50M"})
+    assert (again.id, again.path) == (first.id, first.path)
+    until(lambda: Run(first.path).info["clocks"]["env_steps"] > 256)
+    (stopped,) = api.stop("mine")
+    assert (stopped.status, stopped.answered, stopped.dequeued) == ("stopped", True, False)
+    assert stopped.env_steps is not None
+    assert stopped.env_steps > 256
+    (job,) = api.jobs()
+    assert (job.id, job.status, job.target) == (first.id, "stopped", "CartPole-v1:ppo")
+
+    removed = api.remove(["mine"])
+    assert [run.id for run in removed.runs] == [first.id]
+    assert not Path(first.path).exists()
+    for record in (started, first, ended, again, stopped, job, removed):
+        assert_round_trips(record)
+
+
+def test_a_run_that_is_resumed_in_the_background_equals_one_that_never_stopped():
+    constant = TINY | {"algo.lr": 1e-3, "algo.clip": 0.2}  # schedules depend on the budget
+    whole, half = (
+        api.start("CartPole-v1", overrides=constant | {"stop.env_steps": steps}).runs[0]
+        for steps in (256, 128)
+    )
+    api.wait([whole.id, half.id], timeout=60)
+    resumed = api.resume(half.id, overrides={"stop.env_steps": 256})
+    assert api.wait([resumed.id], timeout=60)[0].status == "finished"
+    for stem in ("policy", "learner", "collector"):
+        arrays = [checkpoint_arrays(Run(run.path), stem) for run in (whole, half)]
+        assert same_arrays(*arrays), stem
+
+
+def test_a_branch_from_an_earlier_checkpoint_is_a_new_run():
+    (old,) = api.start("CartPole-v1", overrides=TINY).runs
+    api.wait([old.id], timeout=60)
+    early = [*checkpoint.list_checkpoints(Path(old.path))][1]
+    new = api.resume(old.id, at=str(early), overrides={"algo.lr": 1e-4}, name="slower")
+    assert (new.id != old.id, new.name) == (True, "slower")
+    (ended,) = api.wait([new.id], timeout=60)
+    assert ended.status == "finished", ended.reason
+    info = Run(new.path).info
+    assert (info["parent"], info["parent_step"]) == (old.id, early)
+
+
+def test_the_seeds_of_a_group_start_from_the_run_that_was_the_last_when_they_were_started():
+    (old,) = api.start("CartPole-v1", overrides=TINY).runs
+    api.wait([old.id], timeout=60)
+    group = api.start("CartPole-v1", overrides=TINY, source="@last", seeds=2, max_jobs=1)
+    assert {run.status for run in api.wait([group.group or ""], timeout=60)} == {"finished"}
+    assert [Run(run.path).info["parent"] for run in group.runs] == [old.id, old.id]
+
+
+def test_a_resume_that_cannot_work_fails_with_its_reason_and_leaves_the_run_as_it_was():
+    (run,) = api.start("CartPole-v1", overrides=TINY).runs
+    api.wait([run.id], timeout=60)
+    before = Run(run.path).info
+    api.resume(run.id)
+    (failed,) = api.wait([run.id], timeout=60)
+    assert failed.status == "failed"
+    assert f"{run.id} is finished (budget of 256 env steps spent)" in failed.reason
+    assert Run(run.path).info == before
+
+
+def test_a_run_that_is_active_is_not_resumed():
+    (run,) = api.start("CartPole-v1", overrides=ENDLESS).runs
+    wait_until(run.id, "running")
+    with pytest.raises(RunError, match="is running"):
+        api.resume(run.id)
+
+
+def test_the_seeds_of_a_group_are_named_waited_for_and_scored():
+    plan = api.dry_run("CartPole-v1", overrides=TINY, seed=5, seeds=2, name="pair")
+    started = api.start("CartPole-v1", overrides=TINY, seed=5, seeds=2, name="pair")
+    assert started.group == "pair"
+    assert [(run.seed, run.name) for run in started.runs] == [(5, "pair-s5"), (6, "pair-s6")]
+    assert (plan.seeds, plan.names) == ((5, 6), ("pair-s5", "pair-s6"))
+    assert {run.status for run in api.wait(["pair"], timeout=60)} == {"finished"}
+    result = api.group("pair")
+    assert (result.runs, result.scored) == (2, 2)
+    assert [entry.seed for entry in result.scores] == [5, 6]
+    assert result.low is not None
+    for record in (plan, started, result):
+        assert_round_trips(record)
+    with pytest.raises(RunError, match="no run belongs to a group"):
+        api.group("nobody")
+
+
+def test_a_waiting_job_can_be_cancelled_and_a_running_one_cannot():
+    (first,) = api.start("CartPole-v1", overrides=ENDLESS, max_jobs=1).runs
+    (second,) = api.start("CartPole-v1", overrides=ENDLESS, max_jobs=1, name="late").runs
+    assert (first.status, second.status) == ("started", "queued")
+    with pytest.raises(UsageError, match=f"taken by job {second.id}"):
+        api.start("CartPole-v1", overrides=TINY, name="late")
+    assert api.cancel("late").status == "stopped"
+    assert api.wait([second.id], timeout=60)[0].reason == "stopped before it started"
+    with pytest.raises(RunError, match="does not wait in the queue"):
+        api.cancel(first.id)
+
+
+def test_waiting_ends_at_the_timeout_with_the_status_of_active_runs():
+    (short,) = api.start("CartPole-v1", overrides=TINY).runs
+    (endless,) = api.start("CartPole-v1", overrides=ENDLESS).runs
+    api.wait([short.id], timeout=60)
+    ended, active = api.wait([endless.id, short.id], timeout=0.5)
+    assert (ended.id, ended.is_live) == (short.id, False)
+    assert (active.id, active.is_live) == (endless.id, True)
+
+
+def test_a_dry_run_returns_the_plan_and_writes_nothing(runs_dir: Path):
+    plan = api.dry_run("CartPole-v1", overrides=TINY | {"stop.env_steps": 8}, seed=7)
+    assert (plan.seeds, plan.is_group, plan.preflight.seed) == ((7,), False, 7)
+    assert plan.preflight.budget == {"env_steps": 8}
+    hidden = next(s for s in plan.preflight.settings if s.key == "policy.hidden")
+    assert (hidden.value, hidden.origin) == ("[8]", "--set")
+    assert "the budget (8) is less than one rollout (32 env steps)" in plan.preflight.warnings
+    assert "8 env steps" in plan.text
+    assert not runs_dir.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ({"target": "CartPole-v1", "overrides": {"algo.lrr": 1}}, "config", "algo.lrr"),
+        ({"target": "NoSuchThing-v9"}, "environment", "NoSuchThing"),
+        ({"target": "CartPole-v1", "source": "nothing"}, "run", "nothing"),
+        ({"target": "CartPole-v1", "name": "a/b"}, "run", "cannot name a run"),
+        ({"target": "CartPole-v1", "seeds": 0}, "usage", "at least one seed"),
+        ({"target": "CartPole-v1", "seeds": "many"}, "usage", "seeds"),
+        ({"targets": "CartPole-v1"}, "usage", "target"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else None,
+)
+def test_a_mistake_is_a_failure_as_a_value_and_nothing_starts(
+    arguments: dict[str, object], code: str, message: str, runs_dir: Path
+):
+    failed = api.call("start", arguments)
+    assert isinstance(failed, Failure)
+    assert (failed.code, message in failed.message) == (code, True), failed
+    assert_round_trips(failed)
+    assert not list(runs_dir.glob("*")) if runs_dir.exists() else True
+
+
+def test_operations_are_called_by_name_with_json_arguments():
+    called = api.call("start", {"target": "CartPole-v1", "overrides": TINY, "tags": ["json"]})
+    assert isinstance(called, Success)
+    (listed,) = api.jobs()
+    done = api.call("wait", {"refs": [listed.id], "timeout": 60})
+    assert isinstance(done, Success)
+    assert isinstance(done.value, list)
+    assert done.value[0].status == "finished"
