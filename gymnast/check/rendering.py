@@ -61,7 +61,7 @@ def _render_episode(
     timestep = Timestep(0, seed, 0, obs, info)
     frame = renderer.render()
     for step in range(1, frames):
-        obs, _, terminated, truncated = renderer.step(renderer.to_env_action(act(timestep)))
+        obs, _, terminated, truncated = renderer.step(act(timestep))
         frame = renderer.render()
         if terminated or truncated:
             break
