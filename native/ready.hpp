@@ -1,7 +1,7 @@
 // Preparation of forward and backward passes: packed weights, scratch memory, and shards of rows.
 #pragma once
 
-#include "heads.hpp"
+#include "composite.hpp"
 #include "layers.hpp"
 
 namespace {

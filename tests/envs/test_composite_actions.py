@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from gymnast.collect.replay import restore
+from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backends.backend import Backend
@@ -70,13 +72,18 @@ def test_every_backend_passes_the_same_actions_and_masks(backend: str):
     assert here.action_space == envs.action_space
 
 
-def test_a_vector_restores_its_copies_from_stored_rows():
-    envs = vector(AutoresetMode.DISABLED)
+@pytest.mark.parametrize("mode", [AutoresetMode.DISABLED, AutoresetMode.NEXT_STEP])
+def test_a_vector_is_restored_from_the_stored_rows(mode: AutoresetMode):
+    envs, again = vector(mode), vector(mode)
     played(envs)
     history = envs.history.arrays()
     assert history is not None
     assert history["action"].shape == (STEPS, N, len(envs.action_space.elements))
     assert history["action"].dtype == np.float32
+    assert restore(again, RunningEpisodes(N), envs.obs, history) == {}
+    assert np.array_equal(again.obs, envs.obs)
+    assert again.mask is not None
+    assert np.array_equal(again.mask, envs.mask)
 
 
 def wrapped(**settings: Any) -> Any:

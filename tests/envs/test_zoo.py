@@ -58,6 +58,17 @@ def length(seed: int) -> int:
 # ---- a match -------------------------------------------------------------------------------------
 
 
+def test_agents_with_dict_actions_receive_dicts():
+    matches, rng = own("Piloted"), np.random.default_rng(0)
+    assert matches.reset([0, 1], [5, 6]) == ()
+    actions = drawn(matches, rng)
+    step = matches.step(actions)
+    assert step.faults == ()
+    gears = {role: rows[..., 0].astype(int) for role, rows in actions.items()}
+    for i, seed in enumerate((5, 6)):
+        check_step(step, i, seed, 1, gears)
+
+
 def test_each_agent_observes_earns_and_ends_as_the_environment_returns():
     matches = own("Fading", n=3)
     rng = np.random.default_rng(0)

@@ -86,6 +86,19 @@ class Fading(ParallelEnv):
         return np.full((4, 6, 3), self.t, np.uint8)
 
 
+class Piloted(Fading):
+    """Takes Dict actions, whose gear is the action of `Fading`."""
+
+    def action_space(self, agent: str) -> Any:
+        stick = Box(-1.0, 1.0, (2,), np.float32)
+        return Dict(gear=Discrete(actions_of(agent)), stick=stick)
+
+    def step(self, actions: Any) -> Any:
+        for agent, action in actions.items():
+            assert self.action_space(agent).contains(action)
+        return super().step({agent: action["gear"] for agent, action in actions.items()})
+
+
 FAULTY_SEED, FAULTY_STEP = 77, 3
 """The seed and step at which `Faulty` fails. At that step, cat_1 is still playing and cat_0 is not."""
 

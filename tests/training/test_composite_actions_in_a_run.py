@@ -169,6 +169,13 @@ def test_keys_are_one_number_per_element_and_add_up_where_they_are_continuous():
     assert action["stick"].tolist() == [-1.0, 0.5]
 
 
+def test_check_renders_an_environment_with_dict_actions():
+    report = check_environment(COCKPIT, resolve(COCKPIT).config, steps=100)
+    wrong = {f.check: f.what for f in report.findings if f.verdict == "wrong"}
+    assert wrong.keys() == {"time limit"}  # its episodes end after 6 steps by design
+    assert any(f.check == "rendering" and f.verdict == "ok" for f in report.findings)
+
+
 @pytest.mark.parametrize("kind", ["tuple", "dict"])
 @pytest.mark.parametrize("masked", [False, True])
 def test_check_finds_nothing_wrong(kind: str, masked: bool):
