@@ -7,7 +7,7 @@ The implementation is imported when a function is called, since it needs torch o
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from gymnast.training.request import TrainRequest as TrainRequest
 
 if TYPE_CHECKING:
     from gymnast.insight.reproduction import Reproduction
+    from gymnast.insight.treatment import Treatment
     from gymnast.jobs.groups import TrainedGroup
     from gymnast.play.request import PlayResult
     from gymnast.runs.store import RunsDir
@@ -100,6 +101,21 @@ def reproduce_here(
         report=report,
         runs_dir=store.runs_dir(runs_dir),
     )
+
+
+def treat_here(
+    ref: str,
+    changes: Mapping[str, object],
+    *,
+    report: Callable[[str], None] | None = None,
+    runs_dir: RunsDir = None,
+) -> Treatment:
+    """Trains a run again in a child process, with the same seed and budget and these changes (the patch of
+    `gymnast.api.doctor`), and waits for it. `report`: called with a line when training starts and ends."""
+    from gymnast.insight.treatment import treat
+
+    directory = store.runs_dir(runs_dir)
+    return treat(store.resolve(ref, directory)[0], changes, directory, report)
 
 
 def play_here(

@@ -48,10 +48,19 @@ def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) 
 
 def comparison_page(comparison: Comparison) -> str:
     """Formats a comparison: scores, chart of the curves, config differences."""
-    from gymnast.insight.compare import comparison_chart
-
     scores = _group_scores if comparison.groups else _scores
     return "\n\n".join([scores(comparison), comparison_chart(comparison), _configs(comparison)])
+
+
+def comparison_chart(comparison: Comparison, *, width: int = 72, height: int = 16) -> str:
+    """Draws the evaluation curves of a comparison in one chart, as text; `width` and `height` are
+    in characters. Groups of seeds have one mean curve each."""
+    curves = {group.name: group.curve for group in comparison.groups}
+    curves = curves or {run.label: run.curve for run in comparison.runs}
+    from gymnast.text.chart import line_chart
+
+    series = {name: (curve.x, curve.y) for name, curve in curves.items()}
+    return line_chart(series, width=width, height=height, x_label=comparison.x)
 
 
 def _scores(comparison: Comparison) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from gymnast import api
+from gymnast.api import foreground
 from gymnast.cli.options import echo_json, json_option, runs_option
 
 if TYPE_CHECKING:
     from gymnast.insight.causes import Finding
     from gymnast.insight.doctor import Diagnosis
-    from gymnast.runs.summary import Learning
+    from gymnast.insight.treatment import Treatment
 
 MAX_FINDINGS = 4
 """Maximum number of findings per run that are printed in full."""
@@ -102,45 +102,16 @@ def _settings(changes: Mapping[str, object]) -> str:
     return " ".join(f"--set '{key}={value}'" for key, value in changes.items())
 
 
-@dataclass(frozen=True)
-class Treatment:
-    """A run that was trained again with the patch of its diagnosis."""
-
-    ok: bool
-    """Whether training succeeded."""
-    run: str | None = None
-    """Id of the new run."""
-    before: Learning | None = None
-    after: Learning | None = None
-
-
 def _apply(ref: str, diagnosis: Diagnosis, runs_dir: str | None, *, quiet: bool) -> Treatment:
-    """Trains the run again with its seed, budget and settings, changed by the patch of the
-    diagnosis, and compares the two runs. `quiet` prints nothing but errors."""
-    from gymnast.insight.doctor import differing_settings
-    from gymnast.jobs.groups import train_group
-    from gymnast.runs import store
-    from gymnast.training.request import TrainRequest
-
-    directory = store.runs_dir(runs_dir)
-    run, _ = store.resolve(ref, directory)
-    settings = differing_settings(run, diagnosis.changes)
-    # In a child process, like every seed of a group: this process has not imported torch.
-    group = train_group(
-        # tagged, so that `gymnast runs tag=...` finds the pair
-        TrainRequest(run.info["preset"], settings, tags=(f"treats-{run.id}",)),
-        seeds=[run.info["seed"]],
-        runs_dir=directory,
-        report=None if quiet else click.echo,
-    )
-    for text in group.errors.values():
+    """Trains the run again with the patch of its diagnosis, and compares the two runs. `quiet` prints nothing
+    but errors."""
+    report = None if quiet else click.echo
+    treated = foreground.treat_here(ref, diagnosis.changes, report=report, runs_dir=runs_dir)
+    for text in treated.errors:
         click.echo(text, err=True)
-    if not group.ok or not group.runs:
-        return Treatment(ok=False)
-    ids = (run.id, group.runs[0].id)
-    if not quiet:
+    if treated.run is not None and not quiet:
         from gymnast.cli.compare import comparison_page
 
-        click.echo("\n" + comparison_page(api.compare(ids, "env_steps", runs_dir=runs_dir)))
-    before, after = (api.show(id, runs_dir=runs_dir).learning for id in ids)
-    return Treatment(ok=True, run=ids[1], before=before, after=after)
+        compared = api.compare((diagnosis.run, treated.run), "env_steps", runs_dir=runs_dir)
+        click.echo("\n" + comparison_page(compared))
+    return treated

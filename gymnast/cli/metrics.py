@@ -20,12 +20,12 @@ def metrics(name: str | None, runs_dir: str | None, as_json: bool) -> None:
     gymnast metrics policy/kl
     gymnast metrics eval:episode/return --json
     """
-    from gymnast.metrics import explain
+    from gymnast.metrics.explain import listing, page
 
     described = api.metrics(name or "")
     if as_json:
         echo_json(described)
     elif name:
-        click.echo(explain.page(described[0]))
+        click.echo(page(described[0]))
     else:
-        click.echo(explain.listing(described))
+        click.echo(listing(described))

@@ -12,7 +12,6 @@ from gymnast.errors import GymnastError, UsageError
 from gymnast.runs.curve import Row, area, curve_of, learning_so_far, lower_bounds, read_rows
 from gymnast.runs.run import Run, derived_status
 from gymnast.runs.summary import Learning, RunScore
-from gymnast.text.chart import line_chart
 
 AXES = ("vec_steps", "env_steps", "updates", "seconds")
 """Clocks that can be the x axis, the default first."""
@@ -117,15 +116,6 @@ def compare(runs: Sequence[Run], x: str = AXES[0]) -> Comparison:
     differences, problem = config_differences(runs)
     summaries = [_summary(run, rows, x, span) for run, rows in zip(runs, records, strict=True)]
     return Comparison(x, span, summaries, differences, problem)
-
-
-def comparison_chart(comparison: Comparison, *, width: int = 72, height: int = 16) -> str:
-    """Draws the evaluation curves of a comparison in one chart, as text; `width` and `height` are
-    in characters. Groups of seeds have one mean curve each."""
-    curves = {group.name: group.curve for group in comparison.groups}
-    curves = curves or {run.label: run.curve for run in comparison.runs}
-    series = {name: (curve.x, curve.y) for name, curve in curves.items()}
-    return line_chart(series, width=width, height=height, x_label=comparison.x)
 
 
 def shared_range(axes: Sequence[Sequence[float]]) -> tuple[float, float] | None:
