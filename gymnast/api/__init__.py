@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from gymnast.api.league import league as league
     from gymnast.api.logs import logs as logs
     from gymnast.api.metrics import metrics as metrics
-    from gymnast.api.preparation import prepare as prepare
     from gymnast.api.preparation import spaces as spaces
     from gymnast.api.presets import presets as presets
     from gymnast.api.rows import curves as curves
@@ -113,7 +112,6 @@ OPERATIONS: dict[str, Operation] = {
         Operation("league", READS, "league"),
         Operation("cross_play", TASK, "league"),
         Operation("spaces", TASK, "preparation"),
-        Operation("prepare", TASK, "preparation"),
         Operation("dry_run", READS, "training"),
         Operation("start", CHANGES, "training"),
         Operation("resume", CHANGES, "training"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from gymnast import tasks
 from gymnast.errors import RunError, UsageError
 from gymnast.jobs import commands, queue, status
 from gymnast.jobs.detach import StartedRun, start_job
@@ -202,9 +203,16 @@ def launch_resume(
 
 
 def _check(request: TrainRequest, directory: Path, pinned: Sequence[str]) -> Preflight:
-    """Returns what a request would do. Needs the environment, so its module is imported by name."""
-    module = importlib.import_module("gymnast.training.plan")
-    return module.check_request(asdict(request), runs_dir=str(directory), pinned=pinned)
+    """Returns what a request would do. Needs the environment, so it is a task; what the environment prints
+    goes to stderr."""
+    task = tasks.start(
+        "gymnast.training.plan:check_request",
+        {"request": asdict(request), "runs_dir": str(directory), "pinned": list(pinned)},
+        Preflight,
+        title=f"check {request.target}",
+    )
+    task.watch(on_output=lambda text: print(text, end="", file=sys.stderr))
+    return task.result()
 
 
 def _group_line(seeds: Sequence[int], names: Sequence[str], jobs: int) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 
 from gymnast.evaluation.rescore import find_checkpoint
-from gymnast.processes.env_output import separate_env_output
+from gymnast.progress import ProgressCallback, no_progress
 from gymnast.records import from_json
 from gymnast.training.foreground import prepare_checked
 from gymnast.training.lifecycle.summary import Preflight
@@ -15,18 +13,21 @@ from gymnast.training.request import TrainRequest
 
 
 def check_request(
-    request: Mapping[str, object], *, runs_dir: str, pinned: Sequence[str] = ()
+    *,
+    request: Mapping[str, object],
+    runs_dir: str,
+    pinned: Sequence[str] = (),
+    progress: ProgressCallback = no_progress,
 ) -> Preflight:
     """Returns what training would do, and writes nothing. `request`: the fields of a TrainRequest.
 
     Raises a GymnastError for an invalid config, a missing package, an environment that cannot be created, a
     source without a checkpoint, and a metric in `pinned` that is never reported."""
     asked = from_json(TrainRequest, request)
-    with nullcontext(sys.stdout) if asked.debug else separate_env_output():
-        if asked.source:
-            find_checkpoint(asked.source, runs_dir)
-        prepared = prepare_checked(asked, pinned)
-        try:
-            return prepared.preflight()
-        finally:
-            prepared.collector.close()
+    if asked.source:
+        find_checkpoint(asked.source, runs_dir)
+    prepared = prepare_checked(asked, pinned)
+    try:
+        return prepared.preflight()
+    finally:
+        prepared.collector.close()

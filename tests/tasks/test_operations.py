@@ -69,7 +69,6 @@ CALLS: dict[str, list[dict[str, Any]]] = {
         {"target": "CartPole-v1", "backends": ["inprocess"], "copies": [2], "seconds": 0.1}
     ],
     "spaces": [{"target": "MountainCarContinuous-v0"}, {"target": "CartPole"}],
-    "prepare": [{"target": "CartPole-v1", "overrides": {"env.n_envs": 2}}],
 }
 """Operation -> arguments with which it takes a second or two."""
 
