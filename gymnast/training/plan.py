@@ -23,6 +23,7 @@ def check_request(
 
     Raises a GymnastError for an invalid config, a missing package, an environment that cannot be created, a
     source without a checkpoint, and a metric in `pinned` that is never reported."""
+    progress(0, 1)
     asked = from_json(TrainRequest, request)
     if asked.source:
         find_checkpoint(asked.source, runs_dir)
