@@ -53,12 +53,12 @@ def reproduce(
     called with a line when a seed starts or ends. Raises UsageError if there is no stored result, if the code
     is not committed, and for a result over fewer seeds than the stored one.
     """
-    if store_result:
-        results.require_committed_code()  # before hours of training, not after
     overrides: dict[str, object] = {"track.to": list(trackers)} if trackers else {}
     resolved = resolve(preset, overrides)
     require_packages(resolved.config.track.to)
     chosen = _seeds(resolved.preset, seeds, store_result=store_result)
+    if store_result:
+        results.require_committed_code()  # before hours of training, not after
     group = train_group(
         TrainRequest(resolved.preset, overrides),
         seeds=chosen,

@@ -83,9 +83,11 @@ def find(ref: str, runs_dir: Path) -> RunStatus:
 
 
 def group_members(ref: str, runs_dir: Path) -> list[str]:
-    """Returns the ids of the jobs of the group `ref`, oldest first; `[ref]` if there is no such group."""
+    """Returns the ids of the runs and jobs of the group `ref`, oldest first; `[ref]` if there is no such
+    group."""
     members = [job.id for job in jobs(runs_dir) if job.group == ref]
-    return members[::-1] or [ref]
+    members += [run.id for run in store.list_runs(runs_dir) if run.group == ref]
+    return [*dict.fromkeys(members)][::-1] or [ref]
 
 
 def wait(

@@ -12,6 +12,7 @@ import pytest
 
 import gymnast
 from gymnast import api
+from gymnast.jobs.record import JobRequest
 from gymnast.runs.run import Run
 from tests.small_runs import SMALL
 
@@ -31,6 +32,21 @@ TAG = SMALL | {
     "eval.every": "64 env_steps",
     "league.opponents": ["weak"],
 }
+
+
+def job_request(target: str) -> JobRequest:
+    """Returns what a job that trains a preset is asked to do."""
+    return JobRequest(
+        kind="train",
+        request={"target": target},
+        target=target,
+        name="wide",
+        group=None,
+        seed=3,
+        attempts=0,
+        place="1",
+        limit=1,
+    )
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def test_every_command_is_answered(run: str):
     assert (paused.id, paused.command, paused.status) == (run, "pause", "paused")
     assert api.unpause("long").status == "running"
     saved = api.checkpoint("long")
-    assert saved.env_steps in api.show("long")["checkpoints"]["steps"]
+    assert saved.env_steps in api.show("long").checkpoints.steps
     changed = api.set_live("long", {"algo.lr": "1e-4 -> 0", "algo.target_kl": 0.02})
     assert [change.key for change in changed.changes] == ["algo.lr", "algo.target_kl"]
     assert changed.changes[0].after == "0.0001 -> 0"

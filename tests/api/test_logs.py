@@ -14,6 +14,7 @@ from gymnast.errors import UsageError
 from gymnast.jobs import record
 from gymnast.jobs.follow import LogPage, read_log
 from gymnast.runs.run import Run
+from tests.api.conftest import job_request
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def test_a_log_that_became_shorter_is_read_from_its_start(run: Run):
 
 def test_the_output_of_a_job_continues_with_the_log_of_its_run(runs_dir: Path):
     folder = record.jobs_dir(runs_dir)
-    record.write(folder, "job1", target="A", name="", seed=0, group=None)
+    record.write(folder, "job1", job_request("A"))
     record.output_file(folder, "job1").write_text("waiting\n")
     page = api.logs("job1")
     assert page.lines == ["waiting"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from gymnast.api.calling import Success
 from gymnast.errors import Failure
 from gymnast.jobs import record
 from gymnast.records import from_json, to_json
-from tests.api.conftest import Trained
+from tests.api.conftest import Trained, job_request
 from tests.api.json_schema import problems
 
 Case = Callable[[Trained], list[dict[str, Any]]]
@@ -47,9 +48,18 @@ CASES: dict[str, Case] = {
     ],
     "config_check": lambda _: [{"targets": ["CartPole-v1", "nowhere.yaml"]}],
     "config_diff": lambda t: [{"a": t.first.id, "b": t.child.id}],
+    "dry_run": lambda t: [{"target": "CartPole-v1", "seeds": 2, "source": t.first.id}],
+    "wait": lambda t: [{"refs": [t.first.id, "pair"], "timeout": 10.0}],
+    "group": lambda _: [{"ref": "pair"}],
+    "league": lambda t: [{"ref": t.match.id}],
+    "tasks": lambda _: [{}],
+    "task": lambda _: [{"id": ended_task()}],
+    "task_log": lambda _: [{"id": ended_task()}],
+    "task_result": lambda _: [{"id": ended_task()}, {"id": failed_task()}],
 }
 """Operation -> arguments to call it with."""
-WITHOUT_RUNS = {"presets", "metrics", "config_check"}
+TASKS = {"tasks", "task", "task_log", "task_result"}
+WITHOUT_RUNS = {"presets", "metrics", "config_check", *TASKS}
 WRONG: dict[str, dict[str, Any]] = {
     "runs": {"filter": "color=red"},
     "show": {"ref": "nobody"},
@@ -69,6 +79,14 @@ WRONG: dict[str, dict[str, Any]] = {
     "config_show": {"name": "@nobody"},
     "config_check": {"targets": "CartPole-v1"},
     "config_diff": {"a": "CartPole-v1", "b": "@nobody"},
+    "dry_run": {"target": "Nowhere-v0"},
+    "wait": {"refs": ["nobody"]},
+    "group": {"ref": "nobody"},
+    "league": {"ref": "nobody"},
+    "tasks": {"color": "red"},
+    "task": {"id": "nobody"},
+    "task_log": {"id": "nobody"},
+    "task_result": {"id": "nobody"},
 }
 """Operation -> arguments that it must reject."""
 
@@ -78,13 +96,27 @@ def version(trained: Trained, ref: str) -> int:
     return page.episodes[0].version
 
 
+@cache
+def ended_task() -> str:
+    task = api.spaces("CartPole-v1")
+    task.result()
+    return task.id
+
+
+@cache
+def failed_task() -> str:
+    task = api.spaces("Nowhere-v0")
+    assert isinstance(task.outcome(), Failure)
+    return task.id
+
+
 @pytest.fixture(autouse=True)
 def job_and_group(trained: Trained) -> None:
     """Adds a job that failed before it had a run, and makes the child a group of one seed."""
     folder = record.jobs_dir(trained.runs_dir)
     if not folder.exists():
-        fields = {"target": "CartPole-v1", "name": "wide", "seed": 3, "group": None}
-        record.write(folder, "job1", ended=1.0, exit_code=1, words="error: no", **fields)
+        record.write(folder, "job1", job_request("CartPole-v1"))
+        record.update(folder, "job1", ended=1.0, exit_code=1, words="error: no")
         record.output_file(folder, "job1").write_text("error: no\n")
         trained.child.update(group="pair")
 
