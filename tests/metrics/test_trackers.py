@@ -6,7 +6,8 @@ import importlib.util
 import json
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,8 @@ from gymnast.metrics.sinks.wandb import Wandb
 from gymnast.metrics.specs import SECTIONS, Limits, run_metrics, section, sort_keys
 from gymnast.metrics.tracking import AXIS, TrackedRun, require_packages
 from gymnast.metrics.workspace import workspace
+from gymnast.training.lifecycle.summary import Preflight
+from gymnast.training.plan import check_request
 from gymnast.training.request import TrainRequest
 
 MakeRow = Callable[..., dict[str, float]]
@@ -137,6 +140,12 @@ def test_a_missing_package_is_an_error_before_anything_is_written(
 ):
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == name else found(n))
+
+    def check_here(request: TrainRequest, directory: Path, pinned: Sequence[str]) -> Preflight:
+        """Checks in this process, in which the package is missing, instead of in a child."""
+        return check_request(request=asdict(request), runs_dir=str(directory), pinned=pinned)
+
+    monkeypatch.setattr("gymnast.api.training._check", check_here)
     words = ["train", "CartPole-v1", "--track", name, "--runs", str(runs_dir), *more]
     with pytest.raises(UsageError, match=rf"{name} is not installed") as refused:
         CliRunner().invoke(cli, words, catch_exceptions=False, standalone_mode=False)

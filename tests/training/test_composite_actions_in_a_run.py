@@ -69,7 +69,7 @@ def cockpit(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_a_run_gets_the_same_score_again_and_resumes_bit_exactly(run: Run):
-    assert gymnast.evaluate(run)["mean"] == run.info["score"]["mean"]
+    assert gymnast.evaluate(run).mean == run.info["score"]["mean"]
     again = resume_run(copy_killed_at(run, 3 * N * T))
     for stem in ("policy", "learner", "collector"):
         assert same_arrays(checkpoint_arrays(again, stem), checkpoint_arrays(run, stem))
@@ -155,7 +155,7 @@ def test_a_film_repeats_a_stored_episode_and_shows_every_element(cockpit: Run, t
     assert f"({gear * keys[0] * keys[1]:.0%})" in action_text(frames[0], labels)
     chosen = ChosenEpisode("eval", 0, "0", 0, trace)
     about = film_episode(cfg, chosen, FilmOptions(tmp_path / "film.mp4"))
-    assert about["exact"]
+    assert about.exact
     assert len(decode_film(tmp_path / "film.mp4")[0]) > len(trace)
 
 

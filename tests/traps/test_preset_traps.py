@@ -45,8 +45,8 @@ def test_53_a_preset_that_sets_one_value_changes_no_other(mine: Path, text, key,
 def test_53_config_show_prints_the_values_that_training_uses(mine: Path):
     (mine / f"{ENV}.yaml").write_text("facts: {threshold: 90}")
     shown = config_show(ENV)
-    assert shown["values"] == flat_values(resolve_for_spaces(ENV).config)
-    assert shown["provenance"]["algo.n_steps"] == OF_ITS_SPACES
+    assert shown.values == flat_values(resolve_for_spaces(ENV).config)
+    assert shown.provenance["algo.n_steps"] == OF_ITS_SPACES
 
 
 def test_53_a_preset_may_decline_the_defaults_for_its_spaces(mine: Path):

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,6 +15,8 @@ from gymnast.errors import RunError, UsageError
 from gymnast.insight import results
 from gymnast.runs import revision
 from gymnast.runs.revision import is_clean
+from gymnast.runs.run import Run
+from gymnast.runs.summary import RunSummary, summarize
 
 
 @pytest.fixture
@@ -43,19 +44,11 @@ def _refusal() -> str:
     return str(refusal.value)
 
 
-def _seed(recorded: str) -> dict[str, Any]:
-    return {
-        "id": "run",
-        "path": "nowhere",
-        "seed": 0,
-        "status": "finished",
-        "solved": True,
-        "score": {"mean": 1.0},
-        "clocks": {"env_steps": 1, "seconds": 1.0},
-        "revision": recorded,
-        "versions": {},
-        "cpu": {},
-    }
+def _seed(recorded: str, number: int, runs_dir: Path) -> RunSummary:
+    """Returns a run whose code had this recorded revision."""
+    run = Run.create(runs_dir, config_text="", preset="A:ppo", seed=number, provenance={})
+    run.update(status="finished", revision=recorded)
+    return summarize(run.path, run.info, run.status)
 
 
 def test_58_a_result_is_not_stored_from_code_that_was_not_committed(package: Path):
@@ -92,9 +85,12 @@ def test_58_code_without_a_repository_has_no_revision_and_stores_nothing(package
 @pytest.mark.parametrize(
     "recorded", [["a" * 40 + "-dirty"], [""], ["a" * 40, "b" * 40], ["a" * 40, "a" * 40 + "-dirty"]]
 )
-def test_58_seeds_trained_while_the_code_was_edited_are_not_stored_as_a_result(recorded: list[str]):
+def test_58_seeds_trained_while_the_code_was_edited_are_not_stored_as_a_result(
+    recorded: list[str], runs_dir: Path
+):
+    runs = [_seed(text, i, runs_dir) for i, text in enumerate(recorded)]
     with pytest.raises(RunError, match="one committed revision"):
-        results.build_result("Some-v0:ppo", [_seed(text) for text in recorded], None)
+        results.build_result("Some-v0:ppo", runs, None)
 
 
 def test_58_the_results_page_marks_results_without_a_clean_revision(
