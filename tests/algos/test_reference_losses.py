@@ -19,7 +19,7 @@ from gymnast.engine.batch import MinibatchPlan
 from gymnast.engine.objective import LOSSES
 from tests.algos.harness import BOTH_ENGINES
 from tests.engine.native.problems import ACTIONS, Problem
-from tests.engine.native.reference import TERMS, run_layers
+from tests.engine.native.reference import action_terms, run_layers
 
 REFERENCES: dict[str, tuple[Any, Any]] = {
     "ppo": (ppo_loss, ppo.objective),
@@ -125,10 +125,10 @@ def reference(problem: Problem, algo: str, h: Any) -> tuple[Losses, np.ndarray]:
 
     hidden = run_layers("shared", policy.network.shared, weights, batch.features)
     output = run_layers("actor", policy.network.actor, weights, hidden)
-    logprob, entropy, kl = TERMS[type(policy.head).__name__](
+    logprob, entropy, kl = action_terms(
         policy,
         output,
-        weights.get("actor.log_std"),
+        weights,
         None if batch.mask is None else torch.from_numpy(batch.mask),
         torch.from_numpy(batch.action),
         fixed(batch.dist),

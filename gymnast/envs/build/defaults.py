@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 
 import gymnasium as gym
 
@@ -32,7 +33,10 @@ def resolve_for_spaces(
     """Returns the config that training uses. Later layers win: plain defaults, defaults for the spaces,
     preset, overrides. Creates the environment once if its spaces are needed. `target`: `ENV[:variant]`;
     `algo`: algorithm to use instead of the one of the variant."""
-    return resolve_with(settings_for_spaces(target, overrides, algo=algo), overrides, algo=algo)
+    target, resolved = _resolve_without_spaces(target, overrides, algo)
+    if not resolved.space_defaults:
+        return resolved
+    return resolve_with(_settings(target, resolved), overrides, algo=algo)
 
 
 def settings_for_spaces(
@@ -40,22 +44,32 @@ def settings_for_spaces(
 ) -> SpaceSettings:
     """Returns the settings that follow from the spaces of an environment; none, and without creating it, if
     its preset says so. The arguments are those of `resolve_for_spaces`."""
-    # 1. The config without any defaults for the spaces: it says which environment to look at.
+    return _settings(*_resolve_without_spaces(target, overrides, algo))
+
+
+def _resolve_without_spaces(
+    target: str, overrides: Mapping[str, object], algo: str | None
+) -> tuple[str, ResolvedConfig]:
+    """Returns the target with the version of its environment, and its config without any defaults for the
+    spaces: it says which environment to look at."""
     resolved = resolve(target, overrides, algo=algo)
-    requested_env = resolved.requested_env
     if not resolved.has_preset:
         # Without a preset, `CartPole` means the highest registered version, CartPole-v1.
         name, variant = split_target(target)
         target = latest_version(name) + (f":{variant}" if variant else "")
-        resolved = resolve(target, overrides, algo=algo)
+        resolved = replace(resolve(target, overrides, algo=algo), requested_env=name)
+    return target, resolved
+
+
+def _settings(target: str, resolved: ResolvedConfig) -> SpaceSettings:
+    """Returns the defaults for the spaces that the policy will see."""
     if not resolved.space_defaults:
-        return SpaceSettings(target, requested_env, {})
-    # 2. The spaces that the policy will see, and the defaults for them.
+        return SpaceSettings(target, resolved.requested_env, {})
     cfg = resolved.config
     readable = {} if is_multi_agent(cfg.env.id) else _readable_obs(cfg.env)
     obs, action = _spaces(cfg, cfg.env.model_copy(update=readable))
     settings = {"env": readable, **default_settings(obs, action, cfg.algo.name)}
-    return SpaceSettings(target, requested_env, settings)
+    return SpaceSettings(target, resolved.requested_env, settings)
 
 
 def _readable_obs(cfg: EnvConfig) -> dict[str, object]:

@@ -60,11 +60,7 @@ def losses_of(
     mask = None if batch.mask is None else torch.from_numpy(batch.mask[rows])
     action = torch.from_numpy(batch.action[rows])
     old = column(batch.dist)
-    terms = TERMS[type(policy.head).__name__]
-    if terms is composite:
-        terms = partial(composite, squash=policy.cfg.squash)
-    log_std = weights.get("actor.log_std")
-    logprob, entropy, kl = terms(policy.action_space, output, log_std, mask, action, old)
+    logprob, entropy, kl = action_terms(policy, output, weights, mask, action, old)
     gain = column(batch.advantage)
     if objective.standardize:
         spread = gain.std(correction=0)
@@ -146,6 +142,21 @@ def _tensor(x: Any) -> Tensor:
 # ---- heads: log-probability, entropy and KL(old || new), each [B] -------------------------------
 
 Terms = tuple[Tensor, Tensor, Tensor]
+
+
+def action_terms(
+    policy: Policy,
+    output: Tensor,
+    weights: Weights,
+    mask: Tensor | None,
+    action: Tensor,
+    old: Tensor,
+) -> Terms:
+    """Returns log-probability and entropy of the new policy, and KL(old || new), each [B]."""
+    terms = TERMS[type(policy.head).__name__]
+    if terms is composite:
+        terms = partial(composite, squash=policy.cfg.squash)
+    return terms(policy.action_space, output, weights.get("actor.log_std"), mask, action, old)
 
 
 def categorical(
