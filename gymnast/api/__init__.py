@@ -155,15 +155,3 @@ def __getattr__(name: str) -> object:
     if name not in OPERATIONS:
         raise AttributeError(f"module 'gymnast.api' has no attribute {name!r}")
     return OPERATIONS[name].function
-
-
-class _Package(ModuleType):
-    """This package, in which the name of an operation never means the module of the same name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # Python stores an imported submodule as an attribute: `api.tasks` would become the module.
-        if not (name in OPERATIONS and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
