@@ -14,7 +14,8 @@ from gymnast.check.environment import check_environment
 from gymnast.config.resolve import resolve
 from gymnast.envs.build.make import make_env
 from gymnast.measure.limits import metric_limits
-from gymnast.play.session import PlayOptions, play
+from gymnast.play.request import PlayRequest
+from gymnast.play.session import play
 from gymnast.runs import checkpoint
 from gymnast.shaping.cartpole import EDGE
 from gymnast.spaces.observations import BoxObs
@@ -132,7 +133,7 @@ def test_check_compares_observations_with_the_declared_ranges():
 def test_a_narration_includes_the_last_action(monkeypatch: pytest.MonkeyPatch):
     hide_display(monkeypatch)
     said: list[str] = []
-    options = PlayOptions("random", seed=1, step_by_step=True)
+    options = PlayRequest("CartPole-v1", "random", seed=1, step_by_step=True)
     cfg = resolve("CartPole-v1", {"env.previous_actions": 1}).config
     play(cfg, None, options, echo=said.append, ask=lambda _: "", on_episode_end=lambda _: None)
     chosen = next(text for text in said if text.startswith("  push")).strip()
