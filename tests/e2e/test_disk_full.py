@@ -56,6 +56,6 @@ def test_a_full_disk_ends_training_with_a_checkpoint_and_it_resumes_with_more_sp
     assert "Traceback" not in done.stderr
     assert full["status"] == "failed"
     assert "No space left" in full["reason"]
-    assert 0 < full["checkpoints"]["latest"]["step"] <= full["env_steps"] < 20_000
+    assert 0 < full["checkpoints"]["latest"]["step"] <= full["clocks"]["env_steps"] < 20_000
     assert later["status"] == "finished"
-    assert later["env_steps"] == 20_000
+    assert later["clocks"]["env_steps"] == 20_000

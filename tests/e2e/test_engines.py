@@ -75,7 +75,7 @@ def test_if_torch_is_needed_but_cannot_be_imported_no_run_is_created(place: With
 
 def test_a_run_is_resumed_without_torch(place: WithoutTorch):
     place.succeed("resume", "@last", "--set", "stop.env_steps=1024")
-    (run,) = json.loads(place.succeed("runs", "--json"))["runs"]
+    run = json.loads(place.succeed("show", "@last", "--json"))
     assert run["clocks"]["env_steps"] == 1024
     assert run["engine"].startswith("native")
 

@@ -22,6 +22,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
     ],
 )
 def test_a_stored_result_can_be_reproduced(preset: str, tmp_path: Path):
-    verdict = run_json(tmp_path, "reproduce", preset, "--seeds", "2", "--jobs", "2")
-    assert verdict["holds"], verdict
-    assert verdict["now"]["solved"] == 2
+    result = run_json(tmp_path, "reproduce", preset, "--seeds", "2", "--jobs", "2")
+    assert result["comparison"]["holds"], result
+    assert result["now"]["solved"] == 2
