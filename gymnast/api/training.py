@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -211,8 +210,7 @@ def _check(request: TrainRequest, directory: Path, pinned: Sequence[str]) -> Pre
         Preflight,
         title=f"check {request.target}",
     )
-    task.watch(on_output=lambda text: print(text, end="", file=sys.stderr))
-    return task.result()
+    return task.finish()
 
 
 def _group_line(seeds: Sequence[int], names: Sequence[str], jobs: int) -> str:

@@ -28,10 +28,4 @@ def wait_for(
             if update.total:
                 bar(update.done, update.total)
 
-        try:
-            task.watch(show, lambda text: click.echo(text, err=True, nl=False))
-        except BaseException:
-            task.cancel()
-            task.wait()
-            raise
-    return task.result()
+        return task.finish(show, lambda text: click.echo(text, err=True, nl=False))

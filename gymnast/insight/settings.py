@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 
 from gymnast.config.config import Config
@@ -41,9 +40,8 @@ def settings_of_environment(
     resolved, note = resolve(name, overrides), ""
     if resolved.space_defaults:
         try:
-            task = look_up_spaces(name, overrides)
-            task.watch(on_output=lambda text: print(text, end="", file=sys.stderr))
-            resolved = resolve_with(task.result(), overrides)
+            found = look_up_spaces(name, overrides).finish()
+            resolved = resolve_with(found, overrides)
         except NotInstalled as problem:
             note = f"\nwithout the defaults for its spaces: {problem.message} ({problem.fix})"
         except EnvError as problem:

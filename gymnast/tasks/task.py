@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import deque
@@ -55,6 +56,10 @@ class TaskInfo:
     """Seconds after the start of its process at which it is stopped; None: no limit."""
     failure: Failure | None
     """The reason why it has no result; None unless it ended without one."""
+
+
+def _print_to_stderr(text: str) -> None:
+    print(text, end="", file=sys.stderr)
 
 
 class Task(Generic[T_co]):
@@ -165,6 +170,22 @@ class Task(Generic[T_co]):
                 on_output(text)
             for update in new:
                 on_progress(update)
+
+    def finish(
+        self,
+        on_progress: Callable[[TaskProgress], None] = lambda _: None,
+        on_output: Callable[[str], None] = _print_to_stderr,
+    ) -> T_co:
+        """Waits for the end of the task like `watch`, and returns its result or raises the GymnastError that
+        ended it. If waiting is interrupted, as by Ctrl-C, the task is cancelled first, and everything that
+        it started has ended."""
+        try:
+            self.watch(on_progress, on_output)
+        except BaseException:
+            self.cancel()
+            self.wait()
+            raise
+        return self.result()
 
     # what the runner calls
 

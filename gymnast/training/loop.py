@@ -38,7 +38,6 @@ from gymnast.training.lifecycle.stop import (
     limit_to_budget,
     rollout_stop_reason,
 )
-from gymnast.training.lifecycle.unused_settings import UNUSED_SETTING, unused_settings
 from gymnast.training.live.commands import POLL_SECONDS, Answer, Commands, one_line, refuse
 from gymnast.training.live.fault_reports import FaultReports
 from gymnast.training.live.interrupts import Interrupts
@@ -465,8 +464,7 @@ class Loop:
         reason = self.change_settings(answer.changes, answer.event, **answer.detail)
         s.applied_commands.append(str(answer.detail["id"]))
         keys = [change["key"] for change in answer.changes]
-        for key, why in unused_settings(keys, s.cfg, s.collector):
-            self.writer.event(UNUSED_SETTING, key=key, why=why)
+        self.writer.unused_settings(keys, s.cfg, s.collector)
         return reason
 
     def change_settings(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gymnast.clock import Clock
@@ -15,6 +15,7 @@ from gymnast.metrics.recorder import Recorder
 from gymnast.metrics.specs import run_metrics
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
+from gymnast.training.lifecycle.unused_settings import unused_settings
 from gymnast.training.live.settings import alert_settings
 
 REPORT_SECONDS = 2.0
@@ -54,6 +55,12 @@ class RunWriter:
     def live_settings(self, live: Mapping[str, object]) -> None:
         """Writes the live changes (dotted key -> plain value) to run.json."""
         self.run.update(clocks=self.clock.counters(), live=dict(live))
+
+    def unused_settings(self, keys: Iterable[str], cfg: Config, collector: Collector) -> None:
+        """Writes an event for each of these settings that has no effect with this config and these
+        environments."""
+        for key, why in unused_settings(keys, cfg, collector):
+            self.event("setting without effect", key=key, why=why)
 
     def adopt_settings(self, cfg: Config, collector: Collector) -> None:
         """Lets metrics and alerts follow changed settings: the declared bounds of metrics and the advice of

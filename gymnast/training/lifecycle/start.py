@@ -43,7 +43,6 @@ from gymnast.training.lifecycle.debug import single_process_config, start_debugg
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.slurm import requeue
 from gymnast.training.lifecycle.summary import end_text
-from gymnast.training.lifecycle.unused_settings import UNUSED_SETTING, unused_settings
 from gymnast.training.live.commands import Commands
 from gymnast.training.live.interrupts import CLEANUP_SECONDS, Interrupts
 from gymnast.training.live.keys import KeyListener
@@ -125,8 +124,7 @@ class OpenRun:
         """Records an event for each of these settings that has no effect in this run and, for a session with
         --debug, which settings of the config `debugged` it replaces."""
         session = self.session
-        for key, why in unused_settings(changed_keys, session.cfg, session.collector):
-            self.writer.event(UNUSED_SETTING, key=key, why=why)
+        self.writer.unused_settings(changed_keys, session.cfg, session.collector)
         if debugged is not None:
             policies = [learner.policy for learner in session.learners.values()]
             self.writer.event("debugging", changes=start_debugging(debugged, policies))

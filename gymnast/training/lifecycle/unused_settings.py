@@ -18,9 +18,6 @@ from gymnast.spaces.observations import (
 )
 from gymnast.training.live.settings import Settings
 
-UNUSED_SETTING = "setting without effect"
-"""Kind of the event for a setting that changes nothing in this run."""
-
 
 def unused_settings(
     keys: Iterable[str], cfg: Config, collector: Collector

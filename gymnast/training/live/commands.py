@@ -84,9 +84,7 @@ class Commands:
     def answer(self, command: Command | InvalidCommand, settings: Settings, clock: Clock) -> Answer:
         """Decides what the run does about a command. A `set` is refused as a whole if one of its assignments
         is not allowed."""
-        if isinstance(command, InvalidCommand):
-            return refuse(command, command.reason)
-        if command.id in self._stale:
+        if isinstance(command, InvalidCommand) or command.id in self._stale:
             return refuse(command, "it was for an earlier attempt")
         sender: dict[str, object] = {"id": command.id, "by": command.by}
         match command.kind:
@@ -134,9 +132,10 @@ _EVENTS = {
 
 
 def refuse(command: Command | InvalidCommand, why: str) -> Answer:
-    """Returns the answer that the command is refused, and the reason."""
+    """Returns the answer that the command is refused, and the reason: a file that is no command has its own,
+    instead of `why`."""
     if isinstance(command, InvalidCommand):
-        return Answer(REFUSED, {"file": command.file.name, "why": why})
+        return Answer(REFUSED, {"file": command.file.name, "why": command.reason})
     detail = {"id": command.id, "by": command.by, "command": command.kind, "why": why}
     assignments = {"assignments": command.assignments} if command.assignments else {}
     return Answer(REFUSED, {**detail, **assignments})
