@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gymnast.api.overrides import Overrides, parse_overrides
 from gymnast.runs import store
 from gymnast.runs.store import RunsDir
 
@@ -69,18 +70,17 @@ class FormattedFile:
 
 def config_show(
     name: str,
-    overrides: Mapping[str, object] | Sequence[str] = (),
+    overrides: Overrides = (),
     *,
     runs_dir: RunsDir = None,
 ) -> Settings:
     """Returns the settings of a run, a preset or an environment, and where each value came from.
     `overrides`: dotted key -> value, or KEY=VALUE texts as with --set, applied to these settings."""
-    from gymnast.config.resolve import parse_assignment
     from gymnast.config.serialize import flat_values, to_plain
 
-    if not isinstance(overrides, Mapping):
-        overrides = dict(map(parse_assignment, overrides))
-    title, config, provenance = _settings(name, overrides, store.runs_dir(runs_dir))
+    title, config, provenance = _settings(
+        name, parse_overrides(overrides), store.runs_dir(runs_dir)
+    )
     return Settings(title, to_plain(config), flat_values(config), provenance)
 
 

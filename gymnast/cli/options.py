@@ -39,6 +39,6 @@ def echo_json(value: object) -> None:
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, object]:
     """Returns the values of --set, `KEY=VALUE` each, as dotted key -> value."""
-    from gymnast.api.foreground import parse_overrides
+    from gymnast.api.overrides import parse_overrides
 
     return parse_overrides(assignments)
