@@ -1,4 +1,5 @@
 /** The state of the Compare page, which is the query of its URL: reading it restores the whole view. */
+import { pathWith } from "../../app/paths";
 
 /** How the chosen runs are put together: all seeds of a group, all runs of a variant, or every run alone. */
 export type Grouping = "seed" | "variant" | "none";
@@ -58,22 +59,17 @@ export function parseView(params: URLSearchParams): CompareView {
 /** Returns the path of the page with this view; defaults are left out. */
 export function viewPath(view: CompareView): string {
   const zoom = view.zoom ? `${view.zoom.low}~${view.zoom.high}` : "";
-  const pairs: [string, string][] = [
-    ["runs", joinList(view.refs)],
-    ["x", view.x === DEFAULT_X ? "" : view.x],
-    ["metrics", joinList(view.metrics)],
-    ["group", view.grouping === "seed" ? "" : view.grouping],
-    ["smoothing", view.smoothing > 0 ? String(view.smoothing) : ""],
-    ["log", view.log ? "1" : ""],
-    ["hidden", joinList(view.hidden)],
-    ["baseline", view.baseline],
-    ["zoom", zoom],
-  ];
-  const query = pairs
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name}=${readable(value)}`)
-    .join("&");
-  return query === "" ? "/compare" : `/compare?${query}`;
+  return pathWith("/compare", {
+    runs: joinList(view.refs),
+    x: view.x === DEFAULT_X ? "" : view.x,
+    metrics: joinList(view.metrics),
+    group: view.grouping === "seed" ? "" : view.grouping,
+    smoothing: view.smoothing > 0 ? view.smoothing : "",
+    log: view.log ? "1" : "",
+    hidden: joinList(view.hidden),
+    baseline: view.baseline,
+    zoom,
+  });
 }
 
 function parseZoom(text: string | null): CompareView["zoom"] {
@@ -92,11 +88,6 @@ function splitList(text: string | null): string[] {
     .split(",")
     .filter((item) => item !== "")
     .map((item) => item.replace(/%2C/gi, ",").replace(/%25/g, "%"));
-}
-
-/** Escapes a value for a query, except for characters that are safe there and make links readable. */
-function readable(value: string): string {
-  return encodeURIComponent(value).replace(/%(2C|3A|2F|40|7E)/gi, decodeURIComponent);
 }
 
 function unique(items: readonly string[]): string[] {

@@ -1,0 +1,36 @@
+/** The table of a comparison as CSV, with all digits. */
+import type { Comparison } from "../../api/types";
+import { COLUMNS, type SideResult } from "./results";
+
+/** Columns that have an interval in some row, next to their value. */
+const WITH_INTERVAL = new Set(["iqm", "probability", "final", "area", "steps"]);
+
+export function tableCsv(rows: readonly SideResult[]): string {
+  const head = ["side", "runs"];
+  for (const { id } of COLUMNS) head.push(id, ...(WITH_INTERVAL.has(id) ? [`${id}_low`, `${id}_high`] : []));
+  const lines = rows.map((row) => {
+    const cells = [row.side.label, row.side.runs.join(" ")];
+    for (const { id } of COLUMNS) {
+      const { value, low, high } = row.cells[id];
+      cells.push(text(value), ...(WITH_INTERVAL.has(id) ? [text(low), text(high)] : []));
+    }
+    return cells;
+  });
+  return csv([head, ...lines]);
+}
+
+export function configCsv(comparison: Comparison, names: readonly string[]): string {
+  return csv([["setting", ...names], ...comparison.config.map((entry) => [entry.key, ...entry.values.map(String)])]);
+}
+
+export function csv(lines: readonly (readonly string[])[]): string {
+  return lines.map((cells) => cells.map(quoted).join(",")).join("\n") + "\n";
+}
+
+function text(value: number | null): string {
+  return value === null ? "" : String(value);
+}
+
+function quoted(cell: string): string {
+  return /[",\n\r]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell;
+}

@@ -1,0 +1,5 @@
+import type { PageProps } from "../../app/pages";
+
+export default function ComparePage(_: PageProps) {
+  return <h1>Compare</h1>;
+}

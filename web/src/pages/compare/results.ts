@@ -1,0 +1,133 @@
+/** The table of a comparison: one row per side, from the record of `compare`. */
+import type { ComparedGroup, ComparedRun, Comparison, Improvement } from "../../api/types";
+import { judge, UNKNOWN, type Direction, type Estimate, type Judgment } from "./judgment";
+import type { Side } from "./sides";
+import { improvementOver } from "./verdict";
+
+export type ColumnId = "final" | "best" | "area" | "steps" | "seconds" | "iqm" | "probability" | "n";
+
+export interface Column {
+  id: ColumnId;
+  title: string;
+  better: Direction;
+  help: string;
+}
+
+export const COLUMNS: readonly Column[] = [
+  { id: "iqm", title: "IQM", better: "higher", help: "Interquartile mean of the final scores over seeds, with its 95 % stratified-bootstrap interval." },
+  { id: "probability", title: "P(better)", better: "", help: "Probability that a seed of this side scores more than one of the baseline, with its 95 % interval." },
+  { id: "final", title: "final", better: "higher", help: "Final score; for a group, the mean over seeds. Interval: 95 %, over episodes for a run and over seeds for a group." },
+  { id: "best", title: "best", better: "higher", help: "Highest evaluation return; for a group, the mean over seeds." },
+  { id: "area", title: "area", better: "higher", help: "Mean height of the evaluation curve over the range that all curves cover." },
+  { id: "steps", title: "steps to goal", better: "lower", help: "Env steps until the lower bound of an evaluation reached the threshold; for a group, the mean over the seeds that reached it." },
+  { id: "seconds", title: "time to goal", better: "lower", help: "Training time until the lower bound of an evaluation reached the threshold; for a group, the mean over the seeds that reached it." },
+  { id: "n", title: "n", better: "", help: "Number of seeds with a final score." },
+];
+
+export interface SideResult {
+  side: Side;
+  cells: Record<ColumnId, Estimate>;
+  judgments: Record<ColumnId, Judgment>;
+  /** Number of seeds that reached the threshold. */
+  reached: number;
+  improvement: Improvement | null;
+}
+
+const NONE: Estimate = { value: null, low: null, high: null };
+
+/** Returns the rows of the table in the order of `sides`. `baseline`: reference of the side to compare with. */
+export function sideResults(comparison: Comparison, sides: readonly Side[], baseline: string): SideResult[] {
+  const runs = new Map(comparison.runs.map((run) => [run.id, run]));
+  const groups = new Map(comparison.groups.map((group) => [group.name, group]));
+  const rows = sides.map((side) => {
+    const members = side.runs.flatMap((id) => runs.get(id) ?? []);
+    const improvement = side.ref === baseline ? null : improvementOver(comparison.improvements, side.ref, baseline);
+    const cells = cellsOf(side, members, groups.get(side.ref) ?? null, improvement);
+    return { side, cells, reached: known(members.map((run) => run.learning?.steps_to_threshold)).length, improvement };
+  });
+  const reference = rows.find((row) => row.side.ref === baseline);
+  return rows.map((row) => ({ ...row, judgments: judgmentsOf(row, reference) }));
+}
+
+/** Returns the rows ordered by a column; rows without a value come last in both directions. */
+export function sortResults(rows: readonly SideResult[], column: ColumnId | "name", descending: boolean): SideResult[] {
+  const sign = descending ? -1 : 1;
+  return [...rows].sort((a, b) => {
+    if (column === "name") return sign * a.side.label.localeCompare(b.side.label, "en", { numeric: true });
+    const [left, right] = [a.cells[column].value, b.cells[column].value];
+    const missing = Number(isMissing(left)) - Number(isMissing(right));
+    return missing !== 0 || left === null || right === null || isMissing(left) ? missing : sign * (left - right);
+  });
+}
+
+function cellsOf(
+  side: Side,
+  members: readonly ComparedRun[],
+  group: ComparedGroup | null,
+  improvement: Improvement | null,
+): Record<ColumnId, Estimate> {
+  const probability = improvement
+    ? { value: improvement.probability, low: improvement.low, high: improvement.high }
+    : NONE;
+  const only = members[0];
+  if (side.runs.length === 1 && only) {
+    return {
+      final: { value: only.final, low: finite(only.score?.low), high: finite(only.score?.high) },
+      best: exact(only.best),
+      area: exact(only.area),
+      steps: exact(only.learning?.steps_to_threshold),
+      seconds: exact(only.learning?.seconds_to_threshold),
+      iqm: group?.iqm ? interval(group.iqm) : NONE,
+      probability,
+      n: exact(only.final === null ? 0 : 1),
+    };
+  }
+  return {
+    final: interval(group?.score),
+    best: exact(mean(known(members.map((run) => run.best)))),
+    area: interval(group?.area),
+    steps: interval(group?.steps_to_threshold),
+    seconds: exact(mean(known(members.map((run) => run.learning?.seconds_to_threshold)))),
+    iqm: interval(group?.iqm),
+    probability,
+    n: exact(group?.scored ?? 0),
+  };
+}
+
+function judgmentsOf(
+  row: Omit<SideResult, "judgments">,
+  reference: Omit<SideResult, "judgments"> | undefined,
+): Record<ColumnId, Judgment> {
+  const judgments = {} as Record<ColumnId, Judgment>;
+  for (const { id, better } of COLUMNS) {
+    // The bootstrap tests the difference of the IQMs itself, which is sharper than comparing two intervals.
+    const tested = id === "iqm" ? (row.improvement?.exceeds_noise ?? null) : null;
+    const isReference = !reference || reference.side.ref === row.side.ref;
+    judgments[id] = isReference ? UNKNOWN : judge(row.cells[id], reference.cells[id], better, tested);
+  }
+  return judgments;
+}
+
+function interval(value: { mean: number; low: number | null; high: number | null } | null | undefined): Estimate {
+  return value ? { value: value.mean, low: finite(value.low), high: finite(value.high) } : NONE;
+}
+
+function exact(value: number | null | undefined): Estimate {
+  return { value: value ?? null, low: null, high: null };
+}
+
+function finite(value: number | null | undefined): number | null {
+  return value !== null && value !== undefined && Number.isFinite(value) ? value : null;
+}
+
+function known(values: readonly (number | null | undefined)[]): number[] {
+  return values.filter((value): value is number => value !== null && value !== undefined);
+}
+
+function mean(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function isMissing(value: number | null): boolean {
+  return value === null || Number.isNaN(value);
+}

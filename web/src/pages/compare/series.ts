@@ -1,0 +1,83 @@
+/** The lines of one chart of the comparison, from the curves of the runs and the means over seeds. */
+import type { MetricCurves, MetricSeries, SeedCurves } from "../../api/types";
+import type { LineSeries } from "../../chart/LineChart";
+import type { Side } from "./sides";
+
+/** Number of values per array that one answer may have: three arrays of these are below 1 MB. */
+const MAX_VALUES = 38_000;
+const MIN_POINTS = 60;
+const MAX_POINTS = 800;
+
+/** Returns how many points per run to ask for: about one per pixel, fewer if there are many runs. */
+export function pointsPerRun(runs: number, width: number): number {
+  const wanted = Math.min(Math.round(width), MAX_POINTS, Math.floor(MAX_VALUES / Math.max(runs, 1)));
+  return Math.max(wanted, MIN_POINTS);
+}
+
+export interface Drawing {
+  key: string;
+  sides: readonly Side[];
+  hidden: ReadonlySet<string>;
+  /** The side that the pointer is on; empty for none. */
+  highlighted: string;
+  color: (ref: string) => string;
+  dash: (ref: string) => number[] | undefined;
+  /** The name of a run. */
+  nameOf: (run: string) => string;
+}
+
+/** Returns the series of a chart, those in front last. A group is its mean with a band, with its seeds faint
+ * behind it; without a mean over seeds, such as while it is loading, only the seeds are drawn. */
+export function chartSeries(
+  drawing: Drawing,
+  curves: MetricCurves | undefined,
+  seeds: SeedCurves | undefined,
+): LineSeries[] {
+  const byRun = new Map<string, MetricSeries>();
+  for (const series of curves?.series ?? []) if (series.key === drawing.key) byRun.set(series.run, series);
+  const behind: LineSeries[] = [];
+  const front: LineSeries[] = [];
+  for (const side of orderedSides(drawing)) {
+    const color = drawing.color(side.ref);
+    const isBack = drawing.highlighted !== "" && drawing.highlighted !== side.ref;
+    const isGroup = side.runs.length > 1;
+    for (const id of side.runs) {
+      const series = byRun.get(id);
+      if (!series) continue;
+      const line: LineSeries = {
+        key: isGroup ? `${side.ref}/${id}` : side.ref,
+        label: drawing.nameOf(id),
+        color,
+        dash: drawing.dash(side.ref),
+        x: series.x,
+        y: series.mean,
+      };
+      if (isGroup) behind.push({ ...line, faint: true });
+      else if (isBack) front.push({ ...line, faint: true });
+      else front.push(isReduced(series) ? { ...line, low: series.low, high: series.high } : line);
+    }
+    const mean = seeds?.groups.find((group) => group.name === side.ref)?.series.find((one) => one.key === drawing.key);
+    if (!isGroup || !mean || mean.x.length === 0) continue;
+    const line: LineSeries = { key: side.ref, label: side.label, color, dash: drawing.dash(side.ref), x: mean.x, y: mean.mean };
+    front.push(isBack ? { ...line, faint: true } : { ...line, low: mean.low, high: mean.high });
+  }
+  return [...behind, ...front];
+}
+
+/** Returns the side that a line of the chart belongs to; null if there is none. */
+export function sideOfLine(key: string | null, sides: readonly Side[]): Side | null {
+  if (key === null) return null;
+  return sides.find((side) => side.ref === key || side.runs.some((id) => key === `${side.ref}/${id}`)) ?? null;
+}
+
+/** Returns the visible sides with the highlighted one last, which is in front. */
+function orderedSides(drawing: Drawing): Side[] {
+  const visible = drawing.sides.filter((side) => !drawing.hidden.has(side.ref));
+  const first = visible.filter((side) => side.ref !== drawing.highlighted);
+  return [...first, ...visible.filter((side) => side.ref === drawing.highlighted)];
+}
+
+function isReduced(series: MetricSeries): boolean {
+  for (let i = 0; i < series.mean.length; i++) if (series.low[i] !== series.high[i] && series.low[i] === series.low[i]) return true;
+  return false;
+}

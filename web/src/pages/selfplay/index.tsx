@@ -1,0 +1,5 @@
+import type { PageProps } from "../../app/pages";
+
+export default function SelfPlayPage(_: PageProps) {
+  return <h1>SelfPlay</h1>;
+}

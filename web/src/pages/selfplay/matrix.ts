@@ -1,0 +1,73 @@
+/** The cross-play matrix on the page: labels of players, texts and colors of cells. */
+import type { CrossPlayCell, CrossPlayReport } from "../../api/types";
+
+/** Returns a short name: `step:1200000` -> `1.2M`, `scripted:weak` -> `weak`. */
+export function playerLabel(name: string): string {
+  if (isPolicy(name)) {
+    const steps = Number(name.replace(/^step:/, ""));
+    return shortCount(steps);
+  }
+  return name.replace(/^scripted:/, "");
+}
+
+/** Returns the name in words: `policy at 1,200,000 env steps`, `scripted opponent weak`. */
+export function playerText(name: string): string {
+  if (isPolicy(name)) return `policy at ${Number(name.replace(/^step:/, "")).toLocaleString("en-US")} env steps`;
+  return name.startsWith("scripted:") ? `scripted opponent ${name.slice("scripted:".length)}` : name;
+}
+
+/** Returns whether a player is a policy of the run, named by its env steps. */
+export function isPolicy(name: string): boolean {
+  return /^(step:)?\d+$/.test(name);
+}
+
+/** Returns a win rate in percent; a dash without known outcomes. */
+export function cellLabel(cell: CrossPlayCell): string {
+  return cell.rate === null ? "–" : String(Math.round(cell.rate * 100));
+}
+
+/** Returns everything about a cell in words, with all digits of the record. */
+export function cellText(report: CrossPlayReport, row: number, column: number): string {
+  const cell = report.cells[row]?.[column];
+  if (!cell) return "";
+  const pair = `${report.row_role} ${playerText(report.rows[row]!)} against ${report.column_role} ${playerText(report.columns[column]!)}`;
+  const unknown = cell.unknown > 0 ? `, and ${cell.unknown} with an unknown outcome` : "";
+  if (cell.rate === null) return `${pair}: no match with a known outcome${unknown}`;
+  return `${pair}: win rate of ${report.row_role} ${cell.rate} [${cell.low}, ${cell.high}], ${cell.matches} matches${unknown}`;
+}
+
+/** The color of a cell: its side and how strong it is, 0 to 1. The rate decides; even is no color. */
+export function cellShade(cell: CrossPlayCell): { side: "row" | "column" | "even"; strength: number } {
+  if (cell.rate === null || cell.rate === 0.5) return { side: "even", strength: 0 };
+  const distance = Math.abs(cell.rate - 0.5) * 2;
+  return { side: cell.rate > 0.5 ? "row" : "column", strength: Math.min(distance, 1) };
+}
+
+/** Returns whether the interval of a win rate excludes an even match. */
+export function isDecided(cell: CrossPlayCell): boolean {
+  return cell.rate !== null && (cell.low > 0.5 || cell.high < 0.5);
+}
+
+/** Returns the mean win rate of each row over its columns, null for a row without matches. */
+export function rowMeans(report: CrossPlayReport): (number | null)[] {
+  return report.cells.map((cells) => {
+    const rates = cells.flatMap((cell) => (cell.rate === null ? [] : [cell.rate]));
+    return rates.length === 0 ? null : rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
+  });
+}
+
+/** Returns the number of matches in the matrix, by whether their outcome is known. */
+export function matchTotals(report: CrossPlayReport): { known: number; unknown: number } {
+  const cells = report.cells.flat();
+  return {
+    known: cells.reduce((sum, cell) => sum + cell.matches, 0),
+    unknown: cells.reduce((sum, cell) => sum + cell.unknown, 0),
+  };
+}
+
+function shortCount(value: number): string {
+  for (const [size, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]] as const) {
+    if (value >= size) return `${Number((value / size).toPrecision(3))}${unit}`;
+  }
+  return String(value);
+}
