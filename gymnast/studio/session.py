@@ -1,0 +1,163 @@
+"""Signing in: a one-time token from the terminal is exchanged for a cookie."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gymnast.errors import Failure
+from gymnast.studio.answers import failure_answer, json_answer
+from gymnast.studio.options import StudioOptions
+
+MAX_AGE_SECONDS = 90 * 24 * 3600
+"""How long a browser stays signed in."""
+
+
+@dataclass(frozen=True)
+class SessionInfo:
+    """What a page needs to know about the server."""
+
+    signed_in: bool
+    """Whether this browser has signed in."""
+    version: str
+    """Version of gymnast."""
+    read_only: bool = False
+    """Whether operations that change something are refused; False if not signed in."""
+    allow_code: bool = False
+    """Whether `py:` environments and `policy.module` may be used; False if not signed in."""
+    runs_dir: str = ""
+    """The runs directory; empty if not signed in."""
+
+
+class Sessions:
+    """One-time tokens, and the signed values that browsers keep as a cookie.
+
+    A value is valid for the runs directory and the rights of the server that issued it, also after the server
+    was restarted: it is signed with a secret that only the user can read."""
+
+    def __init__(
+        self, options: StudioOptions, secret: bytes, announce: Callable[[str], None]
+    ) -> None:
+        self._key = hmac.new(secret, _scope(options).encode(), sha256).digest()
+        self._announce = announce
+        self._prefix = options.prefix
+        self.token = secrets.token_urlsafe(32)
+        """The token of the current link."""
+        self.cookie = f"gymnast-{self._sign('name')[:12]}"
+        """Name of the cookie. Browsers share cookies between ports, so that each scope has its own name."""
+
+    def issue(self) -> str:
+        """Returns a new signed value."""
+        nonce = secrets.token_urlsafe(16)
+        return f"{nonce}.{self._sign(nonce)}"
+
+    def exchange(self, token: str) -> str | None:
+        """Returns a signed value for the current one-time token, which becomes invalid, and announces the
+        next token; None if it is another token."""
+        if not _equal(token, self.token):
+            return None
+        self.token = secrets.token_urlsafe(32)
+        self._announce(self.token)
+        return self.issue()
+
+    def is_signed_in(self, request: Request) -> bool:
+        """Returns whether a request has a valid cookie, or a valid value or the current token as Bearer."""
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self._is_valid(bearer) or _equal(bearer, self.token)
+        return self._is_valid(request.cookies.get(self.cookie, ""))
+
+    def refusal(self) -> Failure:
+        return Failure(
+            "unauthorized",
+            "this browser has not signed in",
+            fix="open the link that `gymnast studio` printed in the terminal",
+        )
+
+    def sign_in(self, response: Response, value: str) -> None:
+        response.set_cookie(
+            self.cookie,
+            value,
+            max_age=MAX_AGE_SECONDS,
+            path=self._prefix,
+            httponly=True,
+            samesite="strict",
+        )
+
+    def _is_valid(self, value: str) -> bool:
+        nonce, _, signature = value.partition(".")
+        return bool(nonce) and _equal(signature, self._sign(nonce))
+
+    def _sign(self, text: str) -> str:
+        return hmac.new(self._key, text.encode(), sha256).hexdigest()
+
+
+def session_routes(options: StudioOptions, sessions: Sessions) -> list[Route]:
+    """Returns the routes of /api/session: who am I, and signing in."""
+    number = version("gymnast")
+
+    def info() -> SessionInfo:
+        return SessionInfo(
+            True, number, options.read_only, options.allow_code, str(options.runs_dir.absolute())
+        )
+
+    async def read(request: Request) -> Response:
+        return json_answer(info() if sessions.is_signed_in(request) else SessionInfo(False, number))
+
+    async def sign_in(request: Request) -> Response:
+        try:
+            body = await request.json()
+            token = body["token"]
+        except (ValueError, KeyError, TypeError):
+            return failure_answer(Failure("usage", 'the body must be {"token": "..."}'))
+        value = sessions.exchange(str(token))
+        if value is None:
+            return failure_answer(
+                Failure(
+                    "unauthorized",
+                    "this link was used before, or belongs to another server",
+                    fix="open the newest link in the terminal of `gymnast studio`",
+                )
+            )
+        response = json_answer(info())
+        sessions.sign_in(response, value)
+        return response
+
+    return [
+        Route("/api/session", read, methods=["GET"]),
+        Route("/api/session", sign_in, methods=["POST"]),
+    ]
+
+
+def user_secret() -> bytes:
+    """Returns the secret of this user, stored in the state directory, where only the user can read it;
+    creates it if there is none."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    file = Path(state) / "gymnast" / "studio-secret"
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return file.read_bytes()
+    with open(handle, "wb") as new:
+        new.write(secrets.token_bytes(32))
+    return file.read_bytes()
+
+
+def _scope(options: StudioOptions) -> str:
+    rights = "read" if options.read_only else "code" if options.allow_code else "change"
+    return f"{options.runs_dir.resolve()}\n{rights}"
+
+
+def _equal(a: str, b: str) -> bool:
+    return hmac.compare_digest(a.encode(), b.encode())
