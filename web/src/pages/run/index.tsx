@@ -1,0 +1,5 @@
+import type { PageProps } from "../../app/pages";
+
+export default function RunPage(_: PageProps) {
+  return <h1>Run</h1>;
+}
