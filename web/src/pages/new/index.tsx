@@ -1,0 +1,5 @@
+import type { PageProps } from "../../app/pages";
+
+export default function NewRunPage(_: PageProps) {
+  return <h1>NewRun</h1>;
+}
