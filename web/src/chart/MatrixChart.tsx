@@ -1,0 +1,5 @@
+import type { MatrixChartProps } from "./types";
+
+export function MatrixChart(props: MatrixChartProps) {
+  return <section class="chart" aria-label={props.title} />;
+}
