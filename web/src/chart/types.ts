@@ -66,6 +66,10 @@ export interface LineChartProps extends ChartProps {
   smoothing?: number | undefined;
   /** Digits of values in the legend; 3 if missing. */
   digits?: number | undefined;
+  /** Keys of the series that stand out, such as the run that the pointer is on in a table; the others are pale. */
+  highlighted?: ReadonlySet<string> | undefined;
+  /** Called with the key of the line next to the pointer; null if there is none. */
+  onHover?: ((key: string | null) => void) | undefined;
 }
 
 export interface StackedChartProps extends ChartProps {

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Comparison } from "../../api/types";
 import { configCsv, tableCsv } from "./export";
+import type { Estimate } from "./judgment";
 import { COLUMNS, type SideResult } from "./results";
 
 describe("the table as CSV", () => {
   test("has every digit, and quotes names", () => {
-    const cells = Object.fromEntries(COLUMNS.map(({ id }) => [id, { value: null, low: null, high: null }]));
+    const cells: Record<string, Estimate> = Object.fromEntries(COLUMNS.map(({ id }) => [id, { value: null, low: null, high: null }]));
     cells["iqm"] = { value: 0.1 + 0.2, low: -1e-7, high: 1 / 3 };
     const row = { side: { ref: "g", label: 'wide, "deep"', runs: ["a", "b"], kind: "group" }, cells } as unknown as SideResult;
     const [head, line] = tableCsv([row]).trim().split("\n");

@@ -1,5 +1,6 @@
 /** The table of a comparison: one row per side, from the record of `compare`. */
 import type { ComparedGroup, ComparedRun, Comparison, Improvement } from "../../api/types";
+import { sortedBy } from "../../ui/sorting";
 import { judge, UNKNOWN, type Direction, type Estimate, type Judgment } from "./judgment";
 import type { Side } from "./sides";
 import { improvementOver } from "./verdict";
@@ -51,13 +52,7 @@ export function sideResults(comparison: Comparison, sides: readonly Side[], base
 
 /** Returns the rows ordered by a column; rows without a value come last in both directions. */
 export function sortResults(rows: readonly SideResult[], column: ColumnId | "name", descending: boolean): SideResult[] {
-  const sign = descending ? -1 : 1;
-  return [...rows].sort((a, b) => {
-    if (column === "name") return sign * a.side.label.localeCompare(b.side.label, "en", { numeric: true });
-    const [left, right] = [a.cells[column].value, b.cells[column].value];
-    const missing = Number(isMissing(left)) - Number(isMissing(right));
-    return missing !== 0 || left === null || right === null || isMissing(left) ? missing : sign * (left - right);
-  });
+  return sortedBy(rows, (row) => (column === "name" ? row.side.label : row.cells[column].value), descending);
 }
 
 function cellsOf(
@@ -126,8 +121,4 @@ function known(values: readonly (number | null | undefined)[]): number[] {
 
 function mean(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function isMissing(value: number | null): boolean {
-  return value === null || Number.isNaN(value);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { MetricCurves, SeedCurves } from "../../api/types";
-import { chartSeries, pointsPerRun, sideOfLine, type Drawing } from "./series";
+import { chartSeries, linesOf, pointsPerRun, sideOfLine, type Drawing } from "./series";
 import type { Side } from "./sides";
 
 const SIDES: Side[] = [
@@ -11,7 +11,6 @@ const DRAWING: Drawing = {
   key: "policy/kl",
   sides: SIDES,
   hidden: new Set(),
-  highlighted: "",
   color: (ref) => `color of ${ref}`,
   dash: () => undefined,
   nameOf: (id) => `name of ${id}`,
@@ -61,12 +60,9 @@ describe("the lines of a chart", () => {
     expect(chartSeries(DRAWING, undefined, undefined)).toEqual([]);
   });
 
-  test("of hidden sides are left out; the highlighted side is in front and the others faint", () => {
-    const hidden = chartSeries({ ...DRAWING, hidden: new Set(["base"]) }, CURVES, SEEDS);
-    expect(hidden.map((line) => line.key)).toEqual(["c0"]);
-    const lines = chartSeries({ ...DRAWING, highlighted: "base" }, CURVES, SEEDS);
-    expect(lines.at(-1)!.key).toBe("base");
-    expect(lines.find((line) => line.key === "c0")!.faint).toBe(true);
+  test("of hidden sides are left out", () => {
+    const lines = chartSeries({ ...DRAWING, hidden: new Set(["base"]) }, CURVES, SEEDS);
+    expect(lines.map((line) => line.key)).toEqual(["c0"]);
   });
 
   test("belong to a side", () => {
@@ -74,6 +70,8 @@ describe("the lines of a chart", () => {
     expect(sideOfLine("c0", SIDES)!.ref).toBe("c0");
     expect(sideOfLine("base/c0", SIDES)).toBeNull();
     expect(sideOfLine(null, SIDES)).toBeNull();
+    for (const side of SIDES) for (const line of linesOf(side.ref, SIDES)!) expect(sideOfLine(line, SIDES)).toBe(side);
+    expect(linesOf("", SIDES)).toBeUndefined();
   });
 });
 

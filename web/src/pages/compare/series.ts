@@ -18,8 +18,6 @@ export interface Drawing {
   key: string;
   sides: readonly Side[];
   hidden: ReadonlySet<string>;
-  /** The side that the pointer is on; empty for none. */
-  highlighted: string;
   color: (ref: string) => string;
   dash: (ref: string) => number[] | undefined;
   /** The name of a run. */
@@ -37,9 +35,9 @@ export function chartSeries(
   for (const series of curves?.series ?? []) if (series.key === drawing.key) byRun.set(series.run, series);
   const behind: LineSeries[] = [];
   const front: LineSeries[] = [];
-  for (const side of orderedSides(drawing)) {
+  for (const side of drawing.sides) {
+    if (drawing.hidden.has(side.ref)) continue;
     const color = drawing.color(side.ref);
-    const isBack = drawing.highlighted !== "" && drawing.highlighted !== side.ref;
     const isGroup = side.runs.length > 1;
     for (const id of side.runs) {
       const series = byRun.get(id);
@@ -53,13 +51,12 @@ export function chartSeries(
         y: series.mean,
       };
       if (isGroup) behind.push({ ...line, faint: true });
-      else if (isBack) front.push({ ...line, faint: true });
       else front.push(isReduced(series) ? { ...line, low: series.low, high: series.high } : line);
     }
     const mean = seeds?.groups.find((group) => group.name === side.ref)?.series.find((one) => one.key === drawing.key);
     if (!isGroup || !mean || mean.x.length === 0) continue;
     const line: LineSeries = { key: side.ref, label: side.label, color, dash: drawing.dash(side.ref), x: mean.x, y: mean.mean };
-    front.push(isBack ? { ...line, faint: true } : { ...line, low: mean.low, high: mean.high });
+    front.push({ ...line, low: mean.low, high: mean.high });
   }
   return [...behind, ...front];
 }
@@ -70,11 +67,10 @@ export function sideOfLine(key: string | null, sides: readonly Side[]): Side | n
   return sides.find((side) => side.ref === key || side.runs.some((id) => key === `${side.ref}/${id}`)) ?? null;
 }
 
-/** Returns the visible sides with the highlighted one last, which is in front. */
-function orderedSides(drawing: Drawing): Side[] {
-  const visible = drawing.sides.filter((side) => !drawing.hidden.has(side.ref));
-  const first = visible.filter((side) => side.ref !== drawing.highlighted);
-  return [...first, ...visible.filter((side) => side.ref === drawing.highlighted)];
+/** Returns the keys of the lines of a side; undefined if no side has this reference. */
+export function linesOf(ref: string, sides: readonly Side[]): ReadonlySet<string> | undefined {
+  const side = sides.find((one) => one.ref === ref);
+  return side && new Set([side.ref, ...side.runs.map((id) => `${side.ref}/${id}`)]);
 }
 
 function isReduced(series: MetricSeries): boolean {

@@ -1,18 +1,16 @@
 /** The cross-play matrix on the page: labels of players, texts and colors of cells. */
 import type { CrossPlayCell, CrossPlayReport } from "../../api/types";
+import { formatCount, formatShort } from "../../ui/numbers";
 
 /** Returns a short name: `step:1200000` -> `1.2M`, `scripted:weak` -> `weak`. */
 export function playerLabel(name: string): string {
-  if (isPolicy(name)) {
-    const steps = Number(name.replace(/^step:/, ""));
-    return shortCount(steps);
-  }
+  if (isPolicy(name)) return formatShort(Number(name.replace(/^step:/, "")));
   return name.replace(/^scripted:/, "");
 }
 
 /** Returns the name in words: `policy at 1,200,000 env steps`, `scripted opponent weak`. */
 export function playerText(name: string): string {
-  if (isPolicy(name)) return `policy at ${Number(name.replace(/^step:/, "")).toLocaleString("en-US")} env steps`;
+  if (isPolicy(name)) return `policy at ${formatCount(Number(name.replace(/^step:/, "")))} env steps`;
   return name.startsWith("scripted:") ? `scripted opponent ${name.slice("scripted:".length)}` : name;
 }
 
@@ -63,11 +61,4 @@ export function matchTotals(report: CrossPlayReport): { known: number; unknown: 
     known: cells.reduce((sum, cell) => sum + cell.matches, 0),
     unknown: cells.reduce((sum, cell) => sum + cell.unknown, 0),
   };
-}
-
-function shortCount(value: number): string {
-  for (const [size, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]] as const) {
-    if (value >= size) return `${Number((value / size).toPrecision(3))}${unit}`;
-  }
-  return String(value);
 }

@@ -1,0 +1,95 @@
+/** One chart of the comparison: a metric of all sides. */
+import { useMemo, useRef } from "preact/hooks";
+import type { MetricInfo, RunSummary } from "../../api/types";
+import { LineChart } from "../../chart/LineChart";
+import { clockLabel } from "../../ui/numbers";
+import { ErrorState, Loading } from "../../ui/states";
+import { keyTitle } from "./keys";
+import { chartSeries, linesOf, sideOfLine } from "./series";
+import type { Side } from "./sides";
+import type { SideStyles } from "./styles";
+import { useCurves } from "./useCurves";
+import { viewPath, type CompareView } from "./view";
+import { useSeen } from "./visible";
+
+const HEIGHT = 190;
+const WIDTH = 400;
+
+interface Props {
+  metric: string;
+  info: MetricInfo | null;
+  sides: readonly Side[];
+  runs: readonly RunSummary[];
+  styles: SideStyles;
+  view: CompareView;
+  highlighted: string;
+  onHighlight: (ref: string) => void;
+  onChange: (changes: Partial<CompareView>) => void;
+  /** Adds the charts of the same metric for each role or task. */
+  onSplit: (() => void) | undefined;
+  onRemove: (() => void) | undefined;
+}
+
+export function CompareChart(props: Props) {
+  const { metric, info, sides, runs, styles, view, highlighted } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const seen = useSeen(box);
+  const width = box.current?.clientWidth || WIDTH;
+  const { curves, seeds, error, retry } = useCurves(metric, sides, runs, view, width, seen.value);
+  const names = useMemo(() => new Map(runs.map((run) => [run.id, run.name || run.id])), [runs.map((run) => run.name).join("\n")]);
+  const series = useMemo(
+    () =>
+      chartSeries(
+        {
+          key: metric,
+          sides,
+          hidden: new Set(view.hidden),
+          color: styles.color,
+          dash: styles.dash,
+          nameOf: (id) => names.get(id) ?? id,
+        },
+        curves,
+        seeds,
+      ),
+    [metric, sides, view.hidden.join("\n"), styles, names, curves, seeds],
+  );
+  const isEmpty = curves !== undefined && curves.series.every((one) => one.key !== metric);
+  return (
+    <div ref={box} class="compare-chart" data-metric={metric}>
+      {error && !curves && <ErrorState error={error} retry={retry} height={HEIGHT} />}
+      {!error && !curves && <Loading what={keyTitle(metric)} height={HEIGHT + 40} />}
+      {curves && (
+        <LineChart
+          title={keyTitle(metric)}
+          unit={info?.unit}
+          help={info ?? undefined}
+          note={isEmpty ? "None of these runs recorded this metric." : undefined}
+          xLabel={clockLabel(view.x)}
+          series={series}
+          digits={info?.digits}
+          highlighted={linesOf(highlighted, sides)}
+          onHover={(key) => props.onHighlight(sideOfLine(key, sides)?.ref ?? "")}
+          log={view.log}
+          smoothing={view.smoothing}
+          sync="compare"
+          height={HEIGHT}
+          xRange={view.zoom ? [view.zoom.low, view.zoom.high] : undefined}
+          onZoom={(low, high) => props.onChange({ zoom: low === null || high === null ? null : { low, high } })}
+          link={viewPath({ ...view, metrics: [metric] })}
+        />
+      )}
+      <div class="compare-chart-actions">
+        {props.onSplit && (
+          <button type="button" class="link-button small" onClick={props.onSplit}>
+            per role or task
+          </button>
+        )}
+        {props.onRemove && (
+          <button type="button" class="icon-button" aria-label={`Remove the chart ${keyTitle(metric)}`} onClick={props.onRemove}>
+            ×
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}

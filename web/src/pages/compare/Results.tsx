@@ -1,0 +1,78 @@
+/** The right column: verdicts, table and config differences, from the record of `compare`. */
+import { useMemo } from "preact/hooks";
+import { read } from "../../api/client";
+import { useQuery } from "../../api/queries";
+import type { Comparison, RunSummary } from "../../api/types";
+import { CopyButton } from "../../ui/CopyButton";
+import { clockLabel, formatCount, formatNumber } from "../../ui/numbers";
+import { Empty, ErrorState, Loading } from "../../ui/states";
+import { ConfigDiff } from "./ConfigDiff";
+import { tableCsv } from "./export";
+import { progressStamp, useRefresh } from "./live";
+import { ResultTable } from "./ResultTable";
+import { sideResults } from "./results";
+import type { Side } from "./sides";
+import { Verdicts } from "./Verdicts";
+
+const REFRESH_PAUSE = 10_000;
+
+interface Props {
+  sides: readonly Side[];
+  runs: readonly RunSummary[];
+  x: string;
+  /** Reference of the side that the others are compared with. */
+  baseline: string;
+  highlighted: string;
+  colorOf: (ref: string) => string;
+  onHighlight: (ref: string) => void;
+}
+
+export function Results(props: Props) {
+  const { sides, runs, x, baseline } = props;
+  const refs = sides.map((side) => side.ref);
+  const query = useQuery(refs.length > 1 ? `compare:${x}:${refs.join(",")}` : "", () => read("compare", { refs, x }));
+  useRefresh(progressStamp(runs), query.refresh, REFRESH_PAUSE);
+  const comparison = query.data.value;
+  const rows = useMemo(
+    () => (comparison ? sideResults(comparison, sides, baseline) : []),
+    [comparison, sides, baseline],
+  );
+  const reference = rows.find((row) => row.side.ref === baseline);
+  return (
+    <section class="compare-right" aria-label="Results">
+      {refs.length < 2 && (
+        <Empty title="Add a second run or group">
+          The table of results and the difference of the settings need at least two sides.
+        </Empty>
+      )}
+      {refs.length > 1 && query.error.value && <ErrorState error={query.error.value} retry={query.refresh} />}
+      {refs.length > 1 && !comparison && !query.error.value && <Loading what="the comparison" rows={refs.length + 2} />}
+      {refs.length > 1 && comparison && reference && (
+        <>
+          <Verdicts rows={rows} baseline={reference} format={formatNumber} />
+          <ResultTable {...props} rows={rows} baseline={reference} />
+          <p class="compare-note small muted">{rangeNote(comparison)}</p>
+          <div class="compare-copy">
+            <CopyButton text={() => tableCsv(rows)} label="Copy table as CSV" what="the table" />
+          </div>
+          <h2>Settings that differ</h2>
+          <ConfigDiff comparison={comparison} {...configColumns(comparison, sides, baseline)} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function rangeNote(comparison: Comparison): string {
+  const signs = "▲ better, ▼ worse than the baseline; hollow: may be noise.";
+  if (!comparison.range) return `${signs} No area: the evaluation curves do not overlap on this axis.`;
+  const [low, high] = comparison.range;
+  return `${signs} Area: mean evaluation return over ${formatCount(low)} to ${formatCount(high)} ${clockLabel(comparison.x)}.`;
+}
+
+/** Returns the names of the columns of the config, and which one is the baseline. */
+function configColumns(comparison: Comparison, sides: readonly Side[], baseline: string) {
+  const labels = new Map(sides.map((side) => [side.ref, side.label]));
+  const refs = comparison.groups.length > 0 ? comparison.groups.map((group) => group.name) : comparison.runs.map((run) => run.id);
+  return { names: refs.map((ref) => labels.get(ref) ?? ref), baseline: Math.max(refs.indexOf(baseline), 0) };
+}
