@@ -1,5 +1,6 @@
 /** A request to train, as it is being written, and what it becomes: arguments, a command, an address. */
 
+import { commandText, quoted } from "../../api/command";
 import type { Arguments } from "../../api/types";
 
 export interface Draft {
@@ -78,22 +79,21 @@ export function startArguments(draft: Draft): Arguments["start"] {
   };
 }
 
-/** Returns the words of the equivalent command. */
-export function trainWords(draft: Draft): string[] {
-  const option = (name: string, text: string): string[] => (text.trim() ? [name, text.trim()] : []);
-  return [
-    "gymnast",
-    "train",
-    draft.target.trim() || "ENV[:VARIANT]",
-    ...option("--algo", draft.algo),
-    ...assignments(draft).flatMap((text) => ["--set", text]),
-    ...option("--seed", draft.seed),
-    ...option("--seeds", draft.seeds),
-    ...option("--from", draft.source),
-    ...option("--name", draft.name),
-    ...tagList(draft).flatMap((tag) => ["--tag", tag]),
-    "--detach",
-  ];
+/** Returns the equivalent command. */
+export function trainCommand(draft: Draft): string {
+  return commandText({
+    command: `train ${quoted(draft.target.trim() || "ENV:VARIANT")}`,
+    options: {
+      algo: draft.algo,
+      set: assignments(draft),
+      seed: draft.seed.trim(),
+      seeds: draft.seeds.trim(),
+      from: draft.source.trim(),
+      name: draft.name.trim(),
+      tag: tagList(draft),
+      detach: true,
+    },
+  });
 }
 
 const KEYS = ["target", "algo", "seed", "seeds", "name", "tags", "source"] as const;

@@ -1,15 +1,15 @@
 /** The columns of the runs table: title, width, meaning, and the value to sort by. */
 
 import type { RunSummary } from "../../api/types";
-import type { SortValue } from "./order";
+import type { SortValue } from "../../ui/sorting";
 
 export interface Column {
   id: string;
   title: string;
   /** What the value means, shown with the title. */
   help: string;
-  /** A width for CSS `grid-template-columns`. */
-  width: string;
+  /** Width in pixels; null for columns that share what is left. */
+  width: number | null;
   /** Numbers are aligned to the right. */
   numeric: boolean;
   /** Whether the largest value comes first when the title is clicked for the first time. */
@@ -31,7 +31,7 @@ export const STATUS_ORDER = [
 /** Statuses of a run that a process is training. */
 export const ACTIVE = ["running", "paused", "stalled"];
 
-const text = (id: string, title: string, width: string, help: string, value: Column["value"]): Column => ({
+const text = (id: string, title: string, width: number | null, help: string, value: Column["value"]): Column => ({
   id,
   title,
   help,
@@ -40,7 +40,7 @@ const text = (id: string, title: string, width: string, help: string, value: Col
   largestFirst: false,
   value,
 });
-const number = (id: string, title: string, width: string, help: string, value: Column["value"]): Column => ({
+const number = (id: string, title: string, width: number | null, help: string, value: Column["value"]): Column => ({
   id,
   title,
   help,
@@ -51,34 +51,34 @@ const number = (id: string, title: string, width: string, help: string, value: C
 });
 
 export const COLUMNS: readonly Column[] = [
-  text("status", "Status", "84px", "What the run does now, or how it ended.", (run) => {
+  text("status", "Status", 84, "What the run does now, or how it ended.", (run) => {
     const rank = STATUS_ORDER.indexOf(run.status);
     return rank < 0 ? STATUS_ORDER.length : rank;
   }),
-  text("name", "Name", "minmax(112px, 3fr)", "The name of the run, or its id.", (run) => run.name || run.id),
-  text("preset", "Env:variant", "minmax(132px, 3fr)", "The preset that it trains.", (run) => run.preset || null),
-  text("algo", "Algo", "52px", "The algorithm.", (run) => run.algo || null),
-  { ...number("seed", "Seed", "44px", "Root seed of all randomness.", (run) => run.seed), largestFirst: false },
-  number("progress", "Progress", "80px", "Fraction of the budget that is used.", (run) => run.progress),
+  text("name", "Name", null, "The name of the run, or its id.", (run) => run.name || run.id),
+  text("preset", "Env:variant", null, "The preset that it trains.", (run) => run.preset || null),
+  text("algo", "Algo", 52, "The algorithm.", (run) => run.algo || null),
+  { ...number("seed", "Seed", 44, "Root seed of all randomness.", (run) => run.seed), largestFirst: false },
+  number("progress", "Progress", 80, "Fraction of the budget that is used.", (run) => run.progress),
   {
-    ...number("remaining", "Left", "62px", "Time until the budget is used, at the present speed.", (run) => run.remaining_seconds),
+    ...number("remaining", "Left", 62, "Time until the budget is used, at the present speed.", (run) => run.remaining_seconds),
     largestFirst: false,
   },
-  number("score", "Score", "148px", "Mean raw return of the last scored evaluation with its 95 % interval.", (run) => run.score?.mean ?? null),
-  number("area", "Area", "48px", "Normalized area under the learning curve: 1 if it was at the threshold from the start.", (run) => run.learning?.area ?? null),
-  number("best", "Best", "56px", "Highest mean evaluation return.", (run) => run.best_score),
-  number("alerts", "Alerts", "46px", "Number of alerts of the diagnosis.", (run) => (run.problem ? null : run.n_alerts)),
-  text("tags", "Tags", "minmax(72px, 2fr)", "Tags of the run.", (run) => run.tags.join(" ") || null),
-  number("speed", "Steps/s", "60px", "Env steps per second.", (run) => run.steps_per_second),
-  number("curve", "Eval return", "96px", "Mean evaluation return over env steps; sorted by the latest one.", (run) => run.curve.at(-1)?.[1] ?? null),
-  { ...number("age", "Age", "50px", "Time since the run was created.", (run) => -run.created), largestFirst: false },
-  text("id", "Id", "76px", "The id of the run.", (run) => run.id),
-  text("group", "Seed group", "minmax(80px, 1fr)", "The group of seeds that it belongs to.", (run) => run.group_name || run.group),
-  number("env_steps", "Env steps", "72px", "Env steps so far.", (run) => run.clocks["env_steps"] ?? null),
-  number("seconds", "Time", "72px", "Training time.", (run) => run.clocks["seconds"] ?? null),
-  text("reason", "Ended because", "minmax(160px, 3fr)", "The reason why training ended.", (run) => run.reason || null),
-  text("note", "Note", "minmax(120px, 2fr)", "The note of the run.", (run) => run.note || null),
-  text("host", "Host", "90px", "The machine that trained it.", (run) => run.host || null),
+  number("score", "Score", 148, "Mean raw return of the last scored evaluation with its 95 % interval.", (run) => run.score?.mean ?? null),
+  number("area", "Area", 48, "Normalized area under the learning curve: 1 if it was at the threshold from the start.", (run) => run.learning?.area ?? null),
+  number("best", "Best", 56, "Highest mean evaluation return.", (run) => run.best_score),
+  number("alerts", "Alerts", 46, "Number of alerts of the diagnosis.", (run) => (run.problem ? null : run.n_alerts)),
+  text("tags", "Tags", 96, "Tags of the run.", (run) => run.tags.join(" ") || null),
+  number("speed", "Steps/s", 60, "Env steps per second.", (run) => run.steps_per_second),
+  number("curve", "Eval return", 96, "Mean evaluation return over env steps; sorted by the latest one.", (run) => run.curve.at(-1)?.[1] ?? null),
+  { ...number("age", "Age", 50, "Time since the run was created.", (run) => -run.created), largestFirst: false },
+  text("id", "Id", 76, "The id of the run.", (run) => run.id),
+  text("group", "Seed group", null, "The group of seeds that it belongs to.", (run) => run.group_name || run.group),
+  number("env_steps", "Env steps", 72, "Env steps so far.", (run) => run.clocks["env_steps"] ?? null),
+  number("seconds", "Time", 72, "Training time.", (run) => run.clocks["seconds"] ?? null),
+  text("reason", "Ended because", null, "The reason why training ended.", (run) => run.reason || null),
+  text("note", "Note", null, "The note of the run.", (run) => run.note || null),
+  text("host", "Host", 90, "The machine that trained it.", (run) => run.host || null),
 ];
 
 /** The columns that are shown until the user chooses others. */
@@ -87,6 +87,16 @@ export const DEFAULT_COLUMNS = COLUMNS.slice(0, 15).map((column) => column.id);
 export const COMPACT_COLUMNS = ["status", "name", "score", "curve"];
 
 const byId = new Map(COLUMNS.map((column) => [column.id, column]));
+
+/** Narrowest width of a column that shares what is left. */
+export const MIN_WIDTH = 120;
+/** Width of the column with the check boxes. */
+export const SELECT_WIDTH = 28;
+
+/** Returns the width in pixels that columns need at least. */
+export function minimumWidth(columns: readonly Column[]): number {
+  return columns.reduce((sum, column) => sum + (column.width ?? MIN_WIDTH), SELECT_WIDTH);
+}
 
 /** Returns the columns with these ids, in the order of COLUMNS; ids that do not exist are skipped. */
 export function chosenColumns(ids: readonly string[]): Column[] {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { columnById } from "./columns";
-import { countValues, groupRuns, meanScore, tableLines } from "./grouping";
+import { countValues, groupRuns, isGroup, meanScore, tableRows } from "./grouping";
 import { testRun, testScore } from "./testRuns";
 
 const byScore = { value: columnById("score")!.value, descending: true };
@@ -14,8 +14,8 @@ const runs = [
 
 test("every run is in exactly one group, in the order of the table", () => {
   for (const grouping of ["none", "environment", "variant", "seeds"] as const) {
-    const lines = tableLines(runs, grouping, byScore, new Set());
-    const shown = lines.flatMap((line) => (line.kind === "run" ? [line.run.id] : []));
+    const rows = tableRows(runs, grouping, byScore, new Set());
+    const shown = rows.flatMap((row) => (isGroup(row) ? [] : [row.id]));
     expect([...shown].sort()).toEqual(["a", "b", "c", "d", "e"]);
     for (const group of groupRuns(runs, grouping, byScore)) {
       const scores = group.runs.map((run) => run.score?.mean ?? Number.NEGATIVE_INFINITY);
@@ -32,8 +32,8 @@ test("a group comes where its first run would be, and runs without a group come 
 });
 
 test("a closed group shows one line", () => {
-  const lines = tableLines(runs, "environment", byScore, new Set(["A"]));
-  expect(lines.map((line) => (line.kind === "group" ? `${line.group.key}:${line.open}` : line.run.id))).toEqual([
+  const rows = tableRows(runs, "environment", byScore, new Set(["A"]));
+  expect(rows.map((row) => (isGroup(row) ? `${row.key}:${row.open}` : row.id))).toEqual([
     "A:false",
     "B:true",
     "b",

@@ -1,7 +1,7 @@
-/** The lines of the runs table: runs, in groups if wanted. */
+/** The rows of the runs table: runs, in groups if wanted. */
 
 import type { RunSummary } from "../../api/types";
-import { compareValues, sorted, type SortValue } from "./order";
+import { sortedBy, type SortValue } from "../../ui/sorting";
 import type { Grouping } from "./view";
 
 export interface RunGroup {
@@ -12,11 +12,21 @@ export interface RunGroup {
   runs: RunSummary[];
 }
 
-export type Line = { kind: "group"; group: RunGroup; open: boolean } | { kind: "run"; run: RunSummary };
+/** The row above the runs of a group. */
+export interface GroupRow extends RunGroup {
+  /** Whether its runs are shown. */
+  open: boolean;
+}
+
+export type TableRow = RunSummary | GroupRow;
 
 export interface Order {
   value: (run: RunSummary) => SortValue;
   descending: boolean;
+}
+
+export function isGroup(row: TableRow): row is GroupRow {
+  return "runs" in row;
 }
 
 /** Returns the key of the group of a run; empty if it belongs to none. */
@@ -32,7 +42,7 @@ export function groupKey(run: RunSummary, grouping: Grouping): string {
  */
 export function groupRuns(runs: readonly RunSummary[], grouping: Grouping, order: Order): RunGroup[] {
   const groups = new Map<string, RunGroup>();
-  for (const run of sorted(runs, order.value, order.descending)) {
+  for (const run of sortedBy(runs, order.value, order.descending)) {
     const key = groupKey(run, grouping);
     const group = groups.get(key) ?? { key, label: key && groupLabel(run, grouping, key), runs: [] };
     group.runs.push(run);
@@ -42,19 +52,17 @@ export function groupRuns(runs: readonly RunSummary[], grouping: Grouping, order
   return [...all.filter((group) => group.key), ...all.filter((group) => !group.key)];
 }
 
-/** Returns the lines of the table. `closed`: keys of the groups whose runs are not shown. */
-export function tableLines(
+/** Returns the rows of the table. `closed`: keys of the groups whose runs are not shown. */
+export function tableRows(
   runs: readonly RunSummary[],
   grouping: Grouping,
   order: Order,
   closed: ReadonlySet<string>,
-): Line[] {
-  if (grouping === "none")
-    return sorted(runs, order.value, order.descending).map((run) => ({ kind: "run", run }));
-  return groupRuns(runs, grouping, order).flatMap((group): Line[] => {
+): TableRow[] {
+  if (grouping === "none") return sortedBy(runs, order.value, order.descending);
+  return groupRuns(runs, grouping, order).flatMap((group): TableRow[] => {
     const open = !closed.has(group.key);
-    const shown = open ? group.runs.map((run): Line => ({ kind: "run", run })) : [];
-    return [{ kind: "group", group, open }, ...shown];
+    return [{ ...group, open }, ...(open ? group.runs : [])];
   });
 }
 
@@ -79,8 +87,8 @@ export function countValues(runs: Iterable<RunSummary>, values: (run: RunSummary
   const counts = new Map<string, number>();
   for (const run of runs)
     for (const value of values(run)) if (value) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const facets = [...counts].map(([value, count]) => ({ value, count }));
-  return facets.sort((a, b) => b.count - a.count || compareValues(a.value, b.value, false));
+  const byName = sortedBy([...counts], ([value]) => value, false);
+  return sortedBy(byName, ([, count]) => count, true).map(([value, count]) => ({ value, count }));
 }
 
 function groupLabel(run: RunSummary, grouping: Grouping, key: string): string {

@@ -7,10 +7,10 @@ const read = (path: string): View => parseView(new URL(path, "http://x").searchP
 
 test("an address describes every filter, order and grouping", () => {
   for (const filter of ["", "env=CartPole-v1 status=failed", "a&b=c#d?e+f %20 ü 'quoted'"])
-    for (const column of columns)
+    for (const key of columns)
       for (const descending of [false, true])
         for (const grouping of GROUPINGS) {
-          const view = { filter, sort: { column, descending }, grouping };
+          const view = { filter, sort: { key, descending }, grouping };
           expect(read(viewPath(view))).toEqual(view);
         }
 });

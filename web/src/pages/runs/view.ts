@@ -1,13 +1,9 @@
 /** What the runs page shows, as it is written in its address: filter, order and grouping. */
 
+import type { Sort } from "../../ui/sorting";
+
 export const GROUPINGS = ["none", "environment", "variant", "seeds"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
-
-export interface Sort {
-  /** Id of a column. */
-  column: string;
-  descending: boolean;
-}
 
 export interface View {
   /** Words as for `gymnast runs`. */
@@ -17,7 +13,7 @@ export interface View {
 }
 
 /** The newest run first: the smallest age. */
-export const DEFAULT_SORT: Sort = { column: "age", descending: false };
+export const DEFAULT_SORT: Sort = { key: "age", descending: false };
 
 /** Returns the view that an address describes; unknown columns and groupings count as not given. */
 export function parseView(params: URLSearchParams, columns: readonly string[]): View {
@@ -26,7 +22,7 @@ export function parseView(params: URLSearchParams, columns: readonly string[]): 
   const grouping = params.get("group") ?? "none";
   return {
     filter: params.get("filter") ?? "",
-    sort: columns.includes(column) ? { column, descending: text.startsWith("-") } : DEFAULT_SORT,
+    sort: columns.includes(column) ? { key: column, descending: text.startsWith("-") } : DEFAULT_SORT,
     grouping: isGrouping(grouping) ? grouping : "none",
   };
 }
@@ -35,9 +31,9 @@ export function parseView(params: URLSearchParams, columns: readonly string[]): 
 export function viewPath(view: View): string {
   const params = new URLSearchParams();
   if (view.filter.trim()) params.set("filter", view.filter.trim());
-  const { column, descending } = view.sort;
-  if (column !== DEFAULT_SORT.column || descending !== DEFAULT_SORT.descending)
-    params.set("sort", `${descending ? "-" : ""}${column}`);
+  const { key, descending } = view.sort;
+  if (key !== DEFAULT_SORT.key || descending !== DEFAULT_SORT.descending)
+    params.set("sort", `${descending ? "-" : ""}${key}`);
   if (view.grouping !== "none") params.set("group", view.grouping);
   const query = params.toString();
   return query ? `/?${query}` : "/";
