@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CrossPlayCell, CrossPlayReport } from "../../api/types";
-import { cellLabel, cellShade, cellText, isDecided, isPolicy, matchTotals, playerLabel, playerText, rowMeans } from "./matrix";
+import { cellLabel, cellText, isPolicy, matchTotals, playerLabel, playerText } from "./matrix";
 
 const cell = (rate: number | null, low = 0, high = 1, matches = 50, unknown = 0): CrossPlayCell => ({ rate, low, high, matches, unknown });
 const REPORT: CrossPlayReport = {
@@ -33,18 +33,7 @@ describe("the cross-play matrix", () => {
     expect(cellText(REPORT, 5, 5)).toBe("");
   });
 
-  test("colors the side that wins; even and unknown have no color", () => {
-    expect(REPORT.cells.flat().map(cellShade)).toEqual([
-      { side: "column", strength: 0.5 },
-      { side: "even", strength: 0 },
-      { side: "row", strength: 0.875 },
-      { side: "even", strength: 0 },
-    ]);
-    expect(REPORT.cells.flat().map(isDecided)).toEqual([true, false, true, false]);
-  });
-
-  test("means leave out pairs without a known outcome", () => {
-    expect(rowMeans(REPORT)).toEqual([0.25, (0.9375 + 0.5) / 2]);
+  test("counts its matches", () => {
     expect(matchTotals(REPORT)).toEqual({ known: 150, unknown: 5 });
   });
 });

@@ -34,26 +34,6 @@ export function cellText(report: CrossPlayReport, row: number, column: number): 
   return `${pair}: win rate of ${report.row_role} ${cell.rate} [${cell.low}, ${cell.high}], ${cell.matches} matches${unknown}`;
 }
 
-/** The color of a cell: its side and how strong it is, 0 to 1. The rate decides; even is no color. */
-export function cellShade(cell: CrossPlayCell): { side: "row" | "column" | "even"; strength: number } {
-  if (cell.rate === null || cell.rate === 0.5) return { side: "even", strength: 0 };
-  const distance = Math.abs(cell.rate - 0.5) * 2;
-  return { side: cell.rate > 0.5 ? "row" : "column", strength: Math.min(distance, 1) };
-}
-
-/** Returns whether the interval of a win rate excludes an even match. */
-export function isDecided(cell: CrossPlayCell): boolean {
-  return cell.rate !== null && (cell.low > 0.5 || cell.high < 0.5);
-}
-
-/** Returns the mean win rate of each row over its columns, null for a row without matches. */
-export function rowMeans(report: CrossPlayReport): (number | null)[] {
-  return report.cells.map((cells) => {
-    const rates = cells.flatMap((cell) => (cell.rate === null ? [] : [cell.rate]));
-    return rates.length === 0 ? null : rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
-  });
-}
-
 /** Returns the number of matches in the matrix, by whether their outcome is known. */
 export function matchTotals(report: CrossPlayReport): { known: number; unknown: number } {
   const cells = report.cells.flat();

@@ -1,0 +1,164 @@
+/** The charts and tables of one run with roles. */
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { read } from "../../api/client";
+import { useQuery } from "../../api/queries";
+import { useRuns } from "../../api/runs";
+import { CLOCKS, type CrossPlayReport, type SelfPlay } from "../../api/types";
+import { Link, route, runPath, setParams } from "../../app/router";
+import { HistogramChart } from "../../chart/HistogramChart";
+import { LineChart } from "../../chart/LineChart";
+import { StackedChart } from "../../chart/StackedChart";
+import { CopyButton } from "../../ui/CopyButton";
+import { clockLabel, formatCount, formatInterval } from "../../ui/numbers";
+import { Empty, ErrorState, Loading } from "../../ui/states";
+import { progressStamp, useRefresh } from "../compare/live";
+import { CrossPlay } from "./CrossPlay";
+import { outcomeCharts, ratingLines, roleColor, winLines } from "./curves";
+import { durationQuantile } from "./players";
+import { Players } from "./Players";
+
+const REFRESH_PAUSE = 5_000;
+const HEIGHT = 190;
+
+export function SelfPlayView({ run }: { run: string }) {
+  const x = route.value.params.get("x") || "vec_steps";
+  const query = useQuery(`self_play:${run}:${x}`, () => read("self_play", { ref: run, x }));
+  const list = useRuns();
+  const summary = list.runs.value?.find((one) => one.id === run || one.name === run);
+  useRefresh(summary ? progressStamp([summary]) : "", query.refresh, REFRESH_PAUSE);
+  const data = query.data.value;
+  if (!data) return query.error.value ? <NoData run={run} error={query.error.value} /> : <Loading what="the matches" height={600} />;
+  if (data.roles.length === 0) return <NoRoles run={run} />;
+  return (
+    <div class="selfplay">
+      <header class="selfplay-head">
+        <h1>
+          <Link to={runPath(data.run)}>{summary?.name || data.run}</Link>
+        </h1>
+        {summary && (
+          <span class="muted">
+            {summary.preset} · {summary.status}
+            {summary.score && ` · win rate of ${summary.score.role} ${formatInterval(summary.score.mean, summary.score.low, summary.score.high)}`}
+          </span>
+        )}
+        <span class="toolbar-space" />
+        <label class="field">
+          <span>x axis</span>
+          <select value={x} onChange={(event) => setParams({ x: event.currentTarget.value })}>
+            {CLOCKS.map((clock) => (
+              <option key={clock} value={clock}>
+                {clockLabel(clock)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <CopyButton text={`gymnast league ${data.run}`} label="Copy as CLI command" />
+      </header>
+      <Charts data={data} />
+      <Matches data={data} />
+    </div>
+  );
+}
+
+function Charts({ data }: { data: SelfPlay }) {
+  const { roles } = data;
+  const xLabel = clockLabel(data.x);
+  const durations = data.durations.map((histogram) => ({
+    key: histogram.role,
+    label: histogram.role,
+    color: roleColor(histogram.role, roles),
+    edges: histogram.edges,
+    counts: histogram.counts,
+  }));
+  return (
+    <section class="selfplay-charts" aria-label="Charts">
+      <LineChart
+        title="Rating"
+        unit="Elo points"
+        note="With 95 % interval; the scripted opponent medium is 1000."
+        xLabel={xLabel}
+        series={ratingLines(data.ratings, roles)}
+        lines={[{ y: 1000, label: "medium" }]}
+        digits={0}
+        sync="selfplay"
+        height={HEIGHT}
+      />
+      <LineChart
+        title="Win rate"
+        unit="share"
+        xLabel={xLabel}
+        series={winLines(data.win_rates, roles)}
+        range={[0, 1]}
+        lines={[{ y: 0.5, label: "even" }]}
+        sync="selfplay"
+        height={HEIGHT}
+      />
+      {outcomeCharts(data.outcomes).map(({ role, series }) => (
+        <StackedChart
+          key={role}
+          title={role ? `Outcomes, evaluation of ${role}` : "Outcomes"}
+          xLabel={xLabel}
+          series={series}
+          sync="selfplay"
+          height={HEIGHT}
+        />
+      ))}
+      <HistogramChart
+        title="Match length"
+        unit="steps"
+        xLabel="steps"
+        yLabel="matches"
+        note={durationNote(data)}
+        series={durations}
+        height={HEIGHT}
+      />
+    </section>
+  );
+}
+
+/** Returns the median length of each role's matches in words. */
+function durationNote(data: SelfPlay): string {
+  const parts = data.durations.flatMap((histogram) => {
+    const median = durationQuantile(histogram, 0.5);
+    return median === null ? [] : [`${histogram.role} ${formatCount(median)}`];
+  });
+  return parts.length > 0 ? `Median in steps: ${parts.join(", ")}.` : "No stored match yet.";
+}
+
+function Matches({ data }: { data: SelfPlay }) {
+  const played = useSignal<CrossPlayReport | null>(null);
+  // A newer record of the run is newer than what this page played before.
+  useEffect(() => {
+    played.value = null;
+  }, [data.matrix]);
+  return (
+    <div class="selfplay-matches">
+      <CrossPlay run={data.run} matrix={played.value ?? data.matrix} onPlayed={(matrix) => (played.value = matrix)} />
+      <section aria-label="Ratings">
+        <h2>Players</h2>
+        <Players players={data.players.entrants} roles={data.roles} />
+      </section>
+    </div>
+  );
+}
+
+function NoRoles({ run }: { run: string }) {
+  return (
+    <Empty title={`${run} has only one role`} command="gymnast train tag:selfplay">
+      Ratings, outcomes and cross-play need an environment in which several roles play against each other.{" "}
+      <Link to={runPath(run)}>Back to the run</Link>, or <Link to="/selfplay">choose another one</Link>.
+    </Empty>
+  );
+}
+
+function NoData({ run, error }: { run: string; error: Parameters<typeof ErrorState>[0]["error"] }) {
+  return (
+    <div>
+      <ErrorState error={error} />
+      <p class="selfplay-back">
+        <Link to={runPath(run)}>Back to the run</Link> · <Link to="/selfplay">Runs with roles</Link>
+      </p>
+    </div>
+  );
+}
