@@ -11,7 +11,7 @@ from pathlib import Path
 from gymnast.errors import CheckpointError, RunError, UsageError
 from gymnast.runs import checkpoint, durable, index, layout, lock, reference
 from gymnast.runs.info import RunInfo
-from gymnast.runs.run import Run, derived_status
+from gymnast.runs.run import Run, derived_status, read_info
 from gymnast.runs.summary import RunSummary, summarize, summarize_unreadable
 
 RunsDir = str | Path | None
@@ -36,6 +36,19 @@ def list_runs(directory: Path, filter: str = "") -> list[RunSummary]:
     words = filter.split()
     chosen = [run for run in listed if all(_matches(run, word) for word in words)]
     return sorted(chosen, key=lambda run: (run.created, run.id), reverse=True)
+
+
+def read_summary(path: Path) -> RunSummary:
+    """Returns the summary of the run in the directory `path`, as `list_runs` does. Raises RunError if there
+    is no run."""
+    try:
+        return _listed(path, read_info(path))
+    except RunError as error:
+        try:
+            changed = layout.RUN.path(path).stat().st_mtime
+        except OSError:
+            raise error from None
+        return summarize_unreadable(path, str(error), changed)
 
 
 def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
