@@ -21,6 +21,7 @@ from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.config.serialize import diff, flat_values, load, save, to_plain
 from gymnast.config.source import Source
+from gymnast.config.target import split_target
 from gymnast.errors import ConfigError
 
 __all__ = [
@@ -72,7 +73,7 @@ def resolve(
     without the variant's hyperparameters; `suggested`: defaults chosen by the environment's spaces, once
     these are known (see `gymnast.envs.build.defaults.resolve_for_spaces`).
     """
-    name, variant = presets.split_target(target)
+    name, variant = split_target(target)
     resolved = resolve_preset(
         presets.find_preset(name), variant, overrides, origin=origin, algo=algo, suggested=suggested
     )

@@ -26,6 +26,10 @@ def runs_table(runs: Sequence[RunSummary]) -> str:
     head = ("id", "name", "preset", "status", "score", "solved", "area", "steps", "time", "age")
     now = time.time()
     lines = [_line(run, now) for run in runs]
+    if any(run.remaining_seconds is not None for run in runs):
+        head = (*head, "left")
+        left = [formatting.duration(run.remaining_seconds) for run in runs]
+        lines = [(*line, text) for line, text in zip(lines, left, strict=True)]
     notes = [f"{run.id}: {run.problem}" for run in runs if run.problem]
     if runs and runs[0].bytes is not None:
         head = (*head, "size")
@@ -33,7 +37,7 @@ def runs_table(runs: Sequence[RunSummary]) -> str:
         lines = [(*line, formatting.size(size)) for line, size in zip(lines, sizes, strict=True)]
         total = formatting.size(sum(sizes))
         notes.append(f"{total} in {formatting.count_noun(len(runs), 'run')}")
-    return "\n".join([formatting.table(head, lines, right="area steps time age size"), *notes])
+    return "\n".join([formatting.table(head, lines, right="area steps time age left size"), *notes])
 
 
 def run_page(run: RunDetails) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from gymnast.config.config import Config
 from gymnast.config.live import with_live_changes
-from gymnast.config.presets import split_target
 from gymnast.config.resolve import resolve
 from gymnast.config.space_settings import SpaceSettings, resolve_with
+from gymnast.config.target import split_target
 from gymnast.errors import EnvError, NotInstalled, UsageError
 from gymnast.runs.events import CHANGED
 from gymnast.runs.run import Run

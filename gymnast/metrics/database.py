@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gymnast.errors import RunError
-from gymnast.metrics.format import VERSION
+from gymnast.metrics.format import READ_VERSIONS, VERSION
 
 LOCK_TIMEOUT_SECONDS = 10.0
 """How long to wait for a lock of another process."""
@@ -25,6 +25,21 @@ CREATE TABLE IF NOT EXISTS rows (
     schema INTEGER NOT NULL REFERENCES schemas (id),
     data BLOB NOT NULL
 );
+CREATE INDEX IF NOT EXISTS rows_by_schema ON rows (schema) WHERE superseded = 0;
+CREATE TABLE IF NOT EXISTS summaries (
+    id INTEGER PRIMARY KEY,
+    level INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS summaries_by_level ON summaries (level, first);
+CREATE TABLE IF NOT EXISTS summary_columns (
+    summary INTEGER NOT NULL REFERENCES summaries (id),
+    name TEXT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (summary, name)
+) WITHOUT ROWID;
+UPDATE meta SET version = {VERSION};
 COMMIT;
 """
 _NETWORK_FILE_SYSTEMS = (
@@ -45,7 +60,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
         # With WAL, NORMAL loses at most the last commits at a power failure; the file stays intact.
         db.execute("PRAGMA synchronous = NORMAL")
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if not tables:
+        if not tables or _is_older(db):
             db.executescript(_TABLES)
     except sqlite3.Error as error:
         raise RunError(f"cannot write the metric store: {error}", at=str(path)) from error
@@ -77,6 +92,15 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
         else:
             return db
     raise RunError("cannot open the metric store", at=str(path))
+
+
+def _is_older(db: sqlite3.Connection) -> bool:
+    """Returns whether this is a metric store of an older version that can be read."""
+    try:
+        version = db.execute("SELECT version FROM meta").fetchone()
+    except sqlite3.OperationalError:  # no such table: opening it as a store reports that
+        return False
+    return version is not None and version[0] in READ_VERSIONS and version[0] != VERSION
 
 
 def is_on_network(path: Path) -> bool:

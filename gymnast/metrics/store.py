@@ -12,14 +12,15 @@ import sqlite3
 import struct
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock, Timer
 from typing import TYPE_CHECKING, Literal
 
 from gymnast.errors import RunError
 from gymnast.metrics.database import open_reader, open_writer
-from gymnast.metrics.format import VERSION
+from gymnast.metrics.format import READ_VERSIONS
+from gymnast.metrics.summaries import SummaryWriter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +48,7 @@ class MetricStore:
         """Rows that are not committed yet."""
         self._schemas: dict[tuple[str, ...], tuple[int, struct.Struct]] = {}
         """Keys of a row -> id of its schema, and the format of its values. A row stores only the id."""
+        self._summaries = SummaryWriter()
         self._committed_at = -math.inf
         self._timer: Timer | None = None
         self._db = open_writer(self.path) if mode == "w" else open_reader(self.path)
@@ -85,12 +87,16 @@ class MetricStore:
                 return
             try:
                 packed = [self._packed(row) for row in self._pending]
-                with self._database:
-                    self._database.executemany(
+                with self._database as db:
+                    db.executemany(
                         "INSERT INTO rows (attempt, rollouts, schema, data) VALUES (?, ?, ?, ?)",
                         packed,
                     )
-            except sqlite3.Error as error:
+                    self._summaries.add(db, [(schema, data) for _, _, schema, data in packed])
+            except BaseException as error:
+                self._summaries.forget()  # it may have counted rows that are not in the file
+                if not isinstance(error, sqlite3.Error):
+                    raise
                 raise RunError(
                     f"cannot write the metric store: {error}", at=str(self.path)
                 ) from error
@@ -109,10 +115,12 @@ class MetricStore:
                 marked = db.execute(
                     "UPDATE rows SET superseded = ? WHERE superseded = 0 AND (rollouts > ? OR id IN"
                     " (SELECT id FROM rows WHERE rollouts = ? AND superseded = 0"
-                    " ORDER BY id LIMIT -1 OFFSET ?))",
+                    " ORDER BY id LIMIT -1 OFFSET ?)) RETURNING id",
                     (attempt, after_rollouts, after_rollouts, 1 << 40 if keep is None else keep),
-                )
-            return marked.rowcount
+                ).fetchall()
+                if marked:
+                    self._summaries.drop_after(db, min(marked)[0])
+            return len(marked)
 
     def read(
         self, names: Sequence[str] | None = None, last: int | None = None
@@ -148,7 +156,10 @@ class MetricStore:
         with self._lock:
             if self._writes:
                 self.flush()
-            query = "SELECT names FROM schemas WHERE id IN (SELECT schema FROM rows WHERE superseded = 0)"
+            query = (
+                "SELECT names FROM schemas WHERE EXISTS"
+                " (SELECT 1 FROM rows WHERE schema = schemas.id AND superseded = 0)"
+            )
             schemas = self._database.execute(query).fetchall()
         return list(dict.fromkeys(name for (text,) in schemas for name in json.loads(text)))
 
@@ -167,6 +178,22 @@ class MetricStore:
             names = schemas[key]
             row = dict(zip(names, struct.unpack(f"<{len(names)}d", blob), strict=True))
             yield position, row
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection | None]:
+        """Yields the database, in a transaction: what is read inside belongs together, whatever is written
+        meanwhile. None if the file does not exist yet."""
+        if self._db is None and not self._writes:
+            yield None
+            return
+        with self._lock:
+            if self._writes:
+                self.flush()
+            self._database.execute("BEGIN")
+            try:
+                yield self._database
+            finally:
+                self._database.rollback()
 
     def close(self) -> None:
         """Writes the pending rows and closes the file. A second call does nothing."""
@@ -254,10 +281,11 @@ class MetricStore:
             return
         except sqlite3.DatabaseError as error:
             raise RunError(f"this is not a metric store: {error}", at=str(self.path)) from error
-        if stored is None or stored[0] != VERSION:
+        if stored is None or stored[0] not in READ_VERSIONS:
+            versions = " and ".join(map(str, READ_VERSIONS))
             raise RunError(
-                f"metric store of format version {stored and stored[0]}; this gymnast reads version "
-                f"{VERSION}, and the names of metrics may differ",
+                f"metric store of format version {stored and stored[0]}; this gymnast reads versions "
+                f"{versions}, and the names of metrics may differ",
                 at=str(self.path),
                 fix="use the gymnast version that wrote it",
             )
@@ -266,7 +294,9 @@ class MetricStore:
         """Returns the number of a new attempt when writing, of the latest one when reading."""
         if self._db is None:
             return 0
-        (largest,) = self._db.execute("SELECT coalesce(max(attempt), 0) FROM rows").fetchone()
+        # The attempts of rows never decrease, so the last row has the largest one.
+        last = self._db.execute("SELECT attempt FROM rows ORDER BY id DESC LIMIT 1").fetchone()
+        largest = last[0] if last else 0
         return largest + 1 if self._writes else largest
 
     def _flush_late(self) -> None:

@@ -14,6 +14,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 
+from gymnast.metrics.downsample import downsample
+from gymnast.runs.info import CurveInfo
 from gymnast.runs.run import Run
 from gymnast.runs.summary import Learning, stored_learning
 
@@ -21,6 +23,8 @@ RETURN_KEY = "eval:episode/return"
 LOW_KEY = "eval:episode/low"
 SCORED_STEPS_KEY = "eval:clock/env_steps"
 """Env steps of the policy that an evaluation scored; the result is stored some rows later."""
+CURVE_POINTS = 32
+"""Maximum number of points of the curve in run.json."""
 
 Row = dict[str, float]
 Curve = tuple[list[float], list[float]]
@@ -34,6 +38,14 @@ def curve_of(rows: Sequence[Row], x: str, key: str = RETURN_KEY) -> Curve:
     }
     scored, axis = sorted(found), ClockAxis(rows, x)
     return [axis(steps) for steps in scored], [found[steps] for steps in scored]
+
+
+def short_curve(curve: Curve) -> CurveInfo:
+    """Returns at most CURVE_POINTS points of a curve over env steps; its first, last, lowest and highest are
+    among them."""
+    steps, returns = curve
+    kept = downsample(returns, CURVE_POINTS)
+    return {"env_steps": [steps[i] for i in kept], "mean_return": [returns[i] for i in kept]}
 
 
 def lower_bounds(rows: Sequence[Row]) -> list[float]:

@@ -36,7 +36,7 @@ Entry = RunInfo | UnreadableRun
 
 def read_all(runs_dir: Path) -> list[tuple[Path, Entry]]:
     """Returns the directory and run.json of every run in `runs_dir`, or why it cannot be read."""
-    stamps = _scan(runs_dir)
+    stamps = scan(runs_dir)
     if not stamps:
         return []
     try:
@@ -51,7 +51,7 @@ def read_all(runs_dir: Path) -> list[tuple[Path, Entry]]:
     return [(runs_dir / name, entry) for name, entry in entries.items()]
 
 
-def _scan(runs_dir: Path) -> dict[str, Stamp]:
+def scan(runs_dir: Path) -> dict[str, Stamp]:
     """Returns directory name -> stamp (modification time in ns, size, inode) of run.json, for every run in
     `runs_dir`. Empty if that is no directory."""
     stamps: dict[str, Stamp] = {}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from starlette.responses import Response
 
 from gymnast.errors import Failure
-from gymnast.records import to_json
+from gymnast.studio.messages import encode
 
 STATUS = {
     "usage": 400,
@@ -33,10 +31,9 @@ CONFLICT = 409
 
 def json_answer(value: object, status: int = 200) -> Response:
     """Returns a record, or a container of records, as a JSON response at full precision."""
-    text = json.dumps(to_json(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode(), status, media_type="application/json")
+    return Response(encode(value).encode(errors="replace"), status, media_type="application/json")
 
 
-def failure_answer(failure: Failure) -> Response:
-    """Returns an error as a JSON response with the status that belongs to its code."""
-    return json_answer(failure, STATUS.get(failure.code, CONFLICT))
+def failure_answer(failure: Failure, status: int | None = None) -> Response:
+    """Returns an error as a JSON response, by default with the status that belongs to its code."""
+    return json_answer(failure, status or STATUS.get(failure.code, CONFLICT))

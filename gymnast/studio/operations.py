@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 
 from pydantic import ConfigDict, ValidationError, validate_call
 
 from gymnast.api import OPERATIONS, READS, Operation
-from gymnast.errors import Failure, GymnastError
+from gymnast.errors import Failure, GymnastError, RunError
+from gymnast.jobs import status
 from gymnast.records import JsonValue
+from gymnast.studio.limits import limit_refusal
 from gymnast.studio.options import StudioOptions
-from gymnast.tasks import Task, TaskInfo
+from gymnast.studio.references import path_refusal, references
+from gymnast.studio.user_code import code_refusal
+from gymnast.tasks import Task
 from gymnast.text.suggestions import did_you_mean
 
 NOT_EXPOSED = {
@@ -48,11 +52,24 @@ class Exposed:
         return schema
 
     @property
+    def name(self) -> str:
+        return self.operation.name
+
+    @property
     def arguments(self) -> dict[str, JsonValue]:
         """Argument -> its JSON schema."""
         properties = self.schema["properties"]
         assert isinstance(properties, dict)
         return properties
+
+    @cached_property
+    def defaults(self) -> dict[str, object]:
+        """Argument -> its default, without the arguments that are required."""
+        return {
+            name: schema["default"]
+            for name, schema in self.arguments.items()
+            if isinstance(schema, dict) and "default" in schema
+        }
 
     @cached_property
     def takes_runs_dir(self) -> bool:
@@ -80,56 +97,64 @@ def exposed() -> dict[str, Exposed]:
     }
 
 
-def query_arguments(operation: Exposed, query: list[tuple[str, str]]) -> dict[str, object]:
-    """Returns the arguments of a query string: a list is a repeated parameter, a mapping is JSON text. Raises
-    ValueError if a parameter that is no list is repeated."""
-    found: dict[str, object] = {}
-    for name, text in query:
-        kinds = _kinds(operation.arguments.get(name))
-        if "object" in kinds and text.lstrip().startswith("{"):
-            found[name] = json.loads(text)
-        elif "array" in kinds:
-            earlier = found.setdefault(name, [])
-            assert isinstance(earlier, list)
-            earlier.append(text)
-        elif name in found:
-            raise ValueError(f"{name} is given more than once")
-        else:
-            found[name] = text
-    return found
-
-
 def call(
     operation: Exposed,
     arguments: Mapping[str, object],
     options: StudioOptions,
     *,
-    is_query: bool,
+    is_query: bool = False,
 ) -> object | Failure:
-    """Returns what an operation returned (the TaskInfo of a task that it started), or its error."""
-    name = operation.operation.name
-    for argument in arguments:
-        if argument not in operation.arguments:
-            problem = f"unknown argument {argument!r}{did_you_mean(argument, operation.arguments)}"
-            known = ", ".join(operation.arguments) or "none"
-            return Failure("usage", problem, at=name, fix=f"its arguments are: {known}")
-    if options.read_only and operation.operation.effect != READS:
-        fix = "restart it without --read-only"
-        return Failure("read_only", f"this studio is read-only, {name} is not", at=name, fix=fix)
+    """Returns what an operation returned (the TaskInfo of a task that it started), or its error. `is_query`:
+    numbers and switches may be texts."""
+    refused = _refusal(operation, arguments, options)
+    if refused is not None:
+        return refused
     function = operation.from_query if is_query else operation.from_json
     server = {"runs_dir": options.runs_dir} if operation.takes_runs_dir else {}
     try:
         value = function(**arguments, **server)
         return value.info() if isinstance(value, Task) else value
     except ValidationError as error:
-        return Failure("usage", _problems(error), at=name, fix="see /openapi.json")
+        return Failure("usage", _problems(error), at=operation.name, fix="see openapi.json")
     except GymnastError as error:
         return error.to_failure()
 
 
-def is_started_task(operation: Exposed, value: object) -> bool:
-    """Returns whether the value is the TaskInfo of a task that this call started."""
-    return operation.operation.effect == "task" and isinstance(value, TaskInfo)
+def is_conflict(
+    operation: Exposed, arguments: Mapping[str, object], failure: Failure, runs_dir: Path
+) -> bool:
+    """Returns whether an operation failed although the runs that it names exist: because of their state, or
+    because a name is taken."""
+    if failure.code != RunError.code or operation.operation.effect == READS:
+        return False
+    try:
+        for named in references(operation.name, operation.defaults | dict(arguments)):
+            if not named.is_target:
+                for member in status.group_members(named.text, runs_dir):
+                    status.find(member, runs_dir)
+    except GymnastError:
+        return False
+    return True
+
+
+def _refusal(
+    operation: Exposed, arguments: Mapping[str, object], options: StudioOptions
+) -> Failure | None:
+    """Returns why the server does not accept a request; None if it does."""
+    name = operation.name
+    for argument in arguments:
+        if argument not in operation.arguments:
+            problem = f"unknown argument {argument!r}{did_you_mean(argument, operation.arguments)}"
+            known = ", ".join(operation.arguments) or "none"
+            return Failure("usage", problem, at=name, fix=f"its arguments are: {known}")
+    if options.read_only and operation.operation.effect != READS:
+        problem = f"this studio is read-only, and {name} may change something"
+        return Failure("read_only", problem, at=name, fix="restart it without --read-only")
+    complete = operation.defaults | dict(arguments)
+    refused = limit_refusal(name, complete) or path_refusal(name, complete)
+    if refused is None and not options.allow_code:
+        refused = code_refusal(operation.operation, complete, options.runs_dir)
+    return refused
 
 
 def _problems(error: ValidationError) -> str:
@@ -137,11 +162,3 @@ def _problems(error: ValidationError) -> str:
         f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
         for problem in error.errors()
     )
-
-
-def _kinds(schema: object) -> set[object]:
-    """Returns the JSON types that an argument may have."""
-    if not isinstance(schema, dict):
-        return set()
-    choices = schema.get("anyOf", [schema])
-    return {choice.get("type") for choice in choices}

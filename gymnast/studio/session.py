@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hmac
-import os
 import secrets
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
-from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,6 +17,7 @@ from starlette.routing import Route
 from gymnast.errors import Failure
 from gymnast.studio.answers import failure_answer, json_answer
 from gymnast.studio.options import StudioOptions
+from gymnast.studio.requests import UnusableRequest, json_body
 
 MAX_AGE_SECONDS = 90 * 24 * 3600
 """How long a browser stays signed in."""
@@ -25,7 +25,7 @@ MAX_AGE_SECONDS = 90 * 24 * 3600
 
 @dataclass(frozen=True)
 class SessionInfo:
-    """What a page needs to know about the server."""
+    """The server, as far as a page needs to know it."""
 
     signed_in: bool
     """Whether this browser has signed in."""
@@ -46,20 +46,20 @@ class Sessions:
     was restarted: it is signed with a secret that only the user can read."""
 
     def __init__(
-        self, options: StudioOptions, secret: bytes, announce: Callable[[str], None]
+        self, options: StudioOptions, secret: bytes, announce: Callable[[str], object]
     ) -> None:
         self._key = hmac.new(secret, _scope(options).encode(), sha256).digest()
         self._announce = announce
         self._prefix = options.prefix
         self.token = secrets.token_urlsafe(32)
         """The token of the current link."""
-        self.cookie = f"gymnast-{self._sign('name')[:12]}"
+        self.cookie = f"gymnast-{self._sign('cookie name')[:12]}"
         """Name of the cookie. Browsers share cookies between ports, so that each scope has its own name."""
 
     def issue(self) -> str:
         """Returns a new signed value."""
-        nonce = secrets.token_urlsafe(16)
-        return f"{nonce}.{self._sign(nonce)}"
+        content = f"{int(time.time())}-{secrets.token_urlsafe(16)}"
+        return f"{content}.{self._sign(f'session {content}')}"
 
     def exchange(self, token: str) -> str | None:
         """Returns a signed value for the current one-time token, which becomes invalid, and announces the
@@ -95,11 +95,13 @@ class Sessions:
         )
 
     def _is_valid(self, value: str) -> bool:
-        nonce, _, signature = value.partition(".")
-        return bool(nonce) and _equal(signature, self._sign(nonce))
+        content, _, signature = value.partition(".")
+        if not _equal(signature, self._sign(f"session {content}")):
+            return False
+        return time.time() - int(content.partition("-")[0]) < MAX_AGE_SECONDS
 
     def _sign(self, text: str) -> str:
-        return hmac.new(self._key, text.encode(), sha256).hexdigest()
+        return hmac.new(self._key, text.encode(errors="replace"), sha256).hexdigest()
 
 
 def session_routes(options: StudioOptions, sessions: Sessions) -> list[Route]:
@@ -116,11 +118,13 @@ def session_routes(options: StudioOptions, sessions: Sessions) -> list[Route]:
 
     async def sign_in(request: Request) -> Response:
         try:
-            body = await request.json()
-            token = body["token"]
-        except (ValueError, KeyError, TypeError):
+            body = await json_body(request)
+        except UnusableRequest as error:
+            return failure_answer(error.failure)
+        token = body.get("token")
+        if body.keys() != {"token"} or not isinstance(token, str):
             return failure_answer(Failure("usage", 'the body must be {"token": "..."}'))
-        value = sessions.exchange(str(token))
+        value = sessions.exchange(token)
         if value is None:
             return failure_answer(
                 Failure(
@@ -139,25 +143,10 @@ def session_routes(options: StudioOptions, sessions: Sessions) -> list[Route]:
     ]
 
 
-def user_secret() -> bytes:
-    """Returns the secret of this user, stored in the state directory, where only the user can read it;
-    creates it if there is none."""
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    file = Path(state) / "gymnast" / "studio-secret"
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return file.read_bytes()
-    with open(handle, "wb") as new:
-        new.write(secrets.token_bytes(32))
-    return file.read_bytes()
-
-
 def _scope(options: StudioOptions) -> str:
     rights = "read" if options.read_only else "code" if options.allow_code else "change"
     return f"{options.runs_dir.resolve()}\n{rights}"
 
 
 def _equal(a: str, b: str) -> bool:
-    return hmac.compare_digest(a.encode(), b.encode())
+    return hmac.compare_digest(a.encode(errors="replace"), b.encode(errors="replace"))

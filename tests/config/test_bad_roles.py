@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gymnast.config.presets import split_target
+from gymnast.config.target import split_target
 from gymnast.config.problems import InvalidConfig
 from gymnast.config.resolve import resolve
 

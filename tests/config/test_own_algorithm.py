@@ -17,7 +17,7 @@ import pytest
 from gymnast.algos.algorithm import Algorithm
 from gymnast.config.algorithms import REQUIRED_METHODS, config_type
 from gymnast.config.config import CONFIGS
-from gymnast.config.presets import split_target
+from gymnast.config.target import split_target
 from gymnast.config.resolve import load, resolve, save
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError

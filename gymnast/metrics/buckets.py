@@ -1,0 +1,185 @@
+"""Series with a limited number of points, for charts: the mean, minimum and maximum of each bucket of rows.
+
+Every minimum and maximum of the rows is in the result. A metric with few points, such as an evaluation, is
+returned exactly. What is read does not grow with the number of rows, if the store has summaries of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gymnast.metrics.block_reader import BlockReader
+from gymnast.metrics.blocks import Blocks, equal_parts, single_rows
+from gymnast.metrics.store import MetricStore
+from gymnast.metrics.summaries import LEVELS, block_rows
+
+MAX_ROWS = 60_000
+"""Number of rows that may be read one by one to fill a chart; that takes about 0.1 s."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """A metric over a clock, in buckets. All arrays have the same length."""
+
+    x: np.ndarray
+    mean: np.ndarray
+    """Mean of the values that are not NaN; NaN if all are."""
+    low: np.ndarray
+    high: np.ndarray
+    total: int
+    """Number of rows with the metric in the buckets."""
+    is_reduced: bool
+    """Whether a bucket may have several rows. If not, the values are those of the rows, bit for bit."""
+
+
+@dataclass(frozen=True)
+class StoredSeries:
+    """Some metrics of one store, read but not yet divided into buckets."""
+
+    clock: str
+    blocks: Blocks
+    """Blocks of the clock and of every metric."""
+    exact: dict[str, Blocks]
+    """Metric with few points -> its rows, one by one, with the clock."""
+    cursor: int
+    """Position of the last row."""
+    rows: int
+    """Number of rows in the store."""
+
+    def of(self, name: str) -> Blocks:
+        """Returns the clock and one metric, in the finest blocks that were read."""
+        return self.exact[name] if name in self.exact else self.blocks.of(self.clock, name)
+
+    def has(self, name: str) -> bool:
+        return bool(self.of(name).recorded[1].any())
+
+    def is_exact(self, name: str) -> bool:
+        return name in self.exact
+
+
+def read_series(
+    store: MetricStore,
+    names: Sequence[str],
+    clock: str,
+    *,
+    points: int,
+    low: float | None = None,
+    high: float | None = None,
+    max_rows: int = MAX_ROWS,
+) -> StoredSeries:
+    """Reads metrics in blocks that are small enough for `points` buckets.
+
+    `clock`: the key of the x axis, such as `clock/vec_steps`, which every row has. `low`, `high`: only rows
+    in this range of the clock; blocks of rows that are partly inside are read as a whole. `max_rows`: the
+    number of rows that may be read one by one."""
+    wanted = list(dict.fromkeys((clock, *names)))
+    with store.snapshot() as db:
+        if db is None:
+            nothing = single_rows([], {}, wanted)
+            return StoredSeries(
+                clock, nothing, {name: nothing.of(clock, name) for name in names}, 0, 0
+            )
+        reader = BlockReader(db)
+        everything = (1, reader.last)
+        rows = inside = reader.count(everything)
+        part = everything
+        if low is not None or high is not None:
+            ends = (-math.inf if low is None else low, math.inf if high is None else high)
+            part = reader.part_between(clock, *ends)
+            inside = reader.count(part)
+        if inside <= max(max_rows, points):
+            blocks = _within(reader.rows(wanted, part), low, high)
+            exact = {
+                name: of.where(of.recorded[1] > 0)
+                for name in names
+                if (of := blocks.of(clock, name)).recorded[1].sum() <= points
+            }
+        else:
+            blocks = _within(reader.blocks(wanted, part, _level(inside, points)), low, high)
+            exact = {
+                name: _within(reader.rows([clock, name], part, having=name), low, high)
+                for name in names
+                if blocks.of(name).recorded.sum() <= points
+            }
+        return StoredSeries(clock, blocks, exact, reader.last, rows)
+
+
+def read_buckets(
+    store: MetricStore,
+    names: Sequence[str],
+    clock: str,
+    *,
+    points: int,
+    low: float | None = None,
+    high: float | None = None,
+) -> dict[str, Series]:
+    """Returns metric -> its series with at most `points` points, for the metrics that have a row in the
+    range; `clock`, `low` and `high` as in `read_series`."""
+    stored = read_series(store, names, clock, points=points, low=low, high=high)
+    return {name: buckets_of_rows(stored, name, points) for name in names if stored.has(name)}
+
+
+def buckets_of_rows(stored: StoredSeries, name: str, points: int) -> Series:
+    """Divides the rows into buckets of about equal numbers of rows. x is the mean of the clock in a bucket. A
+    bucket without a row that has the metric is left out; one with NaN alone is a gap."""
+    blocks = stored.of(name)
+    if stored.is_exact(name):
+        return _series(blocks, reduced=False)
+    starts = equal_parts(blocks.recorded[0], points)
+    return _series(blocks.merge(starts), reduced=True)
+
+
+def buckets_on_grid(stored: StoredSeries, name: str, edges: np.ndarray) -> Series:
+    """Divides the rows into buckets between the `edges` on the clock; x are the middles of the buckets. A
+    bucket without a row is NaN before the first and after the last row; between rows, it is on the straight
+    line between its neighbors. A bucket with NaN alone is a gap."""
+    blocks = stored.of(name)
+    blocks = blocks.where(blocks.recorded[1] > 0)
+    buckets = len(edges) - 1
+    low, high = edges[0], edges[-1]
+    share = (blocks.mean[0] - low) / (high - low) if high > low else np.zeros(len(blocks))
+    # Blocks at the ends of the range may reach beyond it.
+    place = np.clip((share * buckets).astype(np.int64), 0, buckets - 1)
+    starts = np.flatnonzero(np.diff(place, prepend=-1))
+    found, at = _series(blocks.merge(starts), reduced=True), place[starts]
+    x = (edges[:-1] + edges[1:]) / 2
+    lines = (_on_grid(values, at, buckets) for values in (found.mean, found.low, found.high))
+    return Series(x, *lines, total=found.total, is_reduced=True)
+
+
+def _on_grid(values: np.ndarray, at: np.ndarray, buckets: int) -> np.ndarray:
+    """Returns the values in their buckets `at`, with the buckets between them interpolated."""
+    every = np.arange(buckets)
+    if not len(at):
+        return np.full(buckets, np.nan)
+    with np.errstate(invalid="ignore"):
+        line = np.interp(every, at, values, left=np.nan, right=np.nan)
+    line[at] = values
+    return line
+
+
+def _series(blocks: Blocks, *, reduced: bool) -> Series:
+    """Returns the blocks of a clock and a metric as a series, without blocks that lack the metric."""
+    total = int(blocks.recorded[1].sum())
+    blocks = blocks.where(blocks.recorded[1] > 0)
+    return Series(blocks.mean[0], blocks.mean[1], blocks.low[1], blocks.high[1], total, reduced)
+
+
+def _within(blocks: Blocks, low: float | None, high: float | None) -> Blocks:
+    """Returns the blocks that overlap the range of the clock, which is the first key, and have it."""
+    kept = blocks.valid[0] > 0
+    if low is not None:
+        kept &= blocks.high[0] >= low
+    if high is not None:
+        kept &= blocks.low[0] <= high
+    return blocks if kept.all() else blocks.where(kept)
+
+
+def _level(rows: int, points: int) -> int:
+    """Returns the level with the largest blocks that still gives every bucket a block; 0 if there is none."""
+    fitting = [level for level in range(LEVELS) if rows >= points * block_rows(level)]
+    return max(fitting, default=0)
