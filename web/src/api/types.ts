@@ -145,16 +145,21 @@ export interface SettingsForm {
   unknown: string[];
 }
 
-/** The chance that a run of side `a` scores more than one of side `b`, with its 95 % interval. */
+/** One side of a comparison, `a`, compared with another, `b`, by the scores of their seeds. */
 export interface Improvement {
   a: string;
   b: string;
-  probability: number;
-  low: number;
-  high: number;
-  difference: records.MeanInterval;
+  /** Probability that a run of `a` scores higher than a run of `b`; null if they cannot be compared. */
+  probability: number | null;
+  low: number | null;
+  high: number | null;
+  /** IQM of `a` minus IQM of `b`; null for several environments. */
+  difference: records.MeanInterval | null;
+  better: string | null;
   /** null with fewer than two runs on a side. */
   exceeds_noise: boolean | null;
+  /** Why `exceeds_noise` is unknown; empty if it is known. */
+  problem: string;
 }
 
 export interface ComparedRun extends records.ComparedRun {
@@ -170,8 +175,10 @@ export interface SeedMeanCurve extends records.EvaluationCurve {
 
 export interface ComparedGroup extends Omit<records.ComparedGroup, "iqm" | "curve"> {
   iqm: records.MeanInterval | null;
-  mean: number | null;
-  n: number;
+  best: records.MeanInterval | null;
+  seconds_to_threshold: records.MeanInterval | null;
+  /** Whether no run has finished, so that the latest evaluations count. */
+  provisional: boolean;
   curve: SeedMeanCurve;
 }
 

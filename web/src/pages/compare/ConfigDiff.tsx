@@ -45,7 +45,9 @@ export function ConfigDiff({ comparison, names, baseline }: Props) {
           </tbody>
         </table>
       </div>
-      <CopyButton text={configCsv(comparison, names)} label="Copy as CSV" />
+      <div class="compare-copy">
+        <CopyButton text={() => configCsv(comparison, names)} label="Copy settings as CSV" what="the settings" />
+      </div>
     </>
   );
 }

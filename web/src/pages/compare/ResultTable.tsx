@@ -53,8 +53,10 @@ function nameColumn(baseline: SideResult | undefined, colorOf: (ref: string) => 
     cell: ({ side }) => (
       <span class="compare-side-name" title={`${side.label}\n${side.runs.join(" ")}`}>
         <span class="swatch" style={{ background: colorOf(side.ref) }} />
-        <span class="ellipsis">{side.label}</span>
-        {side.ref === baseline?.side.ref && <span class="compare-baseline-note">baseline</span>}
+        <span class="compare-two-lines">
+          <span class="ellipsis">{side.label}</span>
+          {side.ref === baseline?.side.ref && <span class="compare-interval">baseline</span>}
+        </span>
       </span>
     ),
   };

@@ -10,7 +10,7 @@ import { ConfigDiff } from "./ConfigDiff";
 import { tableCsv } from "./export";
 import { progressStamp, useRefresh } from "./live";
 import { ResultTable } from "./ResultTable";
-import { sideResults } from "./results";
+import { compareArguments, sideResults, type SideResult } from "./results";
 import type { Side } from "./sides";
 import { Verdicts } from "./Verdicts";
 
@@ -29,8 +29,9 @@ interface Props {
 
 export function Results(props: Props) {
   const { sides, runs, x, baseline } = props;
-  const refs = sides.map((side) => side.ref);
-  const query = useQuery(refs.length > 1 ? `compare:${x}:${refs.join(",")}` : "", () => read("compare", { refs, x }));
+  const request = compareArguments(sides, baseline, x);
+  const { refs } = request;
+  const query = useQuery(refs.length > 1 ? `compare:${request.x}:${refs.join(",")}` : "", () => read("compare", request));
   useRefresh(progressStamp(runs), query.refresh, REFRESH_PAUSE);
   const comparison = query.data.value;
   const rows = useMemo(
@@ -51,7 +52,9 @@ export function Results(props: Props) {
         <>
           <Verdicts rows={rows} baseline={reference} format={formatNumber} />
           <ResultTable {...props} rows={rows} baseline={reference} />
-          <p class="compare-note small muted">{rangeNote(comparison)}</p>
+          <p class="compare-note small muted">
+            {rangeNote(comparison)} {provisionalNote(rows)}
+          </p>
           <div class="compare-copy">
             <CopyButton text={() => tableCsv(rows)} label="Copy table as CSV" what="the table" />
           </div>
@@ -68,6 +71,11 @@ function rangeNote(comparison: Comparison): string {
   if (!comparison.range) return `${signs} No area: the evaluation curves do not overlap on this axis.`;
   const [low, high] = comparison.range;
   return `${signs} Area: mean evaluation return over ${formatCount(low)} to ${formatCount(high)} ${clockLabel(comparison.x)}.`;
+}
+
+function provisionalNote(rows: readonly SideResult[]): string {
+  const names = rows.filter((row) => row.isProvisional).map((row) => row.side.label);
+  return names.length > 0 ? `No run of ${names.join(", ")} has finished, so the latest evaluations count.` : "";
 }
 
 /** Returns the names of the columns of the config, and which one is the baseline. */

@@ -4,6 +4,7 @@ import { CLOCKS } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
 import { clockLabel } from "../../ui/numbers";
+import { compareArguments } from "./results";
 import type { Side } from "./sides";
 import { MAX_SMOOTHING, type CompareView, type Grouping } from "./view";
 
@@ -13,18 +14,20 @@ const GROUPINGS: readonly [Grouping, string][] = [
   ["none", "single runs"],
 ];
 
-function compareCommand(sides: readonly Side[], x: string): string {
-  return commandText({ command: "compare", words: sides.map((side) => side.ref), options: { x } });
+function compareCommand(sides: readonly Side[], baseline: string, view: CompareView): string {
+  const { refs, x } = compareArguments(sides, baseline, view.x);
+  return commandText({ command: "compare", words: refs, options: { x } });
 }
 
 interface Props {
   view: CompareView;
   sides: readonly Side[];
+  baseline: string;
   onChange: (changes: Partial<CompareView>, options?: { push?: boolean }) => void;
   onPickMetrics: () => void;
 }
 
-export function Toolbar({ view, sides, onChange, onPickMetrics }: Props) {
+export function Toolbar({ view, sides, baseline, onChange, onPickMetrics }: Props) {
   return (
     <div class="toolbar compare-toolbar" role="group" aria-label="View">
       <label class="field">
@@ -75,7 +78,7 @@ export function Toolbar({ view, sides, onChange, onPickMetrics }: Props) {
       {view.zoom && <Button onClick={() => onChange({ zoom: null })}>Whole range</Button>}
       <span class="toolbar-space" />
       {sides.length > 1 && (
-        <CopyButton text={compareCommand(sides, view.x)} label="Copy as CLI command" />
+        <CopyButton text={compareCommand(sides, baseline, view)} label="Copy as CLI command" />
       )}
       <CopyButton text={() => location.href} label="Copy link" />
     </div>

@@ -72,7 +72,7 @@ export default function ComparePage() {
   return (
     <div class="compare">
       <h1 class="visually-hidden">Compare</h1>
-      <Toolbar view={view} sides={sides} onChange={change} onPickMetrics={() => (isPicking.value = true)} />
+      <Toolbar view={view} sides={sides} baseline={baseline} onChange={change} onPickMetrics={() => (isPicking.value = true)} />
       {unknown.length > 0 && (
         <p class="compare-unknown warning" role="status">
           No run or group is called {unknown.join(", ")}.{" "}

@@ -18,10 +18,10 @@ export const COLUMNS: readonly Column[] = [
   { id: "iqm", title: "IQM", better: "higher", help: "Interquartile mean of the final scores over seeds, with its 95 % stratified-bootstrap interval." },
   { id: "probability", title: "P(better)", better: "", help: "Probability that a seed of this side scores more than one of the baseline, with its 95 % interval." },
   { id: "final", title: "final", better: "higher", help: "Final score; for a group, the mean over seeds. Interval: 95 %, over episodes for a run and over seeds for a group." },
-  { id: "best", title: "best", better: "higher", help: "Highest evaluation return; for a group, the mean over seeds." },
   { id: "area", title: "area", better: "higher", help: "Mean height of the evaluation curve over the range that all curves cover." },
   { id: "steps", title: "steps to goal", better: "lower", help: "Env steps until the lower bound of an evaluation reached the threshold; for a group, the mean over the seeds that reached it." },
   { id: "seconds", title: "time to goal", better: "lower", help: "Training time until the lower bound of an evaluation reached the threshold; for a group, the mean over the seeds that reached it." },
+  { id: "best", title: "best", better: "higher", help: "Highest evaluation return; for a group, the mean over seeds." },
   { id: "n", title: "n", better: "", help: "Number of seeds with a final score." },
 ];
 
@@ -32,9 +32,24 @@ export interface SideResult {
   /** Number of seeds that reached the threshold. */
   reached: number;
   improvement: Improvement | null;
+  /** Whether no run has finished, so that the latest evaluations count as final scores. */
+  isProvisional: boolean;
 }
 
 const NONE: Estimate = { value: null, low: null, high: null };
+
+/** Clocks that `compare` takes as the x axis of its curves and areas. */
+const COMPARED_CLOCKS = ["vec_steps", "env_steps", "updates", "seconds"];
+/** Largest number of sides of which `compare` tests every pair; else each is tested against the first. */
+const MAX_PAIRED = 12;
+
+/** Returns the arguments of `compare`. The baseline is last, so that the differences are of the others minus the
+ * baseline, as on the page; among many sides it is first, which is the one that all are tested against. */
+export function compareArguments(sides: readonly Side[], baseline: string, x: string): { refs: string[]; x: string } {
+  const others = sides.map((side) => side.ref).filter((ref) => ref !== baseline);
+  const refs = sides.length > MAX_PAIRED ? [baseline, ...others] : [...others, baseline];
+  return { refs, x: COMPARED_CLOCKS.includes(x) ? x : COMPARED_CLOCKS[0]! };
+}
 
 /** Returns the rows of the table in the order of `sides`. `baseline`: reference of the side to compare with. */
 export function sideResults(comparison: Comparison, sides: readonly Side[], baseline: string): SideResult[] {
@@ -44,7 +59,8 @@ export function sideResults(comparison: Comparison, sides: readonly Side[], base
     const members = side.runs.flatMap((id) => runs.get(id) ?? []);
     const improvement = side.ref === baseline ? null : improvementOver(comparison.improvements, side.ref, baseline);
     const cells = cellsOf(side, members, groups.get(side.ref) ?? null, improvement);
-    return { side, cells, reached: known(members.map((run) => run.learning?.steps_to_threshold)).length, improvement };
+    const reached = members.filter((run) => (run.learning?.steps_to_threshold ?? null) !== null).length;
+    return { side, cells, reached, improvement, isProvisional: groups.get(side.ref)?.provisional ?? false };
   });
   const reference = rows.find((row) => row.side.ref === baseline);
   return rows.map((row) => ({ ...row, judgments: judgmentsOf(row, reference) }));
@@ -79,10 +95,10 @@ function cellsOf(
   }
   return {
     final: interval(group?.score),
-    best: exact(mean(known(members.map((run) => run.best)))),
+    best: interval(group?.best),
     area: interval(group?.area),
     steps: interval(group?.steps_to_threshold),
-    seconds: exact(mean(known(members.map((run) => run.learning?.seconds_to_threshold)))),
+    seconds: interval(group?.seconds_to_threshold),
     iqm: interval(group?.iqm),
     probability,
     n: exact(group?.scored ?? 0),
@@ -113,12 +129,4 @@ function exact(value: number | null | undefined): Estimate {
 
 function finite(value: number | null | undefined): number | null {
   return value !== null && value !== undefined && Number.isFinite(value) ? value : null;
-}
-
-function known(values: readonly (number | null | undefined)[]): number[] {
-  return values.filter((value): value is number => value !== null && value !== undefined);
-}
-
-function mean(values: readonly number[]): number | null {
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -10,7 +10,9 @@ const FAST: Improvement = {
   low: 0.75,
   high: 1,
   difference: { mean: 12.34, low: 4.1, high: 20.2 },
+  better: "fast-lr",
   exceeds_noise: true,
+  problem: "",
 };
 const fast = { name: "fast-lr", seeds: 5 };
 const base = { name: "base", seeds: 5 };
@@ -50,15 +52,26 @@ describe("the verdict", () => {
   });
 
   test("needs two seeds per side", () => {
-    const single = { ...FAST, difference: { mean: 2, low: null, high: null }, exceeds_noise: null };
+    const single = { ...FAST, difference: { mean: 2, low: null, high: null }, low: null, high: null, exceeds_noise: null };
     const result = verdict(single, { name: "lander", seeds: 1 }, base, one);
     expect(result.outcome).toBe("unknown");
     expect(result.sentence).toContain("needs at least 2 seeds per side (1 against 5 seeds; IQM +2.0)");
   });
 
-  test("names the side without a score", () => {
-    expect(verdict(null, { name: "lander", seeds: 0 }, base, one).sentence).toBe(
-      "lander and base cannot be compared: lander has no final score.",
+  test("of several environments has no difference of returns", () => {
+    const entry = { ...FAST, difference: null };
+    expect(verdict(entry, fast, base, one)).toEqual({
+      outcome: "better",
+      sentence: "fast-lr is better than base by more than noise (P(better) 0.93, 5 against 5 seeds).",
+    });
+    expect(verdict(improvementOver([entry], "base", "fast-lr"), base, fast, one).outcome).toBe("worse");
+  });
+
+  test("gives the reason why two sides cannot be compared", () => {
+    const entry = { ...FAST, probability: null, difference: null, better: null, exceeds_noise: null, problem: "lander has no evaluation yet" };
+    expect(verdict(entry, { name: "lander", seeds: 0 }, base, one).sentence).toBe(
+      "lander and base cannot be compared: lander has no evaluation yet.",
     );
+    expect(verdict(null, fast, base, one).outcome).toBe("unknown");
   });
 });

@@ -34,42 +34,54 @@ export function verdict(
   format: (value: number) => string,
 ): Verdict {
   const pair = `${side.name} and ${baseline.name}`;
-  const seeds = `${side.seeds} against ${baseline.seeds} ${side.seeds === 1 && baseline.seeds === 1 ? "seed" : "seeds"}`;
-  if (improvement === null) {
-    const missing = [side, baseline].filter((one) => one.seeds === 0).map((one) => one.name);
-    const why = missing.length > 0 ? `${missing.join(" and ")} ${missing.length > 1 ? "have" : "has"} no final score` : "there is no test of the difference";
+  const probability = improvement?.probability ?? null;
+  if (improvement === null || probability === null) {
+    const why = improvement?.problem || "there is no test of the difference";
     return { outcome: "unknown", sentence: `${pair} cannot be compared: ${why}.` };
   }
-  const { mean, low, high } = improvement.difference;
-  const interval = low === null || high === null ? "" : ` [${format(low)}, ${format(high)}]`;
-  const difference = `IQM ${signed(mean, format)}${interval}`;
+  const seeds = `${side.seeds} against ${baseline.seeds} seeds`;
+  const difference = differenceText(improvement, format);
   if (improvement.exceeds_noise === null) {
-    const sentence = `Whether ${side.name} is better than ${baseline.name} cannot be told from noise: needs at least 2 seeds per side (${seeds}; ${difference}).`;
-    return { outcome: "unknown", sentence };
+    const question = `Whether ${side.name} is better than ${baseline.name} cannot be told from noise`;
+    const numbers = difference ? `${seeds}; ${difference}` : seeds;
+    return { outcome: "unknown", sentence: `${question}: this needs at least 2 seeds per side (${numbers}).` };
   }
-  const evidence = `P(better) ${improvement.probability.toFixed(2)}, ${seeds}`;
-  if (!improvement.exceeds_noise)
-    return { outcome: "noise", sentence: `${pair} differ by not more than noise: ${difference} (${evidence}).` };
-  const outcome = mean > 0 ? "better" : "worse";
-  return {
-    outcome,
-    sentence: `${side.name} is ${outcome} than ${baseline.name}: ${difference}, more than noise (${evidence}).`,
-  };
+  const evidence = `P(better) ${probability.toFixed(2)}, ${seeds}`;
+  if (!improvement.exceeds_noise) {
+    const detail = difference ? `: ${difference}` : "";
+    return { outcome: "noise", sentence: `${pair} differ by not more than noise${detail} (${evidence}).` };
+  }
+  const outcome = improvement.better === improvement.a ? "better" : "worse";
+  const detail = difference ? `: ${difference}, more than noise` : " by more than noise";
+  return { outcome, sentence: `${side.name} is ${outcome} than ${baseline.name}${detail} (${evidence}).` };
 }
 
+/** Returns the difference of the IQMs with its interval; empty for sides with several environments. */
+function differenceText({ difference }: Improvement, format: (value: number) => string): string {
+  if (difference === null) return "";
+  const { mean, low, high } = difference;
+  const interval = low === null || high === null ? "" : ` [${format(low)}, ${format(high)}]`;
+  return `IQM ${mean > 0 ? "+" : ""}${format(mean)}${interval}`;
+}
+
+/** Returns the same comparison from the other side. */
 function reversed(entry: Improvement): Improvement {
-  const { mean, low, high } = entry.difference;
+  const { difference } = entry;
   return {
+    ...entry,
     a: entry.b,
     b: entry.a,
-    probability: 1 - entry.probability,
-    low: 1 - entry.high,
-    high: 1 - entry.low,
-    difference: { mean: -mean, low: high === null ? null : -high, high: low === null ? null : -low },
-    exceeds_noise: entry.exceeds_noise,
+    probability: complement(entry.probability),
+    low: complement(entry.high),
+    high: complement(entry.low),
+    difference: difference && { mean: -difference.mean, low: negated(difference.high), high: negated(difference.low) },
   };
 }
 
-function signed(value: number, format: (value: number) => string): string {
-  return value > 0 ? `+${format(value)}` : format(value);
+function complement(value: number | null): number | null {
+  return value === null ? null : 1 - value;
+}
+
+function negated(value: number | null): number | null {
+  return value === null ? null : -value;
 }
