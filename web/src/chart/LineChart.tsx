@@ -1,37 +1,38 @@
-/** Lines over a clock. */
-import uPlot from "uplot";
-import { useEffect, useRef } from "preact/hooks";
+/** Lines over a clock: bands, smoothing, marks, healthy ranges, zoom, a shared crosshair. */
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { shownTheme } from "../app/theme";
-import { resolved } from "./colors";
+import { Frame } from "./Frame";
+import { LineModel } from "./lineModel";
 import type { LineChartProps } from "./types";
 export type { ChartLine, ChartMark, LineChartProps, LineSeries, MarkKind } from "./types";
 
-export function LineChart(props: LineChartProps) {
-  const host = useRef<HTMLDivElement>(null);
+export function LineChart(props: LineChartProps & { isEnlarged?: boolean }) {
+  const hidden = useSignal<ReadonlySet<string>>(new Set());
+  const emphasized = useSignal("");
+  const chosenLog = useSignal<boolean | undefined>(undefined);
+  const log = chosenLog.value ?? props.log ?? false;
   const theme = shownTheme.value;
-  useEffect(() => {
-    const element = host.current;
-    if (!element) return undefined;
-    const tables = props.series.map((s) => [Array.from(s.x), Array.from(s.y)] as uPlot.AlignedData);
-    const data = tables.length ? uPlot.join(tables) : ([[]] as unknown as uPlot.AlignedData);
-    const plot = new uPlot(
-      {
-        width: element.clientWidth || 300,
-        height: props.height ?? 160,
-        legend: { show: false },
-        scales: { x: { time: false }, y: { distr: props.log ? 3 : 1 } },
-        axes: [{ stroke: resolved("var(--axis)", theme) }, { stroke: resolved("var(--axis)", theme) }],
-        series: [{}, ...props.series.map((s) => ({ label: s.label, stroke: resolved(s.color, theme), dash: s.dash, spanGaps: true }))],
-      },
-      data,
-      element,
-    );
-    return () => plot.destroy();
-  }, [props.series, props.log, theme]);
+  const { series, smoothing, lines, healthy, bounds, range, xRange, unit, digits, xLabel } = props;
+  const model = useMemo(
+    () => new LineModel({ ...props, log }, theme, hidden.value, emphasized.value),
+    [series, smoothing, lines, healthy, bounds, range, xRange, unit, digits, xLabel, log, theme, hidden.value, emphasized.value],
+  );
+  const toggle = (key: string) => {
+    const next = new Set(hidden.value);
+    if (!next.delete(key)) next.add(key);
+    hidden.value = next;
+  };
   return (
-    <section class="chart" aria-label={props.title}>
-      <h3>{props.title}</h3>
-      <div ref={host} style={{ height: `${props.height ?? 160}px` }} />
-    </section>
+    <Frame
+      {...props}
+      model={model}
+      hidden={hidden.value}
+      onToggle={toggle}
+      onEmphasize={(key) => (emphasized.value = key)}
+      log={log}
+      onLog={(next) => (chosenLog.value = next)}
+      enlarged={(height) => <LineChart {...props} log={log} height={height} isEnlarged />}
+    />
   );
 }
