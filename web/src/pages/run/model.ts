@@ -76,6 +76,12 @@ export class RunModel {
     this.reloads.now();
   }
 
+  /** Shows new tags or a new note at once; the server has them already. */
+  changeLabels(labels: Partial<Pick<RunSummary, "tags" | "note">>): void {
+    const summary = this.summary.peek();
+    if (summary) this.summary.value = { ...summary, ...labels };
+  }
+
   private async loadAll(): Promise<void> {
     // The position in the rows comes first: rows that are recorded meanwhile arrive twice, but none is missed.
     const position = await read("rows", { ref: this.id, last: 1 }).catch(() => ({ cursor: 0, attempt: 0 }));

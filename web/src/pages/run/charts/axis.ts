@@ -38,8 +38,3 @@ export class ClockAxis {
 }
 
 export const DEFAULT_CLOCK: Clock = "vec_steps";
-
-/** Returns the words for a clock: `env steps`; an "update" of an algorithm has many gradient steps. */
-export function clockLabel(clock: string): string {
-  return clock === "updates" ? "gradient steps" : clock.replaceAll("_", " ");
-}

@@ -1,6 +1,8 @@
 /** The marks along the x axis of charts: alerts, checkpoints, evaluations, and events that changed the training. */
 import type { Alert, ChartAlert, RunDetails, RunEvent } from "../../../api/types";
 import type { ChartMark } from "../../../chart/types";
+import { formatCount, formatNumber } from "../../../ui/numbers";
+import { counted } from "../parts/text";
 import type { ClockAxis } from "./axis";
 import { guideHref } from "./sections";
 
@@ -36,10 +38,10 @@ export function sharedMarks(details: RunDetails, events: readonly RunEvent[], ax
   }
   for (const step of details.checkpoints.steps) {
     const which = step === details.best_step ? " (best)" : step === details.latest_step ? " (latest)" : "";
-    marks.push({ x: axis.at(step), kind: "checkpoint", text: `checkpoint at ${grouped(step)} env steps${which}` });
+    marks.push({ x: axis.at(step), kind: "checkpoint", text: `checkpoint at ${formatCount(step)} env steps${which}` });
   }
   for (const point of details.evaluations) {
-    const text = `evaluation at ${grouped(point.env_steps)} env steps: mean return ${point.mean_return.toPrecision(6)}`;
+    const text = `evaluation at ${formatCount(point.env_steps)} env steps: mean return ${formatNumber(point.mean_return)}`;
     marks.push({ x: axis.at(point.env_steps), kind: "evaluation", text });
   }
   return marks.sort((a, b) => a.x - b.x);
@@ -51,7 +53,7 @@ export function alertMarks(alerts: readonly ChartAlert[], family: string): Chart
     x: alert.x,
     kind: "alert",
     level: alert.level,
-    text: `${alert.message} (${rows(alert.count)})`,
+    text: `${alert.message} (${counted(alert.count, "row")})`,
     href: guideHref(family),
   }));
 }
@@ -71,12 +73,4 @@ export function metricAlertMarks(
 /** Returns the key of the metric that an alert is about: its id without the last part. */
 export function alertKey(alert: Pick<Alert, "id">): string {
   return alert.id.slice(0, alert.id.lastIndexOf(":"));
-}
-
-function rows(count: number): string {
-  return count === 1 ? "1 row" : `${grouped(count)} rows`;
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString("en-US", { maximumFractionDigits: 0 });
 }

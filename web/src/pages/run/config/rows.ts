@@ -1,4 +1,5 @@
 /** The settings of a run as rows of a table, and as YAML or overrides to copy. */
+import { quoted } from "../../../api/command";
 import type { ConfigDifference, Settings } from "../../../api/types";
 import { plainValue, yamlValue } from "../parts/text";
 
@@ -67,9 +68,5 @@ export function asYaml(rows: readonly Pick<ConfigRow, "key" | "value">[]): strin
 
 /** Returns the settings as options of `gymnast train`, quoted for a shell. */
 export function asOverrides(rows: readonly Pick<ConfigRow, "key" | "value">[]): string {
-  return rows.map(({ key, value }) => `--set ${shellQuoted(`${key}=${yamlValue(value)}`)}`).join(" ");
-}
-
-export function shellQuoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return rows.map(({ key, value }) => `--set ${quoted(`${key}=${yamlValue(value)}`)}`).join(" ");
 }

@@ -3,6 +3,7 @@ import type { CommandAnswer } from "../../../api/types";
 import { availableActions, isLive, resumableSteps, type ActionContext } from "./actions";
 import { answerText } from "./answers";
 import { explainStatus } from "./states";
+import { verdictOf } from "./verdict";
 
 const STATUSES = ["queued", "starting", "running", "paused", "stalled", "finished", "stopped", "failed", "lost", "unreadable"];
 const context = (status: string, more: Partial<ActionContext> = {}): ActionContext =>
@@ -72,6 +73,18 @@ describe("answerText", () => {
   });
   it("has the score of an evaluation", () => {
     const score = { mean: 12.5, low: 11, high: 14, episodes: 10, iqm: null, env_steps: 12288, role: "", planned: null, missing: "" };
-    expect(answerText({ ...answer, command: "evaluate", score })).toBe("abc evaluated its policy at 12,288 env steps: 12.500 [11.000, 14.000].");
+    expect(answerText({ ...answer, command: "evaluate", score })).toBe("abc evaluated its policy at 12,288 env steps: 12.5 [11.0, 14.0].");
+  });
+});
+
+describe("verdictOf", () => {
+  const score = { mean: 12, low: 11, high: 13, episodes: 10, iqm: null, env_steps: 1, role: "", planned: null, missing: "" };
+  it("follows the command line", () => {
+    expect(verdictOf({ solved: null, score, threshold: null, confirmed: true })).toBe("");
+    expect(verdictOf({ solved: true, score, threshold: 10, confirmed: true })).toBe("solved");
+    expect(verdictOf({ solved: false, score, threshold: 10, confirmed: false })).toBe("not confirmed");
+    expect(verdictOf({ solved: false, score, threshold: 10, confirmed: true })).toBe("not solved");
+    expect(verdictOf({ solved: false, score: { ...score, low: -Infinity }, threshold: 10, confirmed: false })).toBe("not solved");
+    expect(verdictOf({ solved: false, score: null, threshold: 10, confirmed: false })).toBe("not solved");
   });
 });

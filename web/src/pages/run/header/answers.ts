@@ -1,6 +1,7 @@
 /** The answers of runs to commands, as sentences. */
 import type { CommandAnswer } from "../../../api/types";
-import { grouped, plainValue } from "../parts/text";
+import { formatCount, formatInterval } from "../../../ui/numbers";
+import { plainValue } from "../parts/text";
 
 const DONE: Readonly<Record<CommandAnswer["command"], string>> = {
   pause: "paused",
@@ -16,13 +17,11 @@ export function answerText(answer: CommandAnswer): string {
   const { id, command, answered, changes, score } = answer;
   if (answer.dequeued) return `${id} was removed from the queue.`;
   if (!answered) return `${id} has not answered yet; the command takes effect at its next rollout boundary.`;
-  const at = answer.env_steps === null ? "" : ` at ${grouped(answer.env_steps)} env steps`;
+  const at = answer.env_steps === null ? "" : ` at ${formatCount(answer.env_steps)} env steps`;
   if (command === "set") {
     const words = changes.map((change) => `${change.key} from ${plainValue(change.before)} to ${plainValue(change.after)}`);
     return words.length ? `${id} changed ${words.join(", ")}${at}.` : `${id} already had these values.`;
   }
-  const result = score
-    ? `: ${score.mean.toPrecision(5)}${Number.isFinite(score.low) ? ` [${score.low.toPrecision(5)}, ${score.high.toPrecision(5)}]` : ""}`
-    : "";
+  const result = score ? `: ${formatInterval(score.mean, score.low, score.high)}` : "";
   return `${id} ${DONE[command]}${at}${result}.`;
 }

@@ -1,53 +1,36 @@
-/** Values as text, as the command line writes them. */
-
-/** Returns a whole number with separators of thousands. */
-export function grouped(value: number): string {
-  return value.toLocaleString("en-US", { maximumFractionDigits: 0 });
-}
+/** Values and counts as text, as the command line writes them. */
+import { formatCount } from "../../../ui/numbers";
+import { valueText } from "../../new/valueText";
 
 /** Returns `1 row`, `12 rows`. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${grouped(count)} ${count === 1 ? noun : plural}`;
+  return `${formatCount(count)} ${count === 1 ? noun : plural}`;
 }
 
-/** Returns the plain value of a setting: `off` for none, lists and mappings in flow style. */
+/** Returns the value of a setting for display: texts without quotes, `off` for none. */
 export function plainValue(value: unknown): string {
-  if (value === null || value === undefined) return "off";
-  if (typeof value === "boolean") return value ? "on" : "off";
-  if (typeof value === "number" || typeof value === "bigint") return numberText(Number(value));
-  if (typeof value === "string") return value;
-  if (Array.isArray(value)) return `[${value.map(nestedValue).join(", ")}]`;
-  return `{${Object.entries(value).map(([key, entry]) => `${key}: ${nestedValue(entry)}`).join(", ")}}`;
+  return typeof value === "string" ? value : yamlValue(value);
 }
 
-/** Returns a setting as YAML on one line; texts that YAML would read as something else are quoted. */
+/** Returns the value of a setting as YAML on one line, as `--set` reads it. */
 export function yamlValue(value: unknown): string {
-  if (typeof value === "string") return needsQuotes(value) ? JSON.stringify(value) : value;
-  if (Array.isArray(value)) return `[${value.map(yamlValue).join(", ")}]`;
-  if (value && typeof value === "object") {
-    const entries = Object.entries(value).map(([key, entry]) => `${yamlValue(key)}: ${yamlValue(entry)}`);
-    return `{${entries.join(", ")}}`;
-  }
-  return plainValue(value);
+  return value === null || value === undefined ? "off" : valueText(value);
 }
 
-function nestedValue(value: unknown): string {
-  return typeof value === "string" && /[,[\]{}]/.test(value) ? JSON.stringify(value) : plainValue(value);
+/** Returns the time of day, with the date unless it is today. `seconds`: since the epoch. */
+export function timeText(seconds: number | null, now = new Date()): string {
+  if (seconds === null) return "";
+  const time = new Date(seconds * 1000);
+  const clock = `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+  if (time.toDateString() === now.toDateString()) return clock;
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${clock}`;
 }
 
-/** Returns a number with all its digits; exponents as Python writes them (`1e-05`). */
-function numberText(value: number): string {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
-  return String(value).replace(/e([+-])(\d)$/, "e$10$2");
+/** Returns the name of a file without its directories. */
+export function fileName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
-function needsQuotes(text: string): boolean {
-  return (
-    text === "" ||
-    text.trim() !== text ||
-    /^[-?:,[\]{}#&*!|>'"%@`]/.test(text) ||
-    /: |:$| #|[\n\t,[\]{}]/.test(text) ||
-    (text !== "" && !Number.isNaN(Number(text))) ||
-    /^(true|false|yes|no|on|null|~|\.nan|[-+]?\.inf)$/i.test(text)
-  );
+function two(value: number): string {
+  return String(value).padStart(2, "0");
 }

@@ -1,0 +1,172 @@
+/** Charts of a run in the order of the metric catalogue, live, with one x axis, zoom and crosshair for all. */
+import { useComputed } from "@preact/signals";
+import { read } from "../../../api/client";
+import { useQuery } from "../../../api/queries";
+import type { ChartData, MetricInfo } from "../../../api/types";
+import { useActions } from "../../../app/palette";
+import { navigate, route, runPath } from "../../../app/router";
+import { Empty, ErrorState, Loading } from "../../../ui/states";
+import type { ChartMark } from "../../../chart/types";
+import { Lazily } from "../parts/Lazily";
+import type { TabProps } from "../parts/lazyTab";
+import { isLive } from "../header/actions";
+import { AllMetrics } from "./AllMetrics";
+import { ChartToolbar } from "./ChartToolbar";
+import { metricFor } from "./keys";
+import { alertMarks, sharedMarks } from "./marks";
+import { CHART_HEIGHT, MetricChart } from "./MetricChart";
+import { chartSections, Families, guideHref, sectionOrder, type ChartSection } from "./sections";
+import { useCharts } from "./useCharts";
+import { parseView, toggled, viewParams, type ChartView } from "./view";
+import { zoomed, zoomKeys } from "./zoom";
+
+/** Points of a zoomed curve: about one per pixel of a chart. */
+const ZOOM_POINTS = 600;
+/** Height of a chart with its title and legend, before it is drawn. */
+export const CELL_HEIGHT = CHART_HEIGHT + 46;
+
+export function ChartsTab({ model, details }: TabProps) {
+  const view = parseView(route.value.params);
+  const { charts, axis, error, version, retry } = useCharts(model, view.x);
+  const metrics = useQuery("metrics", () => read("metrics", {}));
+  const catalog = useComputed(() => new Map((metrics.data.value ?? []).map((metric) => [metric.name, metric])));
+  const order = useComputed(() => sectionOrder(metrics.data.value ?? []));
+  const families = useComputed(() => new Families(charts.value ?? []));
+  const events = model.events.value;
+  const id = details.id;
+
+  const change = (changes: Partial<ChartView>) => {
+    const params = viewParams({ ...view, ...changes }, route.peek().params);
+    navigate(`${runPath(id, "charts")}${params.size ? `?${readable(params)}` : ""}`, { replace: true });
+  };
+  const range = view.range;
+  const keys = charts.value ? zoomKeys(charts.value) : [];
+  const detail = useQuery(range && keys.length ? `zoom:${id}:${view.x}:${range.join()}:${version.value}` : "", () =>
+    read("curves", { refs: [id], names: keys, x: view.x, low: range![0], high: range![1], points: ZOOM_POINTS }),
+  );
+  useActions(() =>
+    [...catalog.value.values()].map((metric) => ({
+      id: `chart ${metric.name}`,
+      label: `Chart of ${metric.name}`,
+      kind: "chart",
+      keywords: metric.meaning,
+      run: () => change({ all: true, filter: metric.name, open: new Set([metric.section]) }),
+    })),
+  );
+
+  if (error.value && !charts.value) return <ErrorState error={error.value} retry={retry} height={600} />;
+  if (!charts.value) return <Loading what="the charts" height={800} />;
+  const zoomedIn = range !== undefined && detail.data.value?.x === view.x ? detail.data.value : undefined;
+  const shown = zoomedIn ? charts.value.map((chart) => zoomed(chart, zoomedIn)) : charts.value;
+  const sections = chartSections(shown, order.value);
+  const marks = sharedMarks(details, events, axis.value);
+  const visibleMarks = marks.filter((mark) => view.marks.has(mark.kind));
+  const onZoom = (low: number | null, high: number | null) =>
+    change({ range: low === null || high === null ? undefined : [low, high] });
+  return (
+    <div class="run-charts">
+      <ChartToolbar view={view} change={change} sections={sections} marks={marks} alerts={details.alerts.length} />
+      {!shown.length && <NoCharts id={id} status={details.status} />}
+      <div class="run-grid">
+        {sections
+          .filter((section) => !view.closed.has(section.name))
+          .flatMap((section) =>
+            section.charts.map((chart, index) => (
+              <Cell
+                key={chart.name}
+                chart={chart}
+                section={index === 0 ? section : undefined}
+                view={view}
+                marks={marksOf(chart, visibleMarks, view)}
+                catalog={catalog.value}
+                onZoom={onZoom}
+                onClose={() => change({ closed: toggled(view.closed, section.name) })}
+                id={id}
+              />
+            )),
+          )}
+      </div>
+      <AllMetrics
+        model={model}
+        details={details}
+        view={view}
+        change={change}
+        axis={axis.value}
+        version={version.value}
+        marks={visibleMarks}
+        families={families.value}
+        catalog={catalog.value}
+        order={order.value}
+        onZoom={onZoom}
+      />
+    </div>
+  );
+}
+
+function NoCharts({ id, status }: { id: string; status: string }) {
+  return isLive(status) ? (
+    <Empty title="No rows yet" height={320}>
+      The first row appears after the first rollout, and then this page draws it by itself.
+    </Empty>
+  ) : (
+    <Empty title="The run recorded nothing" height={320} command={`gymnast logs ${id}`}>
+      It ended before its first rollout; its log says why.
+    </Empty>
+  );
+}
+
+interface CellProps {
+  chart: ChartData;
+  /** The section that starts with this chart. */
+  section: ChartSection | undefined;
+  view: ChartView;
+  marks: ChartMark[];
+  catalog: ReadonlyMap<string, MetricInfo>;
+  onZoom: (low: number | null, high: number | null) => void;
+  onClose: () => void;
+  id: string;
+}
+
+function Cell({ chart, section, view, marks, catalog, onZoom, onClose, id }: CellProps) {
+  const help = metricFor(chart.series[0]?.key ?? "", catalog);
+  return (
+    <div class="run-cell" id={`chart-${chart.name}`}>
+      <div class="run-section">
+        {section && (
+          <h2>
+            <button type="button" aria-expanded="true" title={`Collapse ${section.name}`} onClick={onClose}>
+              {section.name}
+            </button>
+          </h2>
+        )}
+        <a class="run-guide" href={guideHref(chart.family)} title="How to read this chart">
+          guide
+        </a>
+      </div>
+      <Lazily height={CELL_HEIGHT}>
+        {() => (
+          <MetricChart
+            chart={chart}
+            view={view}
+            marks={marks}
+            help={help}
+            bounds={help?.bounds}
+            onZoom={onZoom}
+            link={`${runPath(id, "charts")}?${readable(viewParams(view))}#chart-${chart.name}`}
+          />
+        )}
+      </Lazily>
+    </div>
+  );
+}
+
+/** Returns the marks of a chart; evaluations are visible as points in charts that draw them. */
+function marksOf(chart: ChartData, shared: readonly ChartMark[], view: ChartView): ChartMark[] {
+  const own = view.marks.has("alert") ? alertMarks(chart.alerts, chart.family) : [];
+  return [...own, ...shared];
+}
+
+/** Returns parameters as a query; commas stay readable. */
+function readable(params: URLSearchParams): string {
+  return params.toString().replace(/%2C/g, ",");
+}
