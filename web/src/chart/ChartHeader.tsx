@@ -65,6 +65,7 @@ export function ChartHeader({ chart, cursor, model, zoom, canvas, onReset, onOpe
           { label: "Copy as PNG", run: () => void copyPng().catch(toastError) },
           { label: "Copy as CSV", run: () => void copyCsv() },
           { label: "Copy link", run: () => void copyLink() },
+          ...(chart.actions ?? []),
         ]}
       />
     </div>

@@ -21,6 +21,8 @@ export interface FrameProps extends ChartProps {
   hidden?: ReadonlySet<string>;
   onToggle?: (key: string) => void;
   onEmphasize?: (key: string) => void;
+  /** Called with the position of the pointer in the data; null if it has left the plot. */
+  onPoint?: ((x: number | null, y: number | null) => void) | undefined;
   /** Whether the y axis is logarithmic, and how that is changed; missing if it cannot be. */
   log?: boolean;
   onLog?: (log: boolean) => void;
@@ -59,6 +61,7 @@ export function Frame(props: FrameProps) {
   const setCursor = (x: number | null, y: number | null = null) => {
     group.cursor.value = x;
     pointer.value = x === null ? null : { x, y };
+    latest.current.onPoint?.(x, y);
   };
 
   useEffect(() => {

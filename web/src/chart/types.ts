@@ -1,5 +1,6 @@
 /** What charts draw. */
 import type { MetricInfo, Span, Values } from "../api/types";
+import type { MenuItem } from "../ui/Menu";
 
 export interface LineSeries {
   /** Unique in the chart; also the name of its column in CSV. */
@@ -50,6 +51,8 @@ export interface ChartProps {
   onZoom?: ((low: number | null, high: number | null) => void) | undefined;
   /** Address that shows this chart; without it, the address of the page. */
   link?: string | undefined;
+  /** Further entries of the menu. */
+  actions?: readonly MenuItem[] | undefined;
   /** Range of the x axis; that of the data if missing. */
   xRange?: readonly [number, number] | undefined;
 }
@@ -66,8 +69,8 @@ export interface LineChartProps extends ChartProps {
   smoothing?: number | undefined;
   /** Digits of values in the legend; 3 if missing. */
   digits?: number | undefined;
-  /** Keys of the series that stand out, such as the run that the pointer is on in a table; the others are pale. */
-  highlighted?: ReadonlySet<string> | undefined;
+  /** Key of the series that stands out, such as the run that the pointer is on in a table; empty for none. */
+  highlighted?: string | undefined;
   /** Called with the key of the line next to the pointer; null if there is none. */
   onHover?: ((key: string | null) => void) | undefined;
 }

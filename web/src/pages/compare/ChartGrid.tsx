@@ -1,4 +1,5 @@
 /** The charts of the comparison: one per metric, with a common x axis and zoom. */
+import type { ReadonlySignal } from "@preact/signals";
 import type { MetricInfo, RunSummary } from "../../api/types";
 import { CompareChart } from "./CompareChart";
 import { EVALUATION_RETURN, infoOf, siblingKeys } from "./keys";
@@ -15,7 +16,7 @@ interface Props {
   runs: readonly RunSummary[];
   styles: SideStyles;
   view: CompareView;
-  highlighted: string;
+  highlighted: ReadonlySignal<string>;
   onHighlight: (ref: string) => void;
   onChange: (changes: Partial<CompareView>) => void;
 }

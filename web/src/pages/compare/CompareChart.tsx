@@ -1,11 +1,12 @@
 /** One chart of the comparison: a metric of all sides. */
+import type { ReadonlySignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { MetricInfo, RunSummary } from "../../api/types";
 import { LineChart } from "../../chart/LineChart";
 import { clockLabel } from "../../ui/numbers";
 import { ErrorState, Loading } from "../../ui/states";
 import { keyTitle } from "./keys";
-import { chartSeries, linesOf, sideOfLine } from "./series";
+import { chartSeries, sideOfLine } from "./series";
 import type { Side } from "./sides";
 import type { SideStyles } from "./styles";
 import { useCurves } from "./useCurves";
@@ -22,7 +23,7 @@ interface Props {
   runs: readonly RunSummary[];
   styles: SideStyles;
   view: CompareView;
-  highlighted: string;
+  highlighted: ReadonlySignal<string>;
   onHighlight: (ref: string) => void;
   onChange: (changes: Partial<CompareView>) => void;
   /** Adds the charts of the same metric for each role or task. */
@@ -67,7 +68,11 @@ export function CompareChart(props: Props) {
           xLabel={clockLabel(view.x)}
           series={series}
           digits={info?.digits}
-          highlighted={linesOf(highlighted, sides)}
+          actions={[
+            ...(props.onSplit ? [{ label: "One chart per role or task", run: props.onSplit }] : []),
+            ...(props.onRemove ? [{ label: "Remove this chart", run: props.onRemove }] : []),
+          ]}
+          highlighted={highlighted.value}
           onHover={(key) => props.onHighlight(sideOfLine(key, sides)?.ref ?? "")}
           log={view.log}
           smoothing={view.smoothing}
@@ -78,18 +83,6 @@ export function CompareChart(props: Props) {
           link={viewPath({ ...view, metrics: [metric] })}
         />
       )}
-      <div class="compare-chart-actions">
-        {props.onSplit && (
-          <button type="button" class="link-button small" onClick={props.onSplit}>
-            per role or task
-          </button>
-        )}
-        {props.onRemove && (
-          <button type="button" class="icon-button" aria-label={`Remove the chart ${keyTitle(metric)}`} onClick={props.onRemove}>
-            ×
-          </button>
-        )}
-      </div>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /** The table of the comparison: one row per side, judged against the baseline. */
-import { useSignal } from "@preact/signals";
+import { useSignal, type ReadonlySignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { formatCount, formatDuration, formatNumber, fullPrecision } from "../../ui/numbers";
 import type { Sort } from "../../ui/sorting";
@@ -10,7 +10,7 @@ import { COLUMNS, sortResults, type Column, type ColumnId, type SideResult } fro
 interface Props {
   rows: readonly SideResult[];
   baseline: SideResult | undefined;
-  highlighted: string;
+  highlighted: ReadonlySignal<string>;
   colorOf: (ref: string) => string;
   onHighlight: (ref: string) => void;
 }
@@ -37,7 +37,7 @@ export function ResultTable({ rows, baseline, highlighted, colorOf, onHighlight 
         sort={sort.value}
         onSort={(next) => (sort.value = next)}
         rowHeight={36}
-        rowClass={(row) => (row.side.ref === highlighted ? "highlighted" : "")}
+        rowClass={(row) => (row.side.ref === highlighted.value ? "highlighted" : "")}
         onFocusRow={(row) => onHighlight(row.side.ref)}
       />
     </div>
@@ -52,7 +52,7 @@ function nameColumn(baseline: SideResult | undefined, colorOf: (ref: string) => 
     sortValue: (row) => row.side.label,
     cell: ({ side }) => (
       <span class="compare-side-name" title={`${side.label}\n${side.runs.join(" ")}`}>
-        <span class="swatch" style={{ background: colorOf(side.ref) }} />
+        <span class="side-swatch" style={{ background: colorOf(side.ref) }} />
         <span class="compare-two-lines">
           <span class="ellipsis">{side.label}</span>
           {side.ref === baseline?.side.ref && <span class="compare-interval">baseline</span>}

@@ -1,4 +1,5 @@
 /** The right column: verdicts, table and config differences, from the record of `compare`. */
+import type { ReadonlySignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { read } from "../../api/client";
 import { useQuery } from "../../api/queries";
@@ -22,7 +23,7 @@ interface Props {
   x: string;
   /** Reference of the side that the others are compared with. */
   baseline: string;
-  highlighted: string;
+  highlighted: ReadonlySignal<string>;
   colorOf: (ref: string) => string;
   onHighlight: (ref: string) => void;
 }

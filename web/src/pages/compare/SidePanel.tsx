@@ -1,4 +1,5 @@
 /** The left column: the sides of the comparison with their colors, and the field that adds more. */
+import { useComputed, type ReadonlySignal } from "@preact/signals";
 import type { RunSummary } from "../../api/types";
 import { Link, runPath } from "../../app/router";
 import { Menu, type MenuItem } from "../../ui/Menu";
@@ -11,7 +12,7 @@ interface Props {
   runs: readonly RunSummary[];
   view: CompareView;
   baseline: string;
-  highlighted: string;
+  highlighted: ReadonlySignal<string>;
   colorOf: (ref: string) => string;
   onHighlight: (ref: string) => void;
   onChange: (changes: Partial<CompareView>) => void;
@@ -49,19 +50,20 @@ function SideRow(props: Props & { side: Side }) {
   const { side, sides, runs, view, baseline, highlighted, onChange } = props;
   const isShown = !view.hidden.includes(side.ref);
   const isBaseline = side.ref === baseline;
+  const isHighlighted = useComputed(() => highlighted.value === side.ref);
   const only = side.runs.length === 1 ? side.runs[0]! : null;
   const run = only === null ? undefined : runs.find((one) => one.id === only);
   const toggle = () =>
     onChange({ hidden: isShown ? [...view.hidden, side.ref] : view.hidden.filter((ref) => ref !== side.ref) });
   return (
     <li
-      class={`compare-side${side.ref === highlighted ? " highlighted" : ""}${isShown ? "" : " off"}`}
+      class={`compare-side${isHighlighted.value ? " highlighted" : ""}${isShown ? "" : " off"}`}
       onPointerEnter={() => props.onHighlight(side.ref)}
     >
       <div class="compare-side-line">
         <label class="compare-side-name" title={side.label}>
           <input type="checkbox" checked={isShown} onChange={toggle} aria-label={`Show ${side.label}`} />
-          <span class="swatch" style={{ background: props.colorOf(side.ref) }} />
+          <span class="side-swatch" style={{ background: props.colorOf(side.ref) }} />
           <span class="ellipsis">{side.label}</span>
         </label>
         {isBaseline && <span class="compare-baseline-note">baseline</span>}

@@ -86,7 +86,7 @@ export default function ComparePage() {
         runs={runs}
         view={view}
         baseline={baseline}
-        highlighted={highlighted.value}
+        highlighted={highlighted}
         colorOf={styles.color}
         onHighlight={highlight}
         onChange={change}
@@ -99,7 +99,7 @@ export default function ComparePage() {
         runs={chosen}
         styles={styles}
         view={view}
-        highlighted={highlighted.value}
+        highlighted={highlighted}
         onHighlight={highlight}
         onChange={change}
       />
@@ -109,7 +109,7 @@ export default function ComparePage() {
         x={view.x}
         baseline={baseline}
         colorOf={styles.color}
-        highlighted={highlighted.value}
+        highlighted={highlighted}
         onHighlight={highlight}
       />
       {isPicking.value && (

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { MetricCurves, SeedCurves } from "../../api/types";
-import { chartSeries, linesOf, pointsPerRun, sideOfLine, type Drawing } from "./series";
+import { chartSeries, pointsPerRun, sideOfLine, type Drawing } from "./series";
 import type { Side } from "./sides";
 
 const SIDES: Side[] = [
@@ -70,8 +70,6 @@ describe("the lines of a chart", () => {
     expect(sideOfLine("c0", SIDES)!.ref).toBe("c0");
     expect(sideOfLine("base/c0", SIDES)).toBeNull();
     expect(sideOfLine(null, SIDES)).toBeNull();
-    for (const side of SIDES) for (const line of linesOf(side.ref, SIDES)!) expect(sideOfLine(line, SIDES)).toBe(side);
-    expect(linesOf("", SIDES)).toBeUndefined();
   });
 });
 

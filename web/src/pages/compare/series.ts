@@ -67,12 +67,6 @@ export function sideOfLine(key: string | null, sides: readonly Side[]): Side | n
   return sides.find((side) => side.ref === key || side.runs.some((id) => key === `${side.ref}/${id}`)) ?? null;
 }
 
-/** Returns the keys of the lines of a side; undefined if no side has this reference. */
-export function linesOf(ref: string, sides: readonly Side[]): ReadonlySet<string> | undefined {
-  const side = sides.find((one) => one.ref === ref);
-  return side && new Set([side.ref, ...side.runs.map((id) => `${side.ref}/${id}`)]);
-}
-
 function isReduced(series: MetricSeries): boolean {
   for (let i = 0; i < series.mean.length; i++) if (series.low[i] !== series.high[i] && series.low[i] === series.low[i]) return true;
   return false;

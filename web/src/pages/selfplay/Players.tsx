@@ -23,7 +23,7 @@ export function Players({ players, roles }: Props) {
       sortValue: (player) => player.role,
       cell: (player) => (
         <span class="selfplay-role">
-          <span class="swatch" style={{ background: roleColor(player.role, roles) }} />
+          <span class="selfplay-swatch" style={{ background: roleColor(player.role, roles) }} />
           {player.role}
         </span>
       ),
