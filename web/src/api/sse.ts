@@ -41,15 +41,15 @@ export class EventParser {
 export function cursorQuery(cursors: Cursors): string {
   const { rows, attempt, events, log } = cursors;
   const query = `rows=${rows}&attempt=${attempt}&events=${events}`;
-  return log === undefined ? query : `${query}&log=${log}`;
+  return log === undefined ? query : `${query}&log=${encodeURIComponent(log)}`;
 }
 
 /** Returns whether a message is new: one whose cursor is not after ours was already seen. */
-export function isNew(name: "rows" | "events" | "log", cursor: number, cursors: Cursors): boolean {
-  return cursor > (cursors[name] ?? 0);
+export function isNew(name: "rows" | "events", cursor: number, cursors: Cursors): boolean {
+  return cursor > cursors[name];
 }
 
 /** Returns the cursors after a message. */
-export function advanced(cursors: Cursors, name: "rows" | "events" | "log", cursor: number, attempt?: number): Cursors {
+export function advanced(cursors: Cursors, name: "rows" | "events", cursor: number, attempt?: number): Cursors {
   return { ...cursors, [name]: cursor, attempt: attempt ?? cursors.attempt };
 }

@@ -53,9 +53,9 @@ export function watchRun(
     } else if (event === "events" && isNew("events", cursor, cursors)) {
       cursors = advanced(cursors, "events", cursor);
       handlers.events?.(body["events"] as RunEvent[], cursor);
-    } else if (event === "log" && isNew("log", cursor, cursors)) {
-      cursors = advanced(cursors, "log", cursor);
-      handlers.log?.(body["text"] as string, cursor);
+    } else if (event === "log" && body["cursor"] !== cursors.log) {
+      cursors = { ...cursors, log: body["cursor"] as string };
+      handlers.log?.(body["text"] as string, body["cursor"] as string);
     } else if (event === "summary") {
       handlers.summary?.(decodeRecord("RunSummary", body) as RunSummary);
     } else if (event === "reset") {

@@ -225,7 +225,8 @@ export interface Cursors {
   rows: number;
   attempt: number;
   events: number;
-  log?: number;
+  /** Opaque: that of a page of `logs`, or of the last message. */
+  log?: string;
 }
 
 export type MetricRow = Record<string, number>;
@@ -235,7 +236,7 @@ export interface RunHandlers {
   rows?: (rows: MetricRow[], cursor: number) => void;
   events?: (events: RunEvent[], cursor: number) => void;
   summary?: (summary: RunSummary) => void;
-  log?: (text: string, cursor: number) => void;
+  log?: (text: string, cursor: string) => void;
   /** A resume replaced rows: everything must be read again. The stream continues from the new cursors. */
   reset?: (attempt: number) => Cursors | Promise<Cursors>;
 }

@@ -59,7 +59,7 @@ export class RunModel {
   }
 
   /** Follows the log from a cursor on, until the returned function is called. */
-  followLog(cursor: Cursors["log"], onText: (text: string) => void): () => void {
+  followLog(cursor: string, onText: (text: string) => void): () => void {
     this.onLog = onText;
     this.cursors = { ...this.cursors, log: cursor };
     this.reopen();

@@ -3,7 +3,6 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { read } from "../../../api/client";
 import type { ApiError } from "../../../api/client";
-import type { Cursors } from "../../../api/types";
 import { Button } from "../../../ui/Button";
 import { CopyButton } from "../../../ui/CopyButton";
 import { ErrorState } from "../../../ui/states";
@@ -34,7 +33,7 @@ export function LogView({ model, details }: TabProps) {
         if (closed) return;
         buffer.value = appendLog(EMPTY_LOG, page.lines.map((line) => `${line}\n`).join(""));
         error.value = undefined;
-        stop = model.followLog(page.cursor as unknown as Cursors["log"], (text) => (buffer.value = appendLog(buffer.peek(), text)));
+        stop = model.followLog(page.cursor, (text) => (buffer.value = appendLog(buffer.peek(), text)));
       } catch (problem) {
         if (!closed) error.value = asApiError(problem);
       }
