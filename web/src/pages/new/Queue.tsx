@@ -6,6 +6,7 @@ import type { JobStatus } from "../../api/types";
 import { readOnlyReason } from "../../app/session";
 import { Button } from "../../ui/Button";
 import { toast, toastError } from "../../ui/toast";
+import "./queue.css";
 import { refreshJobs } from "./useJobs";
 
 const SHOWN = 5;

@@ -5,7 +5,7 @@ import { testField, testSection } from "./testForm";
 const preset = [
   testSection("", testField("seed", 0)),
   testSection("algo", testField("algo.name", "ppo"), testField("algo.lr", 0.0003), testField("algo.clip", 0.2)),
-  testSection("env", testField("env.id", "CartPole-v1"), testField("env.n_envs", 8), testField("env.kwargs", {})),
+  testSection("env", testField("env.id", "CartPole-v1"), testField("env.n_envs", 8), testField("env.kwargs", { gravity: -10 }), testField("env.kwargs.gravity", -10)),
   testSection("policy", testField("policy.hidden", [64, 64]), testField("policy.new", 1)),
 ];
 const run = {

@@ -26,6 +26,7 @@ export function draftOfRun(run: TrainedRun, preset: readonly FormSection[]): Dra
     const value = settingAt(run.config, field.key);
     if (value === undefined || NOT_OVERRIDES.has(field.key)) continue;
     if (run.provenance[field.key] === SPACE_DEFAULT || sameValue(value, field.value)) continue;
+    if (hasAbove(changes, field.key)) continue; // an entry of a mapping that is set as a whole
     changes.set(field.key, valueText(value));
   }
   return {
@@ -36,6 +37,10 @@ export function draftOfRun(run: TrainedRun, preset: readonly FormSection[]): Dra
     seed: run.seed === null ? "" : String(run.seed),
     tags: run.tags.join(" "),
   };
+}
+
+function hasAbove(changes: ReadonlyMap<string, string>, key: string): boolean {
+  return [...changes.keys()].some((other) => key.startsWith(`${other}.`));
 }
 
 /** Returns the setting with a dotted key; undefined if there is none. */

@@ -28,7 +28,7 @@ interface FacetKind {
 const FACETS: readonly FacetKind[] = [
   { title: "Status", field: "status", values: (run) => [run.status] },
   { title: "Environment", field: "env", values: (run) => [run.env] },
-  { title: "Variant", field: "preset", values: (run) => [run.preset] },
+  { title: "Variant", field: "variant", values: (run) => [run.variant] },
   { title: "Tags", field: "tag", values: (run) => run.tags, several: true },
 ];
 const GROUPING_LABELS: Record<Grouping, string> = {

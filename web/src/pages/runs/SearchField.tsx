@@ -36,11 +36,11 @@ export function SearchField({ filter, onFilter, error }: Props) {
         type="search"
         data-search
         value={text.value}
-        placeholder="Search: text, env=CartPole-v1, status=failed, tag=…   /"
+        placeholder="Search: text, env=CartPole-v1, status=failed, score>200   /"
         aria-label="Search runs"
         aria-invalid={error ? true : undefined}
         aria-describedby={error ? message : undefined}
-        title="Text, or FIELD=VALUE with id, name, preset, env, algo, status, seed, group, tag or solved. All words must match."
+        title="Text, FIELD=VALUE or FIELD>NUMBER, as for gymnast runs. All words must match."
         autocomplete="off"
         spellcheck={false}
         onInput={(event) => {

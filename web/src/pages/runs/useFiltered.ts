@@ -50,7 +50,7 @@ export function useFiltered(filter: string, runs: RunSummary[] | undefined): Fil
       error.value = undefined;
     } else if (runs) {
       const before = asked.current;
-      if (before?.filter === words && !filterMayChange(before.runs, runs)) return;
+      if (before?.filter === words && !filterMayChange(words, before.runs, runs)) return;
       asked.current = { filter: words, runs };
       latest.ask(words, before?.filter !== words);
     }
