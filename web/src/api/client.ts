@@ -1,4 +1,5 @@
 /** Calls the operations of the server. */
+import { signal } from "@preact/signals";
 import { decodeResult } from "./decode";
 import { reportReached, reportUnreachable } from "./connection";
 import { unpack } from "./packed";
@@ -19,6 +20,9 @@ export class ApiError extends Error {
     super(message);
   }
 }
+
+/** Counts the answers that asked to sign in: the cookie has expired, or belongs to another server. */
+export const signedOut = signal(0);
 
 export type ReadArguments<K extends keyof Reads = keyof Reads> = Arguments[K];
 
@@ -88,6 +92,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
     throw new ApiError("offline", "The server does not answer.", "", "Start it again: gymnast studio");
   }
   reportReached();
+  if (response.status === 401) signedOut.value++;
   if (!response.ok) throw await errorOf(response);
   return response;
 }

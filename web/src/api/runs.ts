@@ -33,13 +33,11 @@ export function useRuns(): RunList {
   return { runs: list, error: problem };
 }
 
-/** Returns the runs after a message, newest first. A message with as many runs as there are has all of them,
- * so that runs it lacks were removed. Runs that did not change stay the same objects. */
+/** Returns the runs after a message, newest first. Runs that did not change stay the same objects. */
 export function appliedTo(runs: readonly RunSummary[], message: RunsMessage): RunSummary[] {
   const changed = new Map(message.changed.map((run) => [run.id, run]));
-  const isWhole = changed.size >= message.total;
   const removed = new Set(message.removed);
-  const kept = runs.filter((run) => !changed.has(run.id) && !removed.has(run.id) && !isWhole);
+  const kept = runs.filter((run) => !changed.has(run.id) && !removed.has(run.id) && !message.complete);
   return [...kept, ...changed.values()].sort(
     (a, b) => b.created - a.created || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0),
   );

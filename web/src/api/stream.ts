@@ -1,5 +1,5 @@
 /** Server-sent events with cursors: a stream that is interrupted continues where it was, by itself. */
-import { address, ApiError, errorOf } from "./client";
+import { address, ApiError, errorOf, signedOut } from "./client";
 import { backoff, onRecovery, reportReached, reportUnreachable } from "./connection";
 import { decodeRecord, decodeRows } from "./decode";
 import { advanced, cursorQuery, EventParser, isNew, type ServerEvent } from "./sse";
@@ -58,6 +58,9 @@ export function watchRun(
       handlers.log?.(body["text"] as string, body["cursor"] as string);
     } else if (event === "summary") {
       handlers.summary?.(decodeRecord("RunSummary", body) as RunSummary);
+    } else if (event === "gone") {
+      close();
+      handlers.gone?.();
     } else if (event === "reset") {
       void restart(body["attempt"] as number);
     }
@@ -127,6 +130,7 @@ function openStream({ path, onEvent, onError, sendLastId = true }: StreamOptions
         cache: "no-store",
         signal: controller.signal,
       });
+      if (response.status === 401) signedOut.value++;
       if (!response.ok) return await errorOf(response);
       if (!response.body) return null;
       reportReached();

@@ -218,6 +218,8 @@ export interface RunsMessage {
   changed: RunSummary[];
   removed: string[];
   total: number;
+  /** Whether `changed` has all runs. */
+  complete: boolean;
 }
 
 /** Positions in the streams of a run. Without `log`, the log is not followed. */
@@ -239,4 +241,6 @@ export interface RunHandlers {
   log?: (text: string, cursor: string) => void;
   /** A resume replaced rows: everything must be read again. The stream continues from the new cursors. */
   reset?: (attempt: number) => Cursors | Promise<Cursors>;
+  /** The run was deleted; nothing follows. */
+  gone?: () => void;
 }

@@ -1,6 +1,6 @@
 /** Signing in with the token of the link that the terminal prints, and what this session may do. */
-import { computed, signal, type ReadonlySignal } from "@preact/signals";
-import { ApiError, request } from "../api/client";
+import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
+import { ApiError, request, signedOut } from "../api/client";
 import { onRecovery } from "../api/connection";
 import type { Session } from "../api/types";
 
@@ -50,3 +50,6 @@ export async function readSession(): Promise<void> {
 }
 
 onRecovery(() => void readSession());
+effect(() => {
+  if (signedOut.value) void readSession();
+});
