@@ -1,7 +1,8 @@
 /** The charts of the comparison: one per metric, with a common x axis and zoom. */
 import type { ReadonlySignal } from "@preact/signals";
 import type { MetricInfo, RunSummary } from "../../api/types";
-import { CompareChart } from "./CompareChart";
+import { Loading } from "../../ui/states";
+import { CHART_HEIGHT, CompareChart } from "./CompareChart";
 import { EVALUATION_RETURN, infoOf, siblingKeys } from "./keys";
 import type { Side } from "./sides";
 import type { SideStyles } from "./styles";
@@ -9,6 +10,8 @@ import type { CompareView } from "./view";
 
 interface Props {
   metrics: readonly string[];
+  /** Number of charts whose metric is not known yet. */
+  pending: number;
   /** Keys that the runs recorded. */
   known: ReadonlySet<string>;
   catalogue: readonly MetricInfo[];
@@ -40,6 +43,9 @@ export function ChartGrid(props: Props) {
           />
         );
       })}
+      {Array.from({ length: props.pending }, (_, i) => (
+        <Loading key={i} what="charts" height={CHART_HEIGHT} />
+      ))}
     </section>
   );
 }

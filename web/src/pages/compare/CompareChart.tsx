@@ -11,9 +11,12 @@ import type { Side } from "./sides";
 import type { SideStyles } from "./styles";
 import { useCurves } from "./useCurves";
 import { viewPath, type CompareView } from "./view";
+import { CHART_GROUP } from "./useZoom";
 import { useSeen } from "./visible";
 
 const HEIGHT = 190;
+/** Height with header and legend. */
+export const CHART_HEIGHT = HEIGHT + 50;
 const WIDTH = 400;
 
 interface Props {
@@ -25,7 +28,6 @@ interface Props {
   view: CompareView;
   highlighted: ReadonlySignal<string>;
   onHighlight: (ref: string) => void;
-  onChange: (changes: Partial<CompareView>) => void;
   /** Adds the charts of the same metric for each role or task. */
   onSplit: (() => void) | undefined;
   onRemove: (() => void) | undefined;
@@ -36,7 +38,7 @@ export function CompareChart(props: Props) {
   const box = useRef<HTMLDivElement>(null);
   const seen = useSeen(box);
   const width = box.current?.clientWidth || WIDTH;
-  const { curves, seeds, error, retry } = useCurves(metric, sides, runs, view, width, seen.value);
+  const { curves, seeds, range, error, retry } = useCurves(metric, sides, runs, view, width, seen.value);
   const names = useMemo(() => new Map(runs.map((run) => [run.id, run.name || run.id])), [runs.map((run) => run.name).join("\n")]);
   const series = useMemo(
     () =>
@@ -58,7 +60,7 @@ export function CompareChart(props: Props) {
   return (
     <div ref={box} class="compare-chart" data-metric={metric}>
       {error && !curves && <ErrorState error={error} retry={retry} height={HEIGHT} />}
-      {!error && !curves && <Loading what={keyTitle(metric)} height={HEIGHT + 40} />}
+      {!error && !curves && <Loading what={keyTitle(metric)} height={CHART_HEIGHT} />}
       {curves && (
         <LineChart
           title={keyTitle(metric)}
@@ -76,10 +78,9 @@ export function CompareChart(props: Props) {
           onHover={(key) => props.onHighlight(sideOfLine(key, sides)?.ref ?? "")}
           log={view.log}
           smoothing={view.smoothing}
-          sync="compare"
+          sync={CHART_GROUP}
           height={HEIGHT}
-          xRange={view.zoom ? [view.zoom.low, view.zoom.high] : undefined}
-          onZoom={(low, high) => props.onChange({ zoom: low === null || high === null ? null : { low, high } })}
+          xRange={range}
           link={viewPath({ ...view, metrics: [metric] })}
         />
       )}

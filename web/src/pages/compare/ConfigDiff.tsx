@@ -1,57 +1,50 @@
 /** The settings that differ between the sides. */
-import type { Comparison } from "../../api/types";
 import { CopyButton } from "../../ui/CopyButton";
-import { configCsv } from "./export";
+import { configCsv, settingText, type SideConfig } from "./config";
 
 interface Props {
-  comparison: Comparison;
-  /** Names of the columns: the sides, or every run if no side is a group. */
-  names: readonly string[];
-  /** Column that the others are compared with. */
-  baseline: number;
+  config: SideConfig;
+  /** The reason why the configs cannot be compared; null if they can. */
+  problem: string | null;
+  /** Reference of the side that the others are compared with. */
+  baseline: string;
 }
 
-export function ConfigDiff({ comparison, names, baseline }: Props) {
-  if (comparison.config_problem) return <p class="small">The configs cannot be compared: {comparison.config_problem}</p>;
-  if (comparison.config.length === 0) return <p class="small muted">All settings are the same.</p>;
+export function ConfigDiff({ config, problem, baseline }: Props) {
+  if (problem) return <p class="small">The configs cannot be compared: {problem}</p>;
+  if (config.settings.length === 0) return <p class="small muted">All settings are the same.</p>;
+  const reference = Math.max(config.sides.findIndex((side) => side.ref === baseline), 0);
   return (
     <>
       <div class="compare-scroll" tabIndex={0} role="region" aria-label="Settings that differ">
-        <table class="compare-table compare-config">
+        <table class="compare-table">
           <thead>
             <tr>
               <th scope="col">setting</th>
-              {names.map((name, i) => (
-                <th key={i} scope="col" title={name}>
-                  {name}
+              {config.sides.map((side) => (
+                <th key={side.ref} scope="col" title={side.label}>
+                  {side.label}
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {comparison.config.map((entry) => (
-              <tr key={entry.key}>
-                <th scope="row">{entry.key}</th>
-                {entry.values.map((value, i) => {
-                  const differs = i !== baseline && value !== entry.values[baseline];
-                  return (
-                    <td key={i} class={differs ? "number differs" : "number"}>
-                      {valueText(value)}
-                    </td>
-                  );
-                })}
+            {config.settings.map(({ key, values }) => (
+              <tr key={key}>
+                <th scope="row">{key}</th>
+                {values.map((value, i) => (
+                  <td key={i} class={i !== reference && value !== values[reference] ? "differs" : undefined} title={settingText(value)}>
+                    {settingText(value)}
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>
         </table>
       </div>
       <div class="compare-copy">
-        <CopyButton text={() => configCsv(comparison, names)} label="Copy settings as CSV" what="the settings" />
+        <CopyButton text={() => configCsv(config)} label="Copy settings as CSV" what="the settings" />
       </div>
     </>
   );
-}
-
-function valueText(value: boolean | number | string | null): string {
-  return value === null ? "none" : String(value);
 }

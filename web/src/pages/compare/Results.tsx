@@ -8,6 +8,7 @@ import { CopyButton } from "../../ui/CopyButton";
 import { clockLabel, formatCount, formatNumber } from "../../ui/numbers";
 import { Empty, ErrorState, Loading } from "../../ui/states";
 import { ConfigDiff } from "./ConfigDiff";
+import { configBySide } from "./config";
 import { tableCsv } from "./export";
 import { progressStamp, useRefresh } from "./live";
 import { ResultTable } from "./ResultTable";
@@ -60,7 +61,7 @@ export function Results(props: Props) {
             <CopyButton text={() => tableCsv(rows)} label="Copy table as CSV" what="the table" />
           </div>
           <h2>Settings that differ</h2>
-          <ConfigDiff comparison={comparison} {...configColumns(comparison, sides, baseline)} />
+          <ConfigDiff problem={comparison.config_problem} config={configBySide(comparison, sides)} baseline={baseline} />
         </>
       )}
     </section>
@@ -79,9 +80,3 @@ function provisionalNote(rows: readonly SideResult[]): string {
   return names.length > 0 ? `No run of ${names.join(", ")} has finished, so the latest evaluations count.` : "";
 }
 
-/** Returns the names of the columns of the config, and which one is the baseline. */
-function configColumns(comparison: Comparison, sides: readonly Side[], baseline: string) {
-  const labels = new Map(sides.map((side) => [side.ref, side.label]));
-  const refs = comparison.groups.length > 0 ? comparison.groups.map((group) => group.name) : comparison.runs.map((run) => run.id);
-  return { names: refs.map((ref) => labels.get(ref) ?? ref), baseline: Math.max(refs.indexOf(baseline), 0) };
-}

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Comparison } from "../../api/types";
-import { configCsv, tableCsv } from "./export";
+import { tableCsv } from "./export";
 import type { Estimate } from "./judgment";
 import { COLUMNS, type SideResult } from "./results";
 
@@ -14,10 +13,5 @@ describe("the table as CSV", () => {
     // The quoted name has one comma more.
     expect(line!.split(",").length - 1).toBe(head!.split(",").length);
     expect(head).toContain("iqm,iqm_low,iqm_high");
-  });
-
-  test("of the config has one column per side", () => {
-    const comparison = { config: [{ key: "algo.lr", values: [0.001, "(varies)"] }] } as unknown as Comparison;
-    expect(configCsv(comparison, ["base", "fast"])).toBe("setting,base,fast\nalgo.lr,0.001,(varies)\n");
   });
 });

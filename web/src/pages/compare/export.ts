@@ -1,5 +1,4 @@
 /** The table of a comparison as CSV, with all digits. */
-import type { Comparison } from "../../api/types";
 import { COLUMNS, type SideResult } from "./results";
 
 /** Columns that have an interval in some row, next to their value. */
@@ -17,10 +16,6 @@ export function tableCsv(rows: readonly SideResult[]): string {
     return cells;
   });
   return csv([head, ...lines]);
-}
-
-export function configCsv(comparison: Comparison, names: readonly string[]): string {
-  return csv([["setting", ...names], ...comparison.config.map((entry) => [entry.key, ...entry.values.map(String)])]);
 }
 
 export function csv(lines: readonly (readonly string[])[]): string {

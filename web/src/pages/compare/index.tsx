@@ -11,7 +11,7 @@ import { useShortcut } from "../../app/shortcuts";
 import { ErrorState, Loading } from "../../ui/states";
 import { ChartGrid } from "./ChartGrid";
 import { NothingChosen } from "./NothingChosen";
-import { defaultMetrics, EVALUATION_RETURN } from "./keys";
+import { DEFAULT_CHARTS, defaultMetrics, EVALUATION_RETURN } from "./keys";
 import { readKnownKeys, representatives } from "./known";
 import { MetricPicker } from "./MetricPicker";
 import { Results } from "./Results";
@@ -19,6 +19,7 @@ import { SidePanel } from "./SidePanel";
 import { selectSides } from "./sides";
 import { sideStyles } from "./styles";
 import { Toolbar } from "./Toolbar";
+import { useZoom } from "./useZoom";
 import { parseView, viewPath, type CompareView } from "./view";
 
 export default function ComparePage() {
@@ -51,6 +52,9 @@ export default function ComparePage() {
   const known = useQuery(examples.length > 0 ? `known-keys:${examples.join(" ")}` : "", () => readKnownKeys(examples));
   const catalogue = useQuery("metrics", () => read("metrics", {}));
 
+  useZoom(view.zoom, (zoom) => {
+    if (JSON.stringify(zoom) !== JSON.stringify(parseView(route.peek().params).zoom)) change({ zoom });
+  });
   useShortcut("m", "Choose the metrics of the charts", () => (isPicking.value = true));
   useShortcut("l", "Logarithmic y axes", () => change({ log: !view.log }));
   useShortcut("z", "Show the whole range of the x axis", () => change({ zoom: null }));
@@ -93,6 +97,7 @@ export default function ComparePage() {
       />
       <ChartGrid
         metrics={metrics}
+        pending={view.metrics.length === 0 && !keys && !known.error.value ? DEFAULT_CHARTS - 1 : 0}
         known={keys ?? new Set()}
         catalogue={catalogue.data.value ?? []}
         sides={sides}

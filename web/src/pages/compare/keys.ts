@@ -25,6 +25,9 @@ export interface PickerSection {
 /** Shown if the runs have them and the URL names no metrics; the evaluation return always comes first. */
 const DEFAULT_NAMES = ["episode/return", "policy/entropy", "policy/kl", "value/explained_variance", "speed/env_steps"];
 
+/** Number of charts of runs that have all of these. */
+export const DEFAULT_CHARTS = DEFAULT_NAMES.length + 1;
+
 export function splitKey(key: string): MetricKey {
   const colon = key.lastIndexOf(":");
   return { key, scope: colon < 0 ? "" : key.slice(0, colon), name: key.slice(colon + 1) };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { MetricCurves, SeedCurves } from "../../api/types";
-import { chartSeries, pointsPerRun, sideOfLine, type Drawing } from "./series";
+import { chartSeries, covers, isComplete, pointsPerRun, sideOfLine, withMargin, type Drawing } from "./series";
 import type { Side } from "./sides";
 
 const SIDES: Side[] = [
@@ -70,6 +70,21 @@ describe("the lines of a chart", () => {
     expect(sideOfLine("c0", SIDES)!.ref).toBe("c0");
     expect(sideOfLine("base/c0", SIDES)).toBeNull();
     expect(sideOfLine(null, SIDES)).toBeNull();
+  });
+});
+
+describe("a zoom", () => {
+  test("reads a little more than it shows", () => {
+    const zoom = { low: 100, high: 200 };
+    expect(withMargin(zoom)).toEqual({ low: 75, high: 225 });
+    expect(covers(withMargin(zoom), zoom)).toBe(true);
+    expect(covers(withMargin(zoom), { low: 90, high: 230 })).toBe(false);
+  });
+
+  test("needs no data if every point is there", () => {
+    expect(isComplete(CURVES)).toBe(false);
+    expect(isComplete({ ...CURVES, series: CURVES.series.map((series) => ({ ...series, total: series.x.length })) })).toBe(true);
+    expect(isComplete({ ...CURVES, series: [] })).toBe(true);
   });
 });
 

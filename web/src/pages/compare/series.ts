@@ -14,6 +14,28 @@ export function pointsPerRun(runs: number, width: number): number {
   return Math.max(wanted, MIN_POINTS);
 }
 
+/** Returns a part of the x axis with some room on both sides, so that lines reach the edges and a small move needs
+ * no new data. */
+export function withMargin({ low, high }: XRange): XRange {
+  const room = (high - low) * 0.25;
+  return { low: low - room, high: high + room };
+}
+
+/** Returns whether data of `part` has everything that `wanted` shows. */
+export function covers(part: XRange, wanted: XRange): boolean {
+  return part.low <= wanted.low && part.high >= wanted.high;
+}
+
+/** Returns whether every recorded point is in the curves, so that a closer look would show no more. */
+export function isComplete(curves: MetricCurves): boolean {
+  return curves.series.every((series) => series.total <= series.x.length);
+}
+
+export interface XRange {
+  low: number;
+  high: number;
+}
+
 export interface Drawing {
   key: string;
   sides: readonly Side[];

@@ -1,27 +1,29 @@
 /** The data of one chart: the curves of all runs, and the means over the seeds of groups. */
-import { useEffect, useState } from "preact/hooks";
-import type { ApiError } from "../../api/client";
-import { read } from "../../api/client";
+import { useMemo } from "preact/hooks";
+import { read, type ApiError } from "../../api/client";
 import { useQuery } from "../../api/queries";
 import type { MetricCurves, RunSummary, SeedCurves } from "../../api/types";
+import { covered, type Range } from "../../chart/view";
 import { progressStamp, useRefresh } from "./live";
-import { pointsPerRun } from "./series";
+import { covers, isComplete, pointsPerRun, withMargin } from "./series";
 import type { Side } from "./sides";
 import type { CompareView } from "./view";
 
-const ZOOM_PAUSE = 120;
 const REFRESH_PAUSE = 3_000;
 const SEED_POINTS = 400;
 
 export interface ChartCurves {
   curves: MetricCurves | undefined;
   seeds: SeedCurves | undefined;
+  /** The range of the x axis without zoom; undefined before there is data. */
+  range: Range | undefined;
   error: ApiError | undefined;
   retry: () => void;
 }
 
-/** Reads the curves of `metric`; nothing while `isWanted` is false. The old curves stay until the new ones are
- * there, and a changing zoom is asked for only after a pause. */
+/** Reads the curves of `metric`; nothing while `isWanted` is false. After a zoom, the part that is shown is read
+ * with more points, unless all points are there already; until it has arrived, the curves of the whole range are
+ * shown. */
 export function useCurves(
   metric: string,
   sides: readonly Side[],
@@ -30,40 +32,42 @@ export function useCurves(
   width: number,
   isWanted: boolean,
 ): ChartCurves {
-  const { x } = view;
-  const zoom = useSettled(view.zoom, ZOOM_PAUSE);
-  const refs = sides.flatMap((side) => side.runs);
-  const groups = sides.filter((side) => side.runs.length > 1).map((side) => side.ref);
+  const { x, zoom } = view;
+  const refs = useMemo(() => sides.flatMap((side) => side.runs), [sides]);
+  const groups = useMemo(() => sides.filter((side) => side.runs.length > 1).map((side) => side.ref), [sides]);
   const points = pointsPerRun(refs.length, width);
-  const part = zoom ? `${zoom.low}~${zoom.high}` : "";
-  const curves = useQuery(isWanted ? `curves:${metric}:${x}:${points}:${part}:${refs.join(",")}` : "", () =>
-    read("curves", { refs, names: [metric], x, points, ...(zoom ?? {}) }),
-  );
+  const request = { refs, names: [metric], x, points };
+  const name = `${metric}:${x}:${points}:${refs.join(",")}`;
+  const whole = useQuery(isWanted ? `curves:${name}` : "", () => read("curves", request));
+  const overview = ofClock(whole.data.value, x);
+
+  const isZoomed = isWanted && zoom !== null && overview !== undefined && !isComplete(overview);
+  const part = useQuery(isZoomed ? `curves:${zoom.low}~${zoom.high}:${name}` : "", async () => {
+    const wide = withMargin(zoom!);
+    return { ...wide, curves: await read("curves", { ...request, ...wide }) };
+  });
+  const detail = isZoomed && part.data.value && covers(part.data.value, zoom) ? part.data.value.curves : undefined;
+
   const seeds = useQuery(isWanted && groups.length > 0 ? `seed_curves:${metric}:${x}:${groups.join(",")}` : "", () =>
     read("seed_curves", { refs: groups, names: [metric], x, points: SEED_POINTS }),
   );
   const retry = () => {
-    curves.refresh();
+    whole.refresh();
+    part.refresh();
     seeds.refresh();
   };
   useRefresh(isWanted ? progressStamp(runs) : "", retry, REFRESH_PAUSE);
+  const range = useMemo(() => (overview && covered(overview.series.map((series) => series.x))) ?? undefined, [overview]);
   return {
-    // Data of another axis must not be drawn on this one while the new data is on its way.
-    curves: curves.data.value?.x === x ? curves.data.value : undefined,
-    seeds: groups.length > 0 && seeds.data.value?.x === x ? seeds.data.value : undefined,
-    error: curves.error.value ?? seeds.error.value,
+    curves: ofClock(detail, x) ?? overview,
+    seeds: groups.length > 0 ? ofClock(seeds.data.value, x) : undefined,
+    range,
+    error: whole.error.value ?? part.error.value ?? seeds.error.value,
     retry,
   };
 }
 
-/** Returns a value once it has not changed for `pause` milliseconds. */
-function useSettled<T>(value: T, pause: number): T {
-  const [settled, setSettled] = useState(value);
-  const text = JSON.stringify(value);
-  useEffect(() => {
-    if (JSON.stringify(settled) === text) return undefined;
-    const timer = setTimeout(() => setSettled(value), pause);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
+/** Data of another clock must not be drawn on this axis while the new data is on its way. */
+function ofClock<T extends { x: string }>(data: T | undefined, x: string): T | undefined {
+  return data?.x === x ? data : undefined;
 }

@@ -5,7 +5,7 @@ import { formatCount, formatNumber, fullPrecision } from "../../ui/numbers";
 import { sortedBy, type Sort } from "../../ui/sorting";
 import { Table, type Column } from "../../ui/Table";
 import { roleColor } from "./curves";
-import { playerText } from "./matrix";
+import { playerName, playerText } from "./matrix";
 import { latestPolicies, rankedPlayers } from "./players";
 
 interface Props {
@@ -34,7 +34,7 @@ export function Players({ players, roles }: Props) {
       sortValue: (player) => player.name,
       cell: (player) => (
         <span title={playerText(player.name)}>
-          {playerText(player.name)} {latest.has(player) && <span class="badge">latest</span>}
+          {playerName(player.name)} {latest.has(player) && <span class="badge">latest</span>}
         </span>
       ),
     },

@@ -76,7 +76,7 @@ function Charts({ data }: { data: SelfPlay }) {
       <LineChart
         title="Rating"
         unit="Elo points"
-        note="With 95 % interval; the scripted opponent medium is 1000."
+        note="with 95 % interval"
         xLabel={xLabel}
         series={ratingLines(data.ratings, roles)}
         lines={[{ y: 1000, label: "medium" }]}
@@ -87,6 +87,7 @@ function Charts({ data }: { data: SelfPlay }) {
       <LineChart
         title="Win rate"
         unit="share"
+        digits={1}
         xLabel={xLabel}
         series={winLines(data.win_rates, roles)}
         range={[0, 1]}

@@ -8,6 +8,11 @@ export function playerLabel(name: string): string {
   return name.replace(/^scripted:/, "");
 }
 
+/** Returns the name in a table: `901,120 env steps`, `scripted weak`. */
+export function playerName(name: string): string {
+  return isPolicy(name) ? `${formatCount(Number(name.replace(/^step:/, "")))} env steps` : name.replace(/^scripted:/, "scripted ");
+}
+
 /** Returns the name in words: `policy at 1,200,000 env steps`, `scripted opponent weak`. */
 export function playerText(name: string): string {
   if (isPolicy(name)) return `policy at ${formatCount(Number(name.replace(/^step:/, "")))} env steps`;
