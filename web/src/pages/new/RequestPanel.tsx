@@ -29,11 +29,6 @@ export function RequestPanel({ draft, onChange, problems, launch }: Props) {
         <TextField label="Number of seeds" value={draft.seeds} placeholder="one run" onInput={(seeds) => onChange({ seeds })} numeric />
         <SourceField draft={draft} onChange={onChange} />
       </div>
-      <div class="command-box">
-        <code>{command}</code>
-        <CopyButton text={command} what="the command" />
-      </div>
-      {problems.length > 0 && draft.target && <Problems problems={problems} />}
       <div class="request-buttons">
         <Button kind="primary" onClick={launch.start} busy={launch.isStarting.value} disabledReason={readOnlyReason.value || wrong}>
           Start <kbd>ctrl+enter</kbd>
@@ -42,6 +37,11 @@ export function RequestPanel({ draft, onChange, problems, launch }: Props) {
           Dry run
         </Button>
       </div>
+      <div class="command-box">
+        <code>{command}</code>
+        <CopyButton text={command} what="the command" />
+      </div>
+      {problems.length > 0 && draft.target && <Problems problems={problems} />}
       <div class="launch-state" role="status">
         {launch.error.value && (
           <p class="error-text" role="alert">

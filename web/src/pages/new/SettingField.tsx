@@ -2,6 +2,8 @@
 
 import { Component } from "preact";
 import type { ConfigProblem, FormField } from "../../api/types";
+import { DocText } from "./DocText";
+import { differsFromDefault } from "./formFilter";
 import { valueText } from "./valueText";
 
 interface Props {
@@ -62,7 +64,11 @@ export class SettingField extends Component<Props> {
           <span class={`badge origin ${isChanged ? "changed" : ""}`} title={`The value comes from: ${field.origin}`}>
             {isChanged ? "changed" : shortOrigin(field.origin)}
           </span>
-          {field.default !== null && <span class="muted small" title="Default value">default {valueText(field.default) || "-"}</span>}
+          {field.default !== null && (isChanged || differsFromDefault(field)) && (
+            <span class="muted small" title="Value without preset and changes">
+              default {valueText(field.default) || "-"}
+            </span>
+          )}
           {field.live && (
             <span class="badge" title="Can be changed while a run trains">
               live
@@ -71,7 +77,7 @@ export class SettingField extends Component<Props> {
           {!field.applies && <span class="badge warning">no effect</span>}
         </div>
         <p class="setting-doc" id={`${id}-doc`}>
-          {field.doc}
+          <DocText text={field.doc} />
         </p>
         {problems.map((problem) => (
           <p key={problem.message} class="setting-problem error-text" id={`${id}-problem`} role="alert">

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useCallback, useRef } from "preact/hooks";
 import type { ConfigProblem, FormSection, SettingsForm } from "../../api/types";
+import { DocText } from "./DocText";
 import { differsFromDefault, SCOPES, shownSections, type Scope } from "./formFilter";
 import { SettingField } from "./SettingField";
 
@@ -85,7 +86,9 @@ function Section({ section, isOpen, changes, problems, onChange }: SectionProps)
     <details class="settings-section" open={open.value} onToggle={(event) => (open.value = event.currentTarget.open)}>
       <summary>
         <h2>{section.name}</h2>
-        <span class="muted ellipsis">{section.doc}</span>
+        <span class="muted ellipsis">
+          <DocText text={section.doc} />
+        </span>
         {changed > 0 && <span class="badge origin changed">{changed} changed</span>}
         {wrong > 0 && <span class="badge bad">{wrong} wrong</span>}
       </summary>

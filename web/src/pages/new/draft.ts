@@ -20,6 +20,9 @@ export interface Draft {
   source: string;
 }
 
+/** Settings that are arguments of their own, and so no part of the form: seed, target and algorithm. */
+export const ARGUMENTS: ReadonlySet<string> = new Set(["seed", "env.id", "algo.name"]);
+
 export const EMPTY_DRAFT: Draft = {
   target: "",
   algo: "",

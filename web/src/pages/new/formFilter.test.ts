@@ -9,7 +9,7 @@ const sections = [
     testField("algo.clip", 0.2),
     testField("algo.alpha", 1, { applies: false }),
   ),
-  testSection("env", testField("env.n_envs", 8)),
+  testSection("env", testField("env.id", "CartPole-v1"), testField("env.n_envs", 8)),
 ];
 const keys = (search: string, scope: Scope, changed: [string, string][] = []): string[] =>
   shownSections(sections, search, scope, new Map(changed)).flatMap((section) => section.fields.map((field) => field.key));
@@ -19,6 +19,10 @@ test("each scope shows its settings", () => {
   expect(keys("", "applies")).toEqual(["algo.lr", "algo.clip", "env.n_envs"]);
   expect(keys("", "not default")).toEqual(["algo.lr"]);
   expect(keys("", "changed")).toEqual([]);
+});
+
+test("what the request names itself is no setting of the form", () => {
+  for (const scope of SCOPES) expect(keys("", scope)).not.toContain("env.id");
 });
 
 test("a changed setting is shown in every scope", () => {

@@ -1,6 +1,7 @@
 /** Which settings of the form are shown. */
 
 import type { FormField, FormSection } from "../../api/types";
+import { ARGUMENTS } from "./draft";
 import { sameValue } from "./valueText";
 
 export const SCOPES = ["applies", "changed", "not default", "all"] as const;
@@ -23,6 +24,7 @@ export function shownSections(
 ): FormSection[] {
   const words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
   const isShown = (field: FormField): boolean => {
+    if (ARGUMENTS.has(field.key) && !changed.has(field.key)) return false;
     if (!inScope(field, scope, changed.has(field.key))) return false;
     const text = `${field.key} ${field.doc} ${JSON.stringify(field.value)} ${changed.get(field.key) ?? ""}`;
     return words.every((word) => text.toLowerCase().includes(word));

@@ -1,13 +1,11 @@
 /** The request that would train a run again, from the differences of its config to its preset. */
 
 import type { FormSection, RunDetails } from "../../api/types";
-import { EMPTY_DRAFT, type Draft } from "./draft";
+import { ARGUMENTS, EMPTY_DRAFT, type Draft } from "./draft";
 import { sameValue, valueText } from "./valueText";
 
 /** Origin of values that follow from the environment's spaces: they follow again. */
 const SPACE_DEFAULT = "default for its spaces";
-/** Keys that are arguments of their own. */
-const NOT_OVERRIDES = new Set(["seed", "env.id", "algo.name"]);
 
 type TrainedRun = Pick<RunDetails, "preset" | "seed" | "config" | "provenance" | "tags">;
 
@@ -24,7 +22,7 @@ export function draftOfRun(run: TrainedRun, preset: readonly FormSection[]): Dra
   const changes = new Map<string, string>();
   for (const field of preset.flatMap((section) => section.fields)) {
     const value = settingAt(run.config, field.key);
-    if (value === undefined || NOT_OVERRIDES.has(field.key)) continue;
+    if (value === undefined || ARGUMENTS.has(field.key)) continue;
     if (run.provenance[field.key] === SPACE_DEFAULT || sameValue(value, field.value)) continue;
     if (hasAbove(changes, field.key)) continue; // an entry of a mapping that is set as a whole
     changes.set(field.key, valueText(value));

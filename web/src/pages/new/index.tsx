@@ -42,9 +42,11 @@ export default function NewRunPage() {
       <aside class="preset-panel" aria-label="Presets">
         <PresetList target={draft.value.target} onChoose={(preset) => change({ target: preset.name, algo: "" })} />
       </aside>
-      <div class="new-main">
+      <div class="target-panel">
         <AgainNotice again={again} onApply={(key, text) => (draft.value = withChange(draft.peek(), key, text))} />
         <TargetBar draft={draft.value} presets={presets.data.value ?? []} form={form} error={error} onChange={change} />
+      </div>
+      <div class="settings-panel">
         {error ? (
           <ErrorState error={error} />
         ) : form ? (

@@ -16,6 +16,10 @@ export function requestProblems(draft: Draft, form: SettingsForm | undefined): R
   const keys = new Set(form?.sections.flatMap((section) => section.fields.map((field) => field.key)));
   return [
     ...draftProblems(draft).map(({ field, message }) => ({ at: field, message, isSetting: false })),
-    ...(form?.problems ?? []).map(({ key, message }) => ({ at: key, message, isSetting: keys.has(key) })),
+    ...(form?.problems ?? []).map(({ key, text, message }) => ({
+      at: key,
+      message: key ? `${key}: ${text}` : message,
+      isSetting: keys.has(key),
+    })),
   ];
 }

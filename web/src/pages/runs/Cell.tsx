@@ -88,6 +88,7 @@ function Name({ run }: { run: RunSummary }) {
           ✎
         </span>
       )}
+      <span class="under-name">{run.problem || run.preset}</span>
     </span>
   );
 }

@@ -11,7 +11,8 @@ import { meanScore, scoredRuns, type GroupRow } from "./grouping";
 export function groupCell(group: GroupRow, column: string, onToggle: (key: string) => void): ComponentChildren {
   if (column === "status") return <Toggle group={group} onToggle={onToggle} />;
   if (column === "name") return <Title group={group} />;
-  if (column === "score") return <GroupScore group={group} />;
+  // Runs that belong to no group have nothing in common that a mean could be about.
+  if (column === "score" && group.key) return <GroupScore group={group} />;
   return null;
 }
 

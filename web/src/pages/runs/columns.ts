@@ -51,7 +51,7 @@ const number = (id: string, title: string, width: number | null, help: string, v
 });
 
 export const COLUMNS: readonly Column[] = [
-  text("status", "Status", 98, "What the run does now, or how it ended.", (run) => {
+  text("status", "Status", 106, "What the run does now, or how it ended.", (run) => {
     const rank = STATUS_ORDER.indexOf(run.status);
     return rank < 0 ? STATUS_ORDER.length : rank;
   }),
@@ -59,16 +59,16 @@ export const COLUMNS: readonly Column[] = [
   text("preset", "Env:variant", null, "The preset that it trains.", (run) => run.preset || null),
   text("algo", "Algo", 50, "The algorithm.", (run) => run.algo || null),
   { ...number("seed", "Seed", 46, "Root seed of all randomness.", (run) => run.seed), largestFirst: false },
-  number("progress", "Progress", 64, "Fraction of the budget that is used.", (run) => run.progress),
+  number("progress", "Progress", 70, "Fraction of the budget that is used.", (run) => run.progress),
   {
-    ...number("remaining", "Left", 66, "Time until the budget is used, at the present speed.", (run) => run.remaining_seconds),
+    ...number("remaining", "Left", 60, "Time until the budget is used, at the present speed.", (run) => run.remaining_seconds),
     largestFirst: false,
   },
   number("score", "Score", 176, "Mean raw return of the last scored evaluation with its 95 % interval.", (run) => run.score?.mean ?? null),
-  number("area", "Area", 50, "Normalized area under the learning curve: 1 if it was at the threshold from the start.", (run) => run.learning?.area ?? null),
+  number("area", "Area", 48, "Normalized area under the learning curve: 1 if it was at the threshold from the start.", (run) => run.learning?.area ?? null),
   number("best", "Best", 58, "Highest mean evaluation return.", (run) => run.best_score),
   number("alerts", "Alerts", 54, "Number of alerts of the diagnosis.", (run) => (run.problem ? null : run.n_alerts)),
-  text("tags", "Tags", 80, "Tags of the run.", (run) => run.tags.join(" ") || null),
+  text("tags", "Tags", 76, "Tags of the run.", (run) => run.tags.join(" ") || null),
   number("speed", "Steps/s", 66, "Env steps per second.", (run) => run.steps_per_second),
   number("curve", "Eval return", 96, "Mean evaluation return over env steps; sorted by the latest one.", (run) => run.curve.at(-1)?.[1] ?? null),
   { ...number("age", "Age", 60, "Time since the run was created.", (run) => -run.created), largestFirst: false },
