@@ -18,7 +18,7 @@ import { CHART_HEIGHT, MetricChart } from "./MetricChart";
 import { chartSections, Families, guideHref, sectionOrder, type ChartSection } from "./sections";
 import { useCharts } from "./useCharts";
 import { parseView, toggled, viewParams, type ChartView } from "./view";
-import { zoomed, zoomKeys } from "./zoom";
+import { scaledEach, zoomed, zoomKeys } from "./zoom";
 
 /** Points of a zoomed curve: about one per pixel of a chart. */
 const ZOOM_POINTS = 600;
@@ -57,7 +57,7 @@ export function ChartsTab({ model, details }: TabProps) {
   if (error.value && !charts.value) return <ErrorState error={error.value} retry={retry} height={600} />;
   if (!charts.value) return <Loading what="the charts" height={800} />;
   const zoomedIn = range !== undefined && detail.data.value?.x === view.x ? detail.data.value : undefined;
-  const shown = zoomedIn ? charts.value.map((chart) => zoomed(chart, zoomedIn)) : charts.value;
+  const shown = charts.value.map((chart) => scaledEach(zoomedIn ? zoomed(chart, zoomedIn) : chart, chart));
   const sections = chartSections(shown, order.value);
   const marks = sharedMarks(details, events, axis.value);
   const visibleMarks = marks.filter((mark) => view.marks.has(mark.kind));

@@ -1,4 +1,5 @@
 /** One chart of a run: lines, a stack of shares, or a heat map. */
+import { useMemo } from "preact/hooks";
 import { HeatChart } from "../../../chart/HeatChart";
 import { LineChart } from "../../../chart/LineChart";
 import { StackedChart } from "../../../chart/StackedChart";
@@ -6,7 +7,6 @@ import { inkAt } from "../../../chart/colors";
 import type { ChartMark, LineSeries } from "../../../chart/types";
 import type { ChartData, MetricInfo, Span } from "../../../api/types";
 import { clockLabel } from "../../../ui/numbers";
-import { scaledEach } from "./zoom";
 import type { ChartView } from "./view";
 
 export const CHART_HEIGHT = 150;
@@ -24,6 +24,7 @@ interface Props {
 }
 
 export function MetricChart({ chart, view, marks, help, bounds, onZoom, link }: Props) {
+  const series = useMemo(() => lineSeries(chart), [chart]);
   const shared = {
     title: chart.title,
     unit: chart.unit,
@@ -41,7 +42,6 @@ export function MetricChart({ chart, view, marks, help, bounds, onZoom, link }: 
     const rows = chart.series.map((line) => ({ label: line.label, values: line.y }));
     return <HeatChart {...shared} x={chart.series[0]?.x ?? []} rows={rows} />;
   }
-  const series = lineSeries(scaledEach(chart));
   if (chart.kind === "stacked") return <StackedChart {...shared} series={series} />;
   return (
     <LineChart
@@ -53,7 +53,7 @@ export function MetricChart({ chart, view, marks, help, bounds, onZoom, link }: 
       lines={chart.lines}
       log={chart.log || view.log}
       smoothing={view.smoothing}
-      digits={help?.digits}
+      digits={chart.scale_each ? undefined : help?.digits}
     />
   );
 }

@@ -28,4 +28,5 @@ it("computes shares of zoomed stacks", () => {
 it("scales each series to its largest absolute value", () => {
   expect(scaledEach(chart("line", ["a"], [-4, 2], true)).series[0]!.y).toEqual([-1, 0.5]);
   expect(scaledEach(chart("line", ["a"], [0, 0], true)).series[0]!.y).toEqual([0, 0]);
+  expect(scaledEach(chart("line", ["a"], [1, 2], true), chart("line", ["a"], [8, 2])).series[0]!.y).toEqual([0.125, 0.25]);
 });

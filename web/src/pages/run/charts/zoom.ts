@@ -46,11 +46,13 @@ function withShares(chart: ChartData, parts: readonly MetricCurves["series"][num
   return { ...chart, series };
 }
 
-/** Returns each series divided by its largest absolute value, for charts whose series have different units. */
-export function scaledEach(chart: ChartData): ChartData {
+/** Returns each series divided by its largest absolute value in the whole run, for charts whose series have different
+ * units. `whole`: the chart before it was zoomed. */
+export function scaledEach(chart: ChartData, whole: ChartData = chart): ChartData {
   if (!chart.scale_each) return chart;
-  const series = chart.series.map((line) => {
-    const largest = line.y.reduce<number>((most, y) => Math.max(most, Math.abs(y ?? 0)), 0) || 1;
+  const series = chart.series.map((line, i) => {
+    const all = whole.series[i]?.y ?? line.y;
+    const largest = all.reduce<number>((most, y) => Math.max(most, Math.abs(y ?? 0)), 0) || 1;
     const scaled = (values: (number | null)[] | null) => values && values.map((y) => (y === null ? null : y / largest));
     return { ...line, y: scaled(line.y)!, low: scaled(line.low), high: scaled(line.high) };
   });

@@ -51,7 +51,7 @@ export default function ConfigTab({ details }: TabProps) {
           <CopyButton label="Copy as YAML" text={() => asYaml(rows.filter((row) => row.value !== undefined))} />
           <CopyButton label="Copy as --set" text={() => asOverrides(rows.filter((row) => row.value !== undefined))} />
           <CopyButton
-            label="⧉ CLI"
+            label="CLI"
             text={
               against
                 ? commandText({ command: "config diff", words: [details.id, against] })

@@ -19,8 +19,8 @@ import { SetDialog } from "./SetDialog";
 
 /** Seconds to wait for the answer of a run, which comes at its next rollout boundary. */
 const TIMEOUT = 30;
-/** An evaluation takes longer than a rollout. */
-const EVALUATION_TIMEOUT = 300;
+/** An evaluation takes longer than a rollout; the server waits no longer than this. */
+const EVALUATION_TIMEOUT = 60;
 
 interface Props {
   model: RunModel;
@@ -80,7 +80,7 @@ export function ActionBar({ model, run }: Props) {
         </Button>
       ))}
       <Menu
-        label="⧉ CLI"
+        label="CLI"
         name="Copy as a CLI command"
         align="end"
         items={actionCommands(run, actions).map((text) => ({

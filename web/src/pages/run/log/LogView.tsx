@@ -86,7 +86,7 @@ export function LogView({ model, details }: TabProps) {
               {following.value ? "following" : "paused: follow again"}
             </Button>
           )}
-          <CopyButton label="⧉ CLI" text={`gymnast logs -f ${details.id}`} />
+          <CopyButton label="CLI" text={`gymnast logs -f ${details.id}`} />
         </span>
       </div>
       {error.value && <ErrorState error={error.value} height={80} />}
