@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,7 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 
 if TYPE_CHECKING:
     from gymnast.insight.compare import Comparison
-    from gymnast.insight.improvement import Improvement, MeanInterval
+    from gymnast.insight.improvement import Improvement, MeanInterval, MeasureDifference
     from gymnast.insight.mean_curve import EvaluationCurve
     from gymnast.runs.summary import Learning
 
@@ -169,7 +170,8 @@ def _groups(comparison: Comparison) -> str:
 
 
 def _improvements(comparison: Comparison) -> str:
-    """Returns the table of pairs of sides: which is better, and whether by more than noise."""
+    """Returns the table of pairs of sides: which is better, and whether by more than noise; for a single
+    pair, also by its other measures."""
     from gymnast.text import formatting
 
     def probability(pair: Improvement) -> str:
@@ -179,7 +181,6 @@ def _improvements(comparison: Comparison) -> str:
             return f"{pair.probability:.2f}"
         return f"{pair.probability:.2f} [{pair.low:.2f}, {pair.high:.2f}]"
 
-    verdicts = {True: "yes", False: "no", None: "unknown"}
     lines = [
         (
             pair.a,
@@ -187,13 +188,34 @@ def _improvements(comparison: Comparison) -> str:
             probability(pair),
             _over_seeds(pair.difference),
             pair.better or "-",
-            verdicts[pair.exceeds_noise],
+            _VERDICTS[pair.exceeds_noise],
         )
         for pair in comparison.improvements
     ]
     head = ("a", "b", "P(a > b)", "IQM of a - b", "better", "exceeds noise")
     problems = dict.fromkeys(pair.problem for pair in comparison.improvements if pair.problem)
-    return "\n".join([formatting.table(head, lines), *(f"unknown: {text}" for text in problems)])
+    tables = [formatting.table(head, lines)]
+    if len(comparison.improvements) == 1 and comparison.improvements[0].measures:
+        measures = comparison.improvements[0].measures
+        problems |= {f"{_COLUMNS[m.measure]}: {m.problem}": None for m in measures if m.problem}
+        tables.append(_measures(measures))
+    return "\n".join(["\n\n".join(tables), *(f"unknown: {text}" for text in problems)])
+
+
+def _measures(measures: Sequence[MeasureDifference]) -> str:
+    """Returns the table of the measures of two sides other than their scores."""
+    from gymnast.text import formatting
+
+    lines = [
+        (
+            _COLUMNS[found.measure],
+            _over_seeds(found.difference),
+            found.better or "-",
+            _VERDICTS[found.exceeds_noise],
+        )
+        for found in measures
+    ]
+    return formatting.table(("measure", "IQM of a - b", "better", "exceeds noise"), lines)
 
 
 def _over_seeds(value: MeanInterval | None) -> str:
@@ -210,6 +232,14 @@ def _cell(value: float | None) -> str:
     return "-" if value is None else formatting.number(value)
 
 
+_VERDICTS = {True: "yes", False: "no", None: "unknown"}
+_COLUMNS = {
+    "best": "best",
+    "area": "area",
+    "steps_to_threshold": "goal-steps",
+    "seconds_to_threshold": "goal-time (s)",
+}
+"""Measure -> the name of its column."""
 _FINAL = "final: the score of a finished run, else its latest evaluation; best: the best evaluation"
 _OF_GOAL = (
     "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; the last\n"

@@ -23,7 +23,7 @@ from gymnast.insight.improvement import MeanInterval, SideScores, improvements, 
 from gymnast.insight.mean_curve import mean_curve
 from gymnast.insight.sides import ComparisonSide
 from gymnast.metrics.specs import split_key
-from gymnast.runs.curve import Row, curve_of, read_rows
+from gymnast.runs.curve import SCORED_STEPS_KEY, Row, curve_of, read_rows
 
 T = TypeVar("T")
 
@@ -61,12 +61,19 @@ def _split(values: Sequence[T], sides: Sequence[ComparisonSide]) -> list[list[T]
 
 
 def _scores(side: ComparisonSide, runs: Sequence[ComparedRun]) -> SideScores:
-    """Returns the final scores of the runs of a side by environment."""
+    """Returns the final scores of the runs of a side by environment, and their other measures."""
     by_env: dict[str, list[float]] = {}
     for run in _scored(runs):
         if run.final is not None:
             by_env.setdefault(run.env, []).append(run.final)
-    return SideScores(side.name, by_env)
+    learning = [run.learning for run in runs]
+    measures: dict[str, list[float | None]] = {
+        "best": [run.best for run in runs],
+        "area": [run.area for run in runs],
+        "steps_to_threshold": [own and own.steps_to_threshold for own in learning],
+        "seconds_to_threshold": [own and own.seconds_to_threshold for own in learning],
+    }
+    return SideScores(side.name, by_env, measures)
 
 
 def _scored(runs: Sequence[ComparedRun]) -> list[ComparedRun]:
@@ -120,7 +127,10 @@ def _parts(
 ) -> list[ComparedPart]:
     """Returns the evaluation curves of every role and task over the clock `x`. `records`: the rows of each
     run of each side."""
-    keys = dict.fromkeys(key for side in records for rows in side for row in rows for key in row)
+    evaluated = (
+        row for side in records for rows in side for row in rows if SCORED_STEPS_KEY in row
+    )
+    keys = dict.fromkeys(key for row in evaluated for key in row)
     parts: list[ComparedPart] = []
     for key in keys:
         scopes, name = split_key(key)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -18,7 +18,9 @@ MAX_PAIRED = 12
 MIN_SEEDS = 2
 """Smallest number of seeds that have an interval."""
 ROUNDING = 1e-9
-"""Differences below this fraction of the largest score are rounding errors of means."""
+"""Differences below this fraction of the largest value are rounding errors of means."""
+MEASURES = {"best": True, "area": True, "steps_to_threshold": False, "seconds_to_threshold": False}
+"""Measures of a run other than its final score -> whether higher is better."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,23 @@ class MeanInterval:
     mean: float
     low: float | None
     high: float | None
+
+
+@dataclass(frozen=True)
+class MeasureDifference:
+    """The difference of one measure between two sides of a comparison, `a` and `b`."""
+
+    measure: str
+    """best, area, steps_to_threshold or seconds_to_threshold of a run."""
+    higher_is_better: bool
+    difference: MeanInterval
+    """Interquartile mean over the runs of `a` that have a value, minus that of `b`."""
+    better: str | None
+    """The better side by name; None if they are equal, or if a run has no value."""
+    exceeds_noise: bool | None
+    """Whether the 95 % interval of the difference excludes 0; None if `problem` says why this is unknown."""
+    problem: str
+    """The reason why `exceeds_noise` is unknown; empty if it is known."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +74,8 @@ class Improvement:
     probability excludes 0.5. None if a side has fewer than two seeds."""
     problem: str
     """The reason why `exceeds_noise` is unknown; empty if it is known."""
+    measures: list[MeasureDifference]
+    """The same for the other measures that both sides have; empty for several environments."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +85,8 @@ class SideScores:
     name: str
     by_env: Mapping[str, Sequence[float]]
     """Environment -> scores, one per seed."""
+    measures: Mapping[str, Sequence[float | None]] = field(default_factory=dict[str, list[float]])
+    """Measure (see MEASURES) -> its value for each run; None if the run has none."""
 
     def strata(self) -> list[list[float]]:
         """Returns the scores per environment, ordered so that the same scores always have the same
@@ -99,21 +122,15 @@ def improvements(sides: Sequence[SideScores]) -> list[Improvement]:
 def improvement(a: SideScores, b: SideScores) -> Improvement:
     """Returns the comparison of two sides."""
     if problem := _not_comparable(a, b):
-        return Improvement(a.name, b.name, None, None, None, None, None, None, problem)
+        return Improvement(a.name, b.name, None, None, None, None, None, None, problem, [])
     scores = a.strata(), b.strata()
     enough = min(a.seeds, b.seeds) >= MIN_SEEDS
     probability, difference = _estimates(*scores, resample=enough)
-    estimate, equal, size = probability, 0.5, 1.0
-    if difference is not None:
-        largest = max(abs(score) for side in scores for env in side for score in env)
-        estimate, equal, size = difference, 0.0, largest
-    rounding = ROUNDING * size
-    lowest, highest = equal - rounding, equal + rounding
-    exceeds = None
-    if estimate.low is not None and estimate.high is not None:
-        exceeds = estimate.low > highest or estimate.high < lowest
-    # Scores are returns or win rates: higher is better.
-    better = a.name if estimate.mean > highest else b.name if estimate.mean < lowest else None
+    if difference is None:
+        sign, exceeds = _sign(probability, equal=0.5, size=1.0)
+    else:
+        sign, exceeds = _sign(difference, equal=0.0, size=_size(*scores[0], *scores[1]))
+    same_scale = difference is not None
     return Improvement(
         a=a.name,
         b=b.name,
@@ -121,10 +138,49 @@ def improvement(a: SideScores, b: SideScores) -> Improvement:
         low=probability.low,
         high=probability.high,
         difference=difference,
-        better=better,
+        better={1: a.name, -1: b.name}.get(sign),  # scores are returns or win rates
         exceeds_noise=exceeds,
         problem="" if enough else _too_few(a, b),
+        measures=list(_measures(a, b)) if same_scale else [],
     )
+
+
+def _measures(a: SideScores, b: SideScores) -> Iterator[MeasureDifference]:
+    """Yields the difference of every measure that both sides have."""
+    for measure, higher_is_better in MEASURES.items():
+        all_values = [side.measures.get(measure, ()) for side in (a, b)]
+        first, second = (sorted(v for v in values if v is not None) for values in all_values)
+        if not first or not second:
+            continue
+        problem = _missing(a, b, measure)
+        if not problem and min(len(first), len(second)) < MIN_SEEDS:
+            problem = _too_few(a, b)
+        _, difference = _estimates([first], [second], resample=not problem)
+        assert difference is not None  # as there is one environment
+        sign, exceeds = _sign(difference, equal=0.0, size=_size(first, second))
+        winner = sign if higher_is_better else -sign
+        yield MeasureDifference(
+            measure=measure,
+            higher_is_better=higher_is_better,
+            difference=difference,
+            better=None if _missing(a, b, measure) else {1: a.name, -1: b.name}.get(winner),
+            exceeds_noise=exceeds,
+            problem=problem,
+        )
+
+
+def _sign(estimate: MeanInterval, *, equal: float, size: float) -> tuple[int, bool | None]:
+    """Returns whether an estimate is above (1), below (-1) or at (0) the value of equal sides, and whether
+    its interval excludes that value (None without an interval). `size`: the largest value it was made of."""
+    lowest, highest = equal - ROUNDING * size, equal + ROUNDING * size
+    exceeds = None
+    if estimate.low is not None and estimate.high is not None:
+        exceeds = estimate.low > highest or estimate.high < lowest
+    return (estimate.mean > highest) - (estimate.mean < lowest), exceeds
+
+
+def _size(*values: Sequence[float]) -> float:
+    return max(abs(value) for part in values for value in part)
 
 
 def _estimates(
@@ -167,6 +223,17 @@ def _not_comparable(a: SideScores, b: SideScores) -> str:
             f"{a.name} was scored on {first} and {b.name} on {second}: only scores on the same "
             "environments can be compared"
         )
+    return ""
+
+
+def _missing(a: SideScores, b: SideScores, measure: str) -> str:
+    """Returns a reason if runs have no value of a measure. The others alone would be a biased choice: the
+    fastest seeds, if the measure is the number of steps to the threshold."""
+    for side in (a, b):
+        values = side.measures[measure]
+        known = sum(value is not None for value in values)
+        if known < len(values):
+            return f"only {known} of {len(values)} runs of {side.name} have a value"
     return ""
 
 

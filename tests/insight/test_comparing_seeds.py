@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -16,6 +17,7 @@ from gymnast import api
 from gymnast.errors import RunError, UsageError
 from gymnast.insight.improvement import (
     MAX_PAIRED,
+    MEASURES,
     SideScores,
     improvement,
     improvements,
@@ -200,3 +202,40 @@ def test_roles_and_tasks_have_curves_of_their_own(record: Record, runs_dir: Path
     (curve,) = seeker.curves  # the single run has no roles
     assert (curve.name, curve.x, curve.y, curve.n) == ("duo", [64.0], [pytest.approx(0.55)], [2])
     assert (hider.curves[0].y, hider.curves[0].low, hider.curves[0].n) == ([0.25], [None], [1])
+
+
+@pytest.mark.parametrize(("measure", "higher_is_better"), MEASURES.items())
+def test_the_better_side_depends_on_the_direction_of_the_measure(
+    measure: str, higher_is_better: bool
+):
+    low = SideScores("low", {"env": [0.0, 1.0]}, {measure: [10.0, 11.0, 12.0]})
+    high = SideScores("high", {"env": [0.0, 1.0]}, {measure: [30.0, 31.0, 29.0]})
+    (found,) = improvement(low, high).measures
+    assert (found.measure, found.difference.mean) == (measure, pytest.approx(-19.0))
+    assert found.better == ("high" if higher_is_better else "low")
+    assert found.exceeds_noise is True
+    (same,) = improvement(low, replace(low, name="same")).measures
+    assert (same.better, same.exceeds_noise) == (None, False)
+
+
+def test_a_measure_that_some_runs_lack_is_not_judged():
+    """The steps of the only seed that reached the threshold do not make a group faster."""
+    lucky = SideScores("lucky", {"env": [0.0, 1.0]}, {"steps_to_threshold": [10.0, None]})
+    steady = SideScores("steady", {"env": [0.0, 1.0]}, {"steps_to_threshold": [20.0, 21.0]})
+    (found,) = improvement(lucky, steady).measures
+    assert (found.better, found.exceeds_noise) == (None, None)
+    assert found.problem == "only 1 of 2 runs of lucky have a value"
+    never = SideScores("never", {"env": [0.0, 1.0]}, {"steps_to_threshold": [None, None]})
+    assert improvement(never, steady).measures == []
+
+
+def test_the_measures_of_a_comparison_are_those_of_its_runs(group: Group, runs_dir: Path):
+    group("slow", [480.0, 490.0])
+    group("weak", [100.0, 120.0])
+    (pair,) = api.compare(["slow", "weak"], runs_dir=runs_dir).improvements
+    assert [found.measure for found in pair.measures] == [
+        "best",
+        "area",
+    ]  # no seed of weak is solved
+    assert pair.measures[0].difference.mean == pytest.approx(485.0 - 110.0)
+    assert {found.better for found in pair.measures} == {"slow"}
