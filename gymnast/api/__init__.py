@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from gymnast.api.insight import doctor as doctor
     from gymnast.api.insight import export as export
     from gymnast.api.insight import report as report
+    from gymnast.api.insight import seed_curves as seed_curves
     from gymnast.api.league import cross_play as cross_play
     from gymnast.api.league import league as league
     from gymnast.api.logs import logs as logs
@@ -87,6 +88,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("steps", READS, "episodes"),
         Operation("charts", READS, "insight"),
         Operation("compare", READS, "insight"),
+        Operation("seed_curves", READS, "insight"),
         Operation("doctor", READS, "insight"),
         Operation("presets", READS, "presets"),
         Operation("metrics", READS, "metrics"),
