@@ -39,7 +39,7 @@ class TrainingPlan:
 def dry_run(
     target: str,
     *,
-    overrides: Mapping[str, object] | None = None,
+    overrides: Mapping[str, object] | Sequence[str] | None = None,
     algo: str | None = None,
     seed: int | None = None,
     seeds: int | None = None,
@@ -49,14 +49,14 @@ def dry_run(
     runs_dir: RunsDir = None,
 ) -> TrainingPlan:
     """Returns what `start` with these arguments would do, and starts nothing. Raises the same errors."""
-    request = TrainRequest(target, overrides or {}, algo, seed, source, name)
+    request = TrainRequest(target, _parsed(overrides or {}), algo, seed, source, name)
     return plan(request, seeds=seeds, max_jobs=max_jobs, runs_dir=runs_dir)
 
 
 def start(
     target: str,
     *,
-    overrides: Mapping[str, object] | None = None,
+    overrides: Mapping[str, object] | Sequence[str] | None = None,
     algo: str | None = None,
     seed: int | None = None,
     seeds: int | None = None,
@@ -69,12 +69,12 @@ def start(
     """Starts to train `ENV[:variant]` in the background and returns at once. Every mistake in the config or
     the environment is an error before anything starts.
 
-    `overrides`: dotted config key -> value; `algo`: an algorithm instead of the one of the variant; `seed`:
-    root seed of all randomness; `seeds`: train this many seeds (seed, seed + 1, ...) as a group; `source`: a
-    run or RUN:CHECKPOINT whose weights to start from; `name`: a name for the run or, with `seeds`, the
-    group; `max_jobs`: how many jobs may train at once, others wait in a queue (default: GYMNAST_JOBS, or one
-    per core)."""
-    request = TrainRequest(target, overrides or {}, algo, seed, source, name, tuple(tags))
+    `overrides`: dotted config key -> value, or KEY=VALUE texts as with --set; `algo`: an algorithm instead of
+    the one of the variant; `seed`: root seed of all randomness; `seeds`: train this many seeds (seed,
+    seed + 1, ...) as a group; `source`: a run or RUN:CHECKPOINT whose weights to start from; `name`: a name
+    for the run or, with `seeds`, the group; `max_jobs`: how many jobs may train at once, others wait in a
+    queue (default: GYMNAST_JOBS, or one per core)."""
+    request = TrainRequest(target, _parsed(overrides or {}), algo, seed, source, name, tuple(tags))
     planned = plan(request, seeds=seeds, max_jobs=max_jobs, runs_dir=runs_dir)
     return launch(request, planned, max_jobs=max_jobs, runs_dir=runs_dir)
 
@@ -83,7 +83,7 @@ def resume(
     run: str,
     *,
     at: str = "latest",
-    overrides: Mapping[str, object] | None = None,
+    overrides: Mapping[str, object] | Sequence[str] | None = None,
     fresh_optimizer: bool = False,
     name: str = "",
     tags: Sequence[str] = (),
@@ -95,9 +95,33 @@ def resume(
 
     `at`: best, latest, or the env steps of a checkpoint. From an earlier one than the newest, a new run
     branches off, with this `name` and these `tags`; the old run is not changed. `overrides`: dotted config
-    key -> new value; `fresh_optimizer`: discard the state of the optimizer; `max_jobs`: as for `start`."""
-    request = ResumeRequest(run, at, overrides or {}, fresh_optimizer, name, tuple(tags))
+    key -> new value, or KEY=VALUE texts; `fresh_optimizer`: discard the state of the optimizer; `max_jobs`:
+    as for `start`."""
+    request = ResumeRequest(run, at, _parsed(overrides or {}), fresh_optimizer, name, tuple(tags))
     return launch_resume(request, max_jobs=max_jobs, runs_dir=runs_dir)
+
+
+def train_command(
+    target: str,
+    *,
+    overrides: Mapping[str, object] | Sequence[str] = (),
+    algo: str | None = None,
+    seed: int | None = None,
+    seeds: int | None = None,
+    source: str | None = None,
+    name: str = "",
+    tags: Sequence[str] = (),
+) -> str:
+    """Returns the command line that does the same as `start` with these arguments, quoted for a POSIX shell.
+    The arguments are not checked."""
+    from gymnast.config.form import setting_text
+    from gymnast.text.train_command import train_command
+
+    if isinstance(overrides, Mapping):
+        overrides = [f"{key}={setting_text(value)}" for key, value in overrides.items()]
+    return train_command(
+        target, overrides, algo=algo, seed=seed, seeds=seeds, source=source, name=name, tags=tags
+    )
 
 
 def wait(
@@ -199,6 +223,15 @@ def launch_resume(
         target=info["preset"],
         seed=info["seed"],
     )
+
+
+def _parsed(overrides: Mapping[str, object] | Sequence[str]) -> Mapping[str, object]:
+    """Returns dotted key -> value. Texts are parsed as by --set."""
+    from gymnast.config.resolve import parse_assignment
+
+    if isinstance(overrides, Mapping):
+        return overrides
+    return dict(parse_assignment(text) for text in overrides)
 
 
 def _check(request: TrainRequest, directory: Path, pinned: Sequence[str]) -> Preflight:
