@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gymnast.api.config import config_diff as config_diff
     from gymnast.api.config import config_fmt as config_fmt
     from gymnast.api.config import config_show as config_show
+    from gymnast.api.config import settings_form as settings_form
     from gymnast.api.control import checkpoint as checkpoint
     from gymnast.api.control import evaluate_live as evaluate_live
     from gymnast.api.control import pause as pause
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from gymnast.api.insight import doctor as doctor
     from gymnast.api.insight import export as export
     from gymnast.api.insight import report as report
+    from gymnast.api.insight import seed_curves as seed_curves
     from gymnast.api.league import cross_play as cross_play
     from gymnast.api.league import league as league
     from gymnast.api.logs import logs as logs
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from gymnast.api.training import jobs as jobs
     from gymnast.api.training import resume as resume
     from gymnast.api.training import start as start
+    from gymnast.api.training import train_command as train_command
     from gymnast.api.training import wait as wait
 
 OPERATIONS: dict[str, Operation] = {
@@ -87,12 +90,14 @@ OPERATIONS: dict[str, Operation] = {
         Operation("steps", READS, "episodes"),
         Operation("charts", READS, "insight"),
         Operation("compare", READS, "insight"),
+        Operation("seed_curves", READS, "insight"),
         Operation("doctor", READS, "insight"),
         Operation("presets", READS, "presets"),
         Operation("metrics", READS, "metrics"),
         Operation("config_show", READS, "config"),
         Operation("config_check", READS, "config"),
         Operation("config_diff", READS, "config"),
+        Operation("settings_form", READS, "config"),
         Operation("report", CHANGES, "insight"),
         Operation("export", CHANGES, "insight"),
         Operation("config_fmt", CHANGES, "config"),
@@ -113,6 +118,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("cross_play", TASK, "league"),
         Operation("spaces", TASK, "preparation"),
         Operation("dry_run", READS, "training"),
+        Operation("train_command", READS, "training"),
         Operation("start", CHANGES, "training"),
         Operation("resume", CHANGES, "training"),
         Operation("jobs", READS, "training"),

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gymnast.api.overrides import Overrides, parse_overrides
+from gymnast.config.form import SettingsForm, make_form
+from gymnast.config.problems import ConfigProblem
 from gymnast.runs import store
 from gymnast.runs.store import RunsDir
 
@@ -27,20 +29,6 @@ class Settings:
     """Dotted key -> plain value."""
     provenance: dict[str, str]
     """Dotted key -> where its value came from; keys with the default value may be missing."""
-
-
-@dataclass(frozen=True)
-class ConfigProblem:
-    """A mistake in a preset or config file."""
-
-    at: str
-    """`file:line`, or empty."""
-    key: str
-    """Dotted key."""
-    text: str
-    """The description of the mistake, with the expected value."""
-    message: str
-    """All of this in one line."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +72,16 @@ def config_show(
     return Settings(title, to_plain(config), flat_values(config), provenance)
 
 
+def settings_form(
+    target: str, *, algo: str | None = None, overrides: Sequence[str] = ()
+) -> SettingsForm:
+    """Returns all settings of `ENV[:variant]` as the fields of a form: their kinds, meanings, values and
+    origins. Needs no environment, so it can be called while a user is typing. `overrides`: KEY=VALUE texts as
+    with --set; wrong ones are returned as problems, with the message of --set. `algo`: the algorithm to use
+    instead of the one of the variant; a user-defined one is imported."""
+    return make_form(target, overrides, algo)
+
+
 def config_check(targets: Sequence[str] = ()) -> ConfigCheck:
     """Returns the problems of these presets or config files; of all presets if none is given."""
     from gymnast.config.check import check
@@ -93,7 +91,7 @@ def config_check(targets: Sequence[str] = ()) -> ConfigCheck:
     return ConfigCheck(
         checked=list(by_target),
         wrong=sum(bool(of_target) for of_target in by_target.values()),
-        problems=[ConfigProblem(p.at, p.key, p.text, str(p)) for p in problems],
+        problems=[ConfigProblem.from_problem(problem) for problem in problems],
     )
 
 

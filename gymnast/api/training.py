@@ -104,6 +104,29 @@ def resume(
     return launch_resume(request, max_jobs=max_jobs, runs_dir=runs_dir)
 
 
+def train_command(
+    target: str,
+    *,
+    overrides: Mapping[str, object] | Sequence[str] = (),
+    algo: str | None = None,
+    seed: int | None = None,
+    seeds: int | None = None,
+    source: str | None = None,
+    name: str = "",
+    tags: Sequence[str] = (),
+) -> str:
+    """Returns the command line that does the same as `start` with these arguments, quoted for a POSIX shell.
+    The arguments are not checked."""
+    from gymnast.config.form import setting_text
+    from gymnast.text.train_command import train_command
+
+    if isinstance(overrides, Mapping):
+        overrides = [f"{key}={setting_text(value)}" for key, value in overrides.items()]
+    return train_command(
+        target, overrides, algo=algo, seed=seed, seeds=seeds, source=source, name=name, tags=tags
+    )
+
+
 def wait(
     refs: Sequence[str], *, timeout: float | None = None, runs_dir: RunsDir = None
 ) -> list[RunStatus]:

@@ -57,6 +57,15 @@ class ResolvedConfig:
     """Dotted keys that the overrides or the variant itself set. Inherited values are not included: they were
     not chosen for this variant, so it is no mistake if they have no effect in it."""
 
+    @property
+    def title(self) -> str:
+        """The preset, with a note if there is no file for it, or if the user did not write its version."""
+        if not self.has_preset:
+            return f"{self.preset} (no preset: defaults for its spaces)"
+        if self.requested_env != split_target(self.preset)[0]:
+            return f"{self.preset} (the highest version of {self.requested_env})"
+        return self.preset
+
 
 def resolve(
     target: str,

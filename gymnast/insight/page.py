@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
@@ -11,6 +10,7 @@ from gymnast.clock import clock_label
 from gymnast.config.families import is_multi_agent
 from gymnast.text import formatting
 from gymnast.text.chart import short_number, sparkline
+from gymnast.text.train_command import train_command
 
 if TYPE_CHECKING:
     from gymnast.runs.details import RunDetails
@@ -270,6 +270,4 @@ def _advised_command(run: RunDetails) -> str:
     changes = min(changing, key=lambda alert: alert.first).changes
     overrides = {k: value for k, value, origin in changed_settings(run) if origin == "--set"}
     words = [f"{key}={value}" for key, value in {**overrides, **changes}.items()]
-    return " ".join(
-        ["gymnast train", shlex.quote(run.preset), *(f"--set {shlex.quote(w)}" for w in words)]
-    )
+    return train_command(run.preset, words)

@@ -3,102 +3,144 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from gymnast.metrics.blocks import Blocks, StoredRow, join, single_rows
-from gymnast.metrics.summaries import (
-    BLOCK_ROWS,
-    BLOCKS,
-    LEVELS,
-    SUMMARY_ROWS,
-    covered,
-    read_schemas,
-    read_summaries,
-)
+from gymnast.metrics.column_cache import ColumnCache, signature
+from gymnast.metrics.store import MetricStore
+from gymnast.metrics.store_index import StoreIndex, read_index
+from gymnast.metrics.summaries import BLOCK_ROWS, LEVELS, Summary, column_type
 
-PAGE_ROWS = 128 * BLOCK_ROWS
+PAGE_ROWS = 128 * BLOCK_ROWS[0]
 """Number of rows that are read at once, if many must be read."""
+CACHE = ColumnCache()
+T = TypeVar("T")
 
-Positions = tuple[int, int]
-"""The positions of the first and the last row of a part of the store."""
+EMPTY = StoreIndex(0, 0, 0, {}, [], [], [])
+"""The index of a store without rows."""
+
+
+class NotCachedError(Exception):
+    """The store must be opened to read this."""
 
 
 class BlockReader:
-    """Reads a snapshot of a metric store (see `MetricStore.snapshot`)."""
+    """Reads a metric store at one moment."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-        self._schemas = read_schemas(db)
-        (self.last,) = db.execute("SELECT coalesce(max(id), 0) FROM rows").fetchone()
-        """Position of the last row, superseded or not."""
-        query = "SELECT count(*) FROM sqlite_master WHERE name = 'summaries'"
-        has_summaries = db.execute(query).fetchone()[0] > 0
-        # A store of an older format has no summaries: all of its rows are loose.
-        self._covered = [covered(db, level) if has_summaries else 0 for level in range(LEVELS)]
-        """Level -> position of the last row that its summaries cover."""
+    def __init__(self, path: Path, index: StoreIndex, db: sqlite3.Connection | None) -> None:
+        """`db`: the store in a transaction; None to read only what is in the cache and raise NotCachedError
+        for everything else."""
+        self.index = index
+        self._path, self._db = path, db
 
-    def count(self, part: Positions) -> int:
-        """Returns the number of rows in a part; all rows of a summary that is partly inside count."""
-        first, last = part
-        rows = 0
-        if self._covered[0]:
-            query = "SELECT count(*) FROM summaries WHERE level = 0 AND first <= ? AND last >= ?"
-            rows = SUMMARY_ROWS * self._db.execute(query, (last, first)).fetchone()[0]
-        query = "SELECT count(*) FROM rows WHERE superseded = 0 AND id BETWEEN ? AND ?"
-        loose = (max(first, self._covered[0] + 1), last)
-        return rows + self._db.execute(query, loose).fetchone()[0]
-
-    def part_between(self, clock: str, low: float, high: float) -> Positions:
-        """Returns a part that contains every row with a value of `clock` from `low` to `high`, and few
-        others. Clocks never decrease from row to row."""
-        first, last = 1, self.last
-        for level in reversed(range(LEVELS)):
-            if not self._covered[level]:
-                continue
-            ends, found = read_summaries(self._db, level, first, last, [clock])
-            if not ends:
-                continue
-            whole = found.merge(range(0, len(found), BLOCKS))
-            before, after = whole.high[0] < low, whole.low[0] > high
-            if before.any():
-                first = max(first, ends[np.flatnonzero(before)[-1]][1] + 1)
-            if after.any():
-                last = min(last, ends[np.flatnonzero(after)[0]][0] - 1)
-        return first, last
-
-    def blocks(self, names: Sequence[str], part: Positions, level: int) -> Blocks:
-        """Returns blocks that contain the rows of a part: of this level, then of lower levels and single rows
-        where the summaries of the level end."""
-        first, last = part
+    def blocks(self, names: Sequence[str], summaries: Sequence[Summary]) -> Blocks:
+        """Returns the blocks of summaries, one after the other, then the loose rows."""
         parts: list[Blocks] = []
-        for lower in reversed(range(level + 1)):
-            if self._covered[lower] >= first:
-                parts.append(read_summaries(self._db, lower, first, last, names)[1])
-                first = self._covered[lower] + 1
-        few = self.last - first < 2 * SUMMARY_ROWS
-        for page in self._pages((first, last)):
-            found = single_rows(page, self._schemas, names)
-            parts.append(found if few else found.merge(range(0, len(page), BLOCK_ROWS)))
+        for level in reversed(range(LEVELS)):
+            of_level = [summary for summary in summaries if summary.level == level]
+            if of_level:
+                parts.append(self._columns(names, of_level, level))
+        if self.index.loose is not None:
+            parts.append(single_rows(self.index.loose, self.index.schemas, names))
+        else:
+            for page in self._pages(*self._loose_part):
+                found = single_rows(page, self.index.schemas, names)
+                parts.append(found.merge(range(0, len(page), BLOCK_ROWS[0])))
         return join(parts, names)
 
-    def rows(self, names: Sequence[str], part: Positions, having: str | None = None) -> Blocks:
-        """Returns every row of a part as a block of its own; with `having`, only the rows that have this
-        key."""
-        schemas = None
-        if having is not None:
-            schemas = [key for key, found in self._schemas.items() if having in found]
-        pages = self._pages(part, schemas)
-        return join((single_rows(page, self._schemas, names) for page in pages), names)
+    def rows(
+        self, names: Sequence[str], summaries: Sequence[Summary], having: str | None = None
+    ) -> Blocks:
+        """Returns the rows that consecutive summaries cover, then the loose rows, each as a block of its own;
+        with `having`, only those that have this key."""
+        schemas = self.index.schemas
+        chosen = [key for key, of in schemas.items() if having is None or having in of]
+        pages: list[list[StoredRow]] = []
+        if summaries:
+            pages += self._pages(summaries[0].first, summaries[-1].last, chosen)
+        if self.index.loose is not None:
+            pages.append([row for row in self.index.loose if row[1] in chosen])
+        else:
+            pages += self._pages(*self._loose_part, chosen)
+        return join((single_rows(page, schemas, names) for page in pages), names)
+
+    def _columns(self, names: Sequence[str], summaries: Sequence[Summary], level: int) -> Blocks:
+        """Returns the blocks of summaries of one level."""
+        kind = column_type(level)
+        columns = np.zeros((len(names), len(summaries)), kind)
+        for part in ("low", "high", "mean"):
+            columns[part] = np.nan
+        for row, name in zip(columns, names, strict=True):
+            data = self._data(name, [summary.id for summary in summaries])
+            if all(data):
+                row[:] = np.frombuffer(b"".join(data), kind)
+            else:
+                at = [i for i, found in enumerate(data) if found]
+                row[at] = np.frombuffer(b"".join(data), kind)
+        low, high, mean, valid, recorded = (
+            columns[part].reshape(len(names), -1) for part in kind.names or ()
+        )
+        counts = valid.astype(np.int64), recorded.astype(np.int64)
+        return Blocks(tuple(names), low, high, mean, *counts)
+
+    def _data(self, name: str, summaries: Sequence[int]) -> list[bytes]:
+        """Returns the data of one key in summaries, given by their ids; empty if no row had the key."""
+        inode = self._inode
+        known = CACHE.columns(self._path, inode, name)
+        missing = [key for key in summaries if key not in known]
+        if not missing:
+            return [known[key] for key in summaries]
+        ids = ", ".join(map(str, missing))
+        query = f"SELECT summary, data FROM summary_columns WHERE summary IN ({ids}) AND name = ?"
+        found = dict.fromkeys(missing, b"") | dict(self._database.execute(query, (name,)))
+        CACHE.add_columns(self._path, inode, name, list(found.items()))
+        return [known[key] if key in known else found[key] for key in summaries]
+
+    @property
+    def _loose_part(self) -> tuple[int, int]:
+        """The positions of the first and the last loose row."""
+        return max(self.index.covered) + 1, self.index.last
+
+    @property
+    def _inode(self) -> int:
+        return self._path.stat().st_ino
+
+    @property
+    def _database(self) -> sqlite3.Connection:
+        if self._db is None:
+            raise NotCachedError
+        return self._db
 
     def _pages(
-        self, part: Positions, schemas: Sequence[int] | None = None
+        self, first: int, last: int, schemas: Sequence[int] | None = None
     ) -> Iterator[list[StoredRow]]:
-        """Yields the rows of a part, some at a time; with `schemas`, only rows with one of these."""
+        """Yields the rows from position `first` to `last`, some at a time; with `schemas`, only rows with one
+        of these."""
         query = "SELECT id, schema, data FROM rows WHERE superseded = 0 AND id BETWEEN ? AND ?"
-        if schemas is not None:
-            query += f" AND schema IN ({', '.join('?' * len(schemas))})"
-        found = self._db.execute(f"{query} ORDER BY id", (*part, *(schemas or ())))
+        if schemas is not None and len(schemas) < len(self.index.schemas):
+            query += f" AND schema IN ({', '.join(map(str, schemas))})"
+        found = self._database.execute(f"{query} ORDER BY id", (first, last))
         while page := found.fetchmany(PAGE_ROWS):
             yield page
+
+
+def read_store(path: Path, read: Callable[[BlockReader], T]) -> T:
+    """Returns what `read` returns for the metric store `path`, which is only opened if something that `read`
+    needs is not in the cache. A missing file is an empty store."""
+    before = signature(path)
+    index = CACHE.index(path, before)
+    if index is not None:
+        try:
+            return read(BlockReader(path, index, None))
+        except NotCachedError:
+            pass  # read again, with an index that belongs to what is read now
+    with MetricStore(path) as store, store.snapshot() as db:
+        if db is None:
+            return read(BlockReader(path, EMPTY, None))
+        index = read_index(db)
+        CACHE.add_index(path, before, index)
+        return read(BlockReader(path, index, db))

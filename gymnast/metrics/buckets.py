@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from gymnast.metrics.block_reader import BlockReader
-from gymnast.metrics.blocks import Blocks, equal_parts, single_rows
-from gymnast.metrics.store import MetricStore
-from gymnast.metrics.summaries import LEVELS, block_rows
+from gymnast.metrics.block_reader import BlockReader, read_store
+from gymnast.metrics.blocks import Blocks, equal_parts
+from gymnast.metrics.summaries import SUMMARY_ROWS
 
 MAX_ROWS = 60_000
 """Number of rows that may be read one by one to fill a chart; that takes about 0.1 s."""
+MAX_BLOCKS = 4_096
+"""Number of blocks that are read for a series, if that is enough for its number of points."""
 
 
 @dataclass(frozen=True)
@@ -40,21 +42,27 @@ class Series:
 class StoredSeries:
     """Some metrics of one store, read but not yet divided into buckets."""
 
-    clock: str
+    names: list[str]
+    """The metrics that were read."""
+    x: str
+    """The key of the clock."""
     blocks: Blocks
     """Blocks of the clock and of every metric."""
     exact: dict[str, Blocks]
     """Metric with few points -> its rows, one by one, with the clock."""
     cursor: int
     """Position of the last row."""
+    attempt: int
+    """Number of the latest attempt."""
     rows: int
     """Number of rows in the store."""
 
     def of(self, name: str) -> Blocks:
         """Returns the clock and one metric, in the finest blocks that were read."""
-        return self.exact[name] if name in self.exact else self.blocks.of(self.clock, name)
+        return self.exact[name] if name in self.exact else self.blocks.of(self.x, name)
 
     def has(self, name: str) -> bool:
+        """Returns whether a row in the range has the metric."""
         return bool(self.of(name).recorded[1].any())
 
     def is_exact(self, name: str) -> bool:
@@ -62,65 +70,73 @@ class StoredSeries:
 
 
 def read_series(
-    store: MetricStore,
+    path: Path,
     names: Sequence[str],
     clock: str,
     *,
     points: int,
-    low: float | None = None,
-    high: float | None = None,
+    low: float = -math.inf,
+    high: float = math.inf,
     max_rows: int = MAX_ROWS,
 ) -> StoredSeries:
-    """Reads metrics in blocks that are small enough for `points` buckets.
+    """Reads metrics of the metric store `path` in blocks that are small enough for `points` buckets.
 
-    `clock`: the key of the x axis, such as `clock/vec_steps`, which every row has. `low`, `high`: only rows
-    in this range of the clock; blocks of rows that are partly inside are read as a whole. `max_rows`: the
-    number of rows that may be read one by one."""
-    wanted = list(dict.fromkeys((clock, *names)))
-    with store.snapshot() as db:
-        if db is None:
-            nothing = single_rows([], {}, wanted)
-            return StoredSeries(
-                clock, nothing, {name: nothing.of(clock, name) for name in names}, 0, 0
-            )
-        reader = BlockReader(db)
-        everything = (1, reader.last)
-        rows = inside = reader.count(everything)
-        part = everything
-        if low is not None or high is not None:
-            ends = (-math.inf if low is None else low, math.inf if high is None else high)
-            part = reader.part_between(clock, *ends)
-            inside = reader.count(part)
-        if inside <= max(max_rows, points):
-            blocks = _within(reader.rows(wanted, part), low, high)
-            exact = {
-                name: of.where(of.recorded[1] > 0)
-                for name in names
-                if (of := blocks.of(clock, name)).recorded[1].sum() <= points
-            }
+    `names`: keys; a `*` at the end matches any suffix. `clock`: the clock on the x axis (`vec_steps`).
+    `low`, `high`: only rows in this range of the clock; blocks of rows that are partly inside are read as a
+    whole. `max_rows`: the number of rows that may be read one by one."""
+
+    def read(reader: BlockReader) -> StoredSeries:
+        index = reader.index
+        keys = matching(names, index.names)
+        wanted = list(dict.fromkeys((x, *keys)))
+        summaries = index.between(clock, low, high)
+        finest = index.cover(summaries)
+        loose = index.rows if index.loose is None else len(index.loose)
+        rows = loose + sum(SUMMARY_ROWS[summary.level] for summary in finest)
+        if rows <= max(max_rows, points):
+            blocks = _within(reader.rows(wanted, finest), low, high)
         else:
-            blocks = _within(reader.blocks(wanted, part, _level(inside, points)), low, high)
-            exact = {
-                name: _within(reader.rows([clock, name], part, having=name), low, high)
-                for name in names
-                if blocks.of(name).recorded.sum() <= points
-            }
-        return StoredSeries(clock, blocks, exact, reader.last, rows)
+            chosen = index.cover(summaries, max(MAX_BLOCKS, 8 * points))
+            blocks = _within(reader.blocks(wanted, chosen), low, high)
+        exact: dict[str, Blocks] = {}
+        for name in keys:
+            of = blocks.of(x, name)
+            if of.recorded[1].sum() <= points:
+                if of.recorded[0].max(initial=0) > 1:  # the value is of one of several rows
+                    of = _within(reader.rows([x, name], finest, having=name), low, high)
+                exact[name] = of.where(of.recorded[1] > 0)
+        return StoredSeries(keys, x, blocks, exact, index.last, index.attempt, index.rows)
+
+    x = f"clock/{clock}"
+    return read_store(path, read)
+
+
+def matching(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Returns the known keys that `names` match, in the order of `names`; a `*` at the end of a name matches
+    any suffix."""
+    found: dict[str, None] = {}
+    for name in names:
+        prefix = name.removesuffix("*")
+        matches = [key for key in known if key.startswith(prefix)] if prefix != name else [name]
+        found |= dict.fromkeys(key for key in matches if key in known)
+    return list(found)
 
 
 def read_buckets(
-    store: MetricStore,
+    path: Path,
     names: Sequence[str],
     clock: str,
     *,
     points: int,
-    low: float | None = None,
-    high: float | None = None,
+    low: float = -math.inf,
+    high: float = math.inf,
 ) -> dict[str, Series]:
     """Returns metric -> its series with at most `points` points, for the metrics that have a row in the
-    range; `clock`, `low` and `high` as in `read_series`."""
-    stored = read_series(store, names, clock, points=points, low=low, high=high)
-    return {name: buckets_of_rows(stored, name, points) for name in names if stored.has(name)}
+    range; the arguments are those of `read_series`."""
+    stored = read_series(path, names, clock, points=points, low=low, high=high)
+    return {
+        name: buckets_of_rows(stored, name, points) for name in stored.names if stored.has(name)
+    }
 
 
 def buckets_of_rows(stored: StoredSeries, name: str, points: int) -> Series:
@@ -169,17 +185,7 @@ def _series(blocks: Blocks, *, reduced: bool) -> Series:
     return Series(blocks.mean[0], blocks.mean[1], blocks.low[1], blocks.high[1], total, reduced)
 
 
-def _within(blocks: Blocks, low: float | None, high: float | None) -> Blocks:
+def _within(blocks: Blocks, low: float, high: float) -> Blocks:
     """Returns the blocks that overlap the range of the clock, which is the first key, and have it."""
-    kept = blocks.valid[0] > 0
-    if low is not None:
-        kept &= blocks.high[0] >= low
-    if high is not None:
-        kept &= blocks.low[0] <= high
+    kept = (blocks.valid[0] > 0) & (blocks.high[0] >= low) & (blocks.low[0] <= high)
     return blocks if kept.all() else blocks.where(kept)
-
-
-def _level(rows: int, points: int) -> int:
-    """Returns the level with the largest blocks that still gives every bucket a block; 0 if there is none."""
-    fitting = [level for level in range(LEVELS) if rows >= points * block_rows(level)]
-    return max(fitting, default=0)

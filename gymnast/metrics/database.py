@@ -27,12 +27,12 @@ CREATE TABLE IF NOT EXISTS rows (
 );
 CREATE INDEX IF NOT EXISTS rows_by_schema ON rows (schema) WHERE superseded = 0;
 CREATE TABLE IF NOT EXISTS summaries (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     level INTEGER NOT NULL,
     first INTEGER NOT NULL,
-    last INTEGER NOT NULL
+    last INTEGER NOT NULL,
+    clocks BLOB NOT NULL
 );
-CREATE INDEX IF NOT EXISTS summaries_by_level ON summaries (level, first);
 CREATE TABLE IF NOT EXISTS summary_columns (
     summary INTEGER NOT NULL REFERENCES summaries (id),
     name TEXT NOT NULL,
@@ -92,6 +92,31 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
         else:
             return db
     raise RunError("cannot open the metric store", at=str(path))
+
+
+def check_version(db: sqlite3.Connection, path: Path) -> bool:
+    """Returns whether the file `path` has its tables. If not, because another process is just creating them,
+    `db` is closed: there are no rows yet. Raises RunError, after closing it, if the file is no metric store
+    or has a format version that cannot be read."""
+    try:
+        stored = db.execute("SELECT version FROM meta").fetchone()
+    except sqlite3.DatabaseError as error:
+        db.close()
+        if not isinstance(error, sqlite3.OperationalError):
+            raise RunError(f"this is not a metric store: {error}", at=str(path)) from error
+        if "no such table" not in str(error):
+            raise RunError(f"cannot read the metric store: {error}", at=str(path)) from error
+        return False
+    if stored is None or stored[0] not in READ_VERSIONS:
+        db.close()
+        versions = " and ".join(map(str, READ_VERSIONS))
+        raise RunError(
+            f"metric store of format version {stored and stored[0]}; this gymnast reads versions "
+            f"{versions}, and the names of metrics may differ",
+            at=str(path),
+            fix="use the gymnast version that wrote it",
+        )
+    return True
 
 
 def _is_older(db: sqlite3.Connection) -> bool:

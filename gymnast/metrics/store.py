@@ -18,8 +18,7 @@ from threading import RLock, Timer
 from typing import TYPE_CHECKING, Literal
 
 from gymnast.errors import RunError
-from gymnast.metrics.database import open_reader, open_writer
-from gymnast.metrics.format import READ_VERSIONS
+from gymnast.metrics.database import check_version, open_reader, open_writer
 from gymnast.metrics.summaries import SummaryWriter
 
 if TYPE_CHECKING:
@@ -53,11 +52,8 @@ class MetricStore:
         self._timer: Timer | None = None
         self._db = open_writer(self.path) if mode == "w" else open_reader(self.path)
         self._writes = mode == "w"
-        try:
-            self._check_version()
-        except BaseException:
-            self.close()
-            raise
+        if self._db is not None and not check_version(self._db, self.path):
+            self._db = None
         self.attempt = attempt if attempt is not None else self._next_attempt()
 
     def append(self, row: Mapping[str, float]) -> None:
@@ -263,32 +259,6 @@ class MetricStore:
         ).fetchone()
         self._schemas[names] = (key, struct.Struct(f"<{len(names)}d"))
         return self._schemas[names]
-
-    def _check_version(self) -> None:
-        """Raises RunError if the file is no metric store or has another format version. A file without
-        tables, which another process is just creating, is closed: the store is then empty."""
-        if self._db is None:
-            return
-        try:
-            stored = self._db.execute("SELECT version FROM meta").fetchone()
-        except sqlite3.OperationalError as error:
-            if "no such table" not in str(error):
-                raise RunError(
-                    f"cannot read the metric store: {error}", at=str(self.path)
-                ) from error
-            self._db.close()  # another process is just creating it: no rows yet
-            self._db = None
-            return
-        except sqlite3.DatabaseError as error:
-            raise RunError(f"this is not a metric store: {error}", at=str(self.path)) from error
-        if stored is None or stored[0] not in READ_VERSIONS:
-            versions = " and ".join(map(str, READ_VERSIONS))
-            raise RunError(
-                f"metric store of format version {stored and stored[0]}; this gymnast reads versions "
-                f"{versions}, and the names of metrics may differ",
-                at=str(self.path),
-                fix="use the gymnast version that wrote it",
-            )
 
     def _next_attempt(self) -> int:
         """Returns the number of a new attempt when writing, of the latest one when reading."""

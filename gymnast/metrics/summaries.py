@@ -1,42 +1,48 @@
 """Summaries of rows, which the metric store writes along with them so that charts need not read every row.
 
-A summary covers consecutive rows with a few blocks of equal numbers of rows: for every key that a row has,
-the minimum, maximum, mean and counts of each block. A summary of a higher level has larger blocks and is
-merged from several of the level below. On every level, the summaries cover the rows from the first one on
-without gaps; the rows after the last summary of the lowest level are read one by one. Superseded rows are in
-no summary.
+A summary covers consecutive rows with blocks of equal numbers of rows: for every key that a row has, the
+minimum, maximum, mean and counts of each block. Summaries of a level are merged into one of the next level:
+those of level 0, which are small, into one with the same blocks, which replaces them; others into one with
+larger blocks, which is added to them.
+
+On every level, the summaries cover the rows from the first one on without gaps, except that level 0 starts
+where level 1 ends. The rows after the last summary are loose: they are read one by one. Superseded rows are
+in no summary.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from gymnast.clock import CLOCKS
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from gymnast.metrics.blocks import Blocks, StoredRow
 
-LEVELS = 3
-BLOCKS = 8
-"""Number of blocks in a summary, and of summaries that are merged into one of the next level."""
-BLOCK_ROWS = 32
-"""Number of rows of a block of level 0."""
-SUMMARY_ROWS = BLOCKS * BLOCK_ROWS
-"""Number of rows that a summary of level 0 covers."""
-COLUMN = [
-    ("low", "<f8", BLOCKS),
-    ("high", "<f8", BLOCKS),
-    ("mean", "<f8", BLOCKS),
-    ("valid", "<u2", BLOCKS),
-    ("recorded", "<u2", BLOCKS),
-]
-"""The NumPy type of a summary's data for one key."""
+SUMMARY_ROWS = (256, 2_048, 16_384, 131_072)
+"""Level -> number of rows that a summary covers."""
+BLOCK_ROWS = (32, 32, 256, 2_048)
+"""Level -> number of rows of a block."""
+LEVELS = len(SUMMARY_ROWS)
 
 
-def block_rows(level: int) -> int:
-    """Returns the number of rows of a block."""
-    return BLOCK_ROWS * BLOCKS**level
+class Summary(NamedTuple):
+    """A summary without its columns."""
+
+    id: int
+    """Never used again in the same store, even if the summary is deleted."""
+    level: int
+    first: int
+    """Position of its first row."""
+    last: int
+    clocks: bytes
+    """The smallest and the largest value of each clock, packed in the order of CLOCKS."""
 
 
 class SummaryWriter:
@@ -44,7 +50,6 @@ class SummaryWriter:
 
     def __init__(self) -> None:
         self._loose: list[StoredRow] = []
-        """The rows that no summary covers."""
         self._last: int | None = None
         """Position of the last row; None if the loose rows must be read from the store."""
 
@@ -53,15 +58,16 @@ class SummaryWriter:
         been inserted in the same transaction. If that fails or is rolled back, `forget` must be called."""
         (last,) = db.execute("SELECT coalesce(max(id), 0) FROM rows").fetchone()
         first = last - len(rows) + 1
-        if self._last == first - 1:
+        # Else these are the first rows since the store was opened or rows were superseded.
+        is_known = self._last == first - 1
+        if is_known:
             self._loose += [(first + i, *row) for i, row in enumerate(rows)]
-        else:  # the first rows since the store was opened or rows were superseded
-            self._loose = _loose_rows(db)
-        while len(self._loose) >= SUMMARY_ROWS:
-            complete, self._loose = self._loose[:SUMMARY_ROWS], self._loose[SUMMARY_ROWS:]
-            _summarize(db, complete)
-            # A store that had no summaries is read in parts: all of its rows might not fit into memory.
-            self._loose = self._loose if self._last is not None else _loose_rows(db)
+        else:
+            self._loose = _next_loose(db)
+        while len(self._loose) >= SUMMARY_ROWS[0]:
+            _summarize(db, self._loose[: SUMMARY_ROWS[0]])
+            # A store without summaries is read in parts: all of its rows might not fit into memory.
+            self._loose = self._loose[SUMMARY_ROWS[0] :] if is_known else _next_loose(db)
         self._last = last
 
     def forget(self) -> None:
@@ -71,16 +77,13 @@ class SummaryWriter:
     def drop_after(self, db: sqlite3.Connection, position: int) -> None:
         """Deletes the summaries of rows at or after `position`, which have been superseded."""
         self.forget()
-        dropped = "SELECT id FROM summaries WHERE last >= ?"
-        db.execute(f"DELETE FROM summary_columns WHERE summary IN ({dropped})", (position,))
-        db.execute("DELETE FROM summaries WHERE last >= ?", (position,))
+        _delete(db, [found.id for found in read_summaries(db) if found.last >= position])
 
 
-def covered(db: sqlite3.Connection, level: int) -> int:
-    """Returns the position of the last row that summaries of a level cover; 0 if there are none."""
-    query = "SELECT last FROM summaries WHERE level = ? ORDER BY first DESC LIMIT 1"
-    found = db.execute(query, (level,)).fetchone()
-    return found[0] if found else 0
+def read_summaries(db: sqlite3.Connection) -> list[Summary]:
+    """Returns all summaries, in the order of their rows within a level."""
+    query = "SELECT id, level, first, last, clocks FROM summaries ORDER BY first"
+    return [Summary(*found) for found in db.execute(query)]
 
 
 def read_schemas(db: sqlite3.Connection) -> dict[int, list[str]]:
@@ -88,10 +91,20 @@ def read_schemas(db: sqlite3.Connection) -> dict[int, list[str]]:
     return {key: json.loads(text) for key, text in db.execute("SELECT id, names FROM schemas")}
 
 
-def _loose_rows(db: sqlite3.Connection) -> list[StoredRow]:
-    """Returns the first rows that no summary covers, at most twice as many as a summary needs."""
+def column_type(level: int) -> np.dtype[np.void]:
+    """Returns the type of the data of one key in a summary: the arrays of `Blocks`, one after the other."""
+    import numpy as np
+
+    blocks = SUMMARY_ROWS[level] // BLOCK_ROWS[level]
+    numbers = [(part, "<f8", blocks) for part in ("low", "high", "mean")]
+    return np.dtype([*numbers, ("valid", "<u2", blocks), ("recorded", "<u2", blocks)])
+
+
+def _next_loose(db: sqlite3.Connection) -> list[StoredRow]:
+    """Returns the first loose rows, at most twice as many as a summary needs."""
+    (covered,) = db.execute("SELECT coalesce(max(last), 0) FROM summaries").fetchone()
     query = "SELECT id, schema, data FROM rows WHERE superseded = 0 AND id > ? ORDER BY id LIMIT ?"
-    return db.execute(query, (covered(db, 0), 2 * SUMMARY_ROWS)).fetchall()
+    return db.execute(query, (covered, 2 * SUMMARY_ROWS[0])).fetchall()
 
 
 def _summarize(db: sqlite3.Connection, rows: Sequence[StoredRow]) -> None:
@@ -99,27 +112,65 @@ def _summarize(db: sqlite3.Connection, rows: Sequence[StoredRow]) -> None:
     from gymnast.metrics.blocks import single_rows
 
     schemas = read_schemas(db)
-    names = list(dict.fromkeys(name for _, key, _ in rows for name in schemas[key]))
-    blocks = single_rows(rows, schemas, names).merge(range(0, SUMMARY_ROWS, BLOCK_ROWS))
+    names = list(dict.fromkeys(n for key in {key for _, key, _ in rows} for n in schemas[key]))
+    blocks = single_rows(rows, schemas, names).merge(range(0, len(rows), BLOCK_ROWS[0]))
     _write(db, 0, rows[0][0], rows[-1][0], blocks)
     for level in range(1, LEVELS):
-        start = covered(db, level) + 1
-        query = "SELECT count(*) FROM summaries WHERE level = ? AND first >= ?"
-        if db.execute(query, (level - 1, start)).fetchone()[0] < BLOCKS:
+        parts = _parts_of_next(db, level)
+        if len(parts) * SUMMARY_ROWS[level - 1] < SUMMARY_ROWS[level]:
             return
-        ends, parts = read_summaries(db, level - 1, start, rows[-1][0])
-        merged = parts.merge(range(0, BLOCKS * BLOCKS, BLOCKS))
-        _write(db, level, ends[0][0], ends[-1][1], merged)
+        merged = _read_whole(db, parts)
+        merged = merged.merge(range(0, len(merged), BLOCK_ROWS[level] // BLOCK_ROWS[level - 1]))
+        _write(db, level, parts[0].first, parts[-1].last, merged)
+        if level == 1:
+            _delete(db, [part.id for part in parts])
+
+
+def _parts_of_next(db: sqlite3.Connection, level: int) -> list[Summary]:
+    """Returns the summaries of the level below that are not yet merged into one of this level."""
+    # Found from the end, since there are few: the table has no index.
+    query = "SELECT id, level, first, last, clocks FROM summaries ORDER BY id DESC"
+    parts: list[Summary] = []
+    for found in map(Summary._make, db.execute(query)):
+        if found.level >= level:
+            break
+        parts += [found] if found.level == level - 1 else []
+    return parts[::-1]
+
+
+def _read_whole(db: sqlite3.Connection, summaries: Sequence[Summary]) -> Blocks:
+    """Returns all columns of summaries of the same level, as blocks one after the other."""
+    import numpy as np
+
+    from gymnast.metrics.blocks import Blocks
+
+    kind = column_type(summaries[0].level)
+    columns: dict[str, list[np.ndarray]] = {}
+    missing = np.zeros(1, kind)
+    for part in ("low", "high", "mean"):
+        missing[part] = np.nan
+    for place, summary in enumerate(summaries):
+        query = "SELECT name, data FROM summary_columns WHERE summary = ?"
+        for name, data in db.execute(query, (summary.id,)):
+            of_name = columns.setdefault(name, [missing] * len(summaries))
+            of_name[place] = np.frombuffer(data, kind)
+    whole = np.array([np.concatenate(of_name) for of_name in columns.values()])
+    parts = (whole[part].reshape(len(columns), -1) for part in kind.names or ())
+    low, high, mean, valid, recorded = parts
+    return Blocks(
+        tuple(columns), low, high, mean, valid.astype(np.int64), recorded.astype(np.int64)
+    )
 
 
 def _write(db: sqlite3.Connection, level: int, first: int, last: int, blocks: Blocks) -> None:
+    """Writes a summary of the rows from `first` to `last`."""
     import numpy as np
 
-    columns = np.empty(len(blocks.names), COLUMN)
-    for part, *_ in COLUMN:
+    columns = np.empty(len(blocks.names), column_type(level))
+    for part in columns.dtype.names or ():
         columns[part] = getattr(blocks, part)
-    query = "INSERT INTO summaries (level, first, last) VALUES (?, ?, ?)"
-    key = db.execute(query, (level, first, last)).lastrowid
+    query = "INSERT INTO summaries (level, first, last, clocks) VALUES (?, ?, ?, ?)"
+    key = db.execute(query, (level, first, last, _clock_ranges(blocks))).lastrowid
     db.executemany(
         "INSERT INTO summary_columns (summary, name, data) VALUES (?, ?, ?)",
         # sorted, as the table is
@@ -130,43 +181,18 @@ def _write(db: sqlite3.Connection, level: int, first: int, last: int, blocks: Bl
     )
 
 
-def read_summaries(
-    db: sqlite3.Connection,
-    level: int,
-    first: int,
-    last: int,
-    names: Sequence[str] | None = None,
-) -> tuple[list[tuple[int, int]], Blocks]:
-    """Returns the summaries of a level that cover some row from position `first` to `last`: the positions of
-    the first and the last row of each, and their blocks. `names`: the keys; None for all."""
-    import numpy as np
+def _clock_ranges(blocks: Blocks) -> bytes:
+    whole = blocks.merge([0])
+    ranges: list[float] = []
+    for clock in CLOCKS:
+        name = f"clock/{clock}"
+        place = whole.names.index(name) if name in whole.names else None
+        ends = (whole.low, whole.high)
+        ranges += [float("nan") if place is None else float(end[place, 0]) for end in ends]
+    return struct.pack(f"<{len(ranges)}d", *ranges)
 
-    from gymnast.metrics.blocks import Blocks
 
-    inside = "s.level = ? AND s.first <= ? AND s.last >= ?"
-    bounds = (level, last, first)
-    query = f"SELECT s.id, s.first, s.last FROM summaries s WHERE {inside} ORDER BY s.first"
-    summaries = db.execute(query, bounds).fetchall()
-    places = {key: i for i, (key, _, _) in enumerate(summaries)}
-    found: dict[str, tuple[list[int], list[bytes]]] = {name: ([], []) for name in names or ()}
-    chosen = "" if names is None else f" AND c.name IN ({', '.join('?' * len(names))})"
-    # CROSS JOIN makes sqlite look up the columns of each summary, and not scan all columns.
-    query = (
-        "SELECT s.id, c.name, c.data FROM summaries s CROSS JOIN summary_columns c"
-        f" WHERE {inside} AND c.summary = s.id{chosen}"
-    )
-    for key, name, data in db.execute(query, (*bounds, *(names or ()))):
-        at, packed = found.setdefault(name, ([], []))
-        at.append(places[key])
-        packed.append(data)
-    columns = np.zeros((len(found), len(summaries)), COLUMN)
-    for part in ("low", "high", "mean"):
-        columns[part] = np.nan
-    for row, (at, packed) in zip(columns, found.values(), strict=True):
-        row[at] = np.frombuffer(b"".join(packed), COLUMN)
-    shape = (len(found), len(summaries) * BLOCKS)
-    low, high, mean = (columns[part].reshape(shape) for part in ("low", "high", "mean"))
-    valid, recorded = (
-        columns[part].reshape(shape).astype(np.int64) for part in ("valid", "recorded")
-    )
-    return [(a, b) for _, a, b in summaries], Blocks(tuple(found), low, high, mean, valid, recorded)
+def _delete(db: sqlite3.Connection, summaries: Sequence[int]) -> None:
+    ids = [(key,) for key in summaries]
+    db.executemany("DELETE FROM summary_columns WHERE summary = ?", ids)
+    db.executemany("DELETE FROM summaries WHERE id = ?", ids)

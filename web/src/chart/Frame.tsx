@@ -136,8 +136,8 @@ export function Frame(props: FrameProps) {
     else if (event.key === "+" || event.key === "=") setView(zoomed(now, 0.5, center, limits()));
     else if (event.key === "-") setView(zoomed(now, 2, center, limits()));
     else if (event.key === "0") setView(null);
-    else if (event.key === "Escape" && (pointer.value || group.zoom.peek())) {
-      if (pointer.value) setCursor(null);
+    else if (event.key === "Escape" && (pointer.peek() || group.zoom.peek())) {
+      if (pointer.peek()) setCursor(null);
       else setView(null);
     } else if (event.key === "Enter" && !isEnlarged) dialog.value = "enlarged";
     else return;
@@ -146,6 +146,7 @@ export function Frame(props: FrameProps) {
   };
 
   const gutter = gutterFor(model, width.value);
+  const summary = useMemo(() => summaryOf(title, xLabel, model), [title, xLabel, model]);
   const entries = model.legend;
   const hasList = entries.length > 1 && entries.length <= LEGEND_ABOVE && !gutter;
   return (
@@ -164,10 +165,10 @@ export function Frame(props: FrameProps) {
         tabIndex={0}
         role="group"
         aria-roledescription="chart"
-        aria-label={summaryOf(title, xLabel, model)}
+        aria-label={summary}
         style={{ height: `${height}px` }}
         onKeyDown={onKeyDown}
-        onBlur={() => pointer.value?.y === null && setCursor(null)}
+        onBlur={() => pointer.peek()?.y === null && setCursor(null)}
       >
         <div ref={host} class="plot-host" />
         {!model.xRange && <p class="plot-empty">No values yet</p>}
@@ -176,7 +177,7 @@ export function Frame(props: FrameProps) {
             <Crosshair cursor={group.cursor} box={box.value} />
             {gutter > 0 && <EndLabels model={model} box={box.value} gutter={gutter} />}
             {props.marks && <Marks marks={props.marks} box={box.value} />}
-            {pointer.value && <Readout model={model} box={box.value} xLabel={xLabel} {...pointer.value} />}
+            <PointerReadout model={shownModel} box={box.value} xLabel={xLabel} pointer={pointer} />
           </>
         )}
       </div>
@@ -210,8 +211,20 @@ function Crosshair({ cursor, box }: { cursor: ReadonlySignal<number | null>; box
   );
 }
 
+interface PointerProps {
+  model: ReadonlySignal<PlotModel>;
+  /** The crosshair of this chart; `y` is null if the keyboard moved it. */
+  pointer: ReadonlySignal<{ x: number; y: number | null } | null>;
+  xLabel: string;
+}
+
+function PointerReadout({ model, pointer, xLabel, box }: PointerProps & { box: PlotBox }) {
+  const at = pointer.value;
+  return at && <Readout model={model.value} box={box} xLabel={xLabel} {...at} />;
+}
+
 /** Reads the values out when the crosshair is moved with the keyboard. */
-function KeyboardReading({ model, pointer, xLabel }: { model: ReadonlySignal<PlotModel>; pointer: ReadonlySignal<{ x: number; y: number | null } | null>; xLabel: string }) {
+function KeyboardReading({ model, pointer, xLabel }: PointerProps) {
   const text = useComputed(() => {
     const at = pointer.value;
     if (!at || at.y !== null) return "";
@@ -227,7 +240,7 @@ function KeyboardReading({ model, pointer, xLabel }: { model: ReadonlySignal<Plo
 }
 
 function summaryOf(title: string, xLabel: string, model: PlotModel): string {
-  const texts = readingTexts(model, null);
+  const texts = readingTexts(model, null, 5);
   const values = model.legend.slice(0, 5).map(({ key, label }) => `${label} ${texts.get(key) ?? "none"}`);
   const more = model.legend.length > 5 ? ` and ${model.legend.length - 5} more` : "";
   const last = model.xRange ? `Last values: ${values.join(", ")}${more}.` : "No values yet.";

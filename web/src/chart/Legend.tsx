@@ -75,11 +75,11 @@ export function LegendList({ entries, model, cursor, hidden, onToggle, onEmphasi
   );
 }
 
-/** Returns the formatted values of each series at the crosshair, or the last ones. */
-export function readingTexts(model: PlotModel, x: number | null): Map<string, string> {
+/** Returns the formatted values of each series (at most `limit`) at the crosshair, or the last ones. */
+export function readingTexts(model: PlotModel, x: number | null, limit = Infinity): Map<string, string> {
   const position = x ?? model.xRange?.[1];
   if (position === undefined) return new Map();
   return new Map(
-    model.readings(position).map(({ key, value }) => [key, value === null ? "-" : model.format(value)]),
+    model.readings(position).slice(0, limit).map(({ key, value }) => [key, value === null ? "-" : model.format(value)]),
   );
 }

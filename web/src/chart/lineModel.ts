@@ -2,14 +2,15 @@
 import type { Values } from "../api/types";
 import { rounded } from "../ui/numbers";
 import { resolved } from "./colors";
-import { drawBand, drawExtremes, drawLine } from "./lines";
+import { drawBand, drawLine } from "./lines";
 import type { Area, LegendEntry, PlotModel, Reading } from "./model";
+import { drawMany } from "./pixels";
 import { smoothed } from "./smooth";
 import type { LineChartProps, LineSeries } from "./types";
 import { covered, extremes, indicesIn, nearest, padded, type Range } from "./view";
 
 const MANY = 24;
-/* With more series than this, bands would hide everything; extremes are drawn as thin lines. */
+/* With more series than this, bands would hide everything, and paths would take too long. */
 
 export class LineModel implements PlotModel {
   readonly isLog: boolean;
@@ -55,26 +56,41 @@ export class LineModel implements PlotModel {
 
   readonly paint = (area: Area): void => {
     this.paintRanges(area);
-    const isMany = this.labeled.length > MANY;
-    const weight = this.props.smoothing ?? 0;
-    for (const series of this.shown) {
-      if (series.faint) this.stroke(area, series, series.y, isMany ? 0.15 : 0.3, 1);
-    }
-    for (const series of this.labeled) {
-      if (!this.hasBand(series) || !series.low || !series.high) continue;
-      const color = resolved(series.color, this.theme);
-      if (isMany) drawExtremes(area, series.x, series.low, series.high, this.isLog, color, 0.35);
-      else drawBand(area, series.x, series.low, series.high, this.isLog, color, 0.2);
-    }
-    if (weight > 0 && !isMany) for (const series of this.labeled) this.stroke(area, series, series.y, 0.3, 1);
-    const isDimmed = this.emphasized !== "";
-    for (const series of this.labeled) {
-      const isFirst = series.key === this.emphasized;
-      const alpha = isDimmed && !isFirst ? 0.3 : isMany && !isFirst ? 0.7 : 1;
-      this.stroke(area, series, this.line(series), alpha, isFirst ? 2.5 : isMany ? 1 : 1.5);
-    }
+    if (this.shown.length > MANY) this.paintMany(area);
+    else this.paintFew(area);
     this.paintLines(area);
   };
+
+  private paintFew(area: Area): void {
+    for (const series of this.shown) if (series.faint) this.stroke(area, series, series.y, 0.3, 1);
+    for (const series of this.labeled) {
+      if (!this.hasBand(series) || !series.low || !series.high) continue;
+      drawBand(area, series.x, series.low, series.high, this.isLog, resolved(series.color, this.theme), 0.2);
+    }
+    if (this.props.smoothing) for (const series of this.labeled) this.stroke(area, series, series.y, 0.3, 1);
+    for (const series of this.labeled) {
+      const isFirst = series.key === this.emphasized;
+      this.stroke(area, series, this.line(series), this.emphasized && !isFirst ? 0.3 : 1, isFirst ? 2.5 : 1.5);
+    }
+  }
+
+  private paintMany(area: Area): void {
+    const isDimmed = this.emphasized !== "";
+    const ordered = [...this.shown].sort((a, b) => Number(b.faint ?? false) - Number(a.faint ?? false));
+    const inks = ordered.map((series) => ({
+      x: series.x,
+      y: this.line(series),
+      low: this.hasBand(series) ? series.low : undefined,
+      high: this.hasBand(series) ? series.high : undefined,
+      color: resolved(series.color, this.theme),
+      alpha: series.faint || isDimmed ? 0.3 : 0.85,
+    }));
+    drawMany(area, inks, this.isLog);
+    const first = this.labeled.find((series) => series.key === this.emphasized);
+    if (first) this.stroke(area, first, this.line(first), 1, 2.5);
+    // Means of seed groups stay on top of their seeds.
+    else if (this.labeled.length <= MANY) for (const series of this.labeled) this.stroke(area, series, this.line(series), 1, 1.5);
+  }
 
   readonly ends = (view: Range): { key: string; y: number }[] =>
     this.labeled.flatMap((series) => {
@@ -126,7 +142,7 @@ export class LineModel implements PlotModel {
   /** The values of a line: smoothed, if that is asked for. Computed when it is first drawn. */
   private line(series: LineSeries): Values {
     const weight = this.props.smoothing ?? 0;
-    if (weight <= 0) return series.y;
+    if (weight <= 0 || series.faint) return series.y;
     let values = this.drawn.get(series);
     if (!values) this.drawn.set(series, (values = smoothed(series.y, weight)));
     return values;

@@ -119,19 +119,3 @@ export function drawBand(area: Area, x: ArrayLike<number>, low: Values, high: Va
   ctx.fill();
   ctx.globalAlpha = 1;
 }
-
-/** Draws a vertical line from the lowest to the highest value of each bucket: for many series, where areas
- * would cover each other. */
-export function drawExtremes(area: Area, x: ArrayLike<number>, low: Values, high: Values, isLog: boolean, color: string, alpha: number): void {
-  const { ctx, ratio, toX, toY } = area;
-  const [first, end] = indicesIn(x, area.view);
-  ctx.globalAlpha = alpha;
-  ctx.fillStyle = color;
-  for (let i = first; i < end; i++) {
-    const [bottom, top] = [low[i], high[i]];
-    if (isGap(bottom, isLog) || isGap(top, isLog) || bottom === top) continue;
-    const from = toY(top);
-    ctx.fillRect(Math.round(toX(x[i] ?? 0)), from, ratio, toY(bottom) - from);
-  }
-  ctx.globalAlpha = 1;
-}
