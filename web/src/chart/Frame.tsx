@@ -148,7 +148,7 @@ export function Frame(props: FrameProps) {
   const gutter = gutterFor(model, width.value);
   const summary = useMemo(() => summaryOf(title, xLabel, model), [title, xLabel, model]);
   const entries = model.legend;
-  const hasList = entries.length > 1 && entries.length <= LEGEND_ABOVE && !gutter;
+  const hasList = props.hasLegend !== false && entries.length > 1 && entries.length <= LEGEND_ABOVE && !gutter;
   return (
     <section class="chart" aria-label={title}>
       <ChartHeader

@@ -51,6 +51,8 @@ export interface ChartProps {
   onZoom?: ((low: number | null, high: number | null) => void) | undefined;
   /** Address that shows this chart; without it, the address of the page. */
   link?: string | undefined;
+  /** Whether the series are listed below the chart; false if they are listed elsewhere on the page. */
+  hasLegend?: boolean | undefined;
   /** Further entries of the menu. */
   actions?: readonly MenuItem[] | undefined;
   /** Range of the x axis; that of the data if missing. */

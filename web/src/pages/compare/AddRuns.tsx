@@ -23,6 +23,7 @@ export function AddRuns({ runs, chosen, onAdd }: Props) {
     onAdd(entry.ref);
     search.value = "";
     at.value = 0;
+    open.value = false; // what was added is below the list
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -55,6 +56,7 @@ export function AddRuns({ runs, chosen, onAdd }: Props) {
         autocomplete="off"
         value={search.value}
         onFocus={() => (open.value = true)}
+        onClick={() => (open.value = true)}
         onBlur={() => (open.value = false)}
         onInput={(event) => {
           search.value = event.currentTarget.value;

@@ -14,9 +14,12 @@ import { viewPath, type CompareView } from "./view";
 import { CHART_GROUP } from "./useZoom";
 import { useSeen } from "./visible";
 
-const HEIGHT = 190;
+/** Height of a plot: four rows of charts fit on a laptop's screen. */
+const HEIGHT = window.innerHeight > 1000 ? 180 : 140;
 /** Height with header and legend. */
-export const CHART_HEIGHT = HEIGHT + 50;
+export const CHART_HEIGHT = HEIGHT + 56;
+/** With more sides, the list at the left is the legend of all charts. */
+const MAX_LISTED = 3;
 const WIDTH = 400;
 
 interface Props {
@@ -80,6 +83,7 @@ export function CompareChart(props: Props) {
           smoothing={view.smoothing}
           sync={CHART_GROUP}
           height={HEIGHT}
+          hasLegend={sides.length <= MAX_LISTED}
           xRange={range}
           link={viewPath({ ...view, metrics: [metric] })}
         />

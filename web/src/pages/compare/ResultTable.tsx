@@ -1,26 +1,29 @@
 /** The table of the comparison: one row per side, judged against the baseline. */
 import { useSignal, type ReadonlySignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import { Swatch } from "../../chart/Legend";
 import { formatCount, formatDuration, formatNumber, fullPrecision } from "../../ui/numbers";
 import type { Sort } from "../../ui/sorting";
 import { Table, type Column as TableColumn } from "../../ui/Table";
 import { judgmentClass, judgmentSign, judgmentText, type Estimate } from "./judgment";
-import { COLUMNS, sortResults, type Column, type ColumnId, type SideResult } from "./results";
+import { filledColumns, sortResults, type Column, type ColumnId, type SideResult } from "./results";
+import type { SideStyles } from "./styles";
 
 interface Props {
   rows: readonly SideResult[];
   baseline: SideResult | undefined;
   highlighted: ReadonlySignal<string>;
-  colorOf: (ref: string) => string;
+  styles: SideStyles;
   onHighlight: (ref: string) => void;
 }
 
-export function ResultTable({ rows, baseline, highlighted, colorOf, onHighlight }: Props) {
+export function ResultTable({ rows, baseline, highlighted, styles, onHighlight }: Props) {
   const sort = useSignal<Sort | undefined>(undefined);
   const baselineName = baseline?.side.label ?? "";
+  const filled = filledColumns(rows);
   const columns = useMemo(
-    () => [nameColumn(baseline, colorOf), ...COLUMNS.map((column) => valueColumn(column, baselineName))],
-    [baseline?.side.ref, baselineName, colorOf],
+    () => [nameColumn(baseline, styles), ...filled.map((column) => valueColumn(column, baselineName))],
+    [baseline?.side.ref, baselineName, styles, filled.map((column) => column.id).join()],
   );
   const shown = sort.value ? sortResults(rows, sort.value.key as ColumnId | "name", sort.value.descending) : rows;
   const onPointer = (event: PointerEvent) => {
@@ -44,7 +47,7 @@ export function ResultTable({ rows, baseline, highlighted, colorOf, onHighlight 
   );
 }
 
-function nameColumn(baseline: SideResult | undefined, colorOf: (ref: string) => string): TableColumn<SideResult> {
+function nameColumn(baseline: SideResult | undefined, styles: SideStyles): TableColumn<SideResult> {
   return {
     key: "name",
     label: "side",
@@ -52,7 +55,7 @@ function nameColumn(baseline: SideResult | undefined, colorOf: (ref: string) => 
     sortValue: (row) => row.side.label,
     cell: ({ side }) => (
       <span class="compare-side-name" title={`${side.label}\n${side.runs.join(" ")}`}>
-        <span class="side-swatch" style={{ background: colorOf(side.ref) }} />
+        <Swatch color={styles.color(side.ref)} dash={styles.dash(side.ref)} />
         <span class="compare-two-lines">
           <span class="ellipsis">{side.label}</span>
           {side.ref === baseline?.side.ref && <span class="compare-interval">baseline</span>}

@@ -14,6 +14,7 @@ import { progressStamp, useRefresh } from "./live";
 import { ResultTable } from "./ResultTable";
 import { compareArguments, sideResults, type SideResult } from "./results";
 import type { Side } from "./sides";
+import type { SideStyles } from "./styles";
 import { Verdicts } from "./Verdicts";
 
 const REFRESH_PAUSE = 10_000;
@@ -25,7 +26,7 @@ interface Props {
   /** Reference of the side that the others are compared with. */
   baseline: string;
   highlighted: ReadonlySignal<string>;
-  colorOf: (ref: string) => string;
+  styles: SideStyles;
   onHighlight: (ref: string) => void;
 }
 

@@ -2,9 +2,11 @@
 import { useComputed, type ReadonlySignal } from "@preact/signals";
 import type { RunSummary } from "../../api/types";
 import { Link, runPath } from "../../app/router";
+import { Swatch } from "../../chart/Legend";
 import { Menu, type MenuItem } from "../../ui/Menu";
 import { AddRuns } from "./AddRuns";
 import { mergeSides, withoutSide, type Side } from "./sides";
+import type { SideStyles } from "./styles";
 import type { CompareView } from "./view";
 
 interface Props {
@@ -13,7 +15,7 @@ interface Props {
   view: CompareView;
   baseline: string;
   highlighted: ReadonlySignal<string>;
-  colorOf: (ref: string) => string;
+  styles: SideStyles;
   onHighlight: (ref: string) => void;
   onChange: (changes: Partial<CompareView>) => void;
 }
@@ -63,7 +65,7 @@ function SideRow(props: Props & { side: Side }) {
       <div class="compare-side-line">
         <label class="compare-side-name" title={side.label}>
           <input type="checkbox" checked={isShown} onChange={toggle} aria-label={`Show ${side.label}`} />
-          <span class="side-swatch" style={{ background: props.colorOf(side.ref) }} />
+          <Swatch color={props.styles.color(side.ref)} dash={props.styles.dash(side.ref)} />
           <span class="ellipsis">{side.label}</span>
         </label>
         {isBaseline && <span class="compare-baseline-note">baseline</span>}

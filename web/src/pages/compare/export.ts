@@ -1,17 +1,14 @@
 /** The table of a comparison as CSV, with all digits. */
 import { COLUMNS, type SideResult } from "./results";
 
-/** Columns that have an interval in some row, next to their value. */
-const WITH_INTERVAL = new Set(["iqm", "probability", "final", "area", "steps"]);
-
 export function tableCsv(rows: readonly SideResult[]): string {
   const head = ["side", "runs"];
-  for (const { id } of COLUMNS) head.push(id, ...(WITH_INTERVAL.has(id) ? [`${id}_low`, `${id}_high`] : []));
+  for (const { id } of COLUMNS) head.push(id, ...(id !== "n" ? [`${id}_low`, `${id}_high`] : []));
   const lines = rows.map((row) => {
     const cells = [row.side.label, row.side.runs.join(" ")];
     for (const { id } of COLUMNS) {
       const { value, low, high } = row.cells[id];
-      cells.push(text(value), ...(WITH_INTERVAL.has(id) ? [text(low), text(high)] : []));
+      cells.push(text(value), ...(id !== "n" ? [text(low), text(high)] : []));
     }
     return cells;
   });

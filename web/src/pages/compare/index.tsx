@@ -91,7 +91,7 @@ export default function ComparePage() {
         view={view}
         baseline={baseline}
         highlighted={highlighted}
-        colorOf={styles.color}
+        styles={styles}
         onHighlight={highlight}
         onChange={change}
       />
@@ -113,7 +113,7 @@ export default function ComparePage() {
         runs={chosen}
         x={view.x}
         baseline={baseline}
-        colorOf={styles.color}
+        styles={styles}
         highlighted={highlighted}
         onHighlight={highlight}
       />

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ComparedGroup, ComparedRun, Comparison } from "../../api/types";
-import { COLUMNS, compareArguments, sideResults, sortResults } from "./results";
+import { COLUMNS, compareArguments, filledColumns, sideResults, sortResults } from "./results";
 import type { Side } from "./sides";
 
 function run(id: string, final: number | null, steps: number | null, best = final): ComparedRun {
@@ -54,6 +54,20 @@ describe("the table of a comparison", () => {
     expect(fresh.judgments.final.relation).toBe("unknown");
     const others = sideResults(COMPARISON, SIDES, "fast");
     expect(others[0]!.judgments.steps.relation).toBe("worse");
+  });
+});
+
+describe("columns", () => {
+  test("without any value are left out", () => {
+    const single = sideResults({ ...COMPARISON, groups: [], improvements: [] }, SIDES.slice(2), "c0");
+    expect(filledColumns(single).map((column) => column.id)).toEqual(["final", "area", "steps", "seconds", "best", "n"]);
+    expect(filledColumns(rows).map((column) => column.id)).toEqual(COLUMNS.map((column) => column.id));
+  });
+
+  test("P(better) needs two seeds per side", () => {
+    const untested = COMPARISON.improvements.map((entry) => ({ ...entry, exceeds_noise: null }));
+    const [, row] = sideResults({ ...COMPARISON, improvements: untested }, SIDES, "base");
+    expect(row!.cells.probability.value).toBeNull();
   });
 });
 

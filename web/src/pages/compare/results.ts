@@ -19,8 +19,8 @@ export const COLUMNS: readonly Column[] = [
   { id: "probability", title: "P(better)", better: "", help: "Probability that a seed of this side scores more than one of the baseline, with its 95 % interval." },
   { id: "final", title: "final", better: "higher", help: "Final score; for a group, the mean over seeds. Interval: 95 %, over episodes for a run and over seeds for a group." },
   { id: "area", title: "area", better: "higher", help: "Mean height of the evaluation curve over the range that all curves cover." },
-  { id: "steps", title: "steps to goal", better: "lower", help: "Env steps until the lower bound of an evaluation reached the threshold; for a group, the mean over the seeds that reached it." },
-  { id: "seconds", title: "time to goal", better: "lower", help: "Training time until the lower bound of an evaluation reached the threshold; for a group, the mean over the seeds that reached it." },
+  { id: "steps", title: "goal steps", better: "lower", help: "Env steps until the lower bound of an evaluation reached the threshold; for a group, the mean over the seeds that reached it." },
+  { id: "seconds", title: "goal time", better: "lower", help: "Training time until the lower bound of an evaluation reached the threshold; for a group, the mean over the seeds that reached it." },
   { id: "best", title: "best", better: "higher", help: "Highest evaluation return; for a group, the mean over seeds." },
   { id: "n", title: "n", better: "", help: "Number of seeds with a final score." },
 ];
@@ -66,6 +66,11 @@ export function sideResults(comparison: Comparison, sides: readonly Side[], base
   return rows.map((row) => ({ ...row, judgments: judgmentsOf(row, reference) }));
 }
 
+/** Returns the columns in which some side has a value, and the final score. */
+export function filledColumns(rows: readonly SideResult[]): Column[] {
+  return COLUMNS.filter(({ id }) => id === "final" || rows.some((row) => row.cells[id].value !== null));
+}
+
 /** Returns the rows ordered by a column; rows without a value come last in both directions. */
 export function sortResults(rows: readonly SideResult[], column: ColumnId | "name", descending: boolean): SideResult[] {
   return sortedBy(rows, (row) => (column === "name" ? row.side.label : row.cells[column].value), descending);
@@ -77,9 +82,9 @@ function cellsOf(
   group: ComparedGroup | null,
   improvement: Improvement | null,
 ): Record<ColumnId, Estimate> {
-  const probability = improvement
-    ? { value: improvement.probability, low: improvement.low, high: improvement.high }
-    : NONE;
+  // Between single runs it is 0 or 1, which looks certain and means nothing.
+  const isTested = improvement !== null && improvement.exceeds_noise !== null;
+  const probability = isTested ? { value: improvement.probability, low: improvement.low, high: improvement.high } : NONE;
   const only = members[0];
   if (side.runs.length === 1 && only) {
     return {

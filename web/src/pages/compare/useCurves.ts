@@ -57,10 +57,14 @@ export function useCurves(
     seeds.refresh();
   };
   useRefresh(isWanted ? progressStamp(runs) : "", retry, REFRESH_PAUSE);
-  const range = useMemo(() => (overview && covered(overview.series.map((series) => series.x))) ?? undefined, [overview]);
+  const means = groups.length > 0 ? ofClock(seeds.data.value, x) : undefined;
+  const range = useMemo(() => {
+    const all = [...(overview?.series ?? []), ...(means?.groups ?? []).flatMap((group) => group.series)];
+    return covered(all.filter((series) => series.key === metric).map((series) => series.x)) ?? undefined;
+  }, [overview, means, metric]);
   return {
     curves: ofClock(detail, x) ?? overview,
-    seeds: groups.length > 0 ? ofClock(seeds.data.value, x) : undefined,
+    seeds: means,
     range,
     error: whole.error.value ?? part.error.value ?? seeds.error.value,
     retry,

@@ -136,7 +136,7 @@ function Matches({ data }: { data: SelfPlay }) {
   return (
     <div class="selfplay-matches">
       <CrossPlay run={data.run} matrix={played.value ?? data.matrix} onPlayed={(matrix) => (played.value = matrix)} />
-      <section aria-label="Ratings">
+      <section class="selfplay-players" aria-label="Ratings">
         <h2>Players</h2>
         <Players players={data.players.entrants} roles={data.roles} />
       </section>
