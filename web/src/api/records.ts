@@ -190,34 +190,62 @@ export interface CommandAnswer {
   dequeued: boolean;
 }
 
-/** The means over the seeds of one side of a comparison. */
+/** The statistics over the seeds of one side of a comparison. Returns of several environments are on different scales: then score, IQM, best and area are None and the curve is empty. */
 export interface ComparedGroup {
   /** The name of the group as the user gave it, or the id of the run. */
   name: string;
   preset: string;
+  /** Environments of the runs. */
+  envs: string[];
+  /** Ids of the runs. */
+  members: string[];
   /** Number of seeds. */
   runs: number;
+  /** Number of seeds whose `final` is in score and IQM: the finished ones or, if `provisional`, every one with an evaluation. */
   scored: number;
+  /** Whether no run has finished, so that `final` is the latest evaluation of each. */
+  provisional: boolean;
   solved: number;
+  /** Mean of `final`. */
   score: MeanInterval | null;
-  iqm: number | null;
+  /** Interquartile mean of `final`, as in rliable. */
+  iqm: MeanInterval | null;
+  /** Mean of `best`. */
+  best: MeanInterval | null;
   area: MeanInterval | null;
   /** Number of seeds that reached the threshold. */
   reached: number;
   /** Mean over the seeds that reached it. */
   steps_to_threshold: MeanInterval | null;
-  /** The mean curve. */
-  curve: EvaluationCurve;
+  /** Mean over the seeds that reached it. */
+  seconds_to_threshold: MeanInterval | null;
+  /** The mean curve, with its 95 % band. */
+  curve: MeanCurve;
+}
+
+/** The evaluation curves of one role, or of one task. */
+export interface ComparedPart {
+  /** Name of the role or task. */
+  name: string;
+  /** The metric, such as `eval/seeker:match/win_rate`. */
+  key: string;
+  /** One curve per side that recorded the metric. */
+  curves: PartCurve[];
 }
 
 export interface ComparedRun {
   id: string;
   name: string;
   preset: string;
+  env: string;
   seed: number;
   status: string;
   solved: boolean | null;
   score: RunScore | null;
+  /** The score of a finished run; otherwise the mean return of its latest evaluation. */
+  final: number | null;
+  /** The highest mean return of an evaluation during training. */
+  best: number | null;
   threshold: number | null;
   clocks: Record<string, number>;
   /** Mean height of the curve over the range that all curves cover; None without such a range. */
@@ -237,10 +265,12 @@ export interface Comparison {
   config: SettingDifference[];
   /** The reason why the configs cannot be compared. */
   config_problem: string | null;
-  /** Means over seeds, if one of the sides is a group. */
+  /** Statistics over seeds of each side, if one of the sides is a group. */
   groups: ComparedGroup[];
-  /** Mean score of the first of two groups minus that of the second. */
-  difference: MeanInterval | null;
+  /** The comparison of every pair of sides; if there are more than 12 sides, each is compared only with the first. */
+  improvements: Improvement[];
+  /** Evaluation curves per role and per task, for runs that have several. */
+  parts: ComparedPart[];
 }
 
 export interface ConfigCheck {
@@ -259,11 +289,11 @@ export interface ConfigDifference {
   b: unknown;
 }
 
-/** A mistake in a preset or config file. */
+/** A mistake in a preset, a config file or the overrides. */
 export interface ConfigProblem {
-  /** `file:line`, or empty. */
+  /** `file:line`, `--set`, or empty. */
   at: string;
-  /** Dotted key. */
+  /** Dotted key; empty if it is not about a single one. */
   key: string;
   /** The description of the mistake, with the expected value. */
   text: string;
@@ -375,7 +405,7 @@ export interface EpisodePage {
 export interface EvaluationCurve {
   /** Positions on the clock of the comparison. */
   x: number[];
-  /** Mean returns. */
+  /** Mean returns, or win rates. */
   y: number[];
 }
 
@@ -543,6 +573,48 @@ export interface Finding {
   means: string;
 }
 
+/** One setting. */
+export interface FormField {
+  /** Dotted key, as with --set. */
+  key: string;
+  /** The kind of its values. Numbers may also be written as 50k, 2M or 25%, or as one of `choices`. */
+  kind: "number" | "integer" | "text" | "choice" | "switch" | "list" | "mapping";
+  /** The meaning of the setting. */
+  doc: string;
+  /** The present value, as plain JSON. */
+  value: unknown;
+  /** The present value as it is written after `KEY=`. */
+  text: string;
+  /** The value without preset and overrides; None if there is none. */
+  default: unknown;
+  /** The place that the value comes from, such as `variant ppo, CartPole-v1.yaml:12`. */
+  origin: string;
+  /** The kind of this place. */
+  layer: "default" | "preset" | "variant" | "command line";
+  /** The accepted words, as they are written after `KEY=`: all values of a choice or switch, and words that may replace a value of another kind, such as off and auto. */
+  choices: string[];
+  /** Whether it may be a schedule, such as `3e-4 -> 0`. */
+  schedulable: boolean;
+  /** Whether it can be changed while a run is training. */
+  live: boolean;
+  /** Whether it has an effect, given the other values. */
+  applies: boolean;
+  /** Completes the sentence "It applies only ..."; empty if it always applies. */
+  condition: string;
+  /** Lower bound of a number, which may itself be excluded; None if there is none. */
+  low: number | null;
+  /** Upper bound of a number. */
+  high: number | null;
+}
+
+/** The fields of one section of the config. */
+export interface FormSection {
+  /** Dotted name of the section; `general` for settings that belong to none. */
+  name: string;
+  doc: string;
+  fields: FormField[];
+}
+
 export interface FormattedFile {
   path: string;
   /** Whether the file was, or with `check` would be, changed. */
@@ -594,11 +666,35 @@ export interface GroupResult {
   scores: SeedScore[];
   /** Mean score over seeds. */
   mean: number | null;
-  /** Interquartile mean over seeds. */
+  /** Interquartile mean over seeds, as in rliable. */
   iqm: number | null;
   /** Lower bound of the 95 % confidence interval of the mean over seeds; None for fewer than two scores. */
   low: number | null;
   high: number | null;
+}
+
+/** One side of a comparison, `a`, compared with another, `b`, by the scores of their seeds. */
+export interface Improvement {
+  /** Name of the first side. */
+  a: string;
+  /** Name of the second side. */
+  b: string;
+  /** Probability that a run of `a` scores higher than a run of `b`, where a tie counts half; the mean over environments. None if the sides cannot be compared. */
+  probability: number | null;
+  /** Lower end of its 95 % interval; None if a side has fewer than two seeds. */
+  low: number | null;
+  /** Upper end of the interval. */
+  high: number | null;
+  /** Interquartile mean of the scores of `a` minus that of `b`. None for several environments, whose returns are on different scales. */
+  difference: MeanInterval | null;
+  /** The side with the higher score, `a` or `b` by name; None if they are equal or cannot be compared. */
+  better: string | null;
+  /** Whether the 95 % interval of the difference excludes 0 or, for several environments, that of the probability excludes 0.5. None if a side has fewer than two seeds. */
+  exceeds_noise: boolean | null;
+  /** The reason why `exceeds_noise` is unknown; empty if it is known. */
+  problem: string;
+  /** The same for the other measures that both sides have; empty for several environments. */
+  measures: MeasureDifference[];
 }
 
 /** A mean and its 95 % confidence interval. */
@@ -719,11 +815,40 @@ export interface MatchScore {
   seeds: number[];
 }
 
+/** The mean over seeds at every x. */
+export interface MeanCurve {
+  /** Positions on the clock of the comparison. */
+  x: number[];
+  /** Mean returns, or win rates. */
+  y: number[];
+  /** Lower end of the 95 % interval of the mean over seeds at every x; None for a single seed. */
+  low: (number | null)[];
+  /** Upper end of the interval. */
+  high: (number | null)[];
+  /** Number of seeds at every x. */
+  n: number[];
+}
+
 /** A mean over seeds with its 95 % confidence interval, which a single seed does not have. */
 export interface MeanInterval {
   mean: number;
   low: number | null;
   high: number | null;
+}
+
+/** The difference of one measure between two sides of a comparison, `a` and `b`. */
+export interface MeasureDifference {
+  /** best, area, steps_to_threshold or seconds_to_threshold of a run. */
+  measure: string;
+  higher_is_better: boolean;
+  /** Interquartile mean over the runs of `a` that have a value, minus that of `b`. */
+  difference: MeanInterval;
+  /** The better side by name; None if they are equal, or if a run has no value. */
+  better: string | null;
+  /** Whether the 95 % interval of the difference excludes 0; None if `problem` says why this is unknown. */
+  exceeds_noise: boolean | null;
+  /** The reason why `exceeds_noise` is unknown; empty if it is known. */
+  problem: string;
 }
 
 /** Metrics of a run as series with a limited number of points. */
@@ -827,6 +952,22 @@ export interface ParameterReport {
   gradient_norm: number | null;
   /** Largest absolute element of the gradient; None without a gradient. */
   gradient_max: number | null;
+}
+
+/** The curve of one side of a comparison. */
+export interface PartCurve {
+  /** Positions on the clock of the comparison. */
+  x: number[];
+  /** Mean returns, or win rates. */
+  y: number[];
+  /** Lower end of the 95 % interval of the mean over seeds at every x; None for a single seed. */
+  low: (number | null)[];
+  /** Upper end of the interval. */
+  high: (number | null)[];
+  /** Number of seeds at every x. */
+  n: number[];
+  /** Name of the side. */
+  name: string;
 }
 
 /** The score of a checkpoint on held-out episode seeds. */
@@ -1076,6 +1217,8 @@ export interface RunDetails {
   name: string;
   preset: string;
   env: string;
+  /** The variant of the preset; empty if it has none. */
+  variant: string;
   algo: string;
   seed: number | null;
   /** The reason why training ended. */
@@ -1085,7 +1228,17 @@ export interface RunDetails {
   /** Whether the score was measured on held-out seeds, at the end. */
   confirmed: boolean;
   score: RunScore | null;
+  /** Highest mean return of an evaluation during training, or win rate of the worst role; None without evaluations. */
+  best_score: number | null;
   threshold: number | null;
+  /** Env steps and mean return of at most 32 evaluations; the first, the last, the lowest and the highest are among them. */
+  curve: [number, number][];
+  /** Used share of the budget, 0..1; None without a budget. */
+  progress: number | null;
+  /** Estimated wall time until the budget is spent, at the speed and the time of `updated`; None unless the run is active. */
+  remaining_seconds: number | null;
+  /** Env steps per second: of the last half minute of training if the run is active, else of the whole run. */
+  steps_per_second: number | null;
   /** Clock -> count: env_steps, vec_steps, updates, seconds, ...; empty before the first rollout. */
   clocks: Record<string, number>;
   /** None while the run is active, and without evaluations. */
@@ -1098,6 +1251,8 @@ export interface RunDetails {
   parent: string | null;
   /** Id of its group of seeds. */
   group: string | null;
+  /** The group of seeds in words: its name, or the preset and the id of a group without a name; empty without a group. */
+  group_name: string;
   tags: string[];
   note: string;
   host: string;
@@ -1211,6 +1366,8 @@ export interface RunSummary {
   name: string;
   preset: string;
   env: string;
+  /** The variant of the preset; empty if it has none. */
+  variant: string;
   algo: string;
   seed: number | null;
   /** The reason why training ended. */
@@ -1220,7 +1377,17 @@ export interface RunSummary {
   /** Whether the score was measured on held-out seeds, at the end. */
   confirmed: boolean;
   score: RunScore | null;
+  /** Highest mean return of an evaluation during training, or win rate of the worst role; None without evaluations. */
+  best_score: number | null;
   threshold: number | null;
+  /** Env steps and mean return of at most 32 evaluations; the first, the last, the lowest and the highest are among them. */
+  curve: [number, number][];
+  /** Used share of the budget, 0..1; None without a budget. */
+  progress: number | null;
+  /** Estimated wall time until the budget is spent, at the speed and the time of `updated`; None unless the run is active. */
+  remaining_seconds: number | null;
+  /** Env steps per second: of the last half minute of training if the run is active, else of the whole run. */
+  steps_per_second: number | null;
   /** Clock -> count: env_steps, vec_steps, updates, seconds, ...; empty before the first rollout. */
   clocks: Record<string, number>;
   /** None while the run is active, and without evaluations. */
@@ -1233,6 +1400,8 @@ export interface RunSummary {
   parent: string | null;
   /** Id of its group of seeds. */
   group: string | null;
+  /** The group of seeds in words: its name, or the preset and the id of a group without a name; empty without a group. */
+  group_name: string;
   tags: string[];
   note: string;
   host: string;
@@ -1241,12 +1410,46 @@ export interface RunSummary {
   bytes: number | null;
 }
 
+/** Metrics as means over the seeds of groups. */
+export interface SeedCurves {
+  /** The clock that the x values count. */
+  x: string;
+  /** One per reference, in the same order. */
+  groups: SeedGroup[];
+}
+
+/** The metrics of one group of seeds. */
+export interface SeedGroup {
+  /** The name of the group as the user gave it, or the id of the run. */
+  name: string;
+  /** Ids of the runs. */
+  runs: string[];
+  /** One per metric that a run of the group recorded. */
+  series: SeedSeries[];
+}
+
 /** One run of a group. */
 export interface SeedScore {
   seed: number | null;
   id: string;
   status: string;
   score: RunScore | null;
+}
+
+/** The mean of one metric over the seeds of a group, over the range that all seeds cover. */
+export interface SeedSeries {
+  /** The metric, with its scopes. */
+  key: string;
+  /** Positions on the clock. */
+  x: number[];
+  /** Mean over seeds at every x. */
+  mean: number[];
+  /** Lower end of the 95 % interval of the mean over seeds at every x; None for a single seed. */
+  low: (number | null)[];
+  /** Upper end of the interval. */
+  high: (number | null)[];
+  /** Number of seeds at every x; a seed that did not record the metric is left out. */
+  n: number[];
 }
 
 /** A setting that a command has changed. */
@@ -1272,6 +1475,24 @@ export interface Settings {
   values: Record<string, unknown>;
   /** Dotted key -> where its value came from; keys with the default value may be missing. */
   provenance: Record<string, string>;
+}
+
+/** All settings of a target, with the valid ones of the overrides applied. */
+export interface SettingsForm {
+  /** `ENV:variant`, in full. */
+  target: string;
+  /** The target, with a note if there is no preset for it. */
+  title: string;
+  /** The algorithms to choose from. */
+  algorithms: string[];
+  /** Every setting is in one of them. A mapping with names of the user's choice is a field of its own, and each of its entries is a field or a section. */
+  sections: FormSection[];
+  /** The mistakes in the overrides, with the messages of `--set`. */
+  problems: ConfigProblem[];
+  /** Keys of overrides that are no settings. */
+  unknown: string[];
+  /** Whether further defaults are chosen by the environment's spaces when it is trained. */
+  space_defaults: boolean;
 }
 
 /** The total of one shaping term per episode, with its weight. */
@@ -1490,12 +1711,14 @@ export interface Results {
   steps: StepPage;
   charts: ChartData[];
   compare: Comparison;
+  seed_curves: SeedCurves;
   doctor: Diagnosis;
   presets: PresetSummary[];
   metrics: MetricInfo[];
   config_show: Settings;
   config_check: ConfigCheck;
   config_diff: ConfigDifference[];
+  settings_form: SettingsForm;
   report: Report;
   export: Export;
   config_fmt: FormattedFile[];
@@ -1516,6 +1739,7 @@ export interface Results {
   cross_play: CrossPlayReport;
   spaces: SpaceSettings;
   dry_run: TrainingPlan;
+  train_command: string;
   start: StartedRuns;
   resume: StartedRun;
   jobs: JobStatus[];
@@ -1548,12 +1772,14 @@ export interface Arguments {
   steps: { ref: string; kind: string; version: number; number: number; columns?: string[]; start?: number; limit?: number | null };
   charts: { ref?: string; x?: string };
   compare: { refs: string[]; x?: string };
+  seed_curves: { refs: string[]; names: string[]; x?: string; points?: number };
   doctor: { ref?: string };
   presets: { search?: string };
   metrics: { name?: string };
   config_show: { name: string; overrides?: Record<string, unknown> | string[] };
   config_check: { targets?: string[] };
   config_diff: { a: string; b: string };
+  settings_form: { target: string; algo?: string | null; overrides?: string[] };
   report: { ref?: string; formats?: string[]; out?: string | null; x?: string };
   export: { ref: string; export_format: string; out?: string | null };
   config_fmt: { files: string[]; check?: boolean };
@@ -1574,6 +1800,7 @@ export interface Arguments {
   cross_play: { ref?: string; episodes?: number; max_snapshots?: number };
   spaces: { target: string; overrides?: Record<string, unknown> | null; algo?: string | null };
   dry_run: { target: string; overrides?: Record<string, unknown> | string[] | null; algo?: string | null; seed?: number | null; seeds?: number | null; name?: string; source?: string | null; max_jobs?: number | null };
+  train_command: { target: string; overrides?: Record<string, unknown> | string[]; algo?: string | null; seed?: number | null; seeds?: number | null; source?: string | null; name?: string; tags?: string[] };
   start: { target: string; overrides?: Record<string, unknown> | string[] | null; algo?: string | null; seed?: number | null; seeds?: number | null; source?: string | null; name?: string; tags?: string[]; max_jobs?: number | null };
   resume: { run: string; at?: string; overrides?: Record<string, unknown> | string[] | null; fresh_optimizer?: boolean; name?: string; tags?: string[]; max_jobs?: number | null };
   jobs: Record<string, never>;
@@ -1593,10 +1820,10 @@ export interface Arguments {
   init: { name: string; directory?: string };
 }
 
-export type ReadOperation = "runs" | "show" | "events" | "rows" | "curves" | "rows_csv" | "logs" | "episodes" | "steps" | "charts" | "compare" | "doctor" | "presets" | "metrics" | "config_show" | "config_check" | "config_diff" | "tasks" | "task" | "task_log" | "task_result" | "league" | "dry_run" | "jobs" | "wait" | "group";
+export type ReadOperation = "runs" | "show" | "events" | "rows" | "curves" | "rows_csv" | "logs" | "episodes" | "steps" | "charts" | "compare" | "seed_curves" | "doctor" | "presets" | "metrics" | "config_show" | "config_check" | "config_diff" | "settings_form" | "tasks" | "task" | "task_log" | "task_result" | "league" | "dry_run" | "train_command" | "jobs" | "wait" | "group";
 export type ChangeOperation = "report" | "export" | "config_fmt" | "cancel_task" | "start" | "resume" | "cancel" | "stop" | "pause" | "unpause" | "checkpoint" | "set_live" | "evaluate_live" | "remove" | "prune" | "tag" | "note" | "init";
 export type TaskOperation = "eval" | "check" | "check_all" | "net" | "audit" | "video" | "tune_envs" | "frames" | "cross_play" | "spaces";
 
 /** Where numbers are in records: JSON has texts for those that are not finite. */
-export const RECORD_SHAPES: Record<string, unknown> = {"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":1,"area":"MeanInterval","steps_to_threshold":"MeanInterval","curve":"EvaluationCurve"},"ComparedRun":{"score":"RunScore","threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"difference":"MeanInterval"},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanInterval":{"mean":1,"low":1,"high":1},"MetricCurves":{"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"y":[1]},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":[{"*":1}]},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","threshold":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["Film"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","threshold":1,"clocks":{"*":1},"learning":"Learning","updated":1},"SeedScore":{"score":"RunScore"},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StepPage":{"columns":{"*":[1]}},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1}};
-export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","rows":"MetricRows","curves":"MetricCurves","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":"StepPage","charts":["ChartData"],"compare":"Comparison","doctor":null,"presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"league":"LeagueRatings","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};
+export const RECORD_SHAPES: Record<string, unknown> = {"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"y":[1]},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":[{"*":1}]},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["Film"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StepPage":{"columns":{"*":[1]}},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1}};
+export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","rows":"MetricRows","curves":"MetricCurves","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":"StepPage","charts":["ChartData"],"compare":"Comparison","seed_curves":"SeedCurves","doctor":null,"presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"league":"LeagueRatings","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};

@@ -54,7 +54,7 @@ export function formatArea(value: number | null | undefined): string {
 export function formatSize(bytes: number): string {
   let rest = bytes;
   for (const unit of ["B", "kB", "MB"]) {
-    if (rest < 1000) return `${fixed(rest, unit === "B" ? 0 : 1)} ${unit}`;
+    if (rest < 1000) return `${fixed(rest, unit === "B" ? 0 : 1).replaceAll(",", "")} ${unit}`;
     rest /= 1000;
   }
   return `${fixed(rest, 1).replaceAll(",", "")} GB`;
