@@ -4,10 +4,11 @@ import type { PageProps } from "../../app/pages";
 import { useActions } from "../../app/palette";
 import { navigate, runPath } from "../../app/router";
 import { useShortcut } from "../../app/shortcuts";
-import { ErrorState, Loading } from "../../ui/states";
+import { Loading } from "../../ui/states";
 import { TabPanel, Tabs } from "../../ui/Tabs";
 import { Header } from "./header/Header";
 import { JobView } from "./header/JobView";
+import { Missing, Unreadable } from "./header/Problems";
 import { RunModel, useRun } from "./model";
 import type { TabProps } from "./parts/lazyTab";
 import { ChartsTab } from "./charts/ChartsTab";
@@ -59,9 +60,9 @@ function RunView({ id, tab }: { id: string; tab: string }) {
 }
 
 function RunHead({ model }: { model: RunModel }) {
-  if (model.error.value) {
-    return <ErrorState error={model.error.value} retry={() => void model.start()} />;
-  }
+  const error = model.error.value;
+  if (error && model.summary.value) return <Unreadable run={model.summary.value} />;
+  if (error) return <Missing id={model.id} error={error} retry={() => void model.start()} />;
   if (model.job.value) return <JobView model={model} job={model.job.value} />;
   return <Header model={model} />;
 }

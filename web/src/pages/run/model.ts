@@ -42,7 +42,7 @@ export class RunModel {
     } catch (error) {
       if (this.closed) return;
       const problem = asApiError(error);
-      if (!(await this.waitForRun())) this.error.value = problem;
+      if (!(await this.waitForRun())) await this.explain(problem);
     }
   }
 
@@ -142,6 +142,14 @@ export class RunModel {
     if (!this.close || this.closed) return;
     this.close();
     this.openStream();
+  }
+
+  /** Shows why the run cannot be shown: a damaged one is still in the list of runs, with its problem. */
+  private async explain(problem: ApiError): Promise<void> {
+    const listed = await read("runs", { filter: `id=${this.id}` }).catch(() => undefined);
+    if (this.closed) return;
+    this.summary.value = listed?.runs.find((run) => run.id === this.id && run.status === "unreadable");
+    this.error.value = problem;
   }
 
   /** Waits for the run of a job that is queued or starting. Returns false if there is no such job. */

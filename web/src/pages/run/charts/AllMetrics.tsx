@@ -14,7 +14,7 @@ import { metricAlertMarks } from "./marks";
 import { CHART_HEIGHT, MetricChart } from "./MetricChart";
 import { metricSections, type Families } from "./sections";
 import { toggled, type ChartView } from "./view";
-import { zoomed } from "./zoom";
+import { withMargin, zoomed } from "./zoom";
 
 const POINTS = 400;
 /** Enough to know which metrics there are. */
@@ -31,6 +31,7 @@ interface Props {
   families: Families;
   catalog: ReadonlyMap<string, MetricInfo>;
   order: readonly string[];
+  xRange: readonly [number, number] | undefined;
   onZoom: (low: number | null, high: number | null) => void;
 }
 
@@ -97,7 +98,7 @@ function MetricList(props: Props) {
   );
 }
 
-function OneMetric({ details, view, metric, axis, version, marks, families, catalog, onZoom }: Props & { metric: string }) {
+function OneMetric({ details, view, metric, axis, version, marks, families, catalog, xRange, onZoom }: Props & { metric: string }) {
   const { id } = details;
   const range = view.range;
   const rows = details.clocks["rollouts"] ?? 0;
@@ -108,7 +109,7 @@ function OneMetric({ details, view, metric, axis, version, marks, families, cata
       names: [metric],
       x: view.x,
       points: POINTS,
-      ...(range ? { low: range[0], high: range[1] } : {}),
+      ...(range ? { low: withMargin(range)[0], high: withMargin(range)[1] } : {}),
     }),
   );
   const help = metricFor(metric, catalog);
@@ -140,6 +141,7 @@ function OneMetric({ details, view, metric, axis, version, marks, families, cata
       marks={[...own, ...marks]}
       help={help}
       bounds={help?.bounds}
+      xRange={xRange}
       onZoom={onZoom}
       link={`${runPath(id, "charts")}?all=1&metric=${encodeURIComponent(metric)}`}
     />

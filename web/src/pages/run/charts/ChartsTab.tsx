@@ -2,7 +2,7 @@
 import { useComputed } from "@preact/signals";
 import { read } from "../../../api/client";
 import { useQuery } from "../../../api/queries";
-import type { ChartData, MetricInfo } from "../../../api/types";
+import type { ChartData, Clock, MetricInfo } from "../../../api/types";
 import { useActions } from "../../../app/palette";
 import { navigate, route, runPath } from "../../../app/router";
 import { Empty, ErrorState, Loading } from "../../../ui/states";
@@ -17,8 +17,9 @@ import { alertMarks, sharedMarks } from "./marks";
 import { CHART_HEIGHT, MetricChart } from "./MetricChart";
 import { chartSections, Families, guideHref, sectionOrder, type ChartSection } from "./sections";
 import { useCharts } from "./useCharts";
+import { useZoom } from "./useZoom";
 import { parseView, toggled, viewParams, type ChartView } from "./view";
-import { scaledEach, zoomed, zoomKeys } from "./zoom";
+import { extent, scaledEach, withMargin, zoomed, zoomKeys } from "./zoom";
 
 /** Points of a zoomed curve: about one per pixel of a chart. */
 const ZOOM_POINTS = 600;
@@ -36,13 +37,15 @@ export function ChartsTab({ model, details }: TabProps) {
   const id = details.id;
 
   const change = (changes: Partial<ChartView>) => {
-    const params = viewParams({ ...view, ...changes }, route.peek().params);
-    navigate(`${runPath(id, "charts")}${params.size ? `?${readable(params)}` : ""}`, { replace: true });
+    const { path, params: before } = route.peek();
+    const params = viewParams({ ...parseView(before), ...changes }, before);
+    navigate(`${path}${params.size ? `?${readable(params)}` : ""}`, { replace: true });
   };
   const range = view.range;
+  const onZoom = useZoom(range, (next) => change({ range: next }));
   const keys = charts.value ? zoomKeys(charts.value) : [];
   const detail = useQuery(range && keys.length ? `zoom:${id}:${view.x}:${range.join()}:${version.value}` : "", () =>
-    read("curves", { refs: [id], names: keys, x: view.x, low: range![0], high: range![1], points: ZOOM_POINTS }),
+    readCurves(id, keys, view.x, range!),
   );
   useActions(() =>
     [...catalog.value.values()].map((metric) => ({
@@ -61,8 +64,7 @@ export function ChartsTab({ model, details }: TabProps) {
   const sections = chartSections(shown, order.value);
   const marks = sharedMarks(details, events, axis.value);
   const visibleMarks = marks.filter((mark) => view.marks.has(mark.kind));
-  const onZoom = (low: number | null, high: number | null) =>
-    change({ range: low === null || high === null ? undefined : [low, high] });
+  const xRange = extent(charts.value);
   return (
     <div class="run-charts">
       <ChartToolbar view={view} change={change} sections={sections} marks={marks} alerts={details.alerts.length} />
@@ -79,6 +81,7 @@ export function ChartsTab({ model, details }: TabProps) {
                 view={view}
                 marks={marksOf(chart, visibleMarks, view)}
                 catalog={catalog.value}
+                xRange={xRange}
                 onZoom={onZoom}
                 onClose={() => change({ closed: toggled(view.closed, section.name) })}
                 id={id}
@@ -97,6 +100,7 @@ export function ChartsTab({ model, details }: TabProps) {
         families={families.value}
         catalog={catalog.value}
         order={order.value}
+        xRange={xRange}
         onZoom={onZoom}
       />
     </div>
@@ -122,12 +126,13 @@ interface CellProps {
   view: ChartView;
   marks: ChartMark[];
   catalog: ReadonlyMap<string, MetricInfo>;
+  xRange: readonly [number, number] | undefined;
   onZoom: (low: number | null, high: number | null) => void;
   onClose: () => void;
   id: string;
 }
 
-function Cell({ chart, section, view, marks, catalog, onZoom, onClose, id }: CellProps) {
+function Cell({ chart, section, view, marks, catalog, xRange, onZoom, onClose, id }: CellProps) {
   const help = metricFor(chart.series[0]?.key ?? "", catalog);
   return (
     <div class="run-cell" id={`chart-${chart.name}`}>
@@ -151,6 +156,7 @@ function Cell({ chart, section, view, marks, catalog, onZoom, onClose, id }: Cel
             marks={marks}
             help={help}
             bounds={help?.bounds}
+            xRange={xRange}
             onZoom={onZoom}
             link={`${runPath(id, "charts")}?${readable(viewParams(view))}#chart-${chart.name}`}
           />
@@ -160,7 +166,13 @@ function Cell({ chart, section, view, marks, catalog, onZoom, onClose, id }: Cel
   );
 }
 
-/** Returns the marks of a chart; evaluations are visible as points in charts that draw them. */
+/** Reads curves in a part of the x axis, with all the detail that fits. */
+function readCurves(id: string, names: string[], x: Clock, range: readonly [number, number]) {
+  const [low, high] = withMargin(range);
+  return read("curves", { refs: [id], names, x, low, high, points: ZOOM_POINTS });
+}
+
+/** Returns the marks of a chart: its own alerts, and those that all charts share. */
 function marksOf(chart: ChartData, shared: readonly ChartMark[], view: ChartView): ChartMark[] {
   const own = view.marks.has("alert") ? alertMarks(chart.alerts, chart.family) : [];
   return [...own, ...shared];

@@ -11,7 +11,7 @@ import type { ChartView } from "./view";
 
 export const CHART_HEIGHT = 150;
 /** Charts with this name share their crosshair and zoom. */
-const SYNC = "run";
+export const SYNC = "run";
 
 interface Props {
   chart: ChartData;
@@ -19,11 +19,13 @@ interface Props {
   marks: ChartMark[];
   help: MetricInfo | undefined;
   bounds?: Span | null | undefined;
+  /** What the x axis covers without zoom: the same for all charts. */
+  xRange: readonly [number, number] | undefined;
   onZoom: (low: number | null, high: number | null) => void;
   link: string;
 }
 
-export function MetricChart({ chart, view, marks, help, bounds, onZoom, link }: Props) {
+export function MetricChart({ chart, view, marks, help, bounds, xRange, onZoom, link }: Props) {
   const series = useMemo(() => lineSeries(chart), [chart]);
   const shared = {
     title: chart.title,
@@ -36,7 +38,7 @@ export function MetricChart({ chart, view, marks, help, bounds, onZoom, link }: 
     height: CHART_HEIGHT,
     onZoom,
     link,
-    xRange: view.range,
+    xRange,
   };
   if (chart.kind === "heat") {
     const rows = chart.series.map((line) => ({ label: line.label, values: line.y }));

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ChartData, MetricCurves } from "../../../api/types";
-import { scaledEach, zoomed, zoomKeys } from "./zoom";
+import { extent, scaledEach, withMargin, zoomed, zoomKeys } from "./zoom";
 
 const chart = (kind: ChartData["kind"], keys: string[], y: number[] = [1, 2], scale_each = false) =>
   ({ kind, scale_each, series: keys.map((key) => ({ key, label: key, x: [1, 2], y, low: null, high: null })) }) as unknown as ChartData;
@@ -29,4 +29,9 @@ it("scales each series to its largest absolute value", () => {
   expect(scaledEach(chart("line", ["a"], [-4, 2], true)).series[0]!.y).toEqual([-1, 0.5]);
   expect(scaledEach(chart("line", ["a"], [0, 0], true)).series[0]!.y).toEqual([0, 0]);
   expect(scaledEach(chart("line", ["a"], [1, 2], true), chart("line", ["a"], [8, 2])).series[0]!.y).toEqual([0.125, 0.25]);
+});
+it("finds what all charts cover", () => {
+  expect(extent([chart("line", ["a"]), { ...chart("line", []), series: [{ x: [0, 9] }, { x: [] }] } as unknown as ChartData])).toEqual([0, 9]);
+  expect(extent([])).toBeUndefined();
+  expect(withMargin([100, 200])).toEqual([95, 205]);
 });

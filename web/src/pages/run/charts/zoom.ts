@@ -8,6 +8,24 @@ export function zoomKeys(charts: readonly ChartData[]): string[] {
   return [...new Set(keys.filter((key) => !isEvaluation(key)))];
 }
 
+/** Returns the part of the x axis that all charts together cover; undefined without points. */
+export function extent(charts: readonly ChartData[]): [number, number] | undefined {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const { x } of charts.flatMap((chart) => chart.series)) {
+    if (!x.length) continue;
+    low = Math.min(low, x[0]!);
+    high = Math.max(high, x[x.length - 1]!);
+  }
+  return low <= high ? [low, high] : undefined;
+}
+
+/** Returns a range that is larger by a margin on both sides, so that lines continue to the edges of a zoomed chart. */
+export function withMargin([low, high]: readonly [number, number]): [number, number] {
+  const margin = 0.05 * (high - low);
+  return [low - margin, high + margin];
+}
+
 /** Returns the chart with the points of these curves instead of its own; the same object if they lack its metrics. */
 export function zoomed(chart: ChartData, curves: MetricCurves): ChartData {
   const found = new Map(curves.series.map((series) => [series.key, series]));

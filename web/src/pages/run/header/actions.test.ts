@@ -49,6 +49,10 @@ describe("explainStatus", () => {
     }
     expect(explainStatus({ ...facts, status: "unreadable", problem: "no run.json" }).text).toContain("no run.json");
   });
+  it("does not repeat a word", () => {
+    expect(explainStatus({ ...facts, status: "stopped", reason: "stopped by command" }).text).toBe("Stopped by command.");
+    expect(explainStatus({ ...facts, status: "failed", reason: "no GPU." }).text).toBe("Failed: no GPU.");
+  });
   it("names a command for every state that needs one", () => {
     for (const status of ["queued", "starting", "paused", "stalled", "stopped", "failed", "lost", "unreadable"]) {
       expect(explainStatus({ ...facts, status }).commands.length).toBeGreaterThan(0);

@@ -37,12 +37,12 @@ export function explainStatus(run: StateFacts): RunState {
         commands: [`gymnast logs -f ${id}`, `gymnast stop ${id}`],
       };
     case "finished":
-      return { text: reason ? `Finished: ${reason}.` : "Finished.", level: "ok", commands: [] };
+      return { text: endText("Finished", reason), level: "ok", commands: [] };
     case "stopped":
-      return { text: reason ? `Stopped: ${reason}.` : "Stopped.", level: "info", commands: [resume] };
+      return { text: endText("Stopped", reason), level: "info", commands: [resume] };
     case "failed":
       return {
-        text: reason ? `Failed: ${ended(reason)}` : "Failed.",
+        text: endText("Failed", reason),
         level: "error",
         commands: run.latestStep === null ? [`gymnast logs ${id}`] : [`gymnast logs ${id}`, resume],
       };
@@ -61,6 +61,13 @@ export function explainStatus(run: StateFacts): RunState {
     default:
       return { text: reason, level: "info", commands: [] };
   }
+}
+
+/** Returns how a run ended and why; a reason that starts with the same word is a sentence by itself. */
+function endText(how: string, reason: string): string {
+  if (!reason) return `${how}.`;
+  if (!reason.toLowerCase().startsWith(how.toLowerCase())) return `${how}: ${ended(reason)}`;
+  return ended(how + reason.slice(how.length));
 }
 
 function ended(sentence: string): string {
