@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gymnast.errors import GymnastError, UsageError
-from gymnast.runs.curve import Row, area, curve_of, learning_so_far, lower_bounds, read_rows
+from gymnast.runs.curve import (
+    Row,
+    area,
+    curve_of,
+    learning_so_far,
+    lower_bounds,
+    read_evaluation_rows,
+)
 from gymnast.runs.run import Run, derived_status
 from gymnast.runs.summary import Learning, RunScore
 
@@ -111,7 +118,7 @@ def compare(runs: Sequence[Run], x: str = AXES[0]) -> Comparison:
         raise UsageError(
             f"{x!r} cannot be the x axis of a comparison", fix=f"use {', '.join(AXES)}"
         )
-    records = [read_rows(run) for run in runs]
+    records = [read_evaluation_rows(run) for run in runs]
     span = shared_range([curve_of(rows, x)[0] for rows in records])
     differences, problem = config_differences(runs)
     summaries = [_summary(run, rows, x, span) for run, rows in zip(runs, records, strict=True)]
