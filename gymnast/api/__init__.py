@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gymnast.api.control import set_live as set_live
     from gymnast.api.control import stop as stop
     from gymnast.api.control import unpause as unpause
+    from gymnast.api.curves import curves as curves
     from gymnast.api.episodes import episodes as episodes
     from gymnast.api.episodes import steps as steps
     from gymnast.api.frames import frames as frames
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from gymnast.api.metrics import metrics as metrics
     from gymnast.api.preparation import spaces as spaces
     from gymnast.api.presets import presets as presets
-    from gymnast.api.rows import curves as curves
     from gymnast.api.rows import rows as rows
     from gymnast.api.rows import rows_csv as rows_csv
     from gymnast.api.runs import events as events
@@ -83,7 +83,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("show", READS, "runs"),
         Operation("events", READS, "runs"),
         Operation("rows", READS, "rows"),
-        Operation("curves", READS, "rows"),
+        Operation("curves", READS, "curves"),
         Operation("rows_csv", READS, "rows"),
         Operation("logs", READS, "logs"),
         Operation("episodes", READS, "episodes"),

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 from gymnast.errors import GymnastError, UsageError
 from gymnast.insight.improvement import Improvement, MeanInterval
 from gymnast.insight.mean_curve import EvaluationCurve, MeanCurve
-from gymnast.runs.curve import Row, area, curve_of, learning_so_far, lower_bounds, read_rows
+from gymnast.runs.curve import (
+    Row,
+    area,
+    curve_of,
+    learning_so_far,
+    lower_bounds,
+    read_evaluation_rows,
+)
 from gymnast.runs.run import Run, derived_status
 from gymnast.runs.summary import Learning, RunScore
 
@@ -142,7 +149,7 @@ def compare(
             f"{x!r} cannot be the x axis of a comparison", fix=f"use {', '.join(AXES)}"
         )
     if records is None:
-        records = [read_rows(run) for run in runs]
+        records = [read_evaluation_rows(run) for run in runs]
     span = shared_range([curve_of(rows, x)[0] for rows in records])
     differences, problem = config_differences(runs)
     summaries = [_summary(run, rows, x, span) for run, rows in zip(runs, records, strict=True)]

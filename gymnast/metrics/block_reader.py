@@ -9,11 +9,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from gymnast.metrics.blocks import Blocks, StoredRow, join, single_rows
+from gymnast.metrics.blocks import Blocks, join, single_rows
 from gymnast.metrics.column_cache import ColumnCache, signature
 from gymnast.metrics.store import MetricStore
 from gymnast.metrics.store_index import StoreIndex, read_index
-from gymnast.metrics.summaries import BLOCK_ROWS, LEVELS, Summary, column_type
+from gymnast.metrics.summaries import BLOCK_ROWS, LEVELS, StoredRow, Summary, column_type
 
 PAGE_ROWS = 128 * BLOCK_ROWS[0]
 """Number of rows that are read at once, if many must be read."""

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-StoredRow = tuple[int, int, bytes]
-"""Position, schema id and packed values of a row of the metric store."""
+from gymnast.metrics.summaries import StoredRow
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,8 @@ class StoredSeries:
     """Number of the latest attempt."""
     rows: int
     """Number of rows in the store."""
+    known: list[str]
+    """Every key that a row of the store has."""
 
     def of(self, name: str) -> Blocks:
         """Returns the clock and one metric, in the finest blocks that were read."""
@@ -105,7 +107,9 @@ def read_series(
                 if of.recorded[0].max(initial=0) > 1:  # the value is of one of several rows
                     of = _within(reader.rows([x, name], finest, having=name), low, high)
                 exact[name] = of.where(of.recorded[1] > 0)
-        return StoredSeries(keys, x, blocks, exact, index.last, index.attempt, index.rows)
+        return StoredSeries(
+            keys, x, blocks, exact, index.last, index.attempt, index.rows, index.names
+        )
 
     x = f"clock/{clock}"
     return read_store(path, read)

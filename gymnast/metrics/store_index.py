@@ -12,8 +12,14 @@ from functools import cached_property
 import numpy as np
 
 from gymnast.clock import CLOCKS
-from gymnast.metrics.blocks import StoredRow
-from gymnast.metrics.summaries import BLOCK_ROWS, LEVELS, SUMMARY_ROWS, Summary, read_summaries
+from gymnast.metrics.summaries import (
+    BLOCK_ROWS,
+    LEVELS,
+    SUMMARY_ROWS,
+    StoredRow,
+    Summary,
+    read_summaries,
+)
 
 MAX_LOOSE = 2 * SUMMARY_ROWS[1]
 """Maximum number of loose rows that are kept in memory. There are more only in stores of the older format,

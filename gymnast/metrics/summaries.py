@@ -23,13 +23,15 @@ from gymnast.clock import CLOCKS
 if TYPE_CHECKING:
     import numpy as np
 
-    from gymnast.metrics.blocks import Blocks, StoredRow
+    from gymnast.metrics.blocks import Blocks
 
 SUMMARY_ROWS = (256, 2_048, 16_384, 131_072)
 """Level -> number of rows that a summary covers."""
 BLOCK_ROWS = (32, 32, 256, 2_048)
 """Level -> number of rows of a block."""
 LEVELS = len(SUMMARY_ROWS)
+StoredRow = tuple[int, int, bytes]
+"""Position, schema id and packed values of a row of the metric store."""
 
 
 class Summary(NamedTuple):

@@ -21,6 +21,7 @@ from gymnast.runs.summary import Learning, stored_learning
 
 RETURN_KEY = "eval:episode/return"
 LOW_KEY = "eval:episode/low"
+TRAINING_KEY = "episode/return"
 SCORED_STEPS_KEY = "eval:clock/env_steps"
 """Env steps of the policy that an evaluation scored; the result is stored some rows later."""
 CURVE_POINTS = 32
@@ -72,7 +73,7 @@ class ClockAxis:
 def run_learning(run: Run, threshold: float | None, budget: float | None) -> Learning | None:
     """Returns `summarize_learning` for the recorded rows of a run; None if it has no evaluation. `budget` is
     in env steps."""
-    return summarize_learning(read_rows(run), threshold, budget)
+    return summarize_learning(read_evaluation_rows(run), threshold, budget)
 
 
 def summarize_learning(
@@ -83,7 +84,7 @@ def summarize_learning(
     steps, returns = curve_of(rows, "env_steps")
     if not steps:
         return None
-    start = next((row["episode/return"] for row in rows if "episode/return" in row), returns[0])
+    start = next((row[TRAINING_KEY] for row in rows if TRAINING_KEY in row), returns[0])
     taken = max(rows[-1]["clock/env_steps"], steps[-1])
     end = max(budget or taken, taken)
     first = [] if steps[0] <= 0 else [0.0]
@@ -136,6 +137,15 @@ def interpolate(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
 def read_rows(run: Run) -> list[Row]:
     with run.metrics() as store:
         return list(store.rows())
+
+
+def read_evaluation_rows(run: Run) -> list[Row]:
+    """Returns the rows that evaluation curves and their summary depend on: the functions above return the
+    same for them as for all rows. How long it takes depends on the number of evaluations, not of rows."""
+    from gymnast.metrics.evaluation_rows import evaluation_rows
+
+    with run.metrics() as store:
+        return evaluation_rows(store, SCORED_STEPS_KEY, TRAINING_KEY)
 
 
 def _budget(run: Run) -> float | None:

@@ -76,6 +76,16 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
         raise
 
 
+def resolve_all(refs: Sequence[str], directory: Path) -> list[Run]:
+    """Returns the runs that `refs` refer to, as in `resolve`, each once. Ids are fast, even many of them."""
+    runs: dict[Path, Run] = {}
+    for ref in refs:
+        is_id = ref.isalnum() and layout.RUN.path(directory / ref).exists()
+        run = Run(directory / ref) if is_id else resolve(ref, directory)[0]
+        runs.setdefault(run.path, run)
+    return list(runs.values())
+
+
 def find_run(name: str, directory: Path) -> Run | None:
     """Returns the run named `name`; None if it names a preset, or no run and so perhaps an environment.
     Raises RunError if `@...` or `NAME:CHECKPOINT` does not exist: these can only be runs."""

@@ -28,7 +28,10 @@ CASES: dict[str, Case] = {
     ],
     "events": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "after": 1, "limit": 1}],
     "rows": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "last": 1}],
-    "curves": lambda t: [{"ref": t.first.id, "points": 2}, {"ref": t.match.id, "x": "seconds"}],
+    "curves": lambda t: [
+        {"refs": [t.first.id], "points": 2},
+        {"refs": [t.first.id, t.match.id], "names": ["clock/*"], "x": "seconds", "high": 5.0},
+    ],
     "rows_csv": lambda t: [{"ref": t.first.id, "names": ["policy/kl"]}],
     "logs": lambda t: [{"ref": t.first.id}, {"ref": "job1"}],
     "episodes": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "limit": 2}],
