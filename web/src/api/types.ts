@@ -60,6 +60,9 @@ export interface RoleCurve {
   label: string;
   x: number[];
   y: Values;
+  /** Ends of the 95 % intervals; empty if there are none. */
+  low: number[];
+  high: number[];
 }
 
 export interface DurationHistogram {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { judge, judgmentClass, judgmentSign, judgmentText, type Estimate } from "./judgment";
+import type { MeasureDifference } from "../../api/types";
+import { judge, judgeMeasure, judgmentClass, judgmentSign, judgmentText, type Estimate } from "./judgment";
 
 const point = (value: number | null): Estimate => ({ value, low: null, high: null });
 const around = (value: number, width: number): Estimate => ({ value, low: value - width, high: value + width });
@@ -49,5 +50,20 @@ describe("a value against the baseline", () => {
     const single = judge(point(1), point(2), "higher");
     expect([judgmentSign(single), judgmentClass(single)]).toEqual(["▽", "maybe-noise"]);
     expect(judgmentText(single, "base")).toContain("no interval");
+  });
+});
+
+describe("a measure that the record has tested", () => {
+  const steps = { measure: "steps_to_threshold", better: "fast", exceeds_noise: true, problem: "" } as MeasureDifference;
+
+  test("is judged as the record says", () => {
+    expect(judgeMeasure(steps, "fast")).toEqual({ relation: "better", exceedsNoise: true });
+    expect(judgeMeasure(steps, "base")).toEqual({ relation: "worse", exceedsNoise: true });
+    expect(judgeMeasure({ ...steps, exceeds_noise: null, problem: "one seed" }, "fast").exceedsNoise).toBeNull();
+  });
+
+  test("is the same or unknown without a better side", () => {
+    expect(judgeMeasure({ ...steps, better: null, exceeds_noise: false }, "fast").relation).toBe("same");
+    expect(judgeMeasure({ ...steps, better: null, exceeds_noise: null, problem: "2 runs have none" }, "fast").relation).toBe("unknown");
   });
 });

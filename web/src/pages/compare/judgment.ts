@@ -1,5 +1,7 @@
 /** Whether a value is better or worse than that of the baseline, and whether the difference exceeds noise. */
 
+import type { MeasureDifference } from "../../api/types";
+
 export type Direction = "higher" | "lower" | "";
 
 /** A number with its 95 % interval, which is null if it is not known. */
@@ -31,6 +33,13 @@ export function judge(
   if (value === baseline.value) return { relation: "same", exceedsNoise: false };
   const relation = value > baseline.value === (better === "higher") ? "better" : "worse";
   return { relation, exceedsNoise: tested ?? separated(estimate, baseline) };
+}
+
+/** Returns how side `a` compares with `b` in a measure that the record has tested. A difference is unknown if some
+ * run has no value: the mean over those that reached a goal is no comparison of all. */
+export function judgeMeasure(tested: MeasureDifference, a: string): Judgment {
+  if (tested.better !== null) return { relation: tested.better === a ? "better" : "worse", exceedsNoise: tested.exceeds_noise };
+  return tested.problem === "" ? { relation: "same", exceedsNoise: false } : UNKNOWN;
 }
 
 function separated(a: Estimate, b: Estimate): boolean | null {

@@ -24,7 +24,7 @@ const COMPARISON = {
   runs: [run("a0", 0, 100), run("a1", 2, 300), run("b0", 9, 50), run("b1", 11, null), run("c0", 5, 10), run("d0", null, null)],
   groups: [group("base", 1, 1, 2, 200), group("fast", 10, 1, 2, 50)],
   improvements: [
-    { a: "base", b: "fast", probability: 0.1, low: 0, high: 0.4, difference: { mean: -9, low: -12, high: -6 }, exceeds_noise: true },
+    { a: "base", b: "fast", probability: 0.1, low: 0, high: 0.4, difference: { mean: -9, low: -12, high: -6 }, exceeds_noise: true, measures: [] },
   ],
 } as unknown as Comparison;
 

@@ -1,7 +1,7 @@
 /** The table of a comparison: one row per side, from the record of `compare`. */
 import type { ComparedGroup, ComparedRun, Comparison, Improvement } from "../../api/types";
 import { sortedBy } from "../../ui/sorting";
-import { judge, UNKNOWN, type Direction, type Estimate, type Judgment } from "./judgment";
+import { judge, judgeMeasure, UNKNOWN, type Direction, type Estimate, type Judgment } from "./judgment";
 import type { Side } from "./sides";
 import { improvementOver } from "./verdict";
 
@@ -35,6 +35,14 @@ export interface SideResult {
   /** Whether no run has finished, so that the latest evaluations count as final scores. */
   isProvisional: boolean;
 }
+
+/** Column -> measure that the record tests for it. */
+const MEASURES: Partial<Record<ColumnId, string>> = {
+  best: "best",
+  area: "area",
+  steps: "steps_to_threshold",
+  seconds: "seconds_to_threshold",
+};
 
 const NONE: Estimate = { value: null, low: null, high: null };
 
@@ -116,10 +124,13 @@ function judgmentsOf(
 ): Record<ColumnId, Judgment> {
   const judgments = {} as Record<ColumnId, Judgment>;
   for (const { id, better } of COLUMNS) {
-    // The bootstrap tests the difference of the IQMs itself, which is sharper than comparing two intervals.
-    const tested = id === "iqm" ? (row.improvement?.exceeds_noise ?? null) : null;
     const isReference = !reference || reference.side.ref === row.side.ref;
-    judgments[id] = isReference ? UNKNOWN : judge(row.cells[id], reference.cells[id], better, tested);
+    // The bootstrap tests the difference itself, which is sharper than comparing two intervals.
+    const measure = row.improvement?.measures.find((one) => one.measure === MEASURES[id]);
+    const tested = id === "iqm" ? (row.improvement?.exceeds_noise ?? null) : null;
+    if (isReference) judgments[id] = UNKNOWN;
+    else if (measure) judgments[id] = judgeMeasure(measure, row.side.ref);
+    else judgments[id] = judge(row.cells[id], reference.cells[id], better, tested);
   }
   return judgments;
 }

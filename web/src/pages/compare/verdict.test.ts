@@ -13,6 +13,7 @@ const FAST: Improvement = {
   better: "fast-lr",
   exceeds_noise: true,
   problem: "",
+  measures: [],
 };
 const fast = { name: "fast-lr", seeds: 5 };
 const base = { name: "base", seeds: 5 };

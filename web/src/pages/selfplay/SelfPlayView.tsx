@@ -14,12 +14,16 @@ import { clockLabel, formatCount, formatInterval } from "../../ui/numbers";
 import { Empty, ErrorState, Loading } from "../../ui/states";
 import { progressStamp, useRefresh } from "../compare/live";
 import { CrossPlay } from "./CrossPlay";
-import { outcomeCharts, ratingLines, roleColor, winLines } from "./curves";
+import { durationSeries, outcomeCharts, ratingLines, winCharts } from "./curves";
 import { durationQuantile } from "./players";
 import { Players } from "./Players";
 
 const REFRESH_PAUSE = 5_000;
-const HEIGHT = 190;
+const HEIGHT = 170;
+const SHARES: [number, number] = [0, 1];
+const EVEN = [{ y: 0.5, label: "even" }];
+/** Scripted opponent with a fixed rating. */
+const ANCHOR = [{ y: 1000, label: "medium" }];
 
 export function SelfPlayView({ run }: { run: string }) {
   const x = route.value.params.get("x") || "vec_steps";
@@ -64,13 +68,6 @@ export function SelfPlayView({ run }: { run: string }) {
 function Charts({ data }: { data: SelfPlay }) {
   const { roles } = data;
   const xLabel = clockLabel(data.x);
-  const durations = data.durations.map((histogram) => ({
-    key: histogram.role,
-    label: histogram.role,
-    color: roleColor(histogram.role, roles),
-    edges: histogram.edges,
-    counts: histogram.counts,
-  }));
   return (
     <section class="selfplay-charts" aria-label="Charts">
       <LineChart
@@ -79,26 +76,29 @@ function Charts({ data }: { data: SelfPlay }) {
         note="with 95 % interval"
         xLabel={xLabel}
         series={ratingLines(data.ratings, roles)}
-        lines={[{ y: 1000, label: "medium" }]}
+        lines={ANCHOR}
         digits={0}
         sync="selfplay"
         height={HEIGHT}
       />
-      <LineChart
-        title="Win rate"
-        unit="share"
-        digits={1}
-        xLabel={xLabel}
-        series={winLines(data.win_rates, roles)}
-        range={[0, 1]}
-        lines={[{ y: 0.5, label: "even" }]}
-        sync="selfplay"
-        height={HEIGHT}
-      />
+      {winCharts(data.win_rates).map(({ role, series }) => (
+        <LineChart
+          key={`wins ${role}`}
+          title={`Win rate of ${role}`}
+          unit="share"
+          digits={1}
+          xLabel={xLabel}
+          series={series}
+          range={SHARES}
+          lines={EVEN}
+          sync="selfplay"
+          height={HEIGHT}
+        />
+      ))}
       {outcomeCharts(data.outcomes).map(({ role, series }) => (
         <StackedChart
-          key={role}
-          title={role ? `Outcomes, evaluation of ${role}` : "Outcomes"}
+          key={`outcomes ${role}`}
+          title={role ? `Outcomes, evaluation of ${role}` : "Outcomes, training"}
           xLabel={xLabel}
           series={series}
           sync="selfplay"
@@ -111,7 +111,7 @@ function Charts({ data }: { data: SelfPlay }) {
         xLabel="steps"
         yLabel="matches"
         note={durationNote(data)}
-        series={durations}
+        series={durationSeries(data.durations, roles)}
         height={HEIGHT}
       />
     </section>
@@ -122,9 +122,9 @@ function Charts({ data }: { data: SelfPlay }) {
 function durationNote(data: SelfPlay): string {
   const parts = data.durations.flatMap((histogram) => {
     const median = durationQuantile(histogram, 0.5);
-    return median === null ? [] : [`${histogram.role} ${formatCount(median)}`];
+    return median === null ? [] : [`${histogram.role || "training"} ${formatCount(median)}`];
   });
-  return parts.length > 0 ? `Median in steps: ${parts.join(", ")}.` : "No stored match yet.";
+  return parts.length > 0 ? `median: ${parts.join(", ")}` : "no stored match yet";
 }
 
 function Matches({ data }: { data: SelfPlay }) {
@@ -144,9 +144,9 @@ function Matches({ data }: { data: SelfPlay }) {
   );
 }
 
-function NoRoles({ run }: { run: string }) {
+function NoRoles({ run, message = `Run ${run} has no roles` }: { run: string; message?: string }) {
   return (
-    <Empty title={`${run} has only one role`} command="gymnast train tag:selfplay">
+    <Empty title={message} command="gymnast train tag:selfplay">
       Ratings, outcomes and cross-play need an environment in which several roles play against each other.{" "}
       <Link to={runPath(run)}>Back to the run</Link>, or <Link to="/selfplay">choose another one</Link>.
     </Empty>
@@ -154,6 +154,8 @@ function NoRoles({ run }: { run: string }) {
 }
 
 function NoData({ run, error }: { run: string; error: Parameters<typeof ErrorState>[0]["error"] }) {
+  // The server explains why there is nothing to show; that is no failure of the page.
+  if (error.code === "usage") return <NoRoles run={run} message={error.message} />;
   return (
     <div>
       <ErrorState error={error} />
