@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from gymnast.config.algorithms import is_algorithm
@@ -63,7 +63,7 @@ class Preset:
             text = self.path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidConfig([Problem(label, "", f"cannot be read as text: {error}")]) from None
-        source = Source.parse(text, label)
+        source = _parse(text, label)
         if not isinstance(source.data, dict):
             raise InvalidConfig(
                 [Problem(label, "", "is not a preset (expected `key: value` lines)")]
@@ -260,6 +260,13 @@ def search_presets(text: str = "") -> list[Preset]:
 
     ranked = sorted(every.values(), key=lambda p: -similarity(p.name))
     return [p for p in ranked if similarity(p.name) > 0.5]
+
+
+@lru_cache(maxsize=256)
+def _parse(text: str, label: str) -> Source:
+    """Returns the content of a preset file. Cached, because parsing all presets takes half a second, and a
+    server needs the same ones again and again."""
+    return Source.parse(text, label)
 
 
 def _file_name(name: str) -> str:
