@@ -199,7 +199,9 @@ def _improvements(comparison: Comparison) -> str:
         measures = comparison.improvements[0].measures
         problems |= {f"{_COLUMNS[m.measure]}: {m.problem}": None for m in measures if m.problem}
         tables.append(_measures(measures))
-    return "\n".join(["\n\n".join(tables), *(f"unknown: {text}" for text in problems)])
+    cautions = dict.fromkeys(pair.caution for pair in comparison.improvements if pair.caution)
+    notes = [f"unknown: {text}" for text in problems] + [f"caution: {text}" for text in cautions]
+    return "\n".join(["\n\n".join(tables), *notes])
 
 
 def _measures(measures: Sequence[MeasureDifference]) -> str:

@@ -23,7 +23,7 @@ from gymnast.insight.improvement import MeanInterval, SideScores, improvements, 
 from gymnast.insight.mean_curve import mean_curve
 from gymnast.insight.sides import ComparisonSide
 from gymnast.metrics.specs import split_key
-from gymnast.runs.curve import SCORED_STEPS_KEY, Row, curve_of, read_rows
+from gymnast.runs.curve import SCORED_STEPS_KEY, Row, curve_of, read_evaluation_rows
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ def compare_sides(sides: Sequence[ComparisonSide], x: str) -> Comparison:
     """Returns the comparison of all runs and which side is better; if one of the sides is a group, with the
     statistics over the seeds of each side."""
     runs = [run for side in sides for run in side.runs]
-    records = [read_rows(run) for run in runs]
+    records = [read_evaluation_rows(run) for run in runs]
     comparison = compare(runs, x, records)
     # Runs and rows are flat, in the order of the sides; they are split by side here.
     summaries = _split(comparison.runs, sides)

@@ -17,6 +17,8 @@ MAX_PAIRED = 12
 """Largest number of sides of which every pair is compared; else each is compared with the first."""
 MIN_SEEDS = 2
 """Smallest number of seeds that have an interval."""
+RELIABLE_SEEDS = 5
+"""The bootstrap underestimates the noise of fewer seeds (docs/studies/seeds-and-noise.json)."""
 ROUNDING = 1e-9
 """Differences below this fraction of the largest value are rounding errors of means."""
 MEASURES = {"best": True, "area": True, "steps_to_threshold": False, "seconds_to_threshold": False}
@@ -74,6 +76,8 @@ class Improvement:
     probability excludes 0.5. None if a side has fewer than two seeds."""
     problem: str
     """The reason why `exceeds_noise` is unknown; empty if it is known."""
+    caution: str
+    """The reason why `exceeds_noise` is unreliable: fewer than five seeds; empty if it is reliable."""
     measures: list[MeasureDifference]
     """The same for the other measures that both sides have; empty for several environments."""
 
@@ -122,7 +126,7 @@ def improvements(sides: Sequence[SideScores]) -> list[Improvement]:
 def improvement(a: SideScores, b: SideScores) -> Improvement:
     """Returns the comparison of two sides."""
     if problem := _not_comparable(a, b):
-        return Improvement(a.name, b.name, None, None, None, None, None, None, problem, [])
+        return Improvement(a.name, b.name, None, None, None, None, None, None, problem, "", [])
     scores = a.strata(), b.strata()
     enough = min(a.seeds, b.seeds) >= MIN_SEEDS
     probability, difference = _estimates(*scores, resample=enough)
@@ -141,6 +145,7 @@ def improvement(a: SideScores, b: SideScores) -> Improvement:
         better={1: a.name, -1: b.name}.get(sign),  # scores are returns or win rates
         exceeds_noise=exceeds,
         problem="" if enough else _too_few(a, b),
+        caution=_caution(a, b) if enough else "",
         measures=list(_measures(a, b)) if same_scale else [],
     )
 
@@ -243,4 +248,14 @@ def _too_few(a: SideScores, b: SideScores) -> str:
     return (
         f"{side.name} has {count_noun(side.seeds, 'seed')}{where}: noise can only be measured with "
         f"{MIN_SEEDS} or more"
+    )
+
+
+def _caution(a: SideScores, b: SideScores) -> str:
+    side = min((a, b), key=lambda side: side.seeds)
+    if side.seeds >= RELIABLE_SEEDS:
+        return ""
+    return (
+        f"{side.name} has {count_noun(side.seeds, 'seed')}: with fewer than {RELIABLE_SEEDS}, noise is "
+        "underestimated"
     )

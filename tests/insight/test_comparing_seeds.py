@@ -94,6 +94,14 @@ def test_one_seed_has_no_interval_and_the_reason_is_given():
     assert (runs.probability, runs.difference.mean, runs.better) == (0.5, 0.0, None)
 
 
+def test_few_seeds_are_a_reason_for_caution():
+    many, few = [1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 3.0]
+    found = improvement(side("a", many), side("b", few))
+    assert found.caution.startswith("b has 3 seeds: with fewer than 5")
+    assert improvement(side("a", many), side("b", many)).caution == ""
+    assert improvement(side("a", many), side("b", [1.0])).caution == ""  # unknown, not unreliable
+
+
 def test_several_environments_are_compared_one_by_one_and_not_on_one_scale():
     worse = side("a", [400.0, 410.0, 420.0], [-110.0, -120.0, -115.0])
     better = side("b", [490.0, 495.0, 500.0], [-80.0, -85.0, -90.0])
