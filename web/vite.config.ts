@@ -13,5 +13,5 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: { proxy: { "/api": "http://127.0.0.1:8765", "/files": "http://127.0.0.1:8765" } },
-  test: { environment: "node", include: ["src/**/*.test.ts"] },
+  test: { environment: "node", include: ["src/**/*.test.ts"], css: true },
 });

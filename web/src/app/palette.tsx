@@ -75,7 +75,7 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
       run: () => location.assign(new URL(`guide/metrics#${encodeURIComponent(metric.name)}`, document.baseURI)),
     })),
   ];
-  const shown = ranked(search.value, actions, (action) => `${action.label} ${action.kind} ${action.keywords ?? ""}`);
+  const shown = ranked(search.value, actions, (action) => action.label, (action) => `${action.kind} ${action.keywords ?? ""}`);
   const index = Math.min(chosen.value, shown.length - 1);
   const choose = (action: PaletteAction | undefined) => {
     if (!action || action.disabled) return;
