@@ -16,6 +16,7 @@ demo: $(READY) ## train CartPole until it is solved, show the result and next st
 	@echo "Put it on your path:        . $(BIN)/activate"
 	@echo "Watch one while it trains:  gymnast train LunarLander-v3"
 	@echo "List runs:                  gymnast runs"
+	@echo "See it in the browser:      gymnast studio @last"
 
 test: check presets slow ## what CI runs: check, every preset, then the slow tests
 
