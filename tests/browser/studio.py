@@ -118,8 +118,8 @@ def open_page(
     page.on("request", record)
     if studio.session is None:
         page.goto(studio.link)
-        page.wait_for_function("!location.hash.includes('token')")
-        page.wait_for_function("fetch('api/runs').then((answer) => answer.ok)")
+        page.wait_for_function("() => !location.hash.includes('token')")
+        page.wait_for_function("() => fetch('api/runs').then((answer) => answer.ok)")
         studio.session = page.context.storage_state()
         if path == "/":
             return page, watched

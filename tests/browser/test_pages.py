@@ -117,7 +117,7 @@ def test_the_theme_follows_the_system_until_one_is_chosen(
     background = "getComputedStyle(document.body).backgroundColor"
     dark = page.evaluate(background)
     page.emulate_media(color_scheme="light")
-    page.wait_for_function(f"{background} !== '{dark}'")
+    page.wait_for_function(f"() => {background} !== '{dark}'")
     light = page.evaluate(background)
     page.get_by_role("button", name="Theme: auto").click()
     page.get_by_role("button", name="Theme: light").click()
