@@ -42,7 +42,7 @@ export class SettingField extends Component<Props> {
           <Input
             id={id}
             field={field}
-            text={typed ?? shownText(field)}
+            text={typed ?? field.text}
             isWrong={problems.length > 0}
             onChange={(text) => onChange(field.key, text)}
           />
@@ -74,7 +74,11 @@ export class SettingField extends Component<Props> {
               live
             </span>
           )}
-          {!field.applies && <span class="badge warning">no effect</span>}
+          {!field.applies && (
+            <span class="badge warning" title={`It applies only ${field.condition}.`}>
+              no effect
+            </span>
+          )}
         </div>
         <p class="setting-doc" id={`${id}-doc`}>
           <DocText text={field.doc} />
@@ -139,12 +143,6 @@ function Input({ id, field, text, isWrong, onChange }: InputProps) {
       )}
     </>
   );
-}
-
-/** Returns the text of the present value. Switches are written as the words that their choices list. */
-function shownText(field: FormField): string {
-  if (field.kind === "switch" && typeof field.value === "boolean") return field.value ? "on" : "off";
-  return valueText(field.value);
 }
 
 function inputHint(field: FormField): string {

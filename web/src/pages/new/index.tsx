@@ -65,7 +65,7 @@ export default function NewRunPage() {
         )}
       </div>
       <aside class="request-panel" aria-label="Run">
-        <RequestPanel draft={draft.value} onChange={change} problems={problems} launch={launch} />
+        <RequestPanel draft={draft.value} onChange={change} problems={problems} error={error?.message ?? ""} launch={launch} />
         <Queue jobs={waitingJobs(jobs.data.value ?? [])} />
       </aside>
     </div>

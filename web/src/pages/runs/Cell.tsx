@@ -48,7 +48,15 @@ const CELLS: Record<string, (run: RunSummary) => ComponentChildren> = {
     ) : (
       <span class="muted">0</span>
     ),
-  tags: (run) => run.tags.map((tag) => <span class="tag" key={tag}>{tag}</span>),
+  tags: (run) => (
+    <span title={run.tags.join(" ") || undefined}>
+      {run.tags.map((tag) => (
+        <span class="tag" key={tag}>
+          {tag}
+        </span>
+      ))}
+    </span>
+  ),
   speed: (run) =>
     run.steps_per_second === null ? null : <span title={String(run.steps_per_second)}>{formatShort(run.steps_per_second)}</span>,
   curve: (run) => <Curve run={run} />,

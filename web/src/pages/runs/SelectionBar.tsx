@@ -40,7 +40,7 @@ export function SelectionBar({ runs, refs, onCompare, onClear }: Props) {
       <Button kind="danger" onClick={() => (dialog.value = "delete")} disabledReason={readOnlyReason.value}>
         Delete
       </Button>
-      {refs.length > 1 && <CopyButton text={compareCommand(refs)} label="Copy command" what="the command" />}
+      {refs.length > 1 && <CopyButton text={compareCommand(refs)} label="Copy command" />}
       <Button onClick={onClear} title={`Clear the selection of ${countRuns(runs.length)}`}>
         Clear
       </Button>
