@@ -20,6 +20,8 @@ export class RunModel {
   readonly events: Signal<readonly RunEvent[]> = signal([]);
   /** A job that has no run yet. */
   readonly job: Signal<JobStatus | undefined> = signal(undefined);
+  /** The job that will resume the run: it waits, starts, or has failed to start. */
+  readonly resuming: Signal<JobStatus | undefined> = signal(undefined);
   readonly error: Signal<ApiError | undefined> = signal(undefined);
   /** Counts how often everything was read again, because a resume replaced rows. */
   readonly generation = signal(0);
@@ -80,6 +82,20 @@ export class RunModel {
   changeLabels(labels: Partial<Pick<RunSummary, "tags" | "note">>): void {
     const summary = this.summary.peek();
     if (summary) this.summary.value = { ...summary, ...labels };
+  }
+
+  /** Follows a job that resumes the run until it trains, or until it is clear that it will not. */
+  async followResume(): Promise<void> {
+    const attempts = this.details.peek()?.attempts ?? 0;
+    while (!this.closed) {
+      const job = (await read("jobs", {}).catch(() => [])).find((found) => found.id === this.id);
+      if (this.closed || !job) return;
+      const waits = job.status === "queued" || job.status === "starting";
+      const failed = job.status === "failed" && (this.details.peek()?.attempts ?? 0) <= attempts;
+      this.resuming.value = waits || failed ? job : undefined;
+      if (!waits) return this.refresh();
+      await new Promise((resolve) => setTimeout(resolve, JOB_PAUSE));
+    }
   }
 
   private async loadAll(): Promise<void> {
