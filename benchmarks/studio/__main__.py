@@ -1,4 +1,4 @@
-"""Speed of the studio in Chromium, beside TensorBoard and trackio on the same data.
+"""Speed of the studio in Chromium, and of TensorBoard and trackio on the same data.
 
 python -m venv /tmp/trackers && /tmp/trackers/bin/pip install tensorboard trackio
 python -m benchmarks.studio --trackers /tmp/trackers --out benchmarks/results/studio.json     # 15 minutes
@@ -98,7 +98,7 @@ def measure_studio(browser: Browser, root: Path, large: Size, long_run: int) -> 
         result["long run"] = {
             "rows": long_run,
             "open": [ours.open_chart(page, url) for _ in range(REPETITIONS)],
-            "row to pixel": ours.new_rows(page, studio, runs / long_id),
+            "row to pixel": ours.new_rows(page, runs / long_id),
             "server share of a core at 20 rows/s": ours.server_cpu(page, studio, runs / long_id),
             "idle bytes in 20 s": ours.idle_bytes(page),
         }

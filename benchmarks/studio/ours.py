@@ -1,4 +1,4 @@
-"""What the studio's pages cost: first chart, zoom, a new row, the list of runs, a run with many rows."""
+"""Measurements of the studio: first chart, zoom, a new row, the list of runs, a run with many rows."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ def zoom(browser: Browser, page: Page) -> dict[str, Any]:
     }
 
 
-def new_rows(page: Page, studio: Studio, path: Path, *, rows: int = 20) -> dict[str, Any]:
+def new_rows(page: Page, path: Path, *, rows: int = 20) -> dict[str, Any]:
     """Appends rows to a run whose page is open: seconds from the commit of a row to its pixels."""
     seconds: list[float] = []
     with MetricStore(path / "metrics.db", "w") as store:
-        last = [*store.rows(last=1)][0]
+        last = next(iter(store.rows(last=1)))
         for i in range(rows):
             page.wait_for_timeout(500)
             row = last | {f"clock/{clock}": last[f"clock/{clock}"] + i + 1 for clock in CLOCKS}
@@ -102,7 +102,7 @@ def server_cpu(page: Page, studio: Studio, path: Path, *, seconds: float = 15.0)
     committed as a training commits them."""
     process = psutil.Process(studio.process.pid)
     with MetricStore(path / "metrics.db", "w") as store:
-        last = [*store.rows(last=1)][0]
+        last = next(iter(store.rows(last=1)))
         started, before = time.perf_counter(), sum(process.cpu_times()[:2])
         i = 0
         while time.perf_counter() - started < seconds:
