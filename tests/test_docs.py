@@ -14,7 +14,13 @@ from gymnast.config.sections import ALGORITHMS
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 INDEX = DOCS / "README.md"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+GUIDE = ROOT / "gymnast" / "guide"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(DOCS.rglob("*.md")),
+    *sorted(GUIDE.rglob("*.md")),
+]
 
 
 def links(page: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Makes docs/images/charts/*.png: charts of a healthy and an unhealthy run, as `gymnast report` draws them.
+"""Makes gymnast/guide/images/charts/*.png: charts of a healthy and an unhealthy run, as in a report.
 
 PYTHONPATH=. python docs/images/charts.py RUNS_DIR [NAME ...]     # trains missing runs
 """
@@ -14,7 +14,7 @@ from docs.studies.health import CART, FAULTS, LANDER, QUIET, finished_runs, trai
 from gymnast import api
 from gymnast.insight.report.pictures import chart_png
 
-FOLDER = Path(__file__).parent / "charts"
+FOLDER = Path(__file__).parents[2] / "gymnast" / "guide" / "images" / "charts"
 CARTPOLE, LANDING = "CartPole-v1:ppo", "LunarLander-v3:ppo"
 BUDGET = {CARTPOLE: 60_000, LANDING: 150_000}
 MAX_BYTES = 40_000

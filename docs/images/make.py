@@ -1,4 +1,4 @@
-"""Makes docs/images/*.svg: the live table of a stored run.
+"""Makes docs/images/train.svg and gymnast/guide/images/alerts.svg: the live table of a stored run.
 
 python docs/images/make.py train RUN      # train.svg: the table at the last row of the run, and its ending
 python docs/images/make.py alerts RUN     # alerts.svg: the table of an unhealthy run after 60% of its budget;
@@ -55,4 +55,6 @@ if name == "train":
     console.print(f"\n[bold green]{first}[/]", *others, sep="\n", highlight=False)
 svg = console.export_svg(title="gymnast")
 svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.S)  # no fonts from elsewhere
-Path(__file__).with_name(f"{name}.svg").write_text(svg)
+guide = Path(__file__).parents[2] / "gymnast" / "guide" / "images"
+folder = guide if name == "alerts" else Path(__file__).parent
+(folder / f"{name}.svg").write_text(svg)

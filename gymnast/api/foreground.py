@@ -32,13 +32,20 @@ def train_here(
     show: Show = "everything",
     pinned: Sequence[str] = (),
     agreed: Callable[[], bool] | None = None,
+    announce: Callable[[str], str] | None = None,
     runs_dir: RunsDir = None,
 ) -> TrainResult | None:
     """Trains one run in this process and returns how it ended; None if it was not agreed to. `show`: what is
-    printed; `pinned`: metrics that are always shown; `agreed`: asked after the pre-flight text was shown."""
+    printed; `pinned`: metrics that are always shown; `agreed`: asked after the pre-flight text was shown;
+    `announce`: returns a line about the run with this id, shown before training starts."""
     training = import_frozen("gymnast.training.foreground")
     return training.train_here(
-        request, runs_dir=store.runs_dir(runs_dir), show=show, pinned=pinned, agreed=agreed
+        request,
+        runs_dir=store.runs_dir(runs_dir),
+        show=show,
+        pinned=pinned,
+        agreed=agreed,
+        announce=announce,
     )
 
 

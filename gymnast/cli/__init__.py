@@ -34,6 +34,7 @@ COMMANDS = {
     "compare": "compare",
     "report": "report",
     "doctor": "doctor",
+    "studio": "studio",
     "audit": "audit",
     "presets": "presets",
     "metrics": "metrics",
@@ -84,6 +85,7 @@ HELP = {
     "compare": "Compare runs or groups of seeds.",
     "report": "Write a report with charts, in Markdown and HTML.",
     "doctor": "Diagnose what went wrong with a run, and suggest changes.",
+    "studio": "Watch, compare and control runs in the browser.",
     "audit": "Audit reward terms: how much each contributes, and which can be farmed.",
     "presets": "List and search presets.",
     "metrics": "Explain the metrics.",
@@ -106,6 +108,7 @@ def cli() -> None:
     gymnast show @last                 status, scores and settings of the newest run
     gymnast resume @last               continue exactly where it stopped
     gymnast eval @last:best --json     evaluate the best checkpoint
+    gymnast studio                     watch and compare runs in the browser
     """
 
 

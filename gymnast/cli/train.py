@@ -17,6 +17,7 @@ from gymnast.cli.options import (
     runs_option,
     track_option,
 )
+from gymnast.cli.studio import background_link
 from gymnast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class TrainOptions(SharedOptions):
     requeue: bool
     dry_run: bool
     ask: bool
+    studio: bool
 
 
 class ResumeOptions(SharedOptions):
@@ -136,6 +138,12 @@ def training_options(command: Command) -> Command:
     is_flag=True,
     help="Continue the run with this --name if it exists; SIGUSR1 requeues a SLURM job.",
 )
+@click.option(
+    "--studio",
+    is_flag=True,
+    help="Print a link to the live page of the run. A studio in the background serves it, also after"
+    " training; it ends half an hour after the last page was closed and the last run ended.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would happen; write nothing.")
 @click.option(
     "--ask",
@@ -157,6 +165,7 @@ def train(
     gymnast train LunarLander-v3 --seeds 5 --jobs 2
     gymnast train LunarLander-v3 --from @best:LunarLander-v3
     gymnast train LunarLander-v3 --detach          in the background: gymnast jobs
+    gymnast train LunarLander-v3 --studio          with a live page in the browser
     gymnast train CartPole-v1 --track wandb        offline, until `wandb sync`; also tensorboard
 
     --ask exits with 1 if the answer is no, and with 130 on Ctrl-C at the prompt.
@@ -186,12 +195,17 @@ def train(
     if in_background or seeds is not None or options["dry_run"]:
         from gymnast.cli import launching
 
+        if options["studio"] and not options["dry_run"]:
+            click.echo(background_link(runs_dir)(""), err=as_json)
         return launching.launch(request, options, runs_dir, as_json=as_json, quiet=quiet)
+    # Started here, because processes that are started during training end with it.
+    link = background_link(runs_dir) if options["studio"] else None
     result = foreground.train_here(
         request,
         show=_show(quiet=quiet, as_json=as_json),
         pinned=options["pinned"],
         agreed=confirm_start if options["ask"] else None,
+        announce=None if link is None else lambda run: link(f"run/{run}"),
         runs_dir=runs_dir,
     )
     if result is None:  # --ask was answered with no

@@ -1,7 +1,8 @@
 """The charts of a run, and the family of charts that a metric belongs to.
 
 `chart_data.py` fills them from the rows of a run; reports draw them, and `api.charts` returns them.
-docs/reading-charts.md has a section per family: how healthy and unhealthy curves look, and what to try.
+gymnast/guide/reading-charts.md has a section per family: how healthy and unhealthy curves look, and what to
+try.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from gymnast.insight.chart import Kind
 from gymnast.metrics.specs import split_key
 
-PAGE = "docs/reading-charts.md"
+PAGE = "gymnast/guide/reading-charts.md"
 FAMILIES = {
     "score": "Score",
     "matches": "Matches",
@@ -208,5 +209,5 @@ def chart_family(key: str) -> str:
 
 
 def docs_section(key: str) -> str:
-    """Returns the section that explains a key: `docs/reading-charts.md#kl`."""
+    """Returns the section that explains a key: `gymnast/guide/reading-charts.md#kl`."""
     return f"{PAGE}#{chart_family(key)}"

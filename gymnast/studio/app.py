@@ -13,16 +13,26 @@ from starlette.routing import Mount, Route
 
 from gymnast.api import READS, TASK
 from gymnast.errors import Failure
+from gymnast.studio import packed
+from gymnast.studio.activity import Activity
 from gymnast.studio.answers import CONFLICT, failure_answer, json_answer
+from gymnast.studio.compression import compressed
+from gymnast.studio.files import file_routes
 from gymnast.studio.front_end import FrontEnd
+from gymnast.studio.guide import guide_routes
 from gymnast.studio.operations import Exposed, call, exposed, is_conflict
 from gymnast.studio.options import StudioOptions
+from gymnast.studio.pages import find_page, page_call, wants_json
 from gymnast.studio.requests import UnusableRequest, json_body, query_arguments
 from gymnast.studio.secret import user_secret
 from gymnast.studio.security import Security
 from gymnast.studio.session import Sessions, session_routes
 from gymnast.studio.streams import Streams
 from gymnast.studio.threads import run_in_thread
+from gymnast.text.suggestions import did_you_mean
+
+PACKED = ("curves", "seed_curves")
+"""Operations whose results are also available in binary."""
 
 
 def _ignore(token: str) -> None: ...
@@ -31,57 +41,90 @@ def _ignore(token: str) -> None: ...
 def create_app(options: StudioOptions, announce: Callable[[str], object] = _ignore) -> Starlette:
     """Returns the studio as an ASGI app. `announce` is called with every new one-time token; the first one is
     `app.state.sessions.token`."""
-    sessions = Sessions(options, user_secret(), announce)
-    front_end, streams = FrontEnd(options), Streams(options)
-    api = [
+    sessions, streams = Sessions(options, user_secret(), announce), Streams(options)
+    front_end, activity = FrontEnd(options), Activity()
+
+    async def page(request: Request) -> Response:
+        found = find_page(request.path_params["path"])
+        if found is None or not wants_json(request):
+            return await run_in_thread(lambda: front_end.respond(request))
+        if not sessions.is_signed_in(request):
+            return failure_answer(sessions.refusal())
+        return await respond(request, lambda: page_call(*found, request), options)
+
+    routes = [
         *session_routes(options, sessions),
         *streams.routes(),
         *(_operation_route(operation, options) for operation in exposed().values()),
         Route("/api/{path:path}", _unknown_operation, methods=["GET", "POST"]),
+        *file_routes(options),
+        *guide_routes(options),
+        Route("/{path:path}", page, methods=["GET"]),
     ]
-    pages = Route("/{path:path}", front_end.respond, methods=["GET"])
-    routes = [Mount(options.prefix.rstrip("/"), routes=[*api, pages])]
     app = Starlette(
-        routes=routes,
-        middleware=[Middleware(Security, options=options, sessions=sessions)],
+        routes=[Mount(options.prefix.rstrip("/"), routes=routes)],
+        middleware=[Middleware(Security, options=options, sessions=sessions, activity=activity)],
         exception_handlers={HTTPException: _http_error},
     )
-    app.state.sessions, app.state.streams = sessions, streams
+    app.state.sessions, app.state.streams, app.state.activity = sessions, streams, activity
     return app
 
 
 def _operation_route(operation: Exposed, options: StudioOptions) -> Route:
-    async def respond(request: Request) -> Response:
-        is_query = request.method != "POST"
-        try:
-            arguments = (
-                query_arguments(operation, request.query_params.multi_items())
-                if is_query
-                else await json_body(request)
+    """Returns the route of an operation: GET if it only reads, POST for all."""
+
+    async def endpoint(request: Request) -> Response:
+        if request.method != "POST":
+            query = request.query_params.multi_items()
+            return await respond(
+                request, lambda: (operation, query_arguments(operation, query)), options
             )
+        try:
+            body = await json_body(request)
         except UnusableRequest as error:
             return failure_answer(error.failure)
-
-        def run() -> Response:
-            value = call(operation, arguments, options, is_query=is_query)
-            if isinstance(value, Failure):
-                conflict = is_conflict(operation, arguments, value, options.runs_dir)
-                return failure_answer(value, CONFLICT if conflict else None)
-            started = operation.operation.effect == TASK
-            return json_answer(value, 202 if started else 200)
-
-        return await run_in_thread(run)
+        return await respond(request, lambda: (operation, body), options)
 
     name = operation.name
     methods = ["GET", "POST"] if operation.operation.effect == READS else ["POST"]
-    return Route(f"/api/{name}", respond, methods=methods, name=name)
+    return Route(f"/api/{name}", endpoint, methods=methods, name=name)
+
+
+async def respond(
+    request: Request,
+    find_call: Callable[[], tuple[Exposed, dict[str, object]]],
+    options: StudioOptions,
+) -> Response:
+    """Returns the answer to a call of an operation, which runs in a thread. `find_call` returns the operation
+    and its arguments."""
+    is_query = request.method != "POST"
+    is_packed = packed.MEDIA_TYPE in request.headers.get("accept", "")
+
+    def run() -> Response:
+        try:
+            operation, arguments = find_call()
+        except UnusableRequest as error:
+            return failure_answer(error.failure)
+        value = call(operation, arguments, options, is_query=is_query)
+        if isinstance(value, Failure):
+            conflict = is_conflict(operation, arguments, value, options.runs_dir)
+            return failure_answer(value, CONFLICT if conflict else None)
+        if is_packed and operation.name in PACKED:
+            return Response(packed.pack(value), media_type=packed.MEDIA_TYPE)
+        started = operation.operation.effect == TASK
+        return compressed(json_answer(value, 202 if started else 200), request)
+
+    return await run_in_thread(run)
 
 
 async def _unknown_operation(request: Request) -> Response:
     path = request.path_params["path"]
-    return failure_answer(
-        Failure("not_found", f"there is no operation {path!r}", fix="see /openapi.json")
-    )
+    if path in exposed():
+        response = failure_answer(Failure("method", f"{path} needs POST", at=path))
+        response.headers["allow"] = "POST"
+        return response
+    problem = f"there is no operation {path!r}{did_you_mean(path, exposed())}"
+    return failure_answer(Failure("not_found", problem, fix="see openapi.json"))
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

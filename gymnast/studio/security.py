@@ -18,13 +18,11 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gymnast.errors import Failure
+from gymnast.studio.activity import Activity
 from gymnast.studio.answers import failure_answer
-from gymnast.studio.options import StudioOptions
+from gymnast.studio.options import LOOPBACK_NAMES, StudioOptions, is_wildcard
 from gymnast.studio.session import Sessions
 
-LOOPBACK_NAMES = ("localhost", "ip6-localhost")
-WILDCARDS = ("0.0.0.0", "::", "")
-"""Addresses to listen on that stand for all addresses of the machine."""
 PROTECTED = ("api", "files", "openapi.json")
 """First parts of the paths that need a session; `api/session` does not."""
 OPEN = "api/session"
@@ -47,13 +45,20 @@ HEADERS = {
 class Security:
     """ASGI middleware. It also turns unexpected exceptions into answers with status 500."""
 
-    def __init__(self, app: ASGIApp, options: StudioOptions, sessions: Sessions) -> None:
+    def __init__(
+        self, app: ASGIApp, options: StudioOptions, sessions: Sessions, activity: Activity
+    ) -> None:
         self._app, self._options, self._sessions = app, options, sessions
+        self._activity = activity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        with self._activity.request():
+            await self._respond(scope, receive, send)
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = False
 
         async def send_with_headers(message: Message) -> None:
@@ -84,7 +89,7 @@ class Security:
         if not is_allowed_host(host, self._options):
             fix = "open the address that `gymnast studio` printed, or restart it with --allow-host NAME"
             return Failure("host", f"{host!r} is not a name of this server", fix=fix)
-        path = request.url.path.removeprefix(self._options.prefix)
+        path = request.scope["path"].removeprefix(self._options.prefix)
         is_protected = path.split("/")[0] in PROTECTED
         if not self._is_same_origin(request.headers, host, is_page=not is_protected):
             return Failure("forbidden", "requests of pages from other origins are refused")
@@ -136,10 +141,6 @@ def is_allowed_host(host: str, options: StudioOptions) -> bool:
         return is_wildcard(options.host) and name == socket.gethostname().lower()
     # An attacker's page can make a name resolve to this machine, but an address is what it is.
     return address.is_loopback or is_wildcard(options.host)
-
-
-def is_wildcard(host: str) -> bool:
-    return host in WILDCARDS
 
 
 def _names(hosts: tuple[str, ...]) -> set[str]:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import errno
 import socket
+import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import uvicorn
 
 from gymnast.errors import UsageError
+from gymnast.jobs import status
+from gymnast.runs import store
+from gymnast.runs.run import ACTIVE
+from gymnast.studio.activity import Activity
 from gymnast.studio.app import create_app
-from gymnast.studio.options import StudioOptions
-from gymnast.studio.security import is_wildcard
+from gymnast.studio.options import StudioOptions, is_loopback
+from gymnast.studio.registry import register
 from gymnast.studio.streams import Streams
+from gymnast.studio.threads import run_in_thread
 
 GRACE_SECONDS = 2
 """How long answers that are being sent may take after Ctrl-C."""
@@ -23,17 +30,25 @@ PORTS_TO_TRY = 50
 
 def serve(
     options: StudioOptions,
-    announce: Callable[[str], object] = print,
+    report: Callable[[str], object] = print,
     *,
     page: str = "",
     any_port: bool = False,
+    open_browser: bool = False,
 ) -> None:
-    """Serves the studio until Ctrl-C. `announce` is called with the link to open, and with a new one each
-    time a browser has used it; `page`: the path of the page to which the first link leads; `any_port`: take
-    the next free port if the port is in use. Raises UsageError if it cannot listen there."""
+    """Serves the studio until Ctrl-C. `report` is called with lines for the user: the link to open, and a new
+    one each time a browser has used it; `page`: the path of the page to which the first link leads;
+    `any_port`: take the next free port if the port is in use. Raises UsageError if it cannot listen there."""
     listener = listen(options, any_port=any_port)
-    options = replace(options, port=listener.getsockname()[1])
-    app = create_app(options, lambda token: announce(link(options, token)))
+    port = listener.getsockname()[1]
+    if port != options.port:
+        report(f"port {options.port} is in use, so the studio uses port {port}")
+    options = replace(options, port=port)
+
+    def announce(token: str) -> None:
+        report(f"to sign in another browser: {link(options, token)}")
+
+    app = create_app(options, announce)
     config = uvicorn.Config(
         app,
         log_level="critical",  # the app reports its own errors
@@ -43,23 +58,34 @@ def serve(
         timeout_graceful_shutdown=GRACE_SECONDS,
         proxy_headers=False,
     )
-    server = _Server(config, app.state.streams)
-    announce(link(options, app.state.sessions.token, page))
+    server = _Server(config, options, app.state.streams, app.state.activity)
+    first = link(options, app.state.sessions.token, page)
+    for line in _greeting(options, first):
+        report(line)
+    if open_browser:
+        webbrowser.open(first)
     # uvicorn repeats the signal after it has closed everything.
-    with suppress(KeyboardInterrupt), listener:
+    with suppress(KeyboardInterrupt), listener, register(options, app.state.sessions.server):
         server.run(sockets=[listener])
 
 
 def link(options: StudioOptions, token: str, page: str = "") -> str:
     """Returns the address of a page, with a one-time token in its fragment, which browsers do not send."""
-    return f"{address(options)}{page}#token={token}"
+    return f"{options.address}{page}#token={token}"
 
 
-def address(options: StudioOptions) -> str:
-    """Returns the address of the first page, by which a browser on this machine can reach it."""
-    host = "127.0.0.1" if is_wildcard(options.host) else options.host
-    host = f"[{host}]" if ":" in host else host
-    return f"http://{host}:{options.port}{options.prefix}"
+def _greeting(options: StudioOptions, first: str) -> list[str]:
+    """Returns the lines that are shown at the start. `first`: the first link."""
+    rights = " (read-only)" if options.read_only else ""
+    lines = [f"studio of {options.runs_dir}{rights}; Ctrl-C ends it", f"  {first}"]
+    if not is_loopback(options.host):
+        warning = (
+            f"warning: what browsers exchange with {options.host} is not encrypted. Use it in a"
+        )
+        lines.append(
+            f"{warning} network that you trust, or use ssh -L {options.port}:localhost:{options.port}"
+        )
+    return lines
 
 
 def listen(options: StudioOptions, *, any_port: bool) -> socket.socket:
@@ -80,15 +106,36 @@ def listen(options: StudioOptions, *, any_port: bool) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """Ends the open streams before it waits for connections to close."""
+    """Ends the open streams before it waits for connections to close, and itself if it is idle for long."""
 
-    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        options: StudioOptions,
+        streams: Streams,
+        activity: Activity,
+    ) -> None:
         super().__init__(config)
-        self._streams = streams
+        self._options, self._streams, self._activity = options, streams, activity
+
+    async def on_tick(self, counter: int) -> bool:
+        ends = await super().on_tick(counter)
+        idle = self._options.idle_minutes
+        if idle is not None and self._activity.idle_seconds > idle * 60:
+            self._activity.touch()  # the next look is after as long again
+            active = await run_in_thread(lambda: has_active_runs(self._options.runs_dir))
+            return ends or not active
+        return ends
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._streams.close()
         await super().shutdown(sockets)
+
+
+def has_active_runs(runs_dir: Path) -> bool:
+    """Returns whether a run in this directory trains, or waits to."""
+    runs = store.list_runs(runs_dir)
+    return any(run.status in ACTIVE for run in runs) or bool(status.live_jobs(runs_dir))
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -21,6 +21,8 @@ from gymnast.studio.requests import UnusableRequest, json_body
 
 MAX_AGE_SECONDS = 90 * 24 * 3600
 """How long a browser stays signed in."""
+SIGNATURE_DIGITS = 40
+"""Hexadecimal digits of a signature: 160 bits."""
 
 
 @dataclass(frozen=True)
@@ -40,42 +42,47 @@ class SessionInfo:
 
 
 class Sessions:
-    """One-time tokens, and the signed values that browsers keep as a cookie.
+    """One-time tokens of links, and the signed values that browsers keep as a cookie.
 
-    A value is valid for the runs directory and the rights of the server that issued it, also after the server
-    was restarted: it is signed with a secret that only the user can read."""
+    Both are signed with a secret that only the user can read. A value is valid for the runs directory and the
+    rights of the server that issued it, also after the server was restarted. A token is valid once, for one
+    process of the server."""
 
     def __init__(
         self, options: StudioOptions, secret: bytes, announce: Callable[[str], object]
     ) -> None:
-        self._key = hmac.new(secret, _scope(options).encode(), sha256).digest()
+        self._key = scope_key(options, secret)
         self._announce = announce
         self._prefix = options.prefix
-        self.token = secrets.token_urlsafe(32)
+        self._used: set[str] = set()
+        self.server = secrets.token_hex(8)
+        """Identifies this process of the server."""
+        self.token = link_token(self._key, self.server)
         """The token of the current link."""
-        self.cookie = f"gymnast-{self._sign('cookie name')[:12]}"
+        self.cookie = f"gymnast-{_sign(self._key, 'cookie name')[:12]}"
         """Name of the cookie. Browsers share cookies between ports, so that each scope has its own name."""
 
     def issue(self) -> str:
         """Returns a new signed value."""
-        content = f"{int(time.time())}-{secrets.token_urlsafe(16)}"
-        return f"{content}.{self._sign(f'session {content}')}"
+        return _signed(self._key, "session")
 
     def exchange(self, token: str) -> str | None:
-        """Returns a signed value for the current one-time token, which becomes invalid, and announces the
-        next token; None if it is another token."""
-        if not _equal(token, self.token):
+        """Returns a signed value for a one-time token, which becomes invalid; None if it is not valid. If it
+        was the token of the current link, the next one is announced."""
+        if not self._is_unused(token):
             return None
-        self.token = secrets.token_urlsafe(32)
-        self._announce(self.token)
+        self._used.add(token)
+        if token == self.token:
+            self.token = link_token(self._key, self.server)
+            self._announce(self.token)
         return self.issue()
 
     def is_signed_in(self, request: Request) -> bool:
-        """Returns whether a request has a valid cookie, or a valid value or the current token as Bearer."""
+        """Returns whether a request has a valid cookie, or a valid value or an unused token as Bearer."""
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return self._is_valid(bearer) or _equal(bearer, self.token)
-        return self._is_valid(request.cookies.get(self.cookie, ""))
+            return self._is_session(bearer) or self._is_unused(bearer)
+        return self._is_session(request.cookies.get(self.cookie, ""))
 
     def refusal(self) -> Failure:
         return Failure(
@@ -85,6 +92,7 @@ class Sessions:
         )
 
     def sign_in(self, response: Response, value: str) -> None:
+        """Stores a signed value in the browser."""
         response.set_cookie(
             self.cookie,
             value,
@@ -94,14 +102,11 @@ class Sessions:
             samesite="strict",
         )
 
-    def _is_valid(self, value: str) -> bool:
-        content, _, signature = value.partition(".")
-        if not _equal(signature, self._sign(f"session {content}")):
-            return False
-        return time.time() - int(content.partition("-")[0]) < MAX_AGE_SECONDS
+    def _is_session(self, value: str) -> bool:
+        return _is_valid(self._key, "session", value)
 
-    def _sign(self, text: str) -> str:
-        return hmac.new(self._key, text.encode(errors="replace"), sha256).hexdigest()
+    def _is_unused(self, token: str) -> bool:
+        return _is_valid(self._key, f"link {self.server}", token) and token not in self._used
 
 
 def session_routes(options: StudioOptions, sessions: Sessions) -> list[Route]:
@@ -143,10 +148,32 @@ def session_routes(options: StudioOptions, sessions: Sessions) -> list[Route]:
     ]
 
 
-def _scope(options: StudioOptions) -> str:
+def scope_key(options: StudioOptions, secret: bytes) -> bytes:
+    """Returns the key for a runs directory and the rights of its server. A link to a read-only studio gives
+    no right to change something in another one."""
     rights = "read" if options.read_only else "code" if options.allow_code else "change"
-    return f"{options.runs_dir.resolve()}\n{rights}"
+    scope = f"{options.runs_dir.resolve()}\n{rights}"
+    return hmac.new(secret, scope.encode(errors="surrogateescape"), sha256).digest()
 
 
-def _equal(a: str, b: str) -> bool:
-    return hmac.compare_digest(a.encode(errors="replace"), b.encode(errors="replace"))
+def link_token(key: bytes, server: str) -> str:
+    """Returns a new one-time token for a process of the server."""
+    return _signed(key, f"link {server}")
+
+
+def _signed(key: bytes, purpose: str) -> str:
+    content = f"{int(time.time())}-{secrets.token_urlsafe(16)}"
+    return f"{content}.{_sign(key, f'{purpose} {content}')}"
+
+
+def _is_valid(key: bytes, purpose: str, value: str) -> bool:
+    """Returns whether a value was signed for this purpose, not too long ago."""
+    content, _, signature = value.partition(".")
+    expected = _sign(key, f"{purpose} {content}")
+    if not hmac.compare_digest(signature.encode(errors="replace"), expected.encode()):
+        return False
+    return time.time() - int(content.partition("-")[0]) < MAX_AGE_SECONDS
+
+
+def _sign(key: bytes, text: str) -> str:
+    return hmac.new(key, text.encode(errors="replace"), sha256).hexdigest()[:SIGNATURE_DIGITS]

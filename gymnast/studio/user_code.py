@@ -23,6 +23,8 @@ from gymnast.studio.references import references, texts
 
 CREATES_ENVIRONMENTS = ("start", "resume", "dry_run", "config_show", "config_diff", "settings_form")
 """Operations that create an environment or a network although they are no tasks."""
+SHOWS_RUNS = ("config_show", "config_diff", "settings_form")
+"""Operations that create an environment for a preset, but not for a run, of which they load the config."""
 LOADS_CONFIGS = ("compare", "doctor", "export", "report", "set_live")
 """Operations that validate the stored config of a run, which imports the class of a custom algorithm."""
 _PREFIX = re.compile(r"(^|[:/=\s\"'\[{,])py:")
@@ -87,7 +89,7 @@ def _named_code(
             yield from (
                 (f"argument {named.argument}", code) for code in _code_of_target(named.text)
             )
-        yield from _code_of_runs(named.text, runs_dir, creates)
+        yield from _code_of_runs(named.text, runs_dir, creates and operation not in SHOWS_RUNS)
 
 
 def _assignments(value: object) -> object:

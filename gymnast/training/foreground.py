@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TextIO
@@ -20,7 +20,7 @@ from gymnast.metrics.specs import Metric, run_metrics, split_key
 from gymnast.processes.env_output import separate_env_output
 from gymnast.processes.parent import exit_with_parent
 from gymnast.runs import store
-from gymnast.runs.run import Run
+from gymnast.runs.run import Run, create_run_dir
 from gymnast.runs.summary import RunScore
 from gymnast.training.collectors import open_collector
 from gymnast.training.lifecycle.debug import detect_anomalies
@@ -35,6 +35,8 @@ Show = Literal["everything", "ending", "nothing"]
 """Output of a training: the live table and the result, the result only, or nothing."""
 Agreed = Callable[[], bool]
 """Asks the user whether to start."""
+Announce = Callable[[str], str]
+"""Returns a line about the run with this id."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,14 @@ def train_here(
     show: Show = "everything",
     pinned: Sequence[str] = (),
     agreed: Agreed | None = None,
+    announce: Announce | None = None,
     claimed: Path | None = None,
 ) -> TrainResult | None:
     """Trains one run and returns how it ended; None if it was not agreed to.
 
-    `pinned`: metrics that are always shown; `agreed`: asked after the pre-flight text was shown; `claimed`:
-    the run directory, if it was claimed before."""
+    `pinned`: metrics that are always shown; `agreed`: asked after the pre-flight text was shown; `announce`:
+    returns a line about the run that is shown before training starts; `claimed`: the run directory, if it
+    was claimed before."""
     with _debugging(request.debug), _output(debug=request.debug) as out:
         exit_with_parent()  # a seed of a group must not outlive the command that started it
         if request.requeue and (result := _continue_by_name(request, runs_dir, show, pinned, out)):
@@ -91,22 +95,32 @@ def train_here(
         store.ensure_name_free(request.name, runs_dir)
         parent = find_checkpoint(request.source, runs_dir) if request.source else None
         prepared = prepare_checked(request, pinned)
+        text_file = sys.stderr if show == "nothing" else out  # stdout has only the JSON
         if show == "everything" or agreed is not None:
-            text_file = sys.stderr if show == "nothing" else out  # stdout has only the JSON
             print(f"{preflight_text(prepared.preflight())}\n", file=text_file, flush=True)
         if agreed is not None and not _agreed(agreed, prepared):
             return None
-        run, summary = start_run(
-            prepared.resolved,
-            prepared.collector,
-            runs_dir,
-            label=Label(request.name, request.group, request.tags, claimed),
-            source=parent,
-            console=_console(prepared.resolved.preset, show, pinned, out, live=not request.debug),
-            keyboard=show == "everything" and not request.debug and out.isatty(),
-            debug=request.debug,
-            rerun_resumes=request.requeue,
-        )
+        if announce is not None:
+            claimed = claimed or create_run_dir(runs_dir)
+            print(f"{announce(claimed.name)}\n", file=text_file, flush=True)
+        try:
+            run, summary = start_run(
+                prepared.resolved,
+                prepared.collector,
+                runs_dir,
+                label=Label(request.name, request.group, request.tags, claimed),
+                source=parent,
+                console=_console(
+                    prepared.resolved.preset, show, pinned, out, live=not request.debug
+                ),
+                keyboard=show == "everything" and not request.debug and out.isatty(),
+                debug=request.debug,
+                rerun_resumes=request.requeue,
+            )
+        finally:
+            if announce is not None and claimed is not None:
+                with suppress(OSError):
+                    claimed.rmdir()  # empty if it did not become a run
         return _result(run, interrupted=summary.get("interrupted", False))
 
 

@@ -14,7 +14,14 @@ import pytest
 from gymnast.cli import COMMANDS, cli
 
 FOLDER = Path(__file__).parents[2] / "gymnast" / "cli"
-ALLOWED = ("gymnast.api", "gymnast.cli", "gymnast.errors", "gymnast.text", "gymnast.records")
+ALLOWED = (
+    "gymnast.api",
+    "gymnast.cli",
+    "gymnast.errors",
+    "gymnast.text",
+    "gymnast.records",
+    "gymnast.studio",  # a server over the API
+)
 """Packages that a module of the command line may import when it runs."""
 FORMATTERS = ("gymnast.insight.page", "gymnast.metrics.explain")
 """Pages that are printed by the command line and written into reports: text from the records of the API."""

@@ -59,7 +59,7 @@ EXPECTED = (
     "lower bound reached the threshold after 1,024 env steps, 0.4 s",
     "Updates are too large. Try algo.lr=0.0003 -> 0 (now 0.001 -> 0).",
     "256 to 1,024",
-    "docs/reading-charts.md#kl",
+    "gymnast/guide/reading-charts.md#kl",
     "algo.batch_size",
     "CartPole-v1.yaml:",
     "Comparison with the parent run",

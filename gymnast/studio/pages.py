@@ -1,0 +1,83 @@
+"""The pages of the app as JSON: each is the result of an operation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from gymnast.api import OPERATIONS
+from gymnast.studio.operations import Exposed, exposed
+from gymnast.studio.requests import query_arguments
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the app."""
+
+    path: str
+    """Path below the prefix; {run} stands for a run."""
+    operation: str
+    """The operation whose result the page shows."""
+    argument: str = ""
+    """Argument of the operation that gets the run of the path."""
+
+
+RUN_TABS = {
+    "charts": "charts",
+    "episodes": "episodes",
+    "diagnosis": "doctor",
+    "config": "config_show",
+    "events": "events",
+    "checkpoints": "show",
+    "films": "show",
+}
+"""Tab of a run's page -> operation."""
+PAGES = (
+    Page("", "runs"),
+    Page("new", "settings_form" if "settings_form" in OPERATIONS else "presets"),
+    Page("compare", "compare"),
+    Page("run/{run}", "show", "ref"),
+    *(
+        Page(f"run/{{run}}/{tab}", operation, "name" if operation == "config_show" else "ref")
+        for tab, operation in RUN_TABS.items()
+    ),
+    Page("selfplay/{run}", "self_play" if "self_play" in OPERATIONS else "league", "ref"),
+)
+FORMAT = "format"
+"""Parameter with which a page is asked for as JSON; the header `Accept` does the same."""
+
+
+def wants_json(request: Request) -> bool:
+    """Returns whether a request asks for the data of a page and not for the page."""
+    if request.query_params.get(FORMAT) == "json":
+        return True
+    accepted = request.headers.get("accept", "")
+    return "application/json" in accepted and "text/html" not in accepted
+
+
+def find_page(path: str) -> tuple[Page, str] | None:
+    """Returns the page at a path and the run that the path names; None if there is no such page."""
+    parts = path.strip("/").split("/")
+    for page in PAGES:
+        wanted = page.path.split("/")
+        if len(parts) == len(wanted) and all(
+            part == name or (name == "{run}" and part)
+            for part, name in zip(parts, wanted, strict=True)
+        ):
+            run = parts[1] if "{run}" in wanted else ""
+            return page, run
+    return None
+
+
+def page_call(page: Page, run: str, request: Request) -> tuple[Exposed, dict[str, object]]:
+    """Returns the operation of a page and its arguments: the run, and the parameters that the operation
+    has. Others belong to the view. Raises UnusableRequest."""
+    operation = exposed()[page.operation]
+    given = [(key, text) for key, text in request.query_params.multi_items()]
+    if page.operation == "compare":  # the page has `runs=a,b`
+        runs = [ref for key, text in given if key == "runs" for ref in text.split(",") if ref]
+        given += [("refs", ref) for ref in runs]
+    known = [(key, text) for key, text in given if key in operation.arguments]
+    arguments = query_arguments(operation, known)
+    return operation, arguments | ({page.argument: run} if page.argument else {})
