@@ -5,8 +5,8 @@ python -m benchmarks.curves --out benchmarks/results/curves.json       # about 5
 Curves: 200 runs with 10 metrics and 100,000 rows each, written through the metric store. To save time, only
 10 of them are written and the others are copies, each its own file. `first` has an empty cache; a zoom
 follows the first chart, as in a browser. The size is that of the packed answer: float64 arrays, equal ones
-once, and a JSON header. Long run: 1,000,000 rows of 100 metrics. Writing: two stores with realistic rows of 107 keys,
-one of them without summaries and index, take turns in one process.
+once, and a JSON header. Long run: 1,000,000 rows of 100 metrics. Writing: two stores with realistic rows of
+107 keys, one of them without summaries and index, take turns in one process.
 """
 
 from __future__ import annotations
