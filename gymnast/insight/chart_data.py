@@ -26,7 +26,7 @@ from gymnast.insight.charts import CHARTS, PAGE, Chart, chart_family
 from gymnast.metrics.alert import Alert
 from gymnast.metrics.metric import Limits
 from gymnast.metrics.specs import METRICS, sort_keys, split_key
-from gymnast.runs.curve import ClockAxis, Row, curve_of
+from gymnast.runs.curve import ClockAxis, Row, curve_of, read_rows
 from gymnast.runs.details import alert_from_info
 from gymnast.runs.events import CHANGED
 from gymnast.runs.info import EventInfo, RunInfo
@@ -46,12 +46,13 @@ def charts_of_run(run: Run, x: str = "vec_steps") -> list[ChartData]:
     series are read in buckets. Raises UsageError if `x` is not a clock."""
     _check_clock(x)
     with run.metrics() as store:
-        rows = list(store.rows(last=MAX_ROWS + 1))
-    source = RowSource(rows, x)
-    if len(rows) > MAX_ROWS:
+        is_long = store.count(MAX_ROWS + 1) > MAX_ROWS
+    if is_long:
         from gymnast.insight.bucket_source import BucketSource  # imports NumPy
 
         source = BucketSource(run, x, chart_keys)
+    else:
+        source = RowSource(read_rows(run), x)
     actions = run.config_section("facts").get("actions")
     names = [str(name) for name in actions] if isinstance(actions, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     return charts(source, run.info, run.events(), x, names)

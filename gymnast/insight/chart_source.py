@@ -16,7 +16,7 @@ POINTS = 300
 
 
 class ChartSource(ABC):
-    """What charts need to know of a run's rows, over one clock. Series have no label yet."""
+    """Gives charts the rows of a run over one clock. Its series have no label yet."""
 
     x: str
     """The clock on the x axis."""
