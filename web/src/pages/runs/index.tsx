@@ -126,7 +126,6 @@ export default function RunsPage() {
             />
           )}
         </Toolbar>
-        <Queue jobs={waiting} />
         {!shown ? (
           <Loading what="the runs" rows={24} />
         ) : runs?.length === 0 ? (
@@ -145,6 +144,7 @@ export default function RunsPage() {
             isCompact={isNarrow}
           />
         )}
+        <Queue jobs={waiting} />
       </div>
     </div>
   );
