@@ -6,9 +6,9 @@ import { readOnlyReason } from "../../app/session";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
 import { trainCommand, withChange, type Draft } from "./draft";
+import { focusSetting } from "./focusSetting";
 import { PlanDialog } from "./PlanDialog";
 import type { RequestProblem } from "./problems";
-import { fieldId } from "./SettingField";
 import type { Launch } from "./useLaunch";
 
 interface Props {
@@ -137,12 +137,4 @@ function Problems({ problems, draft, onChange }: ProblemsProps) {
       </ul>
     </section>
   );
-}
-
-/** Focuses the input of a setting; its section is opened first. */
-function focusSetting(key: string): void {
-  const field = document.getElementById(fieldId(key));
-  field?.closest("details")?.setAttribute("open", "");
-  field?.focus();
-  field?.scrollIntoView({ block: "center" });
 }

@@ -3,6 +3,7 @@
 import { Component } from "preact";
 import type { ConfigProblem, FormField } from "../../api/types";
 import { DocText } from "./DocText";
+import { fieldId } from "./focusSetting";
 import { differsFromDefault } from "./formFilter";
 import { valueText } from "./valueText";
 
@@ -13,11 +14,6 @@ interface Props {
   problems: readonly ConfigProblem[];
   /** null restores the value. */
   onChange: (key: string, text: string | null) => void;
-}
-
-/** Id of the element of a setting, so that problems can link to it. */
-export function fieldId(key: string): string {
-  return `setting-${key}`;
 }
 
 /** Drawn again only if its own values changed: the form of every keystroke has new objects for all of them. */
