@@ -45,7 +45,7 @@ slow: $(TOOLS) $(BROWSER)
 	$(BIN)/pytest -q -n 2 -m slow
 
 web: ## build the studio's pages into the package; needs Node 20.19 or newer
-	cd web && npm ci --no-audit --no-fund && npm run build
+	cd web && npm install --no-save && npm run build
 
 web-check: ## types and unit tests of the pages, and whether the built files are current
 	web/check

@@ -1,1 +1,1 @@
-"""Speed of the studio in a browser, beside TensorBoard and trackio on the same data."""
+"""Speed of the studio in a browser, and of TensorBoard and trackio on the same data."""

@@ -44,7 +44,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def server(words: Sequence[str], url: str, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def server(
+    words: Sequence[str], url: str, environment: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
     """Runs a server until the block ends; the block begins when it answers."""
     process = subprocess.Popen(
         words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from gymnast.api.insight import seed_curves as seed_curves
     from gymnast.api.league import cross_play as cross_play
     from gymnast.api.league import league as league
+    from gymnast.api.league import self_play as self_play
     from gymnast.api.logs import logs as logs
     from gymnast.api.metrics import metrics as metrics
     from gymnast.api.preparation import spaces as spaces
@@ -115,6 +116,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("tune_envs", TASK, "tasks"),
         Operation("frames", TASK, "frames"),
         Operation("league", READS, "league"),
+        Operation("self_play", READS, "league"),
         Operation("cross_play", TASK, "league"),
         Operation("spaces", TASK, "preparation"),
         Operation("dry_run", READS, "training"),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import UsageError
+from gymnast.metrics.specs import split_key
 from gymnast.runs import layout, store
+from gymnast.runs.curve import Row, curve_of, read_evaluation_rows
 from gymnast.runs.run import Run
 from gymnast.runs.store import RunsDir
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
     from gymnast.metrics.buckets import Series, StoredSeries
 
+EVALUATION = "eval"
+"""The scope of the metrics of evaluations."""
 MIN_POINTS = 2
 MAX_POINTS = 38_000
 """Maximum number of points of a metric, summed over the runs: its curves then take less than 1 MB."""
@@ -86,8 +91,9 @@ def curves(
 
     `names`: all metrics if empty; a `*` at the end matches any suffix. `low`, `high`: only this part of the
     clock; buckets at its ends may contain some rows from outside. A series with few points there is exact.
-    With many runs, each has fewer points, such that those of a metric take less than 1 MB. Raises UsageError
-    for a name that no row of the runs has."""
+    With many runs, each has fewer points, such that those of a metric take less than 1 MB. An evaluation is
+    at the position of the policy version that it scored, as in `charts` and `compare`. Raises UsageError for
+    a name that no row of the runs has."""
     if x not in CLOCKS:
         raise UsageError(f"{x!r} is not a clock", fix=f"use {', '.join(CLOCKS)}")
     if points < MIN_POINTS:
@@ -102,10 +108,19 @@ def curves(
     span = _range(list(found.values()), ends)
     edges = None if span is None or len(runs) == 1 else _edges(span, points)
     keys = dict.fromkeys(key for stored in found.values() for key in stored.names)
+    evaluations = _Evaluations(runs, x, ends)
     return MetricCurves(
         x=x,
         range=span,
-        series=[line for key in keys for line in _of_metric(key, found, points, edges)],
+        series=[
+            line
+            for key in keys
+            for line in (
+                evaluations.series(key)
+                if split_key(key)[0][:1] == (EVALUATION,)
+                else _of_metric(key, found, points, edges)
+            )
+        ],
         runs=[
             CurveSource(run, stored.cursor, stored.attempt, stored.rows)
             for run, stored in found.items()
@@ -148,6 +163,32 @@ def _of_metric(
     # One list for all of them, which a server can send once.
     shared: list[float] = ((edges[:-1] + edges[1:]) / 2).tolist()
     return [_record(run, key, one, shared) for run, one in series.items()]
+
+
+class _Evaluations:
+    """The evaluations of runs. There are few, so that all of them are returned."""
+
+    def __init__(self, runs: Sequence[Run], x: str, ends: tuple[float, float]) -> None:
+        self._runs = {run.id: run for run in runs}
+        self._x, self._ends = x, ends
+        self._rows: dict[str, list[Row]] = {}
+
+    def series(self, key: str) -> list[MetricSeries]:
+        """Returns one metric of the runs that recorded it, in the range `ends`, and one evaluation more on
+        each side, so that a line reaches the edges of a chart."""
+        found: list[MetricSeries] = []
+        for run_id, run in self._runs.items():
+            if run_id not in self._rows:
+                self._rows[run_id] = read_evaluation_rows(run)
+            xs, ys = curve_of(self._rows[run_id], self._x, key)
+            first = max(bisect_left(xs, self._ends[0]) - 1, 0)
+            end = bisect_right(xs, self._ends[1]) + 1
+            shown = ys[first:end]
+            if shown:
+                found.append(
+                    MetricSeries(run_id, key, xs[first:end], shown, shown, shown, len(shown))
+                )
+        return found
 
 
 def _record(run: str, key: str, series: Series, x: list[float]) -> MetricSeries:

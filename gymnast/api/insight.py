@@ -116,12 +116,9 @@ def export(
 
 
 def _charts(run: Run, x: str) -> list[ChartData]:
-    from gymnast.insight.chart_data import charts as charts_of_rows
-    from gymnast.runs.curve import read_rows
+    from gymnast.insight.chart_data import charts_of_run
 
-    actions = run.config_section("facts").get("actions")
-    names = [str(name) for name in actions] if isinstance(actions, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return charts_of_rows(read_rows(run), run.info, run.events(), x, names)
+    return charts_of_run(run, x)
 
 
 def _parent(run: Run, x: str, directory: Path) -> Comparison | str | None:

@@ -118,6 +118,7 @@ def max_jobs(option: int | None) -> int:
 @contextmanager
 def _queue_lock(folder: Path) -> Iterator[None]:
     """A context in which no other process changes the queue."""
+    folder.mkdir(parents=True, exist_ok=True)  # missing before the first job
     with lock.exclusive(folder / "queue-lock"):
         yield
 

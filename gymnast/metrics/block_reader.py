@@ -56,7 +56,7 @@ class BlockReader:
         self, names: Sequence[str], summaries: Sequence[Summary], having: str | None = None
     ) -> Blocks:
         """Returns the rows that consecutive summaries cover, then the loose rows, each as a block of its own;
-        with `having`, only those that have this key."""
+        with `having`, only the rows with this key."""
         schemas = self.index.schemas
         chosen = [key for key, of in schemas.items() if having is None or having in of]
         pages: list[list[StoredRow]] = []

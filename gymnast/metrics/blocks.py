@@ -78,10 +78,9 @@ def single_rows(
         at = np.flatnonzero(schema_of_row == schema)
         packed = b"".join([rows[i][2] for i in at.tolist()])
         decoded = np.frombuffer(packed, "<f8").reshape(len(at), len(schemas[schema]))
-        places = [wanted[schemas[schema][column]] for column in columns]
-        for place, column in zip(places, columns, strict=True):
-            values[place, at] = decoded[:, column]
-            recorded[place, at] = 1
+        places = np.array([wanted[schemas[schema][column]] for column in columns])[:, None]
+        values[places, at] = decoded[:, columns].T
+        recorded[places, at] = 1
     valid = (values == values).astype(np.int64)
     return Blocks(tuple(names), values, values, values, valid, recorded)
 

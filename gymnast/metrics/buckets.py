@@ -17,8 +17,8 @@ from gymnast.metrics.block_reader import BlockReader, read_store
 from gymnast.metrics.blocks import Blocks, equal_parts
 from gymnast.metrics.summaries import SUMMARY_ROWS
 
-MAX_ROWS = 60_000
-"""Number of rows that may be read one by one to fill a chart; that takes about 0.1 s."""
+MAX_ROWS = 20_000
+"""Number of rows that may be read one by one to fill a chart; that takes about 30 ms."""
 MAX_BLOCKS = 4_096
 """Number of blocks that are read for a series, if that is enough for its number of points."""
 

@@ -13,7 +13,7 @@ from threading import Lock
 from gymnast.metrics.store_index import StoreIndex
 
 MAX_BYTES = 256 * 1024 * 1024
-"""Size of the columns in the cache; those that were not used for the longest time are dropped first."""
+"""Size of the columns in the cache; the least recently used ones are dropped first."""
 MAX_INDEXES = 2048
 SETTLED_SECONDS = 0.1
 """A file that was written more recently might be written again without a visible change of its time stamp."""

@@ -14,7 +14,7 @@ ENV_STEPS = "clock/env_steps"
 
 def evaluation_rows(store: MetricStore, scored: str, start: str) -> list[dict[str, float]]:
     """Returns, in order, the rows with the key `scored`, the env steps of the policy that was evaluated, and
-    the rows that tell where these are on other clocks: the last row before these env steps and the first one
+    the rows that give their positions on other clocks: the last row before these env steps and the first one
     after them. Also the first row with the key `start`, and the last row of all."""
     with store.snapshot() as db:
         return [] if db is None else _EvaluationRows(db).read(scored, start)

@@ -159,6 +159,14 @@ class MetricStore:
             schemas = self._database.execute(query).fetchall()
         return list(dict.fromkeys(name for (text,) in schemas for name in json.loads(text)))
 
+    def count(self, limit: int) -> int:
+        """Returns the number of rows, superseded ones excepted, or `limit` if there are more."""
+        with self.snapshot() as db:
+            if db is None:
+                return 0
+            query = "SELECT count(*) FROM (SELECT 1 FROM rows WHERE superseded = 0 LIMIT ?)"
+            return db.execute(query, (limit,)).fetchone()[0]
+
     def rows(self, last: int | None = None) -> Iterator[dict[str, float]]:
         """Yields the rows as they were written, each with its own keys, without superseded ones; with `last`,
         only the latest ones. Does not need NumPy."""

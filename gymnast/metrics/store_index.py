@@ -1,4 +1,4 @@
-"""What a metric store contains: its schemas, its summaries and the rows that are in none of them."""
+"""The index of a metric store lists its schemas, its summaries and the rows that are in none of them."""
 
 from __future__ import annotations
 

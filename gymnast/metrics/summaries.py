@@ -147,16 +147,16 @@ def _read_whole(db: sqlite3.Connection, summaries: Sequence[Summary]) -> Blocks:
     from gymnast.metrics.blocks import Blocks
 
     kind = column_type(summaries[0].level)
-    columns: dict[str, list[np.ndarray]] = {}
-    missing = np.zeros(1, kind)
+    nothing = np.zeros((), kind)
     for part in ("low", "high", "mean"):
-        missing[part] = np.nan
+        nothing[part] = np.nan
+    columns: dict[str, list[bytes]] = {}
     for place, summary in enumerate(summaries):
         query = "SELECT name, data FROM summary_columns WHERE summary = ?"
         for name, data in db.execute(query, (summary.id,)):
-            of_name = columns.setdefault(name, [missing] * len(summaries))
-            of_name[place] = np.frombuffer(data, kind)
-    whole = np.array([np.concatenate(of_name) for of_name in columns.values()])
+            of_name = columns.setdefault(name, [nothing.tobytes()] * len(summaries))
+            of_name[place] = data
+    whole = np.frombuffer(b"".join(data for of_name in columns.values() for data in of_name), kind)
     parts = (whole[part].reshape(len(columns), -1) for part in kind.names or ())
     low, high, mean, valid, recorded = parts
     return Blocks(

@@ -20,6 +20,7 @@ from gymnast.studio.compression import compressed
 from gymnast.studio.files import file_routes
 from gymnast.studio.front_end import FrontEnd
 from gymnast.studio.guide import guide_routes
+from gymnast.studio.openapi import PACKED, openapi_route
 from gymnast.studio.operations import Exposed, call, exposed, is_conflict
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.pages import find_page, page_call, wants_json
@@ -30,9 +31,6 @@ from gymnast.studio.session import Sessions, session_routes
 from gymnast.studio.streams import Streams
 from gymnast.studio.threads import run_in_thread
 from gymnast.text.suggestions import did_you_mean
-
-PACKED = ("curves", "seed_curves")
-"""Operations whose results are also available in binary."""
 
 
 def _ignore(token: str) -> None: ...
@@ -57,6 +55,7 @@ def create_app(options: StudioOptions, announce: Callable[[str], object] = _igno
         *streams.routes(),
         *(_operation_route(operation, options) for operation in exposed().values()),
         Route("/api/{path:path}", _unknown_operation, methods=["GET", "POST"]),
+        openapi_route(options),
         *file_routes(options),
         *guide_routes(options),
         Route("/{path:path}", page, methods=["GET"]),

@@ -58,7 +58,7 @@ def serve(
         timeout_graceful_shutdown=GRACE_SECONDS,
         proxy_headers=False,
     )
-    server = _Server(config, options, app.state.streams, app.state.activity)
+    server = StudioServer(config, options, app.state.streams, app.state.activity)
     first = link(options, app.state.sessions.token, page)
     for line in _greeting(options, first):
         report(line)
@@ -105,7 +105,7 @@ def listen(options: StudioOptions, *, any_port: bool) -> socket.socket:
     raise UsageError(problem, fix=f"choose another one: --port {_free_port(options)}")
 
 
-class _Server(uvicorn.Server):
+class StudioServer(uvicorn.Server):
     """Ends the open streams before it waits for connections to close, and itself if it is idle for long."""
 
     def __init__(

@@ -80,6 +80,30 @@ def test_reduced_curves_of_several_runs_share_one_axis_and_their_ends_are_gaps(r
     assert [len(series.x) for series in apart] == [3, 1000], "nothing is reduced: own x values"
 
 
+def test_evaluations_are_at_the_policy_version_that_they_scored(runs_dir: Path):
+    run = make_run(runs_dir, [0.0] * 10)
+    with MetricStore(run.path / "metrics.db", "w") as store:
+        for i in (11, 12, 13):
+            clocks = {"clock/rollouts": float(i), VEC_STEPS: 16.0 * i, ENV_STEPS: 128.0 * i}
+            # The result arrives four rollouts after the version that was evaluated.
+            scored = {"eval:clock/env_steps": 128.0 * (i - 4), "eval:episode/return": float(i)}
+            store.append(clocks | scored)
+    curves = {
+        x: api.curves([run.id, run.id], ["eval:episode/return"], x=x).series
+        for x in ("rollouts", "env_steps", "vec_steps")
+    }
+    assert {x: series.x for x, (series,) in curves.items()} == {
+        "rollouts": [7.0, 8.0, 9.0],
+        "env_steps": [128.0 * i for i in (7, 8, 9)],
+        "vec_steps": [16.0 * i for i in (7, 8, 9)],
+    }
+    assert curves["vec_steps"][0].mean == [11.0, 12.0, 13.0]
+    (zoomed,) = api.curves(
+        [run.id], ["eval:episode/return"], x="rollouts", low=8.5, high=8.75
+    ).series
+    assert zoomed.x == [8.0, 9.0], "with a neighbor on each side, so that a line can be drawn"
+
+
 def test_many_runs_have_fewer_points_each(runs_dir: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(curves_api_module(), "MAX_POINTS", 60)
     runs = [make_run(runs_dir, [float(i) for i in range(100)]) for _ in range(3)]

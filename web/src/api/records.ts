@@ -333,6 +333,18 @@ export interface CrossPlayReport {
   picture: string;
 }
 
+/** The state of a run's rows when its series were read. */
+export interface CurveSource {
+  /** Id of the run. */
+  run: string;
+  /** Position of the last row: `rows` with `after` has what follows. */
+  cursor: number;
+  /** Number of the latest attempt, as in `rows`. */
+  attempt: number;
+  /** Number of rows. */
+  rows: number;
+}
+
 export interface Diagnosis {
   run: string;
   preset: string;
@@ -346,6 +358,16 @@ export interface Diagnosis {
   notes: string[];
   /** The patch: the changes of the first finding, dotted config key -> value. */
   changes: Record<string, unknown>;
+}
+
+/** The lengths of the stored matches of a role: of each evaluation, the first few against each opponent. */
+export interface DurationHistogram {
+  /** The role that a learning policy had; empty for the matches of training. */
+  role: string;
+  /** Edges of the bins in steps, one more than bins; a bin includes its upper edge. */
+  edges: number[];
+  /** Number of matches in each bin. */
+  counts: number[];
 }
 
 /** The rating of one player in one role. */
@@ -693,6 +715,8 @@ export interface Improvement {
   exceeds_noise: boolean | null;
   /** The reason why `exceeds_noise` is unknown; empty if it is known. */
   problem: string;
+  /** The reason why `exceeds_noise` is unreliable: fewer than five seeds; empty if it is reliable. */
+  caution: string;
   /** The same for the other measures that both sides have; empty for several environments. */
   measures: MeasureDifference[];
 }
@@ -851,17 +875,15 @@ export interface MeasureDifference {
   problem: string;
 }
 
-/** Metrics of a run as series with a limited number of points. */
+/** Metrics of runs as series with a limited number of points. */
 export interface MetricCurves {
-  /** Id of the run. */
-  run: string;
   /** The clock that the x values count. */
   x: string;
+  /** The positions that the series cover; None without any row. */
+  range: [number, number] | null;
+  /** Metric by metric, and for each metric run by run; runs without the metric have none. */
   series: MetricSeries[];
-  /** Position of the last row: `rows` with `after` has what follows. */
-  cursor: number;
-  /** Number of the latest attempt, as in `rows`. */
-  attempt: number;
+  runs: CurveSource[];
 }
 
 /** The description of a metric. */
@@ -910,11 +932,20 @@ export interface MetricRows {
   attempt: number;
 }
 
-/** One metric over time. */
+/** One metric of one run over time, in buckets of rows. All lists have the same length. */
 export interface MetricSeries {
+  /** Id of the run. */
+  run: string;
+  /** The metric. */
   key: string;
+  /** Positions on the clock. If some series of a metric is reduced and there are several runs, the same for all of them; else those of the rows, or the means of buckets of rows. */
   x: number[];
-  y: number[];
+  /** Mean of each bucket; NaN where every value is NaN, and outside of the rows of this run. */
+  mean: number[];
+  /** Minimum of each bucket. Equal to `mean` if nothing was reduced. */
+  low: number[];
+  /** Maximum of each bucket. Equal to `mean` if nothing was reduced. */
+  high: number[];
   /** Number of points before they were reduced. */
   total: number;
 }
@@ -1114,6 +1145,18 @@ export interface PublishedScore {
   source: string;
 }
 
+/** The rating of a role at every evaluation, on the Elo scale: scripted:medium is 1000. */
+export interface RatingCurve {
+  role: string;
+  /** Positions of the versions that were evaluated, on the clock of the record. */
+  x: number[];
+  rating: number[];
+  /** Lower ends of the 95 % intervals. */
+  low: number[];
+  /** Upper ends of the intervals. */
+  high: number[];
+}
+
 /** The ratings of all entrants. */
 export interface RatingTable {
   /** Ratings of the entrants of the first role, then of the second, each in natural order. */
@@ -1172,6 +1215,21 @@ export interface ResultSummary {
   /** Median over seeds. */
   seconds: number;
   date: string;
+}
+
+/** A share over time, from the side of a role. */
+export interface RoleCurve {
+  /** The role; empty for the outcomes of training, which all roles share. */
+  role: string;
+  /** The opponent of a win rate, or the outcome. */
+  label: string;
+  x: number[];
+  /** Shares, 0..1. Matches with an unknown outcome count for no side; their share is an outcome of its own. */
+  y: number[];
+  /** Lower ends of the 95 % intervals; empty if there are none. */
+  low: number[];
+  /** Upper ends of the intervals. */
+  high: number[];
 }
 
 /** The network of one role. */
@@ -1450,6 +1508,26 @@ export interface SeedSeries {
   high: (number | null)[];
   /** Number of seeds at every x; a seed that did not record the metric is left out. */
   n: number[];
+}
+
+/** The development of the roles of a self-play run. */
+export interface SelfPlay {
+  /** Id of the run. */
+  run: string;
+  /** The clock that the x values count. */
+  x: string;
+  roles: string[];
+  /** Ratings from the evaluations against scripted opponents; empty if the environment has none. */
+  ratings: RatingCurve[];
+  /** Win rates against each kind of opponent. */
+  win_rates: RoleCurve[];
+  /** Shares of the outcomes; those of a role and those of training each add up to 1. */
+  outcomes: RoleCurve[];
+  durations: DurationHistogram[];
+  /** The cross-play matrix, if it was played (`gymnast league RUN --matrix`). */
+  matrix: CrossPlayReport | null;
+  /** Ratings of all players, from the evaluations up to the last checkpoint. */
+  players: RatingTable;
 }
 
 /** A setting that a command has changed. */
@@ -1736,6 +1814,7 @@ export interface Results {
   tune_envs: TuningResult;
   frames: FrameReport;
   league: LeagueRatings;
+  self_play: SelfPlay;
   cross_play: CrossPlayReport;
   spaces: SpaceSettings;
   dry_run: TrainingPlan;
@@ -1765,7 +1844,7 @@ export interface Arguments {
   show: { ref?: string; verify?: boolean; sizes?: boolean };
   events: { ref?: string; after?: number; limit?: number | null };
   rows: { ref?: string; names?: string[]; last?: number | null; after?: number; limit?: number | null };
-  curves: { ref?: string; names?: string[]; points?: number; x?: string };
+  curves: { refs?: string[]; names?: string[]; x?: string; points?: number; low?: number | null; high?: number | null };
   rows_csv: { ref?: string; names?: string[]; last?: number | null };
   logs: { ref?: string; after?: string; last?: number | null; max_bytes?: number };
   episodes: { ref?: string; kind?: string; version?: number | null; after?: string | null; limit?: number | null };
@@ -1797,6 +1876,7 @@ export interface Arguments {
   tune_envs: { target: string; backends?: string[]; copies?: number[]; seconds?: number; overrides?: Record<string, unknown> | null };
   frames: { ref?: string; episode?: string; kind?: "eval" | "confirm" | "train"; first?: number; last?: number | null; every?: number; overlay?: boolean; out?: string | null };
   league: { ref?: string };
+  self_play: { ref?: string; x?: string };
   cross_play: { ref?: string; episodes?: number; max_snapshots?: number };
   spaces: { target: string; overrides?: Record<string, unknown> | null; algo?: string | null };
   dry_run: { target: string; overrides?: Record<string, unknown> | string[] | null; algo?: string | null; seed?: number | null; seeds?: number | null; name?: string; source?: string | null; max_jobs?: number | null };
@@ -1820,10 +1900,10 @@ export interface Arguments {
   init: { name: string; directory?: string };
 }
 
-export type ReadOperation = "runs" | "show" | "events" | "rows" | "curves" | "rows_csv" | "logs" | "episodes" | "steps" | "charts" | "compare" | "seed_curves" | "doctor" | "presets" | "metrics" | "config_show" | "config_check" | "config_diff" | "settings_form" | "tasks" | "task" | "task_log" | "task_result" | "league" | "dry_run" | "train_command" | "jobs" | "wait" | "group";
+export type ReadOperation = "runs" | "show" | "events" | "rows" | "curves" | "rows_csv" | "logs" | "episodes" | "steps" | "charts" | "compare" | "seed_curves" | "doctor" | "presets" | "metrics" | "config_show" | "config_check" | "config_diff" | "settings_form" | "tasks" | "task" | "task_log" | "task_result" | "league" | "self_play" | "dry_run" | "train_command" | "jobs" | "wait" | "group";
 export type ChangeOperation = "report" | "export" | "config_fmt" | "cancel_task" | "start" | "resume" | "cancel" | "stop" | "pause" | "unpause" | "checkpoint" | "set_live" | "evaluate_live" | "remove" | "prune" | "tag" | "note" | "init";
 export type TaskOperation = "eval" | "check" | "check_all" | "net" | "audit" | "video" | "tune_envs" | "frames" | "cross_play" | "spaces";
 
 /** Where numbers are in records: JSON has texts for those that are not finite. */
-export const RECORD_SHAPES: Record<string, unknown> = {"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"y":[1]},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":[{"*":1}]},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["Film"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StepPage":{"columns":{"*":[1]}},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1}};
-export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","rows":"MetricRows","curves":"MetricCurves","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":"StepPage","charts":["ChartData"],"compare":"Comparison","seed_curves":"SeedCurves","doctor":null,"presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"league":"LeagueRatings","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};
+export const RECORD_SHAPES: Record<string, unknown> = {"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"DurationHistogram":{"edges":[1]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"range":{"0":1,"1":1},"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":[{"*":1}]},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingCurve":{"x":[1],"rating":[1],"low":[1],"high":[1]},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"RoleCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["Film"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SelfPlay":{"ratings":["RatingCurve"],"win_rates":["RoleCurve"],"outcomes":["RoleCurve"],"durations":["DurationHistogram"],"matrix":"CrossPlayReport","players":"RatingTable"},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StepPage":{"columns":{"*":[1]}},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1}};
+export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","rows":"MetricRows","curves":"MetricCurves","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":"StepPage","charts":["ChartData"],"compare":"Comparison","seed_curves":"SeedCurves","doctor":null,"presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"league":"LeagueRatings","self_play":"SelfPlay","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};

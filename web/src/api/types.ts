@@ -1,6 +1,6 @@
 /** The records of the server: those of gymnast.api (records.ts, generated), and those of the studio itself. */
 import type * as records from "./records";
-import type { CrossPlayReport, RatingTable, RunEvent, RunSummary, TaskInfo, TaskOperation } from "./records";
+import type { RunEvent, RunSummary, TaskInfo, TaskOperation } from "./records";
 export type * from "./records";
 
 export type Clock = "vec_steps" | "env_steps" | "frames" | "updates" | "rollouts" | "episodes" | "seconds";
@@ -20,82 +20,24 @@ export interface Session {
   runs_dir: string;
 }
 
-/** One metric of a run. Its values are read in packed form, as typed arrays. */
-export interface MetricSeries {
-  run: string;
-  key: string;
+/** One metric of a run. Its values are read in packed form, as typed arrays; NaN where there is none. */
+export interface MetricSeries extends Omit<records.MetricSeries, "x" | "mean" | "low" | "high"> {
   x: ArrayLike<number>;
   mean: Values;
-  /** Minimum of each bucket; equals `mean` if nothing was reduced. */
   low: Values;
   high: Values;
-  /** Number of points before they were reduced. */
-  total: number;
 }
 
-export interface CurveSource {
-  run: string;
-  cursor: number;
-  attempt: number;
-  rows: number;
-}
-
-export interface MetricCurves {
-  x: string;
-  range: [number, number] | null;
+export interface MetricCurves extends Omit<records.MetricCurves, "series"> {
   series: MetricSeries[];
-  runs: CurveSource[];
-}
-
-export interface RatingCurve {
-  role: string;
-  x: number[];
-  rating: Values;
-  low: Values;
-  high: Values;
-}
-
-export interface RoleCurve {
-  role: string;
-  label: string;
-  x: number[];
-  y: Values;
-  /** Ends of the 95 % intervals; empty if there are none. */
-  low: number[];
-  high: number[];
-}
-
-export interface DurationHistogram {
-  role: string;
-  edges: number[];
-  counts: number[];
-}
-
-export interface SelfPlay {
-  run: string;
-  x: string;
-  roles: string[];
-  ratings: RatingCurve[];
-  win_rates: RoleCurve[];
-  outcomes: RoleCurve[];
-  durations: DurationHistogram[];
-  matrix: CrossPlayReport | null;
-  players: RatingTable;
 }
 
 /** Operation -> its result. */
 export interface Results extends Omit<records.Results, "curves"> {
   curves: MetricCurves;
-  self_play: SelfPlay;
 }
 
-/** Operation -> its arguments. */
-export interface Arguments extends Omit<records.Arguments, "curves"> {
-  curves: { refs: string[]; names: string[]; x?: string; points?: number; low?: number; high?: number };
-  self_play: { ref: string; x?: string };
-}
-
-export type Reads = Pick<Results, records.ReadOperation | "self_play">;
+export type Reads = Pick<Results, records.ReadOperation>;
 
 /** What a POST answers: the record of a change, the task that was started. */
 export type Answers = { [K in keyof Results]: K extends TaskOperation ? TaskInfo : Results[K] };

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { connected } from "../api/connection";
 import { Confirmation } from "../ui/Dialog";
+import { Icon } from "../ui/icons";
 import { Toasts } from "../ui/toast";
 import { openPalette, Palette, useActions } from "./palette";
 import { href, Link, navigate, route } from "./router";
@@ -53,7 +54,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           aria-controls="pages"
           onClick={() => (showMenu.value = !showMenu.value)}
         >
-          ☰
+          <Icon name="menu" />
         </button>
         <nav id="pages" class={showMenu.value ? "pages open" : "pages"} aria-label="Pages">
           {PAGES.map((page) => (
@@ -75,7 +76,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           aria-label={`Theme: ${theme.value}`}
           title={`Theme: ${theme.value === "auto" ? "as the system" : theme.value}`}
         >
-          {{ auto: "◐", light: "○", dark: "●" }[theme.value]}
+          <Icon name={theme.value} />
         </button>
       </header>
       <div class="connection" role="status" data-lost={connected.value ? undefined : ""}>

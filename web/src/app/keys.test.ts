@@ -36,7 +36,7 @@ test("other words are found only as they are", () => {
     { label: "rollout/reward_mean", more: "Mean raw reward of steps." },
     { label: "k3jx", more: "lander LunarLander-v3" },
   ];
-  const find = (search: string) => ranked(search, entries, (entry) => entry.label, (entry) => entry.more).map(({ label }) => label);
+  const find = (search: string) => ranked(search, entries, (entry) => entry.label, 10, (entry) => entry.more).map(({ label }) => label);
   expect(find("lander")).toEqual(["k3jx"]);
   expect(find("reward raw")).toEqual(["rollout/reward_mean"]);
   expect(find("mrs")).toEqual([]);

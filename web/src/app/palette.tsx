@@ -23,6 +23,7 @@ export interface PaletteAction {
   run: () => void;
 }
 
+const LISTED = 50;
 const sources = signal<(() => PaletteAction[])[]>([]);
 const open = signal(false);
 
@@ -75,7 +76,7 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
       run: () => location.assign(new URL(`guide/metrics#${encodeURIComponent(metric.name)}`, document.baseURI)),
     })),
   ];
-  const shown = ranked(search.value, actions, (action) => action.label, (action) => `${action.kind} ${action.keywords ?? ""}`);
+  const shown = ranked(search.value, actions, (action) => action.label, LISTED, (action) => `${action.kind} ${action.keywords ?? ""}`);
   const index = Math.min(chosen.value, shown.length - 1);
   const choose = (action: PaletteAction | undefined) => {
     if (!action || action.disabled) return;

@@ -37,8 +37,8 @@ export function ranked<T>(
   search: string,
   entries: readonly T[],
   label: (entry: T) => string,
-  more: (entry: T) => string = () => "",
   limit = 50,
+  more: (entry: T) => string = () => "",
 ): T[] {
   if (!search.trim()) return entries.slice(0, limit);
   return entries

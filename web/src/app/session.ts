@@ -27,11 +27,12 @@ export async function startSession(): Promise<void> {
   if (token) history.replaceState(history.state, "", location.pathname + location.search);
   try {
     if (token) {
-      await request("api/session", {
+      const answer = await request("api/session", {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify({ token }),
       });
+      await answer.text();
     }
     failure.value = undefined;
   } catch (error) {

@@ -2,6 +2,7 @@
 import { useComputed, type ReadonlySignal } from "@preact/signals";
 import { shownTheme } from "../app/theme";
 import { copied } from "../ui/CopyButton";
+import { Icon } from "../ui/icons";
 import { Menu } from "../ui/Menu";
 import { MetricHelp } from "../ui/MetricHelp";
 import { toast, toastError } from "../ui/toast";
@@ -49,11 +50,11 @@ export function ChartHeader({ chart, cursor, model, zoom, canvas, onReset, onOpe
       <span class="chart-value num">{value}</span>
       {zoom.value && (
         <button type="button" class="icon-button" aria-label="Show all" title="Show all (double click, or 0)" onClick={onReset}>
-          ↔
+          <Icon name="width" />
         </button>
       )}
       <Menu
-        label="⋯"
+        label={<Icon name="more" />}
         name={`Actions for ${title}`}
         class="icon-button chart-menu"
         align="end"

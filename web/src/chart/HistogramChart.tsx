@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { copied } from "../ui/CopyButton";
+import { Icon } from "../ui/icons";
 import { Menu } from "../ui/Menu";
 import { MetricHelp } from "../ui/MetricHelp";
 import { formatNumber, formatShort } from "../ui/numbers";
@@ -51,7 +52,7 @@ export function HistogramChart({ title, unit, help, note, xLabel, yLabel, series
         </h3>
         <span class="chart-value num">{hovered}</span>
         <Menu
-          label="⋯"
+          label={<Icon name="more" />}
           name={`Actions for ${title}`}
           class="icon-button chart-menu"
           align="end"

@@ -73,7 +73,7 @@ export class Plot {
     const labels = this.model.yLabels;
     return {
       ...size,
-      padding: [10, gutter, 0, 0],
+      padding: [10, Math.max(gutter, 12), 0, 0],
       legend: { show: false },
       scales: {
         x: { time: false, range: () => [this.view[0], this.view[1]] },
@@ -180,7 +180,7 @@ function tickTexts(u: uPlot, splits: number[], model: PlotModel): (string | null
   const scale = model.axisScale;
   const [low, high] = [(u.scales["y"]?.min ?? 0) * scale, (u.scales["y"]?.max ?? 1) * scale];
   const step = Math.abs((splits[1] ?? 0) - (splits[0] ?? 0)) * scale;
-  const digits = step > 0 && !model.isLog ? Math.max(0, Math.min(8, -Math.floor(Math.log10(step * 1.0001)))) : 0;
+  const digits = model.isLog ? 0 : decimalsOf(step);
   const isBig = Math.max(Math.abs(low), Math.abs(high)) >= 10_000;
   return splits.map((value) => {
     if (value === null || value === undefined) return null;
@@ -188,6 +188,13 @@ function tickTexts(u: uPlot, splits: number[], model: PlotModel): (string | null
     const shown = value * scale;
     return isBig || digits > 5 ? formatShort(shown) : shown.toFixed(digits);
   });
+}
+
+/** Returns how many decimals a step needs, so that all ticks differ: 2 for 0.25. */
+function decimalsOf(step: number): number {
+  let digits = 0;
+  while (digits < 8 && Math.abs(Math.round(step * 10 ** digits) - step * 10 ** digits) > 1e-6) digits++;
+  return digits;
 }
 
 function linear(from: number, to: number, start: number, end: number): (value: number) => number {

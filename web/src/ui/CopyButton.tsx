@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { Icon } from "./icons";
 import { toast } from "./toast";
 
 interface Props {
@@ -28,8 +29,8 @@ export function CopyButton({ text, label, what = "", class: extra = "" }: Props)
       title={typeof text === "string" ? `Copy: ${text.slice(0, 300)}` : "Copy"}
       onClick={() => void copy()}
     >
-      {label ?? (done.value ? "✓" : "⧉")}
-      {label && done.value ? " ✓" : ""}
+      {label ?? <Icon name={done.value ? "check" : "copy"} />}
+      {label && done.value && <Icon name="check" />}
     </button>
   );
 }

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Button } from "./Button";
+import { Icon } from "./icons";
 
 export interface DialogProps {
   title: string;
@@ -45,7 +46,7 @@ export function Dialog({ title, onClose, children, className = "", hideTitle, ac
           <h2 id={heading}>{title}</h2>
           {!hideTitle && (
             <button class="icon-button" type="button" aria-label="Close" onClick={onClose}>
-              ×
+              <Icon name="close" />
             </button>
           )}
         </div>

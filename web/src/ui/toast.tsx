@@ -1,6 +1,7 @@
 /** Short messages in a corner, read out by screen readers. */
 import { signal } from "@preact/signals";
 import { ApiError } from "../api/client";
+import { Icon } from "./icons";
 
 interface Toast {
   id: number;
@@ -53,7 +54,7 @@ export function Toasts() {
             </button>
           )}
           <button type="button" class="icon-button" aria-label="Close the message" onClick={() => close(id)}>
-            ×
+            <Icon name="close" />
           </button>
         </div>
       ))}

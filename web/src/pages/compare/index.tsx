@@ -10,14 +10,15 @@ import { navigate, route } from "../../app/router";
 import { useShortcut } from "../../app/shortcuts";
 import { ErrorState, Loading } from "../../ui/states";
 import { ChartGrid } from "./ChartGrid";
-import { NothingChosen } from "./NothingChosen";
+import { useHighlight } from "./highlight";
 import { DEFAULT_CHARTS, defaultMetrics, EVALUATION_RETURN } from "./keys";
 import { readKnownKeys, representatives } from "./known";
 import { MetricPicker } from "./MetricPicker";
+import { NothingChosen } from "./NothingChosen";
 import { Results } from "./Results";
 import { SidePanel } from "./SidePanel";
 import { selectSides } from "./sides";
-import { sideStyles } from "./styles";
+import { MANY_SIDES, sideStyles } from "./styles";
 import { Toolbar } from "./Toolbar";
 import { useZoom } from "./useZoom";
 import { parseView, viewPath, type CompareView } from "./view";
@@ -27,7 +28,6 @@ export default function ComparePage() {
   const view = useMemo(() => parseView(params), [params]);
   const list = useRuns();
   const runs = list.runs.value;
-  const highlighted = useSignal("");
   const isPicking = useSignal(false);
 
   const change = useCallback(
@@ -44,6 +44,7 @@ export default function ComparePage() {
     [view.refs.join("\n"), view.grouping, stamp],
   );
   const styles = useMemo(() => sideStyles(sides), [sides]);
+  const highlight = useHighlight(sides.length <= MANY_SIDES);
   const chosen = useMemo(() => {
     const ids = new Set(sides.flatMap((side) => side.runs));
     return (runs ?? []).filter((run) => ids.has(run.id));
@@ -70,9 +71,6 @@ export default function ComparePage() {
   const keys = known.data.value;
   const metrics = view.metrics.length > 0 ? withEvaluation(view.metrics) : defaultMetrics(keys ?? new Set());
   const baseline = sides.find((side) => side.ref === view.baseline)?.ref ?? sides[0]!.ref;
-  const highlight = (ref: string) => {
-    if (highlighted.peek() !== ref) highlighted.value = ref;
-  };
   return (
     <div class="compare">
       <h1 class="visually-hidden">Compare</h1>
@@ -90,9 +88,9 @@ export default function ComparePage() {
         runs={runs}
         view={view}
         baseline={baseline}
-        highlighted={highlighted}
+        highlighted={highlight.listed}
         styles={styles}
-        onHighlight={highlight}
+        onHighlight={highlight.onList}
         onChange={change}
       />
       <ChartGrid
@@ -104,8 +102,8 @@ export default function ComparePage() {
         runs={chosen}
         styles={styles}
         view={view}
-        highlighted={highlighted}
-        onHighlight={highlight}
+        highlighted={highlight.drawn}
+        onHighlight={highlight.onChart}
         onChange={change}
       />
       <Results
@@ -114,8 +112,8 @@ export default function ComparePage() {
         x={view.x}
         baseline={baseline}
         styles={styles}
-        highlighted={highlighted}
-        onHighlight={highlight}
+        highlighted={highlight.listed}
+        onHighlight={highlight.onList}
       />
       {isPicking.value && (
         <MetricPicker

@@ -7,7 +7,7 @@ export function progressStamp(runs: readonly Pick<RunSummary, "id" | "status" | 
   return runs.map((run) => `${run.id} ${run.status} ${run.clocks["env_steps"] ?? 0}`).join("\n");
 }
 
-/** Calls `refresh` when `stamp` changes, at most once in `pause` milliseconds; the last change is never lost. */
+/** Calls `refresh` when `stamp` changes from one that is not empty, at most once in `pause` milliseconds; the last change is never lost. */
 export function useRefresh(stamp: string, refresh: () => void, pause: number): void {
   const latest = useRef(refresh);
   latest.current = refresh;
@@ -15,8 +15,9 @@ export function useRefresh(stamp: string, refresh: () => void, pause: number): v
   const due = useRef(0);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   useEffect(() => {
-    if (before.current === stamp) return;
+    const isNew = before.current !== "" && before.current !== stamp;
     before.current = stamp;
+    if (!isNew) return;
     if (timer.current !== null) return;
     timer.current = setTimeout(() => {
       timer.current = null;

@@ -29,5 +29,6 @@ export function suggestions(search: string, runs: readonly Run[], chosen: Readon
     const text = [run.name, run.id, run.preset, run.status, ...run.tags].join(" ");
     entries.push({ ref: run.id, label: run.name || run.id, detail, kind: "run", text });
   }
-  return ranked(search, entries, (entry) => entry.text, LIMIT).map(({ text: _, ...entry }) => entry);
+  const found = ranked(search, entries, (entry) => entry.label, LIMIT, (entry) => entry.text);
+  return found.map(({ text: _, ...entry }) => entry);
 }

@@ -46,10 +46,18 @@ async function loadDraft(ref: string): Promise<{ run: RunDetails; draft: Draft }
   return { run, draft: draftOfRun(run, form.sections) };
 }
 
-export function AgainNotice({ again, onApply }: { again: Again; onApply: (key: string, text: string) => void }) {
+interface NoticeProps {
+  again: Again;
+  /** The present target; the notice is about the one of the run. */
+  target: string;
+  /** Changes a setting. */
+  onApply: (key: string, text: string) => void;
+}
+
+export function AgainNotice({ again, target, onApply }: NoticeProps) {
   if (again.error) return <ErrorState error={again.error} height={120} />;
   const { run } = again;
-  if (!run) return null;
+  if (!run || run.preset !== target) return null;
   const live = Object.entries(run.live);
   return (
     <div class="again-notice" role="status">

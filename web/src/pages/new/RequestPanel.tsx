@@ -5,21 +5,24 @@ import { useRuns } from "../../api/runs";
 import { readOnlyReason } from "../../app/session";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
-import { trainCommand, type Draft } from "./draft";
+import { trainCommand, withChange, type Draft } from "./draft";
+import { focusSetting } from "./focusSetting";
+import { PlanDialog } from "./PlanDialog";
 import type { RequestProblem } from "./problems";
-import { fieldId } from "./SettingField";
 import type { Launch } from "./useLaunch";
 
 interface Props {
   draft: Draft;
   onChange: (change: Partial<Draft>) => void;
   problems: RequestProblem[];
+  /** Why there is no form; empty if there is one. */
+  error: string;
   launch: Launch;
 }
 
-export function RequestPanel({ draft, onChange, problems, launch }: Props) {
+export function RequestPanel({ draft, onChange, problems, error, launch }: Props) {
   const command = trainCommand(draft);
-  const wrong = problems.length ? "Fix the problems first." : "";
+  const wrong = error || problems[0]?.message || "";
   return (
     <div class="request">
       <div class="request-fields">
@@ -39,9 +42,9 @@ export function RequestPanel({ draft, onChange, problems, launch }: Props) {
       </div>
       <div class="command-box">
         <code>{command}</code>
-        <CopyButton text={command} what="the command" />
+        <CopyButton text={command} />
       </div>
-      {problems.length > 0 && draft.target && <Problems problems={problems} />}
+      {problems.length > 0 && draft.target && <Problems problems={problems} draft={draft} onChange={onChange} />}
       <div class="launch-state" role="status">
         {launch.error.value && (
           <p class="error-text" role="alert">
@@ -50,15 +53,8 @@ export function RequestPanel({ draft, onChange, problems, launch }: Props) {
           </p>
         )}
         {launch.message.value && <p>{launch.message.value}</p>}
-        {launch.plan.value && (
-          <>
-            <h2>Dry run</h2>
-            <pre class="plan" tabIndex={0} aria-label="Plan of the dry run">
-              {launch.plan.value.text}
-            </pre>
-          </>
-        )}
       </div>
+      {launch.plan.value && <PlanDialog launch={launch} disabledReason={readOnlyReason.value || wrong} />}
     </div>
   );
 }
@@ -111,7 +107,13 @@ function SourceField({ draft, onChange }: { draft: Draft; onChange: (change: Par
   );
 }
 
-function Problems({ problems }: { problems: RequestProblem[] }) {
+interface ProblemsProps {
+  problems: RequestProblem[];
+  draft: Draft;
+  onChange: (change: Partial<Draft>) => void;
+}
+
+function Problems({ problems, draft, onChange }: ProblemsProps) {
   return (
     <section class="problems" aria-label="Problems">
       <h2 class="error-text">{problems.length === 1 ? "1 problem" : `${problems.length} problems`}</h2>
@@ -124,18 +126,15 @@ function Problems({ problems }: { problems: RequestProblem[] }) {
               </button>
             ) : (
               message
+            )}{" "}
+            {draft.changes.has(at) && (
+              <button type="button" class="link-button remove" onClick={() => onChange(withChange(draft, at, null))}>
+                remove
+              </button>
             )}
           </li>
         ))}
       </ul>
     </section>
   );
-}
-
-/** Focuses the input of a setting; its section is opened first. */
-function focusSetting(key: string): void {
-  const field = document.getElementById(fieldId(key));
-  field?.closest("details")?.setAttribute("open", "");
-  field?.focus();
-  field?.scrollIntoView({ block: "center" });
 }

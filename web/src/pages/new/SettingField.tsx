@@ -3,6 +3,7 @@
 import { Component } from "preact";
 import type { ConfigProblem, FormField } from "../../api/types";
 import { DocText } from "./DocText";
+import { fieldId } from "./focusSetting";
 import { differsFromDefault } from "./formFilter";
 import { valueText } from "./valueText";
 
@@ -13,11 +14,6 @@ interface Props {
   problems: readonly ConfigProblem[];
   /** null restores the value. */
   onChange: (key: string, text: string | null) => void;
-}
-
-/** Id of the element of a setting, so that problems can link to it. */
-export function fieldId(key: string): string {
-  return `setting-${key}`;
 }
 
 /** Drawn again only if its own values changed: the form of every keystroke has new objects for all of them. */
@@ -42,7 +38,7 @@ export class SettingField extends Component<Props> {
           <Input
             id={id}
             field={field}
-            text={typed ?? shownText(field)}
+            text={typed ?? field.text}
             isWrong={problems.length > 0}
             onChange={(text) => onChange(field.key, text)}
           />
@@ -74,7 +70,11 @@ export class SettingField extends Component<Props> {
               live
             </span>
           )}
-          {!field.applies && <span class="badge warning">no effect</span>}
+          {!field.applies && (
+            <span class="badge warning" title={`It applies only ${field.condition}.`}>
+              no effect
+            </span>
+          )}
         </div>
         <p class="setting-doc" id={`${id}-doc`}>
           <DocText text={field.doc} />
@@ -139,12 +139,6 @@ function Input({ id, field, text, isWrong, onChange }: InputProps) {
       )}
     </>
   );
-}
-
-/** Returns the text of the present value. Switches are written as the words that their choices list. */
-function shownText(field: FormField): string {
-  if (field.kind === "switch" && typeof field.value === "boolean") return field.value ? "on" : "off";
-  return valueText(field.value);
 }
 
 function inputHint(field: FormField): string {

@@ -1,9 +1,11 @@
 /** The form of all settings: sections that can be closed, a search field, and what to show. */
 
 import { useSignal } from "@preact/signals";
-import { useCallback, useRef } from "preact/hooks";
+import { useCallback, useEffect, useRef } from "preact/hooks";
 import type { ConfigProblem, FormSection, SettingsForm } from "../../api/types";
+import { useActions } from "../../app/palette";
 import { DocText } from "./DocText";
+import { focusSetting, focusWanted, wantedSetting } from "./focusSetting";
 import { differsFromDefault, SCOPES, shownSections, type Scope } from "./formFilter";
 import { SettingField } from "./SettingField";
 
@@ -26,6 +28,25 @@ export function SettingsEditor({ form, changes, onChange }: Props) {
   const latest = useRef(onChange);
   latest.current = onChange;
   const change = useCallback((key: string, text: string | null) => latest.current(key, text), []);
+  // A setting that is searched for elsewhere is shown whatever is filtered here.
+  useEffect(() => {
+    if (!wantedSetting.value || focusWanted()) return;
+    search.value = "";
+    if (scope.peek() === "changed" || scope.peek() === "not default") scope.value = "applies";
+    if (!shownSections(form.sections, "", scope.peek(), changes).some((section) => hasWanted(section))) scope.value = "all";
+  }, [wantedSetting.value]);
+  useActions(() =>
+    form.sections.flatMap((section) =>
+      section.fields.map((field) => ({
+        id: `setting ${field.key}`,
+        label: field.key,
+        kind: "setting",
+        keywords: field.doc,
+        detail: field.text,
+        run: () => focusSetting(field.key),
+      })),
+    ),
+  );
   const sections = shownSections(form.sections, search.value, scope.value, changes);
   const isFiltered = search.value.trim() !== "" || scope.value === "changed" || scope.value === "not default";
   return (
@@ -65,6 +86,10 @@ export function SettingsEditor({ form, changes, onChange }: Props) {
   );
 }
 
+function hasWanted(section: FormSection): boolean {
+  return section.fields.some((field) => field.key === wantedSetting.value);
+}
+
 /** Whether a section starts open: the preset or the user sets something in it. */
 function isInteresting(section: FormSection, changes: ReadonlyMap<string, string>): boolean {
   return section.fields.some((field) => changes.has(field.key) || differsFromDefault(field));
@@ -80,6 +105,13 @@ interface SectionProps {
 
 function Section({ section, isOpen, changes, problems, onChange }: SectionProps) {
   const open = useSignal(isOpen);
+  const isWanted = hasWanted(section);
+  useEffect(() => {
+    if (isWanted) open.value = true;
+  }, [isWanted]);
+  useEffect(() => {
+    if (isWanted && open.value) focusWanted();
+  }, [isWanted, open.value]);
   const changed = section.fields.filter((field) => changes.has(field.key)).length;
   const wrong = section.fields.filter((field) => problems.some((problem) => problem.key === field.key)).length;
   return (

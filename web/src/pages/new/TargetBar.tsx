@@ -73,7 +73,6 @@ function Facts({ preset, variant }: { preset: PresetSummary; variant: string }) 
   return (
     <>
       {preset.threshold !== null && <span>solved at {formatNumber(preset.threshold)}</span>}
-      {preset.optimum !== null && <span>optimum {formatNumber(preset.optimum)}</span>}
       {result && (
         <span title={`Stored result of ${result.date}, ${result.seeds} seeds`}>
           stored result {formatInterval(result.mean, result.low ?? Number.NaN, result.high ?? Number.NaN)}, {result.solved} of{" "}
@@ -86,6 +85,7 @@ function Facts({ preset, variant }: { preset: PresetSummary; variant: string }) 
           {published.algorithm ? ` (${published.algorithm})` : ""}
         </span>
       )}
+      {preset.optimum !== null && <span>optimum {formatNumber(preset.optimum)}</span>}
     </>
   );
 }

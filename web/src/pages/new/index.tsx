@@ -1,7 +1,7 @@
 /** Starts a run: what to train, all settings in a form, and the equivalent command. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { navigate, route } from "../../app/router";
 import { useShortcut } from "../../app/shortcuts";
 import { Empty, ErrorState, Loading } from "../../ui/states";
@@ -14,14 +14,18 @@ import { Queue } from "./Queue";
 import { RequestPanel } from "./RequestPanel";
 import { SettingsEditor } from "./SettingsEditor";
 import { TargetBar } from "./TargetBar";
-import { useJobs, waitingJobs } from "./useJobs";
+import { useJobs } from "./useJobs";
 import { useLaunch } from "./useLaunch";
 import { useSettingsForm } from "./useSettingsForm";
+import { waitingJobs } from "./waitingJobs";
 
 export default function NewRunPage() {
-  const draft = useSignal<Draft>(parseDraft(route.peek().params));
+  const { params } = route.value;
+  const draft = useSignal<Draft>(parseDraft(params));
+  /** The address that this page has written itself. */
+  const written = useRef("");
   const change = (changes: Partial<Draft>) => (draft.value = { ...draft.peek(), ...changes });
-  const again = useAgain(route.value.params.get("from") ?? "", (found) => (draft.value = found));
+  const again = useAgain(params.get("from") ?? "", (found) => (draft.value = found));
   const presets = usePresets();
   const { form, error, isCurrent } = useSettingsForm(draft).value;
   const jobs = useJobs();
@@ -30,8 +34,15 @@ export default function NewRunPage() {
 
   // The address follows when typing has paused, so that the draft can be reloaded, linked and gone back to.
   useEffect(() => {
-    if (isCurrent && !again.isLoading) navigate(draftPath(draft.peek()), { replace: true });
+    if (!isCurrent || again.isLoading) return;
+    written.current = draftPath(draft.peek());
+    navigate(written.current, { replace: true });
   }, [isCurrent, draft.value, again.isLoading]);
+  // Another address is a link to this page or the back button.
+  useEffect(() => {
+    const linked = parseDraft(params);
+    if (written.current && !params.has("from") && draftPath(linked) !== written.current) draft.value = linked;
+  }, [params]);
   useShortcut("ctrl+enter", "Start the run", () => {
     if (!problems.length && !error && isCurrent) launch.start();
   });
@@ -43,7 +54,7 @@ export default function NewRunPage() {
         <PresetList target={draft.value.target} onChoose={(preset) => change({ target: preset.name, algo: "" })} />
       </aside>
       <div class="target-panel">
-        <AgainNotice again={again} onApply={(key, text) => (draft.value = withChange(draft.peek(), key, text))} />
+        <AgainNotice again={again} target={draft.value.target} onApply={(key, text) => (draft.value = withChange(draft.peek(), key, text))} />
         <TargetBar draft={draft.value} presets={presets.data.value ?? []} form={form} error={error} onChange={change} />
       </div>
       <div class="settings-panel">
@@ -65,7 +76,7 @@ export default function NewRunPage() {
         )}
       </div>
       <aside class="request-panel" aria-label="Run">
-        <RequestPanel draft={draft.value} onChange={change} problems={problems} launch={launch} />
+        <RequestPanel draft={draft.value} onChange={change} problems={problems} error={error?.message ?? ""} launch={launch} />
         <Queue jobs={waitingJobs(jobs.data.value ?? [])} />
       </aside>
     </div>

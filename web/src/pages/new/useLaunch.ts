@@ -16,6 +16,7 @@ export interface Launch {
   isPlanning: ReadonlySignal<boolean>;
   isStarting: ReadonlySignal<boolean>;
   dryRun: () => void;
+  closePlan: () => void;
   start: () => void;
 }
 
@@ -70,7 +71,7 @@ export function useLaunch(draft: ReadonlySignal<Draft>, jobs: readonly JobStatus
     message.value = "";
     error.value = new ApiError("failed", job.reason || "The run failed before it started.", job.id, `gymnast logs ${job.id}`);
   }, [jobs]);
-  return { plan, error, message, isPlanning, isStarting, dryRun, start };
+  return { plan, error, message, isPlanning, isStarting, dryRun, closePlan: () => (plan.value = null), start };
 }
 
 function startedText({ runs }: StartedRuns): string {

@@ -14,8 +14,8 @@ import type { TabProps } from "./parts/lazyTab";
 import { ChartsTab } from "./charts/ChartsTab";
 import "./run.css";
 
-const TABS: { key: string; label: string; view: (props: TabProps) => preact.ComponentChild }[] = [
-  { key: "charts", label: "Charts", view: ChartsTab },
+const TABS: { key: string; label: string; view?: (props: TabProps) => preact.ComponentChild }[] = [
+  { key: "charts", label: "Charts" },
   { key: "episodes", label: "Episodes", view: lazyTab(() => import("./tabs/EpisodesTab")) },
   { key: "diagnosis", label: "Diagnosis", view: lazyTab(() => import("./tabs/DiagnosisTab")) },
   { key: "config", label: "Config", view: lazyTab(() => import("./config/ConfigTab")) },
@@ -67,8 +67,15 @@ function RunHead({ model }: { model: RunModel }) {
   return <Header model={model} />;
 }
 
-function TabContent({ model, view: View }: { model: RunModel; view: (props: TabProps) => preact.ComponentChild }) {
+interface ContentProps {
+  model: RunModel;
+  /** The view of the tab; undefined for the charts, which are read at the same time as the details. */
+  view: ((props: TabProps) => preact.ComponentChild) | undefined;
+}
+
+function TabContent({ model, view: View }: ContentProps) {
   const details = model.details.value;
+  if (!View) return <ChartsTab model={model} details={details} />;
   if (!details) return <Loading what="the run" height={600} />;
   return <View model={model} details={details} />;
 }

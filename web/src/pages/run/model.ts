@@ -20,6 +20,8 @@ export class RunModel {
   readonly events: Signal<readonly RunEvent[]> = signal([]);
   /** A job that has no run yet. */
   readonly job: Signal<JobStatus | undefined> = signal(undefined);
+  /** The job that will resume the run: it waits, starts, or has failed to start. */
+  readonly resuming: Signal<JobStatus | undefined> = signal(undefined);
   readonly error: Signal<ApiError | undefined> = signal(undefined);
   /** Counts how often everything was read again, because a resume replaced rows. */
   readonly generation = signal(0);
@@ -29,6 +31,7 @@ export class RunModel {
   private readonly listeners = new Set<RowListener>();
   private readonly reloads = new Throttle(DETAILS_PAUSE, () => void this.loadDetails());
   private cursors: Cursors = { rows: 0, attempt: 0, events: 0 };
+  private readonly position = deferred();
   private onLog: ((text: string) => void) | undefined;
   private close: (() => void) | undefined;
   private closed = false;
@@ -82,16 +85,41 @@ export class RunModel {
     if (summary) this.summary.value = { ...summary, ...labels };
   }
 
+  /** Follows a job that resumes the run until it trains, or until it is clear that it will not. */
+  async followResume(): Promise<void> {
+    const attempts = this.details.peek()?.attempts ?? 0;
+    while (!this.closed) {
+      const job = (await read("jobs", {}).catch(() => [])).find((found) => found.id === this.id);
+      if (this.closed || !job) return;
+      const waits = job.status === "queued" || job.status === "starting";
+      const failed = job.status === "failed" && (this.details.peek()?.attempts ?? 0) <= attempts;
+      this.resuming.value = waits || failed ? job : undefined;
+      if (!waits) return this.refresh();
+      await new Promise((resolve) => setTimeout(resolve, JOB_PAUSE));
+    }
+  }
+
+  /** Resolves when the position in the rows is known: whatever is read after that misses no row of the stream.
+   * It waits as long as there is no such run. */
+  get positioned(): Promise<void> {
+    return this.position.promise;
+  }
+
   private async loadAll(): Promise<void> {
-    // The position in the rows comes first: rows that are recorded meanwhile arrive twice, but none is missed.
-    const position = await read("rows", { ref: this.id, last: 1 }).catch(() => ({ cursor: 0, attempt: 0 }));
-    await this.loadDetails(true);
-    this.cursors = {
-      ...this.cursors,
-      rows: position.cursor,
-      attempt: position.attempt,
-      events: this.events.peek().length,
-    };
+    const position = this.readPosition();
+    void position.then(() => this.position.resolve(), () => undefined);
+    const [{ cursor, attempt }] = await Promise.all([position, this.loadDetails(true)]);
+    this.cursors = { ...this.cursors, rows: cursor, attempt, events: this.events.peek().length };
+  }
+
+  /** Returns the position of the last row; a run whose rows are damaged is shown without them. */
+  private async readPosition(): Promise<{ cursor: number; attempt: number }> {
+    try {
+      return await read("rows", { ref: this.id, last: 1 });
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) throw error;
+      return { cursor: 0, attempt: 0 };
+    }
   }
 
   private async loadDetails(withEvents = false): Promise<void> {
@@ -161,6 +189,13 @@ export class RunModel {
     setTimeout(() => !this.closed && void this.start(), JOB_PAUSE);
     return true;
   }
+}
+
+/** Returns a promise and the function that resolves it. */
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
 }
 
 /** Returns whether a new summary means that the details have changed too. */

@@ -36,7 +36,10 @@ const CELLS: Record<string, (run: RunSummary) => ComponentChildren> = {
   algo: (run) => run.algo,
   seed: (run) => run.seed,
   progress: (run) => <Progress run={run} />,
-  remaining: (run) => (ACTIVE.includes(run.status) && run.remaining_seconds !== null ? formatDuration(run.remaining_seconds) : null),
+  remaining: (run) =>
+    ACTIVE.includes(run.status) && run.remaining_seconds !== null ? (
+      <span title={formatDuration(run.remaining_seconds)}>{shortDuration(run.remaining_seconds)}</span>
+    ) : null,
   score: (run) => <Score run={run} />,
   area: (run) => (run.learning ? <span title={String(run.learning.area ?? "")}>{formatArea(run.learning.area)}</span> : null),
   best: (run) => (run.best_score === null ? null : <Num value={run.best_score} />),
@@ -48,7 +51,15 @@ const CELLS: Record<string, (run: RunSummary) => ComponentChildren> = {
     ) : (
       <span class="muted">0</span>
     ),
-  tags: (run) => run.tags.map((tag) => <span class="tag" key={tag}>{tag}</span>),
+  tags: (run) => (
+    <span title={run.tags.join(" ") || undefined}>
+      {run.tags.map((tag) => (
+        <span class="tag" key={tag}>
+          {tag}
+        </span>
+      ))}
+    </span>
+  ),
   speed: (run) =>
     run.steps_per_second === null ? null : <span title={String(run.steps_per_second)}>{formatShort(run.steps_per_second)}</span>,
   curve: (run) => <Curve run={run} />,
@@ -149,6 +160,11 @@ function Curve({ run }: { run: RunSummary }) {
       label={`Evaluation return, ${run.curve.length} evaluations${last === undefined ? "" : `, last ${formatNumber(last)}`}`}
     />
   );
+}
+
+/** Returns a time in its largest unit: `40 s`, `12 min`, `3 h`. */
+function shortDuration(seconds: number): string {
+  return seconds < 60 ? `${Math.round(seconds)} s` : formatAge(seconds);
 }
 
 function count(value: number | undefined): ComponentChildren {

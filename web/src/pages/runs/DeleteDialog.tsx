@@ -55,7 +55,7 @@ export function DeleteDialog({ runs, onClose }: { runs: RunSummary[]; onClose: (
     >
       {ids.length > 0 && (
         <p>
-          Their checkpoints, metrics, episodes and films are lost. This cannot be undone.
+          {ids.length === 1 ? "Its" : "Their"} checkpoints, metrics, episodes and films are lost. This cannot be undone.
         </p>
       )}
       {error.value && (

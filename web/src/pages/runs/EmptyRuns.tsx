@@ -1,7 +1,7 @@
 /** What the runs page shows without runs, and without runs that match. */
 
 import { Link } from "../../app/router";
-import { session } from "../../app/session";
+import { readOnlyReason, session } from "../../app/session";
 import { Button } from "../../ui/Button";
 import { Empty } from "../../ui/states";
 
@@ -9,7 +9,8 @@ export function NoRuns() {
   return (
     <Empty title="There are no runs yet" command="gymnast train CartPole-v1">
       <p>
-        Train one in a terminal, or <Link to="/new">start it here</Link>. It appears as soon as it starts.
+        Train one in a terminal{!readOnlyReason.value && <>, or <Link to="/new">start one here</Link></>}. It appears as soon
+        as it starts.
       </p>
       <p class="muted">
         This studio shows <code>{session.value?.runs_dir}</code>; for other runs: <code>gymnast studio --runs DIR</code>

@@ -2,10 +2,11 @@
 
 import { useSignal } from "@preact/signals";
 import type { RunSummary } from "../../api/types";
+import { navigate, pathWith } from "../../app/router";
 import { readOnlyReason } from "../../app/session";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
-import { compareCommand } from "./commands";
+import { selectionCommand } from "./commands";
 import { countRuns } from "./actions";
 import { DeleteDialog } from "./DeleteDialog";
 import { NoteDialog } from "./NoteDialog";
@@ -40,7 +41,10 @@ export function SelectionBar({ runs, refs, onCompare, onClear }: Props) {
       <Button kind="danger" onClick={() => (dialog.value = "delete")} disabledReason={readOnlyReason.value}>
         Delete
       </Button>
-      {refs.length > 1 && <CopyButton text={compareCommand(refs)} label="Copy command" what="the command" />}
+      {runs.length === 1 && readable[0] && (
+        <Button onClick={() => navigate(pathWith("/new", { from: runs[0]?.id }))}>Train again</Button>
+      )}
+      {refs.length > 0 && <CopyButton text={selectionCommand(refs)} label="Copy command" />}
       <Button onClick={onClear} title={`Clear the selection of ${countRuns(runs.length)}`}>
         Clear
       </Button>

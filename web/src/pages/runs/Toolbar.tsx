@@ -40,7 +40,7 @@ export function Toolbar({ filter, onFilter, error, shown, total, panel, children
             {countText(shown, total)}
           </span>
           {!panel && <Button onClick={() => (dialog.value = "columns")}>Columns</Button>}
-          {!panel && <CopyButton text={runsCommand(filter)} label="Copy command" what="the command" />}
+          {!panel && <CopyButton text={runsCommand(filter)} label="Copy command" />}
         </>
       )}
       {dialog.value === "columns" && <ColumnsDialog onClose={close} />}

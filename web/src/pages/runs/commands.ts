@@ -8,6 +8,7 @@ export function runsCommand(filter: string): string {
   return commandText({ command: "runs", words: split(filter) });
 }
 
-export function compareCommand(refs: readonly string[]): string {
-  return commandText({ command: "compare", words: refs });
+/** Returns the command that compares runs or groups, or shows a single run. */
+export function selectionCommand(refs: readonly string[]): string {
+  return commandText({ command: refs.length > 1 ? "compare" : "show", words: refs });
 }

@@ -10,7 +10,8 @@ import { useShortcut } from "../../app/shortcuts";
 import { ErrorState, Loading } from "../../ui/states";
 import { toast } from "../../ui/toast";
 import { Queue } from "../new/Queue";
-import { useJobs, waitingJobs } from "../new/useJobs";
+import { useJobs } from "../new/useJobs";
+import { waitingJobs } from "../new/waitingJobs";
 import { COLUMNS, columnById, COMPACT_COLUMNS } from "./columns";
 import { NoMatch, NoRuns } from "./EmptyRuns";
 import { FilterPanel } from "./FilterPanel";
@@ -126,7 +127,6 @@ export default function RunsPage() {
             />
           )}
         </Toolbar>
-        <Queue jobs={waiting} />
         {!shown ? (
           <Loading what="the runs" rows={24} />
         ) : runs?.length === 0 ? (
@@ -145,6 +145,7 @@ export default function RunsPage() {
             isCompact={isNarrow}
           />
         )}
+        <Queue jobs={waiting} />
       </div>
     </div>
   );

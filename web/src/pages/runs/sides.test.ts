@@ -9,6 +9,7 @@ const runs = [
   testRun({ id: "b2", group: "b" }),
   testRun({ id: "lone", group: "one" }),
   testRun({ id: "free" }),
+  testRun({ id: "broken", status: "unreadable", problem: "is not JSON" }),
 ];
 const refs = (...ids: string[]): string[] => compareRefs(new Set(ids), runs);
 
@@ -26,6 +27,6 @@ test("a single group is compared seed by seed", () => {
   expect(refs("a1", "a2")).toEqual(["a1", "a2"]);
 });
 
-test("selected runs that no longer exist are left out", () => {
-  expect(refs("gone", "free")).toEqual(["free"]);
+test("selected runs that no longer exist, or cannot be read, are left out", () => {
+  expect(refs("gone", "broken", "free")).toEqual(["free"]);
 });

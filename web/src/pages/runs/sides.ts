@@ -4,14 +4,15 @@ import type { RunSummary } from "../../api/types";
 
 /**
  * Returns the references to compare. A group of seeds whose runs are all selected is one side, unless it is
- * the only one: then its seeds are compared with each other. `runs`: all runs, which decide what is complete.
+ * the only one: then its seeds are compared with each other. Runs that cannot be read are left out. `runs`: all
+ * runs, which decide what is complete.
  */
 export function compareRefs(selected: ReadonlySet<string>, runs: readonly RunSummary[]): string[] {
   const complete = completeGroups(selected, runs);
   const sides = new Set<string>();
   const ids: string[] = [];
   for (const run of runs) {
-    if (!selected.has(run.id)) continue;
+    if (!selected.has(run.id) || run.problem) continue;
     ids.push(run.id);
     sides.add(run.group !== null && complete.has(run.group) ? run.group : run.id);
   }

@@ -1,11 +1,10 @@
 /** Every metric that the run has recorded, by section of the catalogue; a chart is read when it becomes visible. */
 import { useQuery } from "../../../api/queries";
 import { read } from "../../../api/client";
-import type { ChartData, MetricInfo, RunDetails } from "../../../api/types";
+import type { Alert, ChartData, MetricInfo } from "../../../api/types";
 import type { ChartMark } from "../../../chart/types";
 import { runPath } from "../../../app/router";
 import { ErrorState, Loading } from "../../../ui/states";
-import type { RunModel } from "../model";
 import { Lazily } from "../parts/Lazily";
 import { counted } from "../parts/text";
 import type { ClockAxis } from "./axis";
@@ -21,8 +20,11 @@ const POINTS = 400;
 const KEY_POINTS = 8;
 
 interface Props {
-  model: RunModel;
-  details: RunDetails;
+  /** Id or name of the run. */
+  id: string;
+  alerts: readonly Alert[];
+  /** Number of rows so far: more of them are read when it has changed. */
+  rows: number;
   view: ChartView;
   change: (changes: Partial<ChartView>) => void;
   axis: ClockAxis;
@@ -50,9 +52,9 @@ export function AllMetrics(props: Props) {
 }
 
 function MetricList(props: Props) {
-  const { details, view, change, version, catalog, order } = props;
-  const keys = useQuery(`keys:${details.id}:${version}`, async () => {
-    const curves = await read("curves", { refs: [details.id], names: ["*"], points: KEY_POINTS });
+  const { id, view, change, version, catalog, order } = props;
+  const keys = useQuery(`keys:${id}:${version}`, async () => {
+    const curves = await read("curves", { refs: [id], names: ["*"], points: KEY_POINTS });
     return curves.series.map((series) => series.key);
   });
   if (keys.error.value && !keys.data.value) return <ErrorState error={keys.error.value} retry={keys.refresh} />;
@@ -98,10 +100,8 @@ function MetricList(props: Props) {
   );
 }
 
-function OneMetric({ details, view, metric, axis, version, marks, families, catalog, xRange, onZoom }: Props & { metric: string }) {
-  const { id } = details;
+function OneMetric({ id, alerts, rows, view, metric, axis, version, marks, families, catalog, xRange, onZoom }: Props & { metric: string }) {
   const range = view.range;
-  const rows = details.clocks["rollouts"] ?? 0;
   const place = `${id}:${metric}:${view.x}:${range?.join() ?? ""}:${version}:${rows}`;
   const curves = useQuery(`curve:${place}`, () =>
     read("curves", {
@@ -132,7 +132,7 @@ function OneMetric({ details, view, metric, axis, version, marks, families, cata
     events: [],
     series: [{ key: metric, label: splitKey(metric).name, x: [], y: [], low: null, high: null }],
   };
-  const own = view.marks.has("alert") ? metricAlertMarks(details.alerts, metric, axis, chart.family) : [];
+  const own = view.marks.has("alert") ? metricAlertMarks(alerts, metric, axis, chart.family) : [];
   if (curves.error.value && !curves.data.value) return <ErrorState error={curves.error.value} retry={curves.refresh} />;
   return (
     <MetricChart

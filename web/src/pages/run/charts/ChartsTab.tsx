@@ -2,13 +2,13 @@
 import { useComputed } from "@preact/signals";
 import { read } from "../../../api/client";
 import { useQuery } from "../../../api/queries";
-import type { ChartData, Clock, MetricInfo } from "../../../api/types";
+import type { Alert, ChartData, Clock, MetricInfo, RunDetails } from "../../../api/types";
 import { useActions } from "../../../app/palette";
 import { navigate, route, runPath } from "../../../app/router";
 import { Empty, ErrorState, Loading } from "../../../ui/states";
 import type { ChartMark } from "../../../chart/types";
 import { Lazily } from "../parts/Lazily";
-import type { TabProps } from "../parts/lazyTab";
+import type { RunModel } from "../model";
 import { isLive } from "../header/actions";
 import { AllMetrics } from "./AllMetrics";
 import { ChartToolbar } from "./ChartToolbar";
@@ -24,9 +24,16 @@ import { extent, scaledEach, withMargin, zoomed, zoomKeys } from "./zoom";
 /** Points of a zoomed curve: about one per pixel of a chart. */
 const ZOOM_POINTS = 600;
 /** Height of a chart with its title and legend, before it is drawn. */
+const NO_ALERTS: readonly Alert[] = [];
 export const CELL_HEIGHT = CHART_HEIGHT + 46;
 
-export function ChartsTab({ model, details }: TabProps) {
+interface Props {
+  model: RunModel;
+  /** Undefined until it is read: charts are drawn without marks until then. */
+  details: RunDetails | undefined;
+}
+
+export function ChartsTab({ model, details }: Props) {
   const view = parseView(route.value.params);
   const { charts, axis, error, version, retry } = useCharts(model, view.x);
   const metrics = useQuery("metrics", () => read("metrics", {}));
@@ -34,7 +41,7 @@ export function ChartsTab({ model, details }: TabProps) {
   const order = useComputed(() => sectionOrder(metrics.data.value ?? []));
   const families = useComputed(() => new Families(charts.value ?? []));
   const events = model.events.value;
-  const id = details.id;
+  const { id } = model;
 
   const change = (changes: Partial<ChartView>) => {
     const { path, params: before } = route.peek();
@@ -62,13 +69,13 @@ export function ChartsTab({ model, details }: TabProps) {
   const zoomedIn = range !== undefined && detail.data.value?.x === view.x ? detail.data.value : undefined;
   const shown = charts.value.map((chart) => scaledEach(zoomedIn ? zoomed(chart, zoomedIn) : chart, chart));
   const sections = chartSections(shown, order.value);
-  const marks = sharedMarks(details, events, axis.value);
+  const marks = details ? sharedMarks(details, events, axis.value) : [];
   const visibleMarks = marks.filter((mark) => view.marks.has(mark.kind));
   const xRange = extent(charts.value);
   return (
     <div class="run-charts">
-      <ChartToolbar view={view} change={change} sections={sections} marks={marks} alerts={details.alerts.length} />
-      {!shown.length && <NoCharts id={id} status={details.status} />}
+      <ChartToolbar view={view} change={change} sections={sections} marks={marks} alerts={details?.alerts.length ?? 0} />
+      {!shown.length && details && <NoCharts id={id} status={details.status} />}
       <div class="run-grid">
         {sections
           .filter((section) => !view.closed.has(section.name))
@@ -90,8 +97,9 @@ export function ChartsTab({ model, details }: TabProps) {
           )}
       </div>
       <AllMetrics
-        model={model}
-        details={details}
+        id={id}
+        alerts={details?.alerts ?? NO_ALERTS}
+        rows={axis.value.steps.length}
         view={view}
         change={change}
         axis={axis.value}

@@ -70,6 +70,7 @@ class ChartLoader {
     const { id } = this.model;
     const first = !this.ready;
     try {
+      await this.model.positioned;
       const [charts, axis] = await Promise.all([read("charts", { ref: id, x: this.x }), readAxis(id, this.x)]);
       if (this.stopped) return;
       extendAxis(axis, this.model.recent, this.x);

@@ -27,7 +27,7 @@ export default function ConfigTab({ details }: TabProps) {
   const rows = configRows(settings.data.value, { text: filter, onlyChanged, differences });
   const columns = columnsFor(Boolean(differences), against);
   return (
-    <div class="run-view">
+    <div class="run-view run-config">
       <div class="run-toolbar">
         <input
           type="search"
@@ -82,13 +82,27 @@ function columnsFor(isDiff: boolean, against: string): Column<ConfigRow>[] {
     </code>
   );
   return [
-    { key: "key", label: "Setting", width: "240px", cell: (row) => <code>{row.key}</code> },
+    { key: "key", label: "Setting", width: "240px", cell: (row) => <KeyText text={row.key} /> },
     { key: "value", label: isDiff ? "This run" : "Value", cell: (row) => (row.value === undefined ? <span class="muted">-</span> : value(row.value)) },
     ...(isDiff
       ? [{ key: "other", label: against, cell: (row: ConfigRow) => (row.other?.value === null ? <span class="muted">-</span> : value(row.other?.value)) }]
       : []),
     { key: "origin", label: "Origin", cell: (row) => <span class={row.changed ? "" : "muted"}>{row.origin}</span> },
   ];
+}
+
+/** A dotted key, which may be divided after a dot. */
+function KeyText({ text }: { text: string }) {
+  return (
+    <code>
+      {text.split(/(?<=\.)/).map((part) => (
+        <>
+          {part}
+          <wbr />
+        </>
+      ))}
+    </code>
+  );
 }
 
 interface PickerProps {

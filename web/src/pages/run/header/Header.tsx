@@ -1,5 +1,5 @@
 /** The header of a run: what it is, how far it is, how good, why it stopped, and what can be done with it. */
-import type { RunSummary } from "../../../api/types";
+import type { JobStatus, RunSummary } from "../../../api/types";
 import { Link, runPath } from "../../../app/router";
 import { CopyButton } from "../../../ui/CopyButton";
 import { formatCount, formatDuration, formatInterval, formatNumber, fullPrecision } from "../../../ui/numbers";
@@ -35,7 +35,7 @@ export function Header({ model }: { model: RunModel }) {
         <Alerts run={run} />
         <Labels model={model} run={run} />
       </div>
-      <State run={run} attempts={model.details.value?.attempts ?? 1} />
+      <State run={run} job={model.resuming.value} attempts={model.details.value?.attempts ?? 1} />
     </header>
   );
 }
@@ -152,8 +152,15 @@ function Alerts({ run }: { run: RunSummary }) {
   );
 }
 
-function State({ run, attempts }: { run: RunSummary; attempts: number }) {
-  const state = explainStatus({ ...run, latestStep: run.latest_step });
+interface StateProps {
+  run: RunSummary;
+  /** A job that is to resume the run. */
+  job: JobStatus | undefined;
+  attempts: number;
+}
+
+function State({ run, job, attempts }: StateProps) {
+  const state = explainStatus({ ...run, ...(job && !isLive(run.status) ? resumeFacts(job) : {}), latestStep: run.latest_step });
   const text = state.text || `Training since ${timeText(run.created)}${attempts > 1 ? `, attempt ${attempts}` : ""}.`;
   return (
     <p class={`run-state ${state.level}`} role={state.level === "error" ? "alert" : undefined}>
@@ -166,4 +173,9 @@ function State({ run, attempts }: { run: RunSummary; attempts: number }) {
       ))}
     </p>
   );
+}
+
+/** Returns what the header says about a job that resumes the run instead of how the run ended before. */
+function resumeFacts(job: JobStatus): Pick<RunSummary, "status" | "reason"> {
+  return { status: job.status, reason: job.status === "failed" ? `it could not be resumed: ${job.reason}` : job.reason };
 }

@@ -49,12 +49,10 @@ export function ResumeDialog({ model, run, checkpoints, at: first, onClose }: Pr
     failure.value = undefined;
     try {
       const started = await send("resume", args);
-      toast(started.status === "queued" ? `${started.id} waits in the queue.` : `${started.id} starts.`, {
-        action: { label: "Open", run: () => navigate(runPath(started.id)) },
-      });
-      model.refresh();
+      toast(started.status === "queued" ? `${started.id} waits in the queue.` : `${started.id} starts.`);
       onClose();
-      if (started.id !== run.id) navigate(runPath(started.id));
+      if (started.id === run.id) void model.followResume();
+      else navigate(runPath(started.id));
     } catch (error) {
       failure.value = asApiError(error);
     } finally {

@@ -11,7 +11,7 @@ import { Dialog } from "../../../ui/Dialog";
 import { ErrorState, Loading } from "../../../ui/states";
 import { toast } from "../../../ui/toast";
 import { asApiError, type RunModel } from "../model";
-import { plainValue } from "../parts/text";
+import { yamlValue } from "../parts/text";
 import { answerText } from "./answers";
 import { changedAssignments } from "./assignments";
 import { setCommand } from "./commands";
@@ -22,8 +22,15 @@ interface Props {
   onClose: () => void;
 }
 
+/** Keys that follow from the preset and cannot be overridden. */
+const NOT_OVERRIDES = ["seed", "env.id", "algo.name"];
+
 export function SetDialog({ model, run, onClose }: Props) {
-  const form = useQuery(`settings_form:${run.id}`, () => read("settings_form", { target: run.id }));
+  const base = useQuery(`present-settings:${run.id}`, () => presentSettings(run));
+  const present = base.data.value;
+  const form = useQuery(present ? `live-form:${run.id}:${present.join()}` : "", () =>
+    read("settings_form", { target: run.preset, overrides: present! }),
+  );
   const texts = useSignal<ReadonlyMap<string, string>>(new Map());
   const filter = useSignal("");
   const problems = useSignal<readonly ConfigProblem[]>([]);
@@ -32,12 +39,12 @@ export function SetDialog({ model, run, onClose }: Props) {
   const checks = useMemo(
     () =>
       new Latest({
-        ask: (overrides: string[]) => read("settings_form", { target: run.id, overrides }),
+        ask: (typed: string[]) => read("settings_form", { target: run.preset, overrides: [...(present ?? []), ...typed] }),
         onAnswer: (checked) => (problems.value = checked.problems),
-        onError: () => undefined,
+        onError: () => undefined, // the run itself checks again
         pause: 250,
       }),
-    [run.id],
+    [run.preset, present],
   );
   useEffect(() => () => checks.cancel(), [checks]);
   const assignments = changedAssignments(texts.value);
@@ -59,6 +66,7 @@ export function SetDialog({ model, run, onClose }: Props) {
       busy.value = false;
     }
   };
+  const error = base.error.value ?? form.error.value;
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
   const live = (form.data.value?.sections ?? [])
     .flatMap((section) => section.fields)
@@ -97,8 +105,8 @@ export function SetDialog({ model, run, onClose }: Props) {
         autofocus
         onInput={(event) => (filter.value = event.currentTarget.value)}
       />
-      {form.error.value && !form.data.value && <ErrorState error={form.error.value} retry={form.refresh} />}
-      {!form.data.value && !form.error.value && <Loading what="the settings" rows={8} />}
+      {error && !form.data.value && <ErrorState error={error} retry={base.refresh} />}
+      {!form.data.value && !error && <Loading what="the settings" rows={8} />}
       <div class="run-live-settings">
         {live.map((field) => (
           <LiveSetting
@@ -121,6 +129,14 @@ export function SetDialog({ model, run, onClose }: Props) {
   );
 }
 
+/** Returns the settings of a run that differ from its preset, as KEY=VALUE, live changes included. */
+async function presentSettings(run: RunSummary): Promise<string[]> {
+  const differences = await read("config_diff", { a: run.id, b: run.preset });
+  return differences
+    .filter(({ key, a }) => a !== null && !NOT_OVERRIDES.includes(key))
+    .map(({ key, a }) => `${key}=${yamlValue(a)}`);
+}
+
 interface SettingProps {
   field: FormField;
   text: string;
@@ -131,7 +147,7 @@ interface SettingProps {
 
 function LiveSetting({ field, text, problem, onInput, onEnter }: SettingProps) {
   const id = `live-${field.key}`;
-  const choices = field.kind === "switch" ? ["true", "false"] : field.choices;
+  const { choices } = field;
   return (
     <div class="run-live-setting">
       <label for={id} title={field.doc}>
@@ -139,12 +155,12 @@ function LiveSetting({ field, text, problem, onInput, onEnter }: SettingProps) {
         <span class="small muted">{field.doc}</span>
       </label>
       <span class="num muted" title="the present value">
-        {plainValue(field.value)}
+        {field.text}
       </span>
       <input
         id={id}
         value={text}
-        placeholder={plainValue(field.value)}
+        placeholder={field.text}
         list={choices.length ? `${id}-choices` : undefined}
         aria-invalid={problem ? true : undefined}
         aria-describedby={problem ? `${id}-problem` : undefined}

@@ -56,7 +56,7 @@ export default function EventsTab({ model, details }: TabProps) {
 
 const COLUMNS: Column<Numbered>[] = [
   { key: "time", label: "Time", width: "88px", cell: (row) => <span class="muted">{timeText(row.time)}</span> },
-  { key: "env_steps", label: "Env steps", width: "88px", align: "right", cell: (row) => <Num value={row.env_steps} metric={{ unit: "", digits: 0 }} /> },
+  { key: "env_steps", label: "Env steps", width: "88px", align: "right", class: "run-wide", cell: (row) => <Num value={row.env_steps} metric={{ unit: "", digits: 0 }} /> },
   { key: "kind", label: "Kind", width: "136px", cell: (row) => row.kind },
   {
     key: "text",

@@ -7,6 +7,7 @@ import { navigate, runPath } from "../../../app/router";
 import { readOnlyReason } from "../../../app/session";
 import { Button } from "../../../ui/Button";
 import { CopyButton } from "../../../ui/CopyButton";
+import { Menu, type MenuItem } from "../../../ui/Menu";
 import { Num } from "../../../ui/Num";
 import { formatCount, formatNumber } from "../../../ui/numbers";
 import { Empty } from "../../../ui/states";
@@ -38,6 +39,23 @@ export default function CheckpointsTab({ model, details }: TabProps) {
     if (await film.start({ ref }, `film ${ref}`)) navigate(runPath(details.id, "films"));
   };
 
+  const actionsFor = (row: CheckpointRow): MenuItem[] => [
+    {
+      label: "Evaluate",
+      disabledReason: reason || (evaluation.state.value.running ? "Another evaluation is running." : undefined),
+      run: () => void evaluation.start({ ref: `${details.id}:${row.step}` }, `evaluate ${details.id}:${row.step}`),
+    },
+    {
+      label: "Resume from here…",
+      disabledReason: reason || (resumable.includes(row.step) ? undefined : "The run is training from here; stop it first."),
+      run: () => (resumeAt.value = row.isLatest && !isLive(details.status) ? "latest" : String(row.step)),
+    },
+    {
+      label: "Film",
+      disabledReason: reason || (film.state.value.running ? "Another film is being made." : undefined),
+      run: () => void makeFilm(row),
+    },
+  ];
   const columns: Column<CheckpointRow>[] = [
     { key: "step", label: "Env steps", align: "right", width: "112px", cell: (row) => <Num value={row.step} metric={{ unit: "", digits: 0 }} /> },
     {
@@ -65,7 +83,7 @@ export default function CheckpointsTab({ model, details }: TabProps) {
           <span class="muted">-</span>
         ),
     },
-    { key: "time", label: "Written", width: "160px", cell: (row) => <span class="muted">{timeText(row.time)} {row.reason}</span> },
+    { key: "time", label: "Written", width: "160px", class: "run-wide", cell: (row) => <span class="muted">{timeText(row.time)} {row.reason}</span> },
     {
       key: "actions",
       label: "",
@@ -75,29 +93,7 @@ export default function CheckpointsTab({ model, details }: TabProps) {
             damaged: {row.damage.slice(row.damage.indexOf(": ") + 2)}
           </span>
         ) : (
-          <span class="run-row-actions">
-            <Button
-              disabledReason={reason || (evaluation.state.value.running ? "Another evaluation is running." : undefined)}
-              onClick={() => void evaluation.start({ ref: `${details.id}:${row.step}` }, `evaluate ${details.id}:${row.step}`)}
-            >
-              Evaluate
-            </Button>
-            <Button
-              disabledReason={
-                reason || (resumable.includes(row.step) ? undefined : "The run is training from here; stop it first.")
-              }
-              onClick={() => (resumeAt.value = row.isLatest && !isLive(details.status) ? "latest" : String(row.step))}
-            >
-              Resume from here…
-            </Button>
-            <Button
-              disabledReason={reason || (film.state.value.running ? "Another film is being made." : undefined)}
-              onClick={() => void makeFilm(row)}
-            >
-              Film
-            </Button>
-            <CopyButton text={commandText({ command: "eval", words: [`${details.id}:${row.step}`] })} />
-          </span>
+          <RowActions actions={actionsFor(row)} command={commandText({ command: "eval", words: [`${details.id}:${row.step}`] })} />
         ),
     },
   ];
@@ -145,5 +141,24 @@ export default function CheckpointsTab({ model, details }: TabProps) {
         />
       )}
     </div>
+  );
+}
+
+/** The actions of a checkpoint: buttons, or a menu where there is no room for them. */
+function RowActions({ actions, command }: { actions: MenuItem[]; command: string }) {
+  return (
+    <>
+      <span class="run-row-actions run-wide">
+        {actions.map((action, index) => (
+          <Button key={index} disabledReason={action.disabledReason} onClick={action.run}>
+            {action.label}
+          </Button>
+        ))}
+        <CopyButton text={command} />
+      </span>
+      <span class="run-narrow">
+        <Menu label="⋯" name="Actions" align="end" items={actions} />
+      </span>
+    </>
   );
 }
