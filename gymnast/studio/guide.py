@@ -83,6 +83,8 @@ def render(text: str, prefix: str) -> str:
     for token in tokens:
         token.children = _linked(token.children or [], prefix)
     body = parser.renderer.render(tokens, parser.options, {})
+    # Wide code scrolls on a phone; the keyboard must reach it too. Text has no tags: html is off.
+    body = body.replace("<pre>", '<pre tabindex="0">')
     links = " ".join(
         f'<a href="{escape(prefix + address)}">{name}</a>'
         for address, name in (("", "Runs"), ("guide", "Charts"), ("guide/metrics", "Metrics"))
