@@ -120,7 +120,9 @@ def test_the_settings_that_differ_are_those_of_the_record(
     shown = [text.split("\t")[0].strip() for text in table.get_by_role("row").all_inner_texts()[1:]]
     assert shown == [setting["key"] for setting in record["config"] if setting["key"] in shown]
     expect(table.get_by_role("row").filter(has_text="algo.lr")).to_contain_text("0.001 -> 0")
-    values = table.get_by_role("row").filter(has_text="algo.lr").get_by_role("cell").all_inner_texts()
+    values = (
+        table.get_by_role("row").filter(has_text="algo.lr").get_by_role("cell").all_inner_texts()
+    )
     assert {float(value) for value in values if "->" not in value} == {1e-5}
 
 
