@@ -57,6 +57,13 @@ describe("the table of a comparison", () => {
   });
 });
 
+test("sides that cannot be compared are not judged", () => {
+  const apart = COMPARISON.improvements.map((entry) => ({ ...entry, probability: null, exceeds_noise: null, problem: "other environments" }));
+  const [, row] = sideResults({ ...COMPARISON, improvements: apart }, SIDES, "base");
+  for (const { id } of COLUMNS) expect(row!.judgments[id].relation).toBe("unknown");
+  expect(row!.cells.final.value).toBe(10);
+});
+
 describe("columns", () => {
   test("without any value are left out", () => {
     const single = sideResults({ ...COMPARISON, groups: [], improvements: [] }, SIDES.slice(2), "c0");

@@ -125,10 +125,12 @@ function judgmentsOf(
   const judgments = {} as Record<ColumnId, Judgment>;
   for (const { id, better } of COLUMNS) {
     const isReference = !reference || reference.side.ref === row.side.ref;
+    // Returns of different environments are on different scales.
+    const isComparable = row.improvement === null || row.improvement.probability !== null;
     // The bootstrap tests the difference itself, which is sharper than comparing two intervals.
     const measure = row.improvement?.measures.find((one) => one.measure === MEASURES[id]);
     const tested = id === "iqm" ? (row.improvement?.exceeds_noise ?? null) : null;
-    if (isReference) judgments[id] = UNKNOWN;
+    if (isReference || !isComparable) judgments[id] = UNKNOWN;
     else if (measure) judgments[id] = judgeMeasure(measure, row.side.ref);
     else judgments[id] = judge(row.cells[id], reference.cells[id], better, tested);
   }

@@ -2,6 +2,8 @@
 import type { DurationHistogram, RatingCurve, RoleCurve } from "../../api/types";
 import { inkAt } from "../../chart/colors";
 import type { LineSeries } from "../../chart/LineChart";
+import { formatCount } from "../../ui/numbers";
+import { durationQuantile } from "./players";
 
 /** The curve whose interval is drawn: it has the most matches. Bands of all would hide each other. */
 const WITH_BAND = "all scripted opponents";
@@ -53,15 +55,15 @@ export function outcomeCharts(curves: readonly RoleCurve[]): RoleChart[] {
   return charts.map((chart) => ({ ...chart, series: aligned(chart.series) }));
 }
 
-/** Returns the histograms of match lengths; the matches of training are named so. */
+/** Returns the histograms of match lengths, labeled with their medians; the matches of training are named so. */
 export function durationSeries(durations: readonly DurationHistogram[], roles: readonly string[]) {
-  return durations.map(({ role, edges, counts }) => ({
-    key: role || "training",
-    label: role ? `evaluation of ${role}` : "training",
-    color: roleColor(role, roles),
-    edges,
-    counts,
-  }));
+  return durations.map((histogram) => {
+    const { role, edges, counts } = histogram;
+    const median = durationQuantile(histogram, 0.5);
+    const what = role ? `evaluation of ${role}` : "training";
+    const label = median === null ? what : `${what}, median ${formatCount(median)}`;
+    return { key: role || "training", label, color: roleColor(role, roles), edges, counts };
+  });
 }
 
 /** Returns the series at common positions: curves with many points are reduced one by one, and stacking needs
