@@ -13,6 +13,7 @@ const FAST: Improvement = {
   better: "fast-lr",
   exceeds_noise: true,
   problem: "",
+  caution: "",
   measures: [],
 };
 const fast = { name: "fast-lr", seeds: 5 };
@@ -24,6 +25,14 @@ describe("the verdict", () => {
       outcome: "better",
       sentence: "fast-lr is better than base: IQM +12.3 [4.1, 20.2], more than noise (P(better) 0.93, 5 against 5 seeds).",
     });
+  });
+
+  test("repeats the caution of the record", () => {
+    const few = { ...FAST, caution: "base has 3 seeds: with fewer than 5, noise is underestimated" };
+    for (const exceeds_noise of [true, false])
+      expect(verdict({ ...few, exceeds_noise }, fast, { name: "base", seeds: 3 }, one).sentence).toMatch(
+        /5 against 3 seeds\)\. Caution: base has 3 seeds: with fewer than 5, noise is underestimated\.$/,
+      );
   });
 
   test("turns around with the baseline", () => {

@@ -47,13 +47,14 @@ export function verdict(
     return { outcome: "unknown", sentence: `${question}: this needs at least 2 seeds per side (${numbers}).` };
   }
   const evidence = `P(better) ${probability.toFixed(2)}, ${seeds}`;
+  const caution = improvement.caution === "" ? "" : ` Caution: ${improvement.caution}.`;
   if (!improvement.exceeds_noise) {
     const detail = difference ? `: ${difference}` : "";
-    return { outcome: "noise", sentence: `${pair} differ by not more than noise${detail} (${evidence}).` };
+    return { outcome: "noise", sentence: `${pair} differ by not more than noise${detail} (${evidence}).${caution}` };
   }
   const outcome = improvement.better === improvement.a ? "better" : "worse";
   const detail = difference ? `: ${difference}, more than noise` : " by more than noise";
-  return { outcome, sentence: `${side.name} is ${outcome} than ${baseline.name}${detail} (${evidence}).` };
+  return { outcome, sentence: `${side.name} is ${outcome} than ${baseline.name}${detail} (${evidence}).${caution}` };
 }
 
 /** Returns the difference of the IQMs with its interval; empty for sides with several environments. */
