@@ -59,6 +59,13 @@ export function compareArguments(sides: readonly Side[], baseline: string, x: st
   return { refs, x: COMPARED_CLOCKS.includes(x) ? x : COMPARED_CLOCKS[0]! };
 }
 
+/** Returns whether a comparison has all of these sides: while another one is read, the old one may not. */
+export function isAbout(comparison: Comparison, sides: readonly Side[]): boolean {
+  const names = new Set(comparison.groups.map((group) => group.name));
+  if (names.size === 0) for (const run of comparison.runs) names.add(run.id);
+  return names.size === sides.length && sides.every((side) => names.has(side.ref));
+}
+
 /** Returns the rows of the table in the order of `sides`. `baseline`: reference of the side to compare with. */
 export function sideResults(comparison: Comparison, sides: readonly Side[], baseline: string): SideResult[] {
   const runs = new Map(comparison.runs.map((run) => [run.id, run]));
