@@ -40,6 +40,9 @@ describe("the lines of self-play", () => {
     ]);
     expect(charts[0]!.series[1]!.color).toBe(charts[1]!.series[0]!.color);
     expect(charts[0]!.series[0]!.color).not.toBe(charts[0]!.series[1]!.color);
+    const [chart] = outcomeCharts([curve("", "unknown"), curve("", "tag"), curve("", "timeout")]);
+    expect(chart!.series[0]!.color).toBe("var(--muted)");
+    expect(chart!.series.slice(1).map((line) => line.color)).toEqual(charts[0]!.series.map((line) => line.color));
   });
 });
 

@@ -8,6 +8,9 @@ import { durationQuantile } from "./players";
 /** The curve whose interval is drawn: it has the most matches. Bands of all would hide each other. */
 const WITH_BAND = "all scripted opponents";
 
+/** The outcome of matches that the environment did not report. */
+const UNKNOWN = "unknown";
+
 /** Returns the color of a role, the same in all charts of the page; matches of all roles are gray. */
 export function roleColor(role: string, roles: readonly string[]): string {
   const index = roles.indexOf(role);
@@ -44,11 +47,12 @@ export function winCharts(curves: readonly RoleCurve[]): RoleChart[] {
 
 /** Returns the stacked charts of outcomes, one per role. An outcome has the same color in all of them. */
 export function outcomeCharts(curves: readonly RoleCurve[]): RoleChart[] {
-  const labels = [...new Set(curves.map((curve) => curve.label))];
+  const labels = [...new Set(curves.map((curve) => curve.label))].filter((label) => label !== UNKNOWN);
   const charts = byRole(curves, (curve) => ({
     key: curve.label,
     label: curve.label,
-    color: inkAt(labels.indexOf(curve.label) + 2).color,
+    // The first colors are those of the roles.
+    color: curve.label === UNKNOWN ? "var(--muted)" : inkAt(labels.indexOf(curve.label) + 2).color,
     x: curve.x,
     y: curve.y,
   }));
