@@ -12,7 +12,7 @@ import { configBySide } from "./config";
 import { tableCsv } from "./export";
 import { progressStamp, useRefresh } from "./live";
 import { ResultTable } from "./ResultTable";
-import { compareArguments, sideResults, type SideResult } from "./results";
+import { compareArguments, isAbout, sideResults, type SideResult } from "./results";
 import type { Side } from "./sides";
 import type { SideStyles } from "./styles";
 import { Verdicts } from "./Verdicts";
@@ -36,7 +36,8 @@ export function Results(props: Props) {
   const { refs } = request;
   const query = useQuery(refs.length > 1 ? `compare:${request.x}:${refs.join(",")}` : "", () => read("compare", request));
   useRefresh(progressStamp(runs), query.refresh, REFRESH_PAUSE);
-  const comparison = query.data.value;
+  const latest = query.data.value;
+  const comparison = latest && isAbout(latest, sides) ? latest : undefined;
   const rows = useMemo(
     () => (comparison ? sideResults(comparison, sides, baseline) : []),
     [comparison, sides, baseline],

@@ -68,7 +68,7 @@ function SideRow(props: Props & { side: Side }) {
           <Swatch color={props.styles.color(side.ref)} dash={props.styles.dash(side.ref)} />
           <span class="ellipsis">{side.label}</span>
         </label>
-        {isBaseline && <span class="compare-baseline-note">baseline</span>}
+        {isBaseline && sides.length > 1 && <span class="compare-baseline-note">baseline</span>}
         <Menu
           label="⋯"
           name={`Actions for ${side.label}`}

@@ -11,6 +11,10 @@ export type RowListener = (rows: readonly MetricRow[]) => void;
 /** Details are read again at most this often while a run trains, in milliseconds. */
 const DETAILS_PAUSE = 3000;
 const JOB_PAUSE = 1500;
+/** Statuses of a job that does not train yet. */
+const WAITING = ["queued", "starting"];
+/** Statuses of a job that ended before there was a run. */
+const ENDED_EARLY = ["failed", "stopped", "lost"];
 /** Rows that are kept for charts that load later. */
 const RECENT = 4000;
 
@@ -91,7 +95,7 @@ export class RunModel {
     while (!this.closed) {
       const job = (await read("jobs", {}).catch(() => [])).find((found) => found.id === this.id);
       if (this.closed || !job) return;
-      const waits = job.status === "queued" || job.status === "starting";
+      const waits = WAITING.includes(job.status);
       const failed = job.status === "failed" && (this.details.peek()?.attempts ?? 0) <= attempts;
       this.resuming.value = waits || failed ? job : undefined;
       if (!waits) return this.refresh();
@@ -182,12 +186,19 @@ export class RunModel {
 
   /** Waits for the run of a job that is queued or starting. Returns false if there is no such job. */
   private async waitForRun(): Promise<boolean> {
-    const job = (await read("jobs", {}).catch(() => [])).find((found) => found.id === this.id || found.name === this.id);
-    if (this.closed) return true;
-    if (!job) return this.job.peek() !== undefined;
-    this.job.value = job;
-    setTimeout(() => !this.closed && void this.start(), JOB_PAUSE);
-    return true;
+    for (;;) {
+      const jobs = await read("jobs", {}).catch(() => undefined);
+      const job = jobs?.find((found) => found.id === this.id || found.name === this.id);
+      if (this.closed) return true;
+      if (jobs && !job) return false;
+      if (job) this.job.value = job;
+      if (job && ENDED_EARLY.includes(job.status)) return true;
+      await new Promise((resolve) => setTimeout(resolve, JOB_PAUSE));
+      if (job && !WAITING.includes(job.status)) {
+        void this.start();
+        return true;
+      }
+    }
   }
 }
 

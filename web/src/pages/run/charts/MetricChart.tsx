@@ -7,6 +7,7 @@ import { inkAt } from "../../../chart/colors";
 import type { ChartMark, LineSeries } from "../../../chart/types";
 import type { ChartData, MetricInfo, Span } from "../../../api/types";
 import { clockLabel } from "../../../ui/numbers";
+import { isEvaluation } from "./keys";
 import type { ChartView } from "./view";
 
 export const CHART_HEIGHT = 150;
@@ -65,6 +66,7 @@ function lineSeries(chart: ChartData): LineSeries[] {
     ...inkAt(index),
     key: line.key,
     label: line.label,
+    exact: isEvaluation(line.key),
     x: line.x,
     y: line.y,
     low: line.low ?? undefined,
