@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
+BROWSER := $(VENV)/.browser
 EXTRAS := dev,mujoco,atari,minigrid,vizdoom,pettingzoo,envpool,wandb,tensorboard,parquet
 
-.PHONY: demo test check lint format fast presets slow docs wheel kill200 soak bench clean
+.PHONY: demo test check lint format fast presets slow web web-check docs wheel kill200 soak bench clean
 
 demo: $(READY) ## train CartPole until it is solved, show the result and next steps
 	@$(BIN)/gymnast train CartPole-v1
@@ -14,13 +15,14 @@ demo: $(READY) ## train CartPole until it is solved, show the result and next st
 	@$(BIN)/gymnast show @last
 	@echo
 	@echo "Put it on your path:        . $(BIN)/activate"
-	@echo "Watch one while it trains:  gymnast train LunarLander-v3"
+	@echo "See it in the browser:      gymnast studio @last"
+	@echo "Watch one while it trains:  gymnast train LunarLander-v3 --studio"
 	@echo "List runs:                  gymnast runs"
 	@echo "See it in the browser:      gymnast studio @last"
 
 test: check presets slow ## what CI runs: check, every preset, then the slow tests
 
-check: lint fast ## run on every change
+check: lint web-check fast ## run on every change
 
 lint: $(TOOLS)
 	$(BIN)/ruff check .
@@ -39,8 +41,14 @@ fast: $(TOOLS)
 presets: $(TOOLS) ## every built-in preset: train briefly, evaluate, record, replay, check its facts
 	$(BIN)/gymnast check --all
 
-slow: $(TOOLS)
+slow: $(TOOLS) $(BROWSER)
 	$(BIN)/pytest -q -n 2 -m slow
+
+web: ## build the studio's pages into the package; needs Node 20.19 or newer
+	cd web && npm install --no-save && npm run build
+
+web-check: ## types and unit tests of the pages, and whether the built files are current
+	web/check
 
 docs: $(TOOLS) ## regenerate the generated pages
 	$(BIN)/python -m gymnast.metrics.docs
@@ -84,4 +92,11 @@ $(READY): pyproject.toml CMakeLists.txt $(wildcard native/*)
 $(TOOLS): $(READY)
 	$(BIN)/pip install --quiet "gymnast[$(EXTRAS)]"
 	$(BIN)/pip install --quiet --no-deps "MinAtar>=1.0.15" # without its plotting dependencies
+	touch $@
+
+# Chromium, in which tests open the studio. Where it cannot be installed, these tests are skipped by name.
+$(BROWSER): $(TOOLS)
+	command -v chromium >/dev/null || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+		then apt-get update -qq && apt-get install -y -qq chromium >/dev/null; \
+		else echo "Chromium is not installed: tests of the studio's pages will be skipped."; fi
 	touch $@

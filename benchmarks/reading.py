@@ -27,6 +27,7 @@ from benchmarks.code_revision import measurement_info
 from gymnast.config.resolve import resolve, save
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint
+from gymnast.runs.curve import CURVE_POINTS
 from gymnast.runs.run import Run
 
 COMMANDS = {
@@ -125,6 +126,12 @@ def make_run(runs_dir: Path) -> Run:
         solved=True,
         score=score,
         clocks=dict.fromkeys(clocks, 30_000),
+        limits={"env_steps": 50_000},
+        rates=dict.fromkeys(clocks, 9.87654321),
+        curve={
+            "env_steps": [i * 1000.0 for i in range(CURVE_POINTS)],
+            "mean_return": rng.normal(size=CURVE_POINTS).tolist(),
+        },
         checkpoints={"best": 20_000, "latest": 30_000},
         alerts=[alert] * 5,
         learning={

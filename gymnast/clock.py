@@ -26,6 +26,24 @@ def clock_label(clock: str) -> str:
     return "gradient steps" if clock == "updates" else clock.replace("_", " ")
 
 
+def budget_share(counters: Mapping[str, int | float], limits: Mapping[str, float]) -> float | None:
+    """Returns the used share of a budget, 0..1; None without a budget. `counters`: clock -> count;
+    `limits`: clock -> limit."""
+    # Any limit ends the run, so the one that is used up most defines the progress.
+    shares = [min(counters.get(name, 0) / total, 1.0) for name, total in limits.items()]
+    return max(shares, default=None)
+
+
+def remaining_seconds(
+    counters: Mapping[str, int | float], limits: Mapping[str, float], rates: Mapping[str, float]
+) -> float | None:
+    """Returns the wall time until the first limit of a budget is reached at the present speed; None if that
+    is unknown. `rates`: clock -> counts per second; `counters` and `limits` as in `budget_share`."""
+    left = {name: max(total - counters.get(name, 0), 0.0) for name, total in limits.items()}
+    times = [rest / rates[name] for name, rest in left.items() if rates.get(name, 0.0) > 0]
+    return 0.0 if 0.0 in left.values() else min(times, default=None)
+
+
 @dataclass
 class Clock:
     """The counters of a run. Schedules, intervals and the budget are functions of them."""
@@ -61,9 +79,7 @@ class Clock:
     @property
     def progress(self) -> float | None:
         """Used share of the budget, 0..1; None without a budget."""
-        # Any limit ends the run, so the one that is used up most defines the progress.
-        shares = [min(self.read(name) / total, 1.0) for name, total in self.limits.items()]
-        return max(shares, default=None)
+        return budget_share(self.counters(), self.limits)
 
     @property
     def reached_limit(self) -> str | None:

@@ -6,10 +6,10 @@ use pydantic, which takes a tenth of a second to import.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,11 +26,15 @@ def to_json(value: object) -> JsonValue:
     have, become the strings "nan", "inf" and "-inf". Raises TypeError for any other kind of object."""
     if isinstance(value, float):
         # float(): NumPy's float64 is a float too, but prints differently
-        return float(value) if math.isfinite(value) else str(float(value))
+        return float(value) if isfinite(value) else str(float(value))
     if value is None or isinstance(value, bool | int | str):
         return value
+    if isinstance(
+        value, list | tuple
+    ):  # most are long, and asking for the abstract classes takes long
+        return [to_json(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+        return {name: to_json(getattr(value, name)) for name in _field_names(type(value))}
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
@@ -52,6 +56,11 @@ def json_schema(kind: type[object]) -> dict[str, JsonValue]:
     from gymnast.record_schema import RecordSchema
 
     return _adapter(kind).json_schema(schema_generator=RecordSchema)
+
+
+@cache
+def _field_names(kind: type[object]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))  # pyright: ignore[reportArgumentType]
 
 
 @cache

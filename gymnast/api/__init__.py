@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from gymnast.api.config import config_diff as config_diff
     from gymnast.api.config import config_fmt as config_fmt
     from gymnast.api.config import config_show as config_show
+    from gymnast.api.config import settings_form as settings_form
     from gymnast.api.control import checkpoint as checkpoint
     from gymnast.api.control import evaluate_live as evaluate_live
     from gymnast.api.control import pause as pause
     from gymnast.api.control import set_live as set_live
     from gymnast.api.control import stop as stop
     from gymnast.api.control import unpause as unpause
+    from gymnast.api.curves import curves as curves
     from gymnast.api.episodes import episodes as episodes
     from gymnast.api.episodes import steps as steps
     from gymnast.api.frames import frames as frames
@@ -41,13 +43,14 @@ if TYPE_CHECKING:
     from gymnast.api.insight import doctor as doctor
     from gymnast.api.insight import export as export
     from gymnast.api.insight import report as report
+    from gymnast.api.insight import seed_curves as seed_curves
     from gymnast.api.league import cross_play as cross_play
     from gymnast.api.league import league as league
+    from gymnast.api.league import self_play as self_play
     from gymnast.api.logs import logs as logs
     from gymnast.api.metrics import metrics as metrics
     from gymnast.api.preparation import spaces as spaces
     from gymnast.api.presets import presets as presets
-    from gymnast.api.rows import curves as curves
     from gymnast.api.rows import rows as rows
     from gymnast.api.rows import rows_csv as rows_csv
     from gymnast.api.runs import events as events
@@ -71,6 +74,7 @@ if TYPE_CHECKING:
     from gymnast.api.training import jobs as jobs
     from gymnast.api.training import resume as resume
     from gymnast.api.training import start as start
+    from gymnast.api.training import train_command as train_command
     from gymnast.api.training import wait as wait
 
 OPERATIONS: dict[str, Operation] = {
@@ -80,19 +84,21 @@ OPERATIONS: dict[str, Operation] = {
         Operation("show", READS, "runs"),
         Operation("events", READS, "runs"),
         Operation("rows", READS, "rows"),
-        Operation("curves", READS, "rows"),
+        Operation("curves", READS, "curves"),
         Operation("rows_csv", READS, "rows"),
         Operation("logs", READS, "logs"),
         Operation("episodes", READS, "episodes"),
         Operation("steps", READS, "episodes"),
         Operation("charts", READS, "insight"),
         Operation("compare", READS, "insight"),
+        Operation("seed_curves", READS, "insight"),
         Operation("doctor", READS, "insight"),
         Operation("presets", READS, "presets"),
         Operation("metrics", READS, "metrics"),
         Operation("config_show", READS, "config"),
         Operation("config_check", READS, "config"),
         Operation("config_diff", READS, "config"),
+        Operation("settings_form", READS, "config"),
         Operation("report", CHANGES, "insight"),
         Operation("export", CHANGES, "insight"),
         Operation("config_fmt", CHANGES, "config"),
@@ -110,9 +116,11 @@ OPERATIONS: dict[str, Operation] = {
         Operation("tune_envs", TASK, "tasks"),
         Operation("frames", TASK, "frames"),
         Operation("league", READS, "league"),
+        Operation("self_play", READS, "league"),
         Operation("cross_play", TASK, "league"),
         Operation("spaces", TASK, "preparation"),
         Operation("dry_run", READS, "training"),
+        Operation("train_command", READS, "training"),
         Operation("start", CHANGES, "training"),
         Operation("resume", CHANGES, "training"),
         Operation("jobs", READS, "training"),

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gymnast.api.overrides import Overrides, parse_overrides
+from gymnast.config.form import SettingsForm, make_form
+from gymnast.config.problems import ConfigProblem
 from gymnast.runs import store
 from gymnast.runs.store import RunsDir
 
@@ -26,20 +29,6 @@ class Settings:
     """Dotted key -> plain value."""
     provenance: dict[str, str]
     """Dotted key -> where its value came from; keys with the default value may be missing."""
-
-
-@dataclass(frozen=True)
-class ConfigProblem:
-    """A mistake in a preset or config file."""
-
-    at: str
-    """`file:line`, or empty."""
-    key: str
-    """Dotted key."""
-    text: str
-    """The description of the mistake, with the expected value."""
-    message: str
-    """All of this in one line."""
 
 
 @dataclass(frozen=True)
@@ -69,19 +58,28 @@ class FormattedFile:
 
 def config_show(
     name: str,
-    overrides: Mapping[str, object] | Sequence[str] = (),
+    overrides: Overrides = (),
     *,
     runs_dir: RunsDir = None,
 ) -> Settings:
     """Returns the settings of a run, a preset or an environment, and where each value came from.
     `overrides`: dotted key -> value, or KEY=VALUE texts as with --set, applied to these settings."""
-    from gymnast.config.resolve import parse_assignment
     from gymnast.config.serialize import flat_values, to_plain
 
-    if not isinstance(overrides, Mapping):
-        overrides = dict(map(parse_assignment, overrides))
-    title, config, provenance = _settings(name, overrides, store.runs_dir(runs_dir))
+    title, config, provenance = _settings(
+        name, parse_overrides(overrides), store.runs_dir(runs_dir)
+    )
     return Settings(title, to_plain(config), flat_values(config), provenance)
+
+
+def settings_form(
+    target: str, *, algo: str | None = None, overrides: Sequence[str] = ()
+) -> SettingsForm:
+    """Returns all settings of `ENV[:variant]` as the fields of a form: their kinds, meanings, values and
+    origins. Needs no environment, so it can be called while a user is typing. `overrides`: KEY=VALUE texts as
+    with --set; wrong ones are returned as problems, with the message of --set. `algo`: the algorithm to use
+    instead of the one of the variant; a user-defined one is imported."""
+    return make_form(target, overrides, algo)
 
 
 def config_check(targets: Sequence[str] = ()) -> ConfigCheck:
@@ -93,7 +91,7 @@ def config_check(targets: Sequence[str] = ()) -> ConfigCheck:
     return ConfigCheck(
         checked=list(by_target),
         wrong=sum(bool(of_target) for of_target in by_target.values()),
-        problems=[ConfigProblem(p.at, p.key, p.text, str(p)) for p in problems],
+        problems=[ConfigProblem.from_problem(problem) for problem in problems],
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gymnast.api.overrides import Overrides, parse_overrides
 from gymnast.jobs import commands, status
 from gymnast.jobs.commands import CommandAnswer
 from gymnast.runs import store
@@ -46,15 +47,15 @@ def checkpoint(ref: str, *, timeout: float = TIMEOUT, runs_dir: RunsDir = None) 
 
 def set_live(
     ref: str,
-    assignments: Mapping[str, object],
+    assignments: Overrides,
     *,
     timeout: float = TIMEOUT,
     runs_dir: RunsDir = None,
 ) -> CommandAnswer:
     """Changes settings of a run while it trains, from its next rollout on. `assignments`: dotted config key
-    -> value. If one of them cannot change during training, nothing is sent, and the error lists the
-    settings that can. `timeout`: seconds to wait for the answer."""
-    return _send(ref, "set", assignments, timeout=timeout, runs_dir=runs_dir)
+    -> value, or KEY=VALUE texts as with --set. If one of them cannot change during training, nothing is sent,
+    and the error lists the settings that can. `timeout`: seconds to wait for the answer."""
+    return _send(ref, "set", parse_overrides(assignments), timeout=timeout, runs_dir=runs_dir)
 
 
 def evaluate_live(ref: str, *, timeout: float = TIMEOUT, runs_dir: RunsDir = None) -> CommandAnswer:

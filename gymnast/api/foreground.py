@@ -133,10 +133,3 @@ def play_here(
     run = store.find_run(request.target, store.runs_dir(runs_dir))
     session = importlib.import_module("gymnast.play.session")
     return session.play_target(request, run, echo=echo)
-
-
-def parse_overrides(assignments: Sequence[str]) -> dict[str, object]:
-    """Returns `KEY=VALUE` texts as config overrides: dotted key -> value."""
-    from gymnast.config.resolve import parse_assignment
-
-    return dict(parse_assignment(text) for text in assignments)

@@ -11,6 +11,7 @@ from gymnast.insight.chart import ChartData
 from gymnast.insight.compare import Comparison
 from gymnast.insight.doctor import Diagnosis
 from gymnast.insight.export import Export
+from gymnast.insight.seed_curves import SeedCurves
 from gymnast.runs import layout, store
 from gymnast.runs.run import Run
 from gymnast.runs.store import RunsDir
@@ -25,21 +26,37 @@ class Report:
 
 
 def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: RunsDir = None) -> Comparison:
-    """Compares two or more runs or groups of seeds: scores, evaluation curves over the clock `x` (vec_steps,
-    env_steps, updates or seconds), areas under them, and config differences.
+    """Compares two or more sides, each a run, a group of seeds, or runs joined to a group (`a+b+c`): scores,
+    evaluation curves over the clock `x` (vec_steps, env_steps, updates or seconds), areas under them, which
+    side is better and whether by more than noise, and config differences.
 
-    If one of the references is a group, `groups` has the means over the seeds of each side."""
-    from gymnast.insight.compare import compare as compare_runs
-    from gymnast.insight.groups import compare_groups, resolve_side
+    If one of the sides is a group, `groups` has the statistics over the seeds of each side."""
+    from gymnast.insight.groups import compare_sides
+    from gymnast.insight.sides import resolve_sides
 
     if len(refs) < 2:
         problem = "a comparison needs at least two runs or groups"
         raise UsageError(problem, fix="gymnast compare RUN RUN")
-    directory = store.runs_dir(runs_dir)
-    sides = [resolve_side(ref, directory) for ref in refs]
-    if any(side.is_group for side in sides):
-        return compare_groups(sides, x)
-    return compare_runs([run for side in sides for run in side.runs], x)
+    return compare_sides(resolve_sides(refs, store.runs_dir(runs_dir)), x)
+
+
+def seed_curves(
+    refs: Sequence[str],
+    names: Sequence[str],
+    *,
+    x: str = "vec_steps",
+    points: int = 200,
+    runs_dir: RunsDir = None,
+) -> SeedCurves:
+    """Returns metrics over the clock `x` as means over the seeds of each group, with a 95 % band.
+
+    `refs`: groups, runs, or runs joined to a group (`a+b+c`); `names`: the metrics; `points`: at most that
+    many per series. A series covers the range that all seeds of the group cover. Raises UsageError for a
+    metric that no run has."""
+    from gymnast.insight.seed_curves import seed_curves as curves_of_sides
+    from gymnast.insight.sides import resolve_sides
+
+    return curves_of_sides(resolve_sides(refs, store.runs_dir(runs_dir)), names, x, points)
 
 
 def charts(
@@ -99,12 +116,9 @@ def export(
 
 
 def _charts(run: Run, x: str) -> list[ChartData]:
-    from gymnast.insight.chart_data import charts as charts_of_rows
-    from gymnast.runs.curve import read_rows
+    from gymnast.insight.chart_data import charts_of_run
 
-    actions = run.config_section("facts").get("actions")
-    names = [str(name) for name in actions] if isinstance(actions, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return charts_of_rows(read_rows(run), run.info, run.events(), x, names)
+    return charts_of_run(run, x)
 
 
 def _parent(run: Run, x: str, directory: Path) -> Comparison | str | None:

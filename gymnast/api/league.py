@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gymnast.insight.self_play import SelfPlay, describe_self_play
 from gymnast.league.matrix import CrossPlayReport
 from gymnast.league.ratings import RatingTable
 from gymnast.league.run_ratings import anchored_ratings, read_results
@@ -27,6 +28,14 @@ def league(ref: str = "@last", *, runs_dir: RunsDir = None) -> LeagueRatings:
     evaluations."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     return LeagueRatings(run.id, anchored_ratings(read_results(run)).table())
+
+
+def self_play(ref: str = "@last", *, x: str = "vec_steps", runs_dir: RunsDir = None) -> SelfPlay:
+    """Returns how the roles of a self-play run developed over the clock `x`: ratings with their uncertainty,
+    win rates, outcomes, lengths of matches, and the cross-play matrix if it was played. Raises UsageError for
+    a run with a single agent."""
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    return describe_self_play(run, x)
 
 
 def cross_play(

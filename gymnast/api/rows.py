@@ -1,4 +1,4 @@
-"""The metrics of a run: rows, series with fewer points, CSV."""
+"""The metrics of a run: rows and CSV."""
 
 from __future__ import annotations
 
@@ -29,32 +29,6 @@ class MetricRows:
     attempt: int
     """Number of the latest attempt to train the run. If it is another one than before, a resume has replaced
     the rows after its checkpoint: read all rows again."""
-
-
-@dataclass(frozen=True)
-class MetricSeries:
-    """One metric over time."""
-
-    key: str
-    x: list[float]
-    y: list[float]
-    total: int
-    """Number of points before they were reduced."""
-
-
-@dataclass(frozen=True)
-class MetricCurves:
-    """Metrics of a run as series with a limited number of points."""
-
-    run: str
-    """Id of the run."""
-    x: str
-    """The clock that the x values count."""
-    series: list[MetricSeries]
-    cursor: int
-    """Position of the last row: `rows` with `after` has what follows."""
-    attempt: int
-    """Number of the latest attempt, as in `rows`."""
 
 
 def rows(
@@ -88,39 +62,6 @@ def rows(
         has_more=len(page) < len(found),
         attempt=attempt,
     )
-
-
-def curves(
-    ref: str = "@last",
-    names: Sequence[str] = (),
-    *,
-    points: int = 500,
-    x: str = "env_steps",
-    runs_dir: RunsDir = None,
-) -> MetricCurves:
-    """Returns metrics over the clock `x`, each with at most `points` points that keep the minimum and the
-    maximum of every part, so that spikes stay visible. `names`: all metrics if empty. Raises UsageError for a
-    name that no row of the run has."""
-    from gymnast.metrics.downsample import MIN_POINTS, downsample
-
-    if x not in CLOCKS:
-        raise UsageError(f"{x!r} is not a clock", fix=f"use {', '.join(CLOCKS)}")
-    if points < MIN_POINTS:
-        raise UsageError(f"a series cannot have fewer than {MIN_POINTS} points")
-    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    with run.metrics() as metrics:
-        known = metrics.names()
-        _columns(run, names, known)  # raises for unknown names
-        numbered = list(metrics.numbered_rows())
-        attempt = metrics.attempt
-    series: list[MetricSeries] = []
-    for key in names or known:
-        recorded = [(row[f"clock/{x}"], row[key]) for _, row in numbered if key in row]
-        kept = downsample([y for _, y in recorded], points)
-        xs, ys = [recorded[i][0] for i in kept], [recorded[i][1] for i in kept]
-        series.append(MetricSeries(key, xs, ys, len(recorded)))
-    cursor = numbered[-1][0] if numbered else 0
-    return MetricCurves(run.id, x, series, cursor, attempt)
 
 
 def rows_csv(

@@ -51,9 +51,10 @@ def runs(
 ) -> RunPage:
     """Lists the runs that match the filter, newest first. A run that cannot be read has a `problem`.
 
-    `filter`: words, all of which must match: FIELD=VALUE (id, name, preset, env, algo, status, seed, group,
-    tag, solved) or text to search for; empty means all runs. `after`: the `cursor` of an earlier answer;
-    `limit`: at most that many. `sizes` adds the disk space of each run, which looks at every file."""
+    `filter`: words, all of which must match: FIELD=VALUE (id, name, preset, env, variant, algo, status, seed,
+    group, tag, solved), FIELD>NUMBER, also with >=, < and <= (score, best_score, area, progress, env_steps,
+    seconds, alerts, seed), or text to search for; empty means all runs. `after`: the `cursor` of an earlier
+    answer; `limit`: at most that many. `sizes` adds the disk space of each run, which looks at every file."""
     directory = store.runs_dir(runs_dir)
     matching = store.list_runs(directory, filter)
     if after is not None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from gymnast import tasks
+from gymnast.api.overrides import Overrides, parse_overrides
 from gymnast.errors import RunError, UsageError
 from gymnast.jobs import commands, queue, status
 from gymnast.jobs.detach import StartedRun, start_job
@@ -15,6 +16,7 @@ from gymnast.jobs.launch import StartedRuns, check_names_free, run_names, start_
 from gymnast.jobs.status import JobStatus, RunStatus
 from gymnast.runs import store
 from gymnast.runs.store import RunsDir
+from gymnast.runs.summary import RunSummary
 from gymnast.training.lifecycle.summary import Preflight, preflight_text
 from gymnast.training.request import ResumeRequest, TrainRequest
 
@@ -39,7 +41,7 @@ class TrainingPlan:
 def dry_run(
     target: str,
     *,
-    overrides: Mapping[str, object] | None = None,
+    overrides: Overrides | None = None,
     algo: str | None = None,
     seed: int | None = None,
     seeds: int | None = None,
@@ -49,14 +51,14 @@ def dry_run(
     runs_dir: RunsDir = None,
 ) -> TrainingPlan:
     """Returns what `start` with these arguments would do, and starts nothing. Raises the same errors."""
-    request = TrainRequest(target, overrides or {}, algo, seed, source, name)
+    request = TrainRequest(target, parse_overrides(overrides), algo, seed, source, name)
     return plan(request, seeds=seeds, max_jobs=max_jobs, runs_dir=runs_dir)
 
 
 def start(
     target: str,
     *,
-    overrides: Mapping[str, object] | None = None,
+    overrides: Overrides | None = None,
     algo: str | None = None,
     seed: int | None = None,
     seeds: int | None = None,
@@ -69,12 +71,14 @@ def start(
     """Starts to train `ENV[:variant]` in the background and returns at once. Every mistake in the config or
     the environment is an error before anything starts.
 
-    `overrides`: dotted config key -> value; `algo`: an algorithm instead of the one of the variant; `seed`:
-    root seed of all randomness; `seeds`: train this many seeds (seed, seed + 1, ...) as a group; `source`: a
-    run or RUN:CHECKPOINT whose weights to start from; `name`: a name for the run or, with `seeds`, the
-    group; `max_jobs`: how many jobs may train at once, others wait in a queue (default: GYMNAST_JOBS, or one
-    per core)."""
-    request = TrainRequest(target, overrides or {}, algo, seed, source, name, tuple(tags))
+    `overrides`: dotted config key -> value, or KEY=VALUE texts as with --set; `algo`: an algorithm instead of
+    the one of the variant; `seed`: root seed of all randomness; `seeds`: train this many seeds (seed,
+    seed + 1, ...) as a group; `source`: a run or RUN:CHECKPOINT whose weights to start from; `name`: a name
+    for the run or, with `seeds`, the group; `max_jobs`: how many jobs may train at once, others wait in a
+    queue (default: GYMNAST_JOBS, or one per core)."""
+    request = TrainRequest(
+        target, parse_overrides(overrides), algo, seed, source, name, tuple(tags)
+    )
     planned = plan(request, seeds=seeds, max_jobs=max_jobs, runs_dir=runs_dir)
     return launch(request, planned, max_jobs=max_jobs, runs_dir=runs_dir)
 
@@ -83,7 +87,7 @@ def resume(
     run: str,
     *,
     at: str = "latest",
-    overrides: Mapping[str, object] | None = None,
+    overrides: Overrides | None = None,
     fresh_optimizer: bool = False,
     name: str = "",
     tags: Sequence[str] = (),
@@ -94,10 +98,33 @@ def resume(
     be resumed fails: `wait` returns the reason.
 
     `at`: best, latest, or the env steps of a checkpoint. From an earlier one than the newest, a new run
-    branches off, with this `name` and these `tags`; the old run is not changed. `overrides`: dotted config
-    key -> new value; `fresh_optimizer`: discard the state of the optimizer; `max_jobs`: as for `start`."""
-    request = ResumeRequest(run, at, overrides or {}, fresh_optimizer, name, tuple(tags))
+    branches off, with this `name` and these `tags`; the old run is not changed. `overrides`: as for `start`;
+    `fresh_optimizer`: discard the state of the optimizer; `max_jobs`: as for `start`."""
+    request = ResumeRequest(run, at, parse_overrides(overrides), fresh_optimizer, name, tuple(tags))
     return launch_resume(request, max_jobs=max_jobs, runs_dir=runs_dir)
+
+
+def train_command(
+    target: str,
+    *,
+    overrides: Mapping[str, object] | Sequence[str] = (),
+    algo: str | None = None,
+    seed: int | None = None,
+    seeds: int | None = None,
+    source: str | None = None,
+    name: str = "",
+    tags: Sequence[str] = (),
+) -> str:
+    """Returns the command line that does the same as `start` with these arguments, quoted for a POSIX shell.
+    The arguments are not checked."""
+    from gymnast.config.form import setting_text
+    from gymnast.text.train_command import train_command
+
+    if isinstance(overrides, Mapping):
+        overrides = [f"{key}={setting_text(value)}" for key, value in overrides.items()]
+    return train_command(
+        target, overrides, algo=algo, seed=seed, seeds=seeds, source=source, name=name, tags=tags
+    )
 
 
 def wait(
@@ -122,8 +149,10 @@ def cancel(ref: str, *, runs_dir: RunsDir = None) -> RunStatus:
 
 
 def group(ref: str, *, runs_dir: RunsDir = None) -> GroupResult:
-    """Returns the scores of a group of seeds: of each run, and their mean with a confidence interval."""
-    runs = group_runs(store.runs_dir(runs_dir), ref)
+    """Returns the scores of a group of seeds: of each run, and their mean with a confidence interval. `ref`:
+    the group, or the runs of an ad-hoc group, joined by `+`, as in `a+b+c`."""
+    directory = store.runs_dir(runs_dir)
+    runs = group_runs(directory, ref) or _joined_runs(ref, directory)
     if not runs:
         raise RunError(f"no run belongs to a group {ref!r}", fix="see `gymnast runs`")
     return group_result(runs)
@@ -211,6 +240,16 @@ def _check(request: TrainRequest, directory: Path, pinned: Sequence[str]) -> Pre
         title=f"check {request.target}",
     )
     return task.finish()
+
+
+def _joined_runs(ref: str, directory: Path) -> list[RunSummary]:
+    """Returns the runs that are joined by `+`; none if there is no `+`."""
+    names = ref.split("+")
+    if len(names) == 1:
+        return []
+    listed = {run.id: run for run in store.list_runs(directory)}
+    ids = [name if name in listed else store.resolve(name, directory)[0].id for name in names]
+    return [listed[run_id] for run_id in dict.fromkeys(ids)]
 
 
 def _group_line(seeds: Sequence[int], names: Sequence[str], jobs: int) -> str:

@@ -15,9 +15,10 @@ from gymnast.check.finding import Finding, PresetOutcome
 from gymnast.check.matches.matches import check_matches
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
-from gymnast.config.presets import Preset, all_presets, find_preset, split_target
+from gymnast.config.presets import Preset, all_presets, find_preset
 from gymnast.config.resolve import resolve
 from gymnast.config.serialize import to_plain
+from gymnast.config.target import split_target
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import EnvError, GymnastError, NotInstalled
 from gymnast.evaluation.rescore import load_policy

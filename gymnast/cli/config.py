@@ -41,6 +41,45 @@ def show(name: str, assignments: tuple[str, ...], runs_dir: str | None, as_json:
 
 
 @config.command()
+@click.argument("target", metavar="ENV[:VARIANT]")
+@click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a value.")
+@click.option("--algo", metavar="NAME", help="Use this algorithm instead of the preset's.")
+@runs_option
+@json_option
+@click.pass_context
+def form(
+    ctx: click.Context,
+    target: str,
+    assignments: tuple[str, ...],
+    algo: str | None,
+    runs_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Explain every setting of a preset: its value, what it accepts and what it means.
+
+    Needs no environment. Exits with 1 if a value of --set is wrong.
+
+    \b
+    gymnast config form CartPole-v1
+    gymnast config form CartPole-v1 --algo dqn --set algo.lr=1e-4 --json
+    """
+    settings = api.settings_form(target, algo=algo, overrides=assignments)
+    if as_json:
+        echo_json(settings)
+    else:
+        click.echo(settings.title)
+        for section in settings.sections:
+            click.echo(f"\n{section.name}: {section.doc}")
+            for one in section.fields:
+                words = f" ({', '.join(one.choices)})" if one.choices else ""
+                click.echo(f"  {one.key} = {one.text}  [{one.kind}{words}, {one.origin}]")
+                click.echo(f"      {one.doc}")
+        for problem in settings.problems:
+            click.echo(f"error: {problem.message}", err=True)
+    ctx.exit(1 if settings.problems else 0)
+
+
+@config.command()
 @click.argument("targets", nargs=-1, metavar="[FILE|NAME]...")
 @runs_option
 @json_option

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -49,7 +50,8 @@ def league(
 
     Ratings come from the run's evaluations against scripted opponents, on the Elo scale: scripted:medium
     is 1000, and a difference of 400 points means odds of 10 to 1. The matrix is played now, on held-out
-    seeds; earlier results are reused.
+    seeds; earlier results are reused. --json also has the ratings, win rates and outcomes over time, and the
+    lengths of the stored matches.
 
     \b
     gymnast league @last
@@ -68,7 +70,8 @@ def league(
         if not as_json:
             click.echo(f"\n{_matrix(played)}\n{played.picture}")
     if as_json:
-        echo_json({"run": found.run, "ratings": found.ratings, "matrix": played})
+        record = api.self_play(run, runs_dir=runs_dir)
+        echo_json(record if played is None else replace(record, matrix=played))
 
 
 def _ratings(ratings: RatingTable) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from gymnast.records import to_json
+from gymnast.records import JsonValue, to_json
 
 runs_option = click.option(
     "--runs",
@@ -34,11 +34,33 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 
 def echo_json(value: object) -> None:
     """Prints a record, or a container of records, as JSON at full precision."""
-    click.echo(json.dumps(to_json(value), indent=1, ensure_ascii=False, allow_nan=False))
+    click.echo(_indented(to_json(value)))
+
+
+def _indented(value: JsonValue, margin: str = "") -> str:
+    """Returns JSON text with an object's members on lines of their own, and lists of numbers or texts on one
+    line. The encoder of `json` with `indent` is several times slower, and gives each number a line."""
+    inner = f"{margin} "
+    if isinstance(value, dict) and value:
+        lines = [f"{_one_line(key)}: {_indented(item, inner)}" for key, item in value.items()]
+        return f",\n{inner}".join(lines).join((f"{{\n{inner}", f"\n{margin}}}"))
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        lines = [_indented(item, inner) for item in value]
+        return f",\n{inner}".join(lines).join((f"[\n{inner}", f"\n{margin}]"))
+    return _one_line(value)
+
+
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
+def _one_line(value: JsonValue) -> str:
+    if type(value) is float:  # two thirds of the time of `encode` goes into finding out what it got
+        return float.__repr__(value)
+    return "null" if value is None else _encoder.encode(value)
 
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, object]:
     """Returns the values of --set, `KEY=VALUE` each, as dotted key -> value."""
-    from gymnast.api.foreground import parse_overrides
+    from gymnast.api.overrides import parse_overrides
 
     return parse_overrides(assignments)

@@ -28,11 +28,14 @@ def runs() -> None:
     """List runs, newest first; delete, tag or annotate them.
 
     FILTER is text to search for in id, name, preset, status, group and tags, or FIELD=VALUE with the
-    field id, name, preset, env, algo, status, seed, group, tag or solved. A run must match all filters.
+    field id, name, preset, env, variant, algo, status, seed, group, tag or solved, or FIELD>NUMBER (also >=,
+    < and <=) with the field score, best_score, area, progress, env_steps, seconds, alerts or seed. A run must
+    match all filters.
 
     \b
     gymnast runs
     gymnast runs CartPole solved=yes
+    gymnast runs 'score>200' 'env_steps<=1M'
     gymnast runs status=lost --json
     gymnast runs --sizes --limit 20
     gymnast runs prune --status failed,lost --dry-run

@@ -15,11 +15,11 @@ from pydantic import create_model
 from gymnast.config.config import CONFIGS, Config, register_config
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
+from gymnast.config.target import CUSTOM_PREFIX
 from gymnast.errors import ConfigError
 from gymnast.import_object import import_object
 from gymnast.text.suggestions import did_you_mean
 
-CUSTOM_PREFIX = "py:"
 REQUIRED_METHODS = ("update", "state", "memory", "load")
 """Methods that an algorithm must have; see the protocol `gymnast.algos.algorithm.Algorithm`."""
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gymnast.config.families import is_multi_agent
-from gymnast.config.presets import Preset, all_presets, find_preset, split_target
+from gymnast.config.presets import Preset, all_presets, find_preset
 from gymnast.config.problems import InvalidConfig, Problem
 from gymnast.config.resolve import resolve_preset
 from gymnast.config.serialize import is_run_config, load
+from gymnast.config.target import split_target
 
 REQUIRED_FACTS = ("actions", "observations", "reward", "returns", "threshold", "fps", "source")
 """Facts that a preset shipped with gymnast must declare, even if only as `off` or empty."""

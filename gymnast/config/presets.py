@@ -15,29 +15,25 @@ may have any name:
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
-from gymnast.config.algorithms import CUSTOM_PREFIX, is_algorithm
+from gymnast.config.algorithms import is_algorithm
 from gymnast.config.layers import Layer
 from gymnast.config.numbers import parse_switch
 from gymnast.config.plain_value import PlainMapping
 from gymnast.config.problems import InvalidConfig, Problem
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
+from gymnast.config.target import CHECKPOINT, CLASS_PREFIXES
 from gymnast.config.versions import highest_version, without_version
-from gymnast.errors import ConfigError
 from gymnast.text.suggestions import did_you_mean
 
 BUILTIN_DIR = Path(__file__).parent.parent / "presets"
 STRUCTURE_KEYS = ("default", "space_defaults", "variants")
 """Keys that describe the preset file itself; all others are settings."""
-_CLASS_PREFIXES = ("py", "pettingzoo/py")
-"""Prefixes of environment names that refer to a class."""
-_CHECKPOINT = re.compile(r"best|latest|\d+(\.\d+)?[kMG]?")
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,7 @@ class Preset:
             text = self.path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidConfig([Problem(label, "", f"cannot be read as text: {error}")]) from None
-        source = Source.parse(text, label)
+        source = _parse(text, label)
         if not isinstance(source.data, dict):
             raise InvalidConfig(
                 [Problem(label, "", "is not a preset (expected `key: value` lines)")]
@@ -189,7 +185,7 @@ class Preset:
             at = ("variants", name)
             if not isinstance(variants.get(name, {}), dict):
                 yield problem("expected a section", *at)
-            if _CHECKPOINT.fullmatch(name):
+            if CHECKPOINT.fullmatch(name):
                 yield problem("names a checkpoint, so it cannot name a variant", *at)
             elif is_algorithm(name) and parent is not None:
                 yield problem(
@@ -238,7 +234,7 @@ def find_preset(name: str) -> Preset:
         path = directory / _file_name(name)
         if path.is_file():
             return Preset(name, path)
-    if name.partition(":")[0] in _CLASS_PREFIXES:
+    if name.partition(":")[0] in CLASS_PREFIXES:
         # A class has no file of its own name, but the user may have a preset with `env: {id: py:...}`.
         matching = (p for p in all_presets().values() if not p.is_builtin and p.env_id == name)
         return next(matching, Preset(name))
@@ -266,29 +262,12 @@ def search_presets(text: str = "") -> list[Preset]:
     return [p for p in ranked if similarity(p.name) > 0.5]
 
 
+@lru_cache(maxsize=256)
+def _parse(text: str, label: str) -> Source:
+    """Returns the content of a preset file. Cached, because parsing all presets takes half a second, and a
+    server needs the same ones again and again."""
+    return Source.parse(text, label)
+
+
 def _file_name(name: str) -> str:
     return f"{name.replace('/', '__')}.yaml"
-
-
-def split_target(target: str) -> tuple[str, str | None]:
-    """Splits `ENV[:variant]` into (env, variant or None); ENV may be `[pettingzoo/]py:package.module:Class`.
-    The variant may be a user-defined algorithm: `ENV:py:package.module:Class`. Raises ConfigError if there is
-    no ENV, or if the variant is the name of a checkpoint."""
-    # `:py:` can only start an algorithm: an environment's own `py:` has no colon before it.
-    name, separator, algorithm = target.partition(f":{CUSTOM_PREFIX}")
-    if separator:
-        return name, f"{CUSTOM_PREFIX}{algorithm}"
-    head, separator, rest = target.partition(":")
-    if head in _CLASS_PREFIXES and separator:
-        module, _, tail = rest.partition(":")
-        name, _, variant = tail.partition(":")
-        # A PettingZoo module need not name its function: the default is `parallel_env`.
-        names_class = name or not head.startswith("pettingzoo/")
-        env = f"{head}:{module}:{name}" if names_class else f"{head}:{module}"
-        return env, variant or None
-    name, _, variant = target.rpartition(":") if separator else (target, "", "")
-    if not name:
-        raise ConfigError(f"`{target}` names no environment (expected ENV or ENV:variant)")
-    if _CHECKPOINT.fullmatch(variant):
-        raise ConfigError(f"`{variant}` is a checkpoint of a run, not a variant of {name}")
-    return name, variant or None

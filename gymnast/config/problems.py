@@ -52,6 +52,31 @@ class Problem:
     def __str__(self) -> str:
         return ": ".join(part for part in (self.at, self.key, self.text) if part)
 
+    @property
+    def is_unknown_key(self) -> bool:
+        return self.text.startswith(_UNKNOWN_KEY)
+
+
+@dataclass(frozen=True)
+class ConfigProblem:
+    """A mistake in a preset, a config file or the overrides."""
+
+    at: str
+    """`file:line`, `--set`, or empty."""
+    key: str
+    """Dotted key; empty if it is not about a single one."""
+    text: str
+    """The description of the mistake, with the expected value."""
+    message: str
+    """All of this in one line."""
+
+    @staticmethod
+    def from_problem(problem: Problem) -> ConfigProblem:
+        return ConfigProblem(problem.at, problem.key, problem.text, str(problem))
+
+
+_UNKNOWN_KEY = "unknown key"
+
 
 class InvalidConfig(ConfigError):
     """Raised for an invalid config; carries all of its problems."""
@@ -92,7 +117,7 @@ def _text(mistake: ErrorDetails, path: Key, model: type[BaseModel]) -> str:
     for phrase, word in _PHRASES.items():
         expected = expected.replace(phrase, word)
     if kind == "extra_forbidden":
-        return f"unknown key{_known_key(path, model)}"
+        return f"{_UNKNOWN_KEY}{_known_key(path, model)}"
     if kind == "value_error":
         return str(mistake.get("ctx", {})["error"])
     if kind == "missing":

@@ -21,6 +21,7 @@ from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.config.serialize import diff, flat_values, load, save, to_plain
 from gymnast.config.source import Source
+from gymnast.config.target import split_target
 from gymnast.errors import ConfigError
 
 __all__ = [
@@ -56,6 +57,15 @@ class ResolvedConfig:
     """Dotted keys that the overrides or the variant itself set. Inherited values are not included: they were
     not chosen for this variant, so it is no mistake if they have no effect in it."""
 
+    @property
+    def title(self) -> str:
+        """The preset, with a note if there is no file for it, or if the user did not write its version."""
+        if not self.has_preset:
+            return f"{self.preset} (no preset: defaults for its spaces)"
+        if self.requested_env != split_target(self.preset)[0]:
+            return f"{self.preset} (the highest version of {self.requested_env})"
+        return self.preset
+
 
 def resolve(
     target: str,
@@ -72,7 +82,7 @@ def resolve(
     without the variant's hyperparameters; `suggested`: defaults chosen by the environment's spaces, once
     these are known (see `gymnast.envs.build.defaults.resolve_for_spaces`).
     """
-    name, variant = presets.split_target(target)
+    name, variant = split_target(target)
     resolved = resolve_preset(
         presets.find_preset(name), variant, overrides, origin=origin, algo=algo, suggested=suggested
     )

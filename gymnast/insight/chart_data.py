@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import UsageError
@@ -22,26 +21,45 @@ from gymnast.insight.chart import (
     ChartTicks,
     Span,
 )
+from gymnast.insight.chart_source import ChartSource, RowSource, finite_or_none
 from gymnast.insight.charts import CHARTS, PAGE, Chart, chart_family
 from gymnast.metrics.alert import Alert
 from gymnast.metrics.metric import Limits
 from gymnast.metrics.specs import METRICS, sort_keys, split_key
-from gymnast.runs.curve import ClockAxis, Row, curve_of
+from gymnast.runs.curve import ClockAxis, Row, curve_of, read_rows
 from gymnast.runs.details import alert_from_info
 from gymnast.runs.events import CHANGED
 from gymnast.runs.info import EventInfo, RunInfo
+from gymnast.runs.run import Run
 from gymnast.text.formatting import change, number
 
-POINTS = 300
-"""Maximum number of points of a series. Longer series are averaged, with minimum and maximum as a band."""
+MAX_ROWS = 2_000
+"""Maximum number of rows that are read as a whole."""
 MAX_SERIES = 12
 """Maximum number of lines in a chart, and of series in a stack before it becomes a heat map."""
 EVENTS = (CHANGED, "resumed", "stage", "budget changed")
 """Events that change how a run trains; drawn as a vertical line."""
 
 
+def charts_of_run(run: Run, x: str = "vec_steps") -> list[ChartData]:
+    """Returns every chart of a run that has data, over the clock `x`. If the run has more than MAX_ROWS rows,
+    series are read in buckets. Raises UsageError if `x` is not a clock."""
+    _check_clock(x)
+    with run.metrics() as store:
+        is_long = store.count(MAX_ROWS + 1) > MAX_ROWS
+    if is_long:
+        from gymnast.insight.bucket_source import BucketSource  # imports NumPy
+
+        source = BucketSource(run, x, chart_keys)
+    else:
+        source = RowSource(read_rows(run), x)
+    actions = run.config_section("facts").get("actions")
+    names = [str(name) for name in actions] if isinstance(actions, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return charts(source, run.info, run.events(), x, names)
+
+
 def charts(
-    rows: Sequence[Row],
+    rows: Sequence[Row] | ChartSource,
     info: RunInfo,
     events: Sequence[EventInfo] = (),
     x: str = "vec_steps",
@@ -49,13 +67,12 @@ def charts(
 ) -> list[ChartData]:
     """Returns every chart that has data in these rows, over the clock `x`.
 
-    `info`: content of run.json; `events`: those of the run, of which some are marked in every
-    chart; `actions`: a name per discrete action, or per dimension of a Box action. Raises
-    UsageError if `x` is not a clock."""
-    if x not in CLOCKS:
-        raise UsageError(f"{x!r} cannot be the x axis of a chart", fix=f"use {', '.join(CLOCKS)}")
-    keys, axis = list(dict.fromkeys(key for row in rows for key in row)), ClockAxis(rows, x)
-    limits = Limits(entropy=_max_entropy(rows, keys))
+    `rows`: all of them, or a source that reads those of a long run in buckets, for the same clock. `info`:
+    content of run.json; `events`: those of the run, of which some are marked in every chart; `actions`: a
+    name per discrete action, or per dimension of a Box action. Raises UsageError if `x` is not a clock."""
+    _check_clock(x)
+    source = rows if isinstance(rows, ChartSource) else RowSource(rows, x)
+    axis, limits = source.axis, Limits(entropy=_max_entropy(source))
     marks = [
         ChartEvent(event["kind"], _event_text(event), axis(event.get("env_steps", 0)))
         for event in events
@@ -63,7 +80,7 @@ def charts(
     ]
     charts_with_data: list[ChartData] = []
     for chart in CHARTS:
-        series, left_out = _series(chart, rows, keys, x)
+        series, left_out = _series(chart, source)
         if chart.family == "actions":
             series = [replace(line, label=_action_name(line.label, actions)) for line in series]
         if series:
@@ -72,11 +89,16 @@ def charts(
                     _chart(chart, series, limits, x),
                     left_out=left_out,
                     lines=list(_lines(chart, limits, info["threshold"])),
-                    ticks=_ticks(chart, rows, x),
+                    ticks=_ticks(chart, source),
                     events=marks,
                 )
             )
     return _with_alerts(charts_with_data, [alert_from_info(a) for a in info["alerts"]], axis)
+
+
+def _check_clock(x: str) -> None:
+    if x not in CLOCKS:
+        raise UsageError(f"{x!r} cannot be the x axis of a chart", fix=f"use {', '.join(CLOCKS)}")
 
 
 def line_chart(name: str, family: str, title: str, x: str, series: list[ChartSeries]) -> ChartData:
@@ -102,15 +124,26 @@ def _chart(chart: Chart, series: list[ChartSeries], limits: Limits, x: str) -> C
     )
 
 
-def _series(
-    chart: Chart, rows: Sequence[Row], keys: Sequence[str], x: str
-) -> tuple[list[ChartSeries], int]:
+def chart_keys(keys: Sequence[str]) -> list[str]:
+    """Returns those of `keys`, the keys of a run's rows, that a chart draws; without evaluations."""
+    drawn = [key for chart in CHARTS for key in _drawn(chart, keys) if not _is_eval(key)]
+    ticks = [chart.tick_metric for chart in CHARTS if chart.tick_metric in keys]
+    return list(dict.fromkeys((*drawn, *ticks)))
+
+
+def _drawn(chart: Chart, keys: Sequence[str]) -> list[str]:
+    return _matching(chart.keys, keys) or _matching(chart.fallback_keys, keys)
+
+
+def _series(chart: Chart, source: ChartSource) -> tuple[list[ChartSeries], int]:
     """Returns the series of a chart, and how many were omitted because there are too many."""
-    matching = _matching(chart.keys, keys) or _matching(chart.fallback_keys, keys)
+    matching = _drawn(chart, source.keys)
     if chart.kind == "stacked":
-        return _stacked(matching, rows, x), 0
+        shares = source.shares(matching)
+        return [replace(line, label=_label(line.key)) for line in shares], 0
     series = [
-        _evaluated(rows, key, x) if _is_eval(key) else _line(rows, key, x) for key in matching
+        _evaluated(source, key) if _is_eval(key) else replace(source.line(key), label=_label(key))
+        for key in matching
     ]
     series = [line for line in series if any(y is not None for y in line.y)]
     labels = [line.label for line in series]
@@ -152,62 +185,21 @@ def _is_eval(key: str) -> bool:
     return split_key(key)[0][:1] == ("eval",)
 
 
-def _line(rows: Sequence[Row], key: str, x: str) -> ChartSeries:
-    """Returns the series of a metric of training: a point for each row that has it, averaged if
-    there are more than POINTS."""
-    with_key = [row for row in rows if key in row]
-    xs, ys = [row[f"clock/{x}"] for row in with_key], [_finite(row[key]) for row in with_key]
-    return _pooled(ChartSeries(key, _label(key), xs, ys))
-
-
-def _evaluated(rows: Sequence[Row], key: str, x: str) -> ChartSeries:
+def _evaluated(source: ChartSource, key: str) -> ChartSeries:
     """Returns the series of an evaluation metric, with its 95 % confidence interval if it was recorded."""
-    xs, ys = curve_of(rows, x, key)
-    line = ChartSeries(key, _label(key), xs, [_finite(y) for y in ys])
+    xs, ys = curve_of(source.evaluations, source.x, key)
+    line = ChartSeries(key, _label(key), xs, [finite_or_none(y) for y in ys])
     if not key.endswith("episode/return"):
         return line
     scope = key.rpartition(":")[0]
-    low, high = (_bound(rows, x, f"{scope}:episode/{end}", xs) for end in ("low", "high"))
+    low, high = (_bound(source, f"{scope}:episode/{end}", xs) for end in ("low", "high"))
     return replace(line, low=low, high=high)
 
 
-def _bound(rows: Sequence[Row], x: str, key: str, xs: Sequence[float]) -> list[float | None] | None:
+def _bound(source: ChartSource, key: str, xs: Sequence[float]) -> list[float | None] | None:
     """Returns the confidence bounds `key` of the evaluations at `xs`; None unless every one has a bound."""
-    at, values = curve_of(rows, x, key)
-    return [_finite(value) for value in values] if at == xs else None
-
-
-def _stacked(keys: Sequence[str], rows: Sequence[Row], x: str) -> list[ChartSeries]:
-    """Returns each key as its share of the sum of all keys, in the rows that have all of them; keys
-    that are always 0 are omitted."""
-    # A share is only defined in a row that has every part, and a sum above 0.
-    complete = [row for row in rows if all(key in row for key in keys)]
-    complete = [row for row in complete if 0 < sum(row[key] for key in keys) < math.inf]
-    keys = [key for key in keys if any(row[key] for row in complete)]
-    xs = [row[f"clock/{x}"] for row in complete]
-    sums = [sum(row[k] for k in keys) for row in complete]
-    series: list[ChartSeries] = []
-    for key in keys:
-        ys: list[float | None] = [row[key] / s for row, s in zip(complete, sums, strict=True)]
-        pooled = _pooled(ChartSeries(key, _label(key), xs, ys))
-        series.append(replace(pooled, low=None, high=None))
-    return series if xs else []
-
-
-def _pooled(series: ChartSeries) -> ChartSeries:
-    """Averages a series of more than POINTS points over POINTS bins of equal numbers of rows; its band are
-    their extremes."""
-    if len(series.x) <= POINTS:
-        return series
-    edges = [i * len(series.x) // POINTS for i in range(POINTS + 1)]
-    bins = [[y for y in series.y[a:b] if y is not None] for a, b in pairwise(edges)]
-    return replace(
-        series,
-        x=[sum(series.x[a:b]) / (b - a) for a, b in pairwise(edges)],
-        y=[sum(finite) / len(finite) if finite else None for finite in bins],
-        low=[min(finite, default=None) for finite in bins],
-        high=[max(finite, default=None) for finite in bins],
-    )
+    at, values = curve_of(source.evaluations, source.x, key)
+    return [finite_or_none(value) for value in values] if at == xs else None
 
 
 def _lines(chart: Chart, limits: Limits, threshold: float | None) -> Iterator[ChartLine]:
@@ -220,10 +212,10 @@ def _lines(chart: Chart, limits: Limits, threshold: float | None) -> Iterator[Ch
         yield ChartLine(bound, "maximum")
 
 
-def _ticks(chart: Chart, rows: Sequence[Row], x: str) -> ChartTicks | None:
+def _ticks(chart: Chart, source: ChartSource) -> ChartTicks | None:
     """Returns the label and the x values of the rows to be marked with a tick; None if there are
     none."""
-    at = [row[f"clock/{x}"] for row in rows if chart.tick_metric and row.get(chart.tick_metric)]
+    at = source.where_not_zero(chart.tick_metric) if chart.tick_metric in source.keys else []
     return ChartTicks(chart.tick_label, at) if at else None
 
 
@@ -242,22 +234,18 @@ def _with_alerts(
     return [replace(chart, alerts=marks[chart.name]) for chart in charts]
 
 
-def _max_entropy(rows: Sequence[Row], keys: Sequence[str]) -> float | None:
+def _max_entropy(source: ChartSource) -> float | None:
     """Returns the maximum entropy of the policy, derived from the rows; None if they do not determine it."""
-    for row in rows:
+    for row in source.first_rows:
         if row.get("policy/entropy_share", 0.0) > 0:  # share = entropy / maximum
             return row["policy/entropy"] / row["policy/entropy_share"]
-    n_actions = len(_matching(("rollout/action_share.*",), keys))
+    n_actions = len(_matching(("rollout/action_share.*",), source.keys))
     return math.log(n_actions) if n_actions > 1 else None
 
 
 def _ends(span: tuple[float, float]) -> Span | None:
-    low, high = (_finite(end) for end in span)
+    low, high = (finite_or_none(end) for end in span)
     return None if low is None and high is None else (low, high)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _label(key: str) -> str:

@@ -9,7 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gymnast.errors import GymnastError, UsageError
-from gymnast.runs.curve import Row, area, curve_of, learning_so_far, lower_bounds, read_rows
+from gymnast.insight.improvement import Improvement, MeanInterval
+from gymnast.insight.mean_curve import EvaluationCurve, MeanCurve
+from gymnast.runs.curve import (
+    Row,
+    area,
+    curve_of,
+    learning_so_far,
+    lower_bounds,
+    read_evaluation_rows,
+)
 from gymnast.runs.run import Run, derived_status
 from gymnast.runs.summary import Learning, RunScore
 
@@ -20,22 +29,19 @@ Plain = bool | int | float | str | None
 
 
 @dataclass(frozen=True)
-class EvaluationCurve:
-    x: list[float]
-    """Positions on the clock of the comparison."""
-    y: list[float]
-    """Mean returns."""
-
-
-@dataclass(frozen=True)
 class ComparedRun:
     id: str
     name: str
     preset: str
+    env: str
     seed: int
     status: str
     solved: bool | None
     score: RunScore | None
+    final: float | None
+    """The score of a finished run; otherwise the mean return of its latest evaluation."""
+    best: float | None
+    """The highest mean return of an evaluation during training."""
     threshold: float | None
     clocks: dict[str, int | float]
     area: float | None
@@ -51,34 +57,60 @@ class ComparedRun:
 
 
 @dataclass(frozen=True)
-class MeanInterval:
-    """A mean over seeds with its 95 % confidence interval, which a single seed does not have."""
-
-    mean: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
 class ComparedGroup:
-    """The means over the seeds of one side of a comparison."""
+    """The statistics over the seeds of one side of a comparison. Returns of several environments are on
+    different scales: then score, IQM, best and area are None and the curve is empty."""
 
     name: str
     """The name of the group as the user gave it, or the id of the run."""
     preset: str
+    envs: list[str]
+    """Environments of the runs."""
+    members: list[str]
+    """Ids of the runs."""
     runs: int
     """Number of seeds."""
     scored: int
+    """Number of seeds whose `final` is in score and IQM: the finished ones or, if `provisional`, every one
+    with an evaluation."""
+    provisional: bool
+    """Whether no run has finished, so that `final` is the latest evaluation of each."""
     solved: int
     score: MeanInterval | None
-    iqm: float | None
+    """Mean of `final`."""
+    iqm: MeanInterval | None
+    """Interquartile mean of `final`, as in rliable."""
+    best: MeanInterval | None
+    """Mean of `best`."""
     area: MeanInterval | None
     reached: int
     """Number of seeds that reached the threshold."""
     steps_to_threshold: MeanInterval | None
     """Mean over the seeds that reached it."""
-    curve: EvaluationCurve
-    """The mean curve."""
+    seconds_to_threshold: MeanInterval | None
+    """Mean over the seeds that reached it."""
+    curve: MeanCurve
+    """The mean curve, with its 95 % band."""
+
+
+@dataclass(frozen=True)
+class PartCurve(MeanCurve):
+    """The curve of one side of a comparison."""
+
+    name: str
+    """Name of the side."""
+
+
+@dataclass(frozen=True)
+class ComparedPart:
+    """The evaluation curves of one role, or of one task."""
+
+    name: str
+    """Name of the role or task."""
+    key: str
+    """The metric, such as `eval/seeker:match/win_rate`."""
+    curves: list[PartCurve]
+    """One curve per side that recorded the metric."""
 
 
 @dataclass(frozen=True)
@@ -99,19 +131,25 @@ class Comparison:
     config_problem: str | None
     """The reason why the configs cannot be compared."""
     groups: list[ComparedGroup] = field(default_factory=list[ComparedGroup])
-    """Means over seeds, if one of the sides is a group."""
-    difference: MeanInterval | None = None
-    """Mean score of the first of two groups minus that of the second."""
+    """Statistics over seeds of each side, if one of the sides is a group."""
+    improvements: list[Improvement] = field(default_factory=list[Improvement])
+    """The comparison of every pair of sides; if there are more than 12 sides, each is compared only with the
+    first."""
+    parts: list[ComparedPart] = field(default_factory=list[ComparedPart])
+    """Evaluation curves per role and per task, for runs that have several."""
 
 
-def compare(runs: Sequence[Run], x: str = AXES[0]) -> Comparison:
-    """Returns the summaries, curves and config differences of runs, over the clock `x`. Raises UsageError
-    unless `x` is one of AXES."""
+def compare(
+    runs: Sequence[Run], x: str = AXES[0], records: Sequence[Sequence[Row]] | None = None
+) -> Comparison:
+    """Returns the summaries, curves and config differences of runs, over the clock `x`. `records`: the rows
+    of each run, by default read from it. Raises UsageError unless `x` is one of AXES."""
     if x not in AXES:
         raise UsageError(
             f"{x!r} cannot be the x axis of a comparison", fix=f"use {', '.join(AXES)}"
         )
-    records = [read_rows(run) for run in runs]
+    if records is None:
+        records = [read_evaluation_rows(run) for run in runs]
     span = shared_range([curve_of(rows, x)[0] for rows in records])
     differences, problem = config_differences(runs)
     summaries = [_summary(run, rows, x, span) for run, rows in zip(runs, records, strict=True)]
@@ -152,6 +190,7 @@ def _summary(
     """Returns the summary of one run, with its curve over the clock `x` and the area under it within
     `span`."""
     info = run.info
+    status = derived_status(run.path, info)
     xs, ys = curve = curve_of(rows, x)
     goal, score = info["threshold"], info["score"]
     lows = lower_bounds(rows)
@@ -161,10 +200,13 @@ def _summary(
         id=info["id"],
         name=info["name"],
         preset=info["preset"],
+        env=info["env"],
         seed=info["seed"],
-        status=derived_status(run.path, info),
+        status=status,
         solved=info["solved"],
         score=None if score is None else RunScore.from_info(score),
+        final=score["mean"] if score and status == "finished" else ys[-1] if ys else None,
+        best=max(ys, default=None),
         threshold=goal,
         clocks=info["clocks"],
         area=area(curve, *span) if span else None,

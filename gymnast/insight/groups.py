@@ -1,4 +1,4 @@
-"""Comparison of groups of seeds: means with confidence intervals, mean curves, differences of the configs.
+"""Comparison of groups of seeds: statistics over seeds, mean curves, which is better, config differences.
 
 A single run may be on either side; it counts as a group of one and has no interval over seeds.
 """
@@ -6,119 +6,143 @@ A single run may be on either side; it counts as a group of one and has no inter
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from statistics import fmean
+from dataclasses import asdict, replace
+from typing import TypeVar
 
 from gymnast.insight.compare import (
     ComparedGroup,
+    ComparedPart,
     ComparedRun,
     Comparison,
-    EvaluationCurve,
-    MeanInterval,
+    PartCurve,
     SettingDifference,
     compare,
     config_differences,
-    shared_range,
 )
-from gymnast.jobs.groups import (
-    bootstrap_interval,
-    difference_interval,
-    final_scores,
-    group_result,
-    group_runs,
-)
-from gymnast.runs import store
-from gymnast.runs.curve import interpolate
-from gymnast.runs.run import Run
+from gymnast.insight.improvement import MeanInterval, SideScores, improvements, over_seeds
+from gymnast.insight.mean_curve import mean_curve
+from gymnast.insight.sides import ComparisonSide
+from gymnast.metrics.specs import split_key
+from gymnast.runs.curve import SCORED_STEPS_KEY, Row, curve_of, read_evaluation_rows
+
+T = TypeVar("T")
 
 VARIES = "(varies)"
 """Displayed as the value of a setting that differs between the seeds of a group."""
+PART_METRICS = ("episode/return", "match/win_rate")
+"""Metrics whose evaluation curves are compared per role and per task."""
 
 
-@dataclass(frozen=True)
-class ComparisonSide:
-    name: str
-    """The name of the group as the user gave it, or the id of the run."""
-    runs: tuple[Run, ...]
-    is_group: bool
-
-
-def resolve_side(ref: str, directory: Path) -> ComparisonSide:
-    """Returns the group of seeds that `ref` names, or else the run."""
-    group = group_runs(directory, ref)
-    if group:
-        return ComparisonSide(ref, tuple(Run(Path(run.path)) for run in group), is_group=True)
-    run, _ = store.resolve(ref, directory)
-    return ComparisonSide(run.id, (run,), is_group=False)
-
-
-def compare_groups(sides: Sequence[ComparisonSide], x: str) -> Comparison:
-    """Returns the comparison of all runs, with a summary over the seeds of each side, and for two sides the
-    difference of their mean scores."""
-    comparison = compare([run for side in sides for run in side.runs], x)
-    summaries = iter(comparison.runs)  # flat, in the order of the sides; split again below
-    parts = [[next(summaries) for _ in side.runs] for side in sides]
-    config, problem = _config_differences(sides)
-    return replace(
+def compare_sides(sides: Sequence[ComparisonSide], x: str) -> Comparison:
+    """Returns the comparison of all runs and which side is better; if one of the sides is a group, with the
+    statistics over the seeds of each side."""
+    runs = [run for side in sides for run in side.runs]
+    records = [read_evaluation_rows(run) for run in runs]
+    comparison = compare(runs, x, records)
+    # Runs and rows are flat, in the order of the sides; they are split by side here.
+    summaries = _split(comparison.runs, sides)
+    scores = [_scores(side, own) for side, own in zip(sides, summaries, strict=True)]
+    comparison = replace(
         comparison,
-        groups=[_summary(side, runs) for side, runs in zip(sides, parts, strict=True)],
-        difference=_difference(*parts) if len(sides) == 2 else None,
-        config=config,
-        config_problem=problem,
+        improvements=improvements(scores),
+        parts=_parts(sides, _split(records, sides), x),
     )
+    if not any(side.is_group for side in sides):
+        return comparison
+    config, problem = _config_differences(sides)
+    groups = [_summary(*of_side) for of_side in zip(sides, summaries, scores, strict=True)]
+    return replace(comparison, groups=groups, config=config, config_problem=problem)
 
 
-def _summary(side: ComparisonSide, runs: Sequence[ComparedRun]) -> ComparedGroup:
-    """Returns the summary of one side. `runs`: the summaries of its runs."""
-    reached = [run.learning.steps_to_threshold for run in runs if run.learning]
-    known = [steps for steps in reached if steps is not None]
-    result = group_result(runs)
+def _split(values: Sequence[T], sides: Sequence[ComparisonSide]) -> list[list[T]]:
+    """Returns the values of all runs, one list per side."""
+    remaining = iter(values)
+    return [[next(remaining) for _ in side.runs] for side in sides]
+
+
+def _scores(side: ComparisonSide, runs: Sequence[ComparedRun]) -> SideScores:
+    """Returns the final scores of the runs of a side by environment, and their other measures."""
+    by_env: dict[str, list[float]] = {}
+    for run in _scored(runs):
+        if run.final is not None:
+            by_env.setdefault(run.env, []).append(run.final)
+    learning = [run.learning for run in runs]
+    measures: dict[str, list[float | None]] = {
+        "best": [run.best for run in runs],
+        "area": [run.area for run in runs],
+        "steps_to_threshold": [own and own.steps_to_threshold for own in learning],
+        "seconds_to_threshold": [own and own.seconds_to_threshold for own in learning],
+    }
+    return SideScores(side.name, by_env, measures)
+
+
+def _scored(runs: Sequence[ComparedRun]) -> list[ComparedRun]:
+    """Returns the runs that count: all that finished with a score, since a partial training would bias the
+    statistics; if none did, all with an evaluation."""
+    finished = [run for run in runs if _has_finished(run)]
+    return finished or [run for run in runs if run.final is not None]
+
+
+def _has_finished(run: ComparedRun) -> bool:
+    return run.status == "finished" and run.score is not None
+
+
+def _summary(
+    side: ComparisonSide, runs: Sequence[ComparedRun], scores: SideScores
+) -> ComparedGroup:
+    """Returns the statistics of one side. `runs` and `scores`: those of its runs."""
+    from gymnast.rl.seed_statistics import iqm
+
+    envs = sorted({run.env for run in runs})
+    finals = [score for values in scores.by_env.values() for score in values]
+    # Returns of several environments are on different scales, and have no mean.
+    same_scale, on_one_scale = (runs, finals) if len(envs) == 1 else ([], [])
+    learned = [run.learning for run in runs if run.learning]
     return ComparedGroup(
         name=side.name,
         preset=" or ".join(dict.fromkeys(run.preset for run in runs)),
-        runs=result.runs,
-        scored=result.scored,
-        solved=result.solved,
-        score=None if result.mean is None else MeanInterval(result.mean, result.low, result.high),
-        iqm=result.iqm,
-        area=_over_seeds([run.area for run in runs if run.area is not None]),
-        reached=len(known),
-        steps_to_threshold=_over_seeds(known),
-        curve=_mean_curve([run.curve for run in runs]),
+        envs=envs,
+        members=[run.id for run in runs],
+        runs=len(runs),
+        scored=len(finals),
+        provisional=bool(finals) and not any(map(_has_finished, runs)),
+        solved=sum(run.solved is True for run in runs),
+        score=over_seeds(on_one_scale),
+        iqm=over_seeds(on_one_scale, iqm),
+        best=_over_known([run.best for run in same_scale]),
+        area=_over_known([run.area for run in same_scale]),
+        reached=sum(learning.steps_to_threshold is not None for learning in learned),
+        steps_to_threshold=_over_known([learning.steps_to_threshold for learning in learned]),
+        seconds_to_threshold=_over_known([learning.seconds_to_threshold for learning in learned]),
+        curve=mean_curve((run.curve.x, run.curve.y) for run in same_scale),
     )
 
 
-def _over_seeds(values: Sequence[float]) -> MeanInterval | None:
-    if not values:
-        return None
-    low, high = bootstrap_interval(values) or (None, None)  # none for a single seed
-    return MeanInterval(fmean(values), low, high)
+def _over_known(values: Sequence[float | None]) -> MeanInterval | None:
+    return over_seeds([value for value in values if value is not None])
 
 
-def _difference(
-    first_runs: Sequence[ComparedRun], second_runs: Sequence[ComparedRun]
-) -> MeanInterval | None:
-    """Returns the mean score of the first side minus that of the second, with its interval (None
-    for a single seed); None if a side has no score."""
-    first, second = (
-        [score.mean for score in final_scores(runs)] for runs in (first_runs, second_runs)
+def _parts(
+    sides: Sequence[ComparisonSide], records: Sequence[Sequence[Sequence[Row]]], x: str
+) -> list[ComparedPart]:
+    """Returns the evaluation curves of every role and task over the clock `x`. `records`: the rows of each
+    run of each side."""
+    evaluated = (
+        row for side in records for rows in side for row in rows if SCORED_STEPS_KEY in row
     )
-    if not first or not second:
-        return None
-    low, high = difference_interval(first, second) or (None, None)
-    return MeanInterval(fmean(first) - fmean(second), low, high)
-
-
-def _mean_curve(curves: Sequence[EvaluationCurve]) -> EvaluationCurve:
-    """Returns the mean curve over the range that all seeds cover, at every x where any seed was evaluated."""
-    span = shared_range([curve.x for curve in curves])
-    if len(curves) == 1 or span is None:
-        return curves[0] if len(curves) == 1 else EvaluationCurve([], [])
-    # Seeds may be evaluated at different steps, so every curve is interpolated to the steps of all.
-    xs = sorted({x for curve in curves for x in curve.x if span[0] <= x <= span[1]})
-    ys = [fmean(interpolate(x, curve.x, curve.y) for curve in curves) for x in xs]
-    return EvaluationCurve(xs, ys)
+    keys = dict.fromkeys(key for row in evaluated for key in row)
+    parts: list[ComparedPart] = []
+    for key in keys:
+        scopes, name = split_key(key)
+        if len(scopes) != 2 or scopes[0] != "eval" or name not in PART_METRICS:
+            continue
+        curves: list[PartCurve] = []
+        for side, of_side in zip(sides, records, strict=True):
+            curve = mean_curve(curve_of(rows, x, key) for rows in of_side)
+            if curve.x:
+                curves.append(PartCurve(**asdict(curve), name=side.name))
+        parts.append(ComparedPart(scopes[1], key, curves))
+    return parts
 
 
 def _config_differences(
@@ -129,8 +153,7 @@ def _config_differences(
     by_run, problem = config_differences(runs)
     by_side: list[SettingDifference] = []
     for entry in by_run:
-        values = iter(entry.values)
-        parts = [[next(values) for _ in side.runs] for side in sides]
+        parts = _split(entry.values, sides)
         shared = [part[0] if all(v == part[0] for v in part) else VARIES for part in parts]
         if entry.key != "seed":
             by_side.append(SettingDifference(entry.key, shared))

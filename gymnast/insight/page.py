@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
@@ -11,6 +10,7 @@ from gymnast.clock import clock_label
 from gymnast.config.families import is_multi_agent
 from gymnast.text import formatting
 from gymnast.text.chart import short_number, sparkline
+from gymnast.text.train_command import train_command
 
 if TYPE_CHECKING:
     from gymnast.runs.details import RunDetails
@@ -26,6 +26,10 @@ def runs_table(runs: Sequence[RunSummary]) -> str:
     head = ("id", "name", "preset", "status", "score", "solved", "area", "steps", "time", "age")
     now = time.time()
     lines = [_line(run, now) for run in runs]
+    if any(run.remaining_seconds is not None for run in runs):
+        head = (*head, "left")
+        left = [formatting.duration(run.remaining_seconds) for run in runs]
+        lines = [(*line, text) for line, text in zip(lines, left, strict=True)]
     notes = [f"{run.id}: {run.problem}" for run in runs if run.problem]
     if runs and runs[0].bytes is not None:
         head = (*head, "size")
@@ -33,7 +37,7 @@ def runs_table(runs: Sequence[RunSummary]) -> str:
         lines = [(*line, formatting.size(size)) for line, size in zip(lines, sizes, strict=True)]
         total = formatting.size(sum(sizes))
         notes.append(f"{total} in {formatting.count_noun(len(runs), 'run')}")
-    return "\n".join([formatting.table(head, lines, right="area steps time age size"), *notes])
+    return "\n".join([formatting.table(head, lines, right="area steps time age left size"), *notes])
 
 
 def run_page(run: RunDetails) -> str:
@@ -266,6 +270,4 @@ def _advised_command(run: RunDetails) -> str:
     changes = min(changing, key=lambda alert: alert.first).changes
     overrides = {k: value for k, value, origin in changed_settings(run) if origin == "--set"}
     words = [f"{key}={value}" for key, value in {**overrides, **changes}.items()]
-    return " ".join(
-        ["gymnast train", shlex.quote(run.preset), *(f"--set {shlex.quote(w)}" for w in words)]
-    )
+    return train_command(run.preset, words)

@@ -9,7 +9,7 @@ from typing import cast
 from gymnast.config.families import FAMILIES, OTHERS, YOURS, family_of
 from gymnast.config.presets import Preset, search_presets
 from gymnast.errors import ConfigError
-from gymnast.insight.results import ResultSummary, variant_summaries
+from gymnast.insight.results import ResultSummary, result_summaries
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,10 @@ def list_presets(search: str = "") -> list[PresetSummary]:
     """Returns the presets that `search_presets` finds for the text, by family; all if it is empty."""
     order = [*(family.name for family in FAMILIES), OTHERS, YOURS, ""]
     listed: list[PresetSummary] = []
+    results = result_summaries()
     for preset in search_presets(search):
         try:
-            listed.append(_summary(preset))
+            listed.append(_summary(preset, results.get(preset.name, {})))
         except ConfigError as error:  # one broken file must not hide the others
             broken = PresetSummary(
                 preset.name, str(preset.path), preset.is_builtin, problem=str(error)
@@ -62,8 +63,9 @@ def list_presets(search: str = "") -> list[PresetSummary]:
     return sorted(listed, key=lambda preset: order.index(preset.family))
 
 
-def _summary(preset: Preset) -> PresetSummary:
-    """Returns the summary of a preset, whose values are not validated."""
+def _summary(preset: Preset, results: dict[str, ResultSummary]) -> PresetSummary:
+    """Returns the summary of a preset, whose values are not validated. `results`: variant -> its stored
+    result."""
     data = preset.source.data
     section = data.get("facts") if isinstance(data, Mapping) else None
     facts = cast("dict[str, object]", section) if isinstance(section, dict) else {}
@@ -79,7 +81,7 @@ def _summary(preset: Preset) -> PresetSummary:
         optimum=_number(facts.get("optimum")),
         source=str(facts.get("source", "")),
         published=_best_published(facts.get("published")),
-        results=variant_summaries(preset.name) if preset.is_builtin else {},
+        results=results if preset.is_builtin else {},
     )
 
 

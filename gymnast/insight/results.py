@@ -160,13 +160,13 @@ def all_results() -> list[StoredResult]:
     return [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
 
 
-def variant_summaries(name: str) -> dict[str, ResultSummary]:
-    """Returns variant -> summary of its stored result, for one preset."""
-    return {
-        result["preset"].removeprefix(f"{name}:"): _summary(result)
-        for result in all_results()
-        if result["preset"].rpartition(":")[0] == name
-    }
+def result_summaries() -> dict[str, dict[str, ResultSummary]]:
+    """Returns preset -> variant -> summary of its stored result."""
+    summaries: dict[str, dict[str, ResultSummary]] = {}
+    for result in all_results():
+        name, _, variant = result["preset"].rpartition(":")
+        summaries.setdefault(name, {})[variant] = _summary(result)
+    return summaries
 
 
 def _summary(result: StoredResult) -> ResultSummary:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from gymnast.config.config import Config
 from gymnast.config.live import with_live_changes
-from gymnast.config.presets import split_target
 from gymnast.config.resolve import resolve
 from gymnast.config.space_settings import SpaceSettings, resolve_with
 from gymnast.errors import EnvError, NotInstalled, UsageError
@@ -51,11 +50,7 @@ def settings_of_environment(
                 )
                 raise UsageError(message, fix=problem.fix) from None
             note = f"\nwithout the defaults for its spaces: {problem.message}"
-    if not resolved.has_preset:
-        note = f" (no preset: defaults for its spaces){note}"
-    elif resolved.requested_env != split_target(resolved.preset)[0]:
-        note = f" (the highest version of {resolved.requested_env}){note}"
-    return f"{resolved.preset}{note}", resolved.config, resolved.provenance
+    return f"{resolved.title}{note}", resolved.config, resolved.provenance
 
 
 def look_up_spaces(

@@ -10,19 +10,13 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from gymnast.errors import UsageError
 from gymnast.jobs.children import Children, forward_signals
 from gymnast.runs import store
 from gymnast.runs.summary import RunScore, RunSummary
 from gymnast.training.request import TrainRequest
-
-if TYPE_CHECKING:
-    import numpy as np
-
-RESAMPLES = 10_000
-"""Number of bootstrap samples for the confidence interval of a group."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +44,7 @@ class GroupResult:
     mean: float | None
     """Mean score over seeds."""
     iqm: float | None
-    """Interquartile mean over seeds."""
+    """Interquartile mean over seeds, as in rliable."""
     low: float | None
     """Lower bound of the 95 % confidence interval of the mean over seeds; None for fewer than two scores."""
     high: float | None
@@ -168,21 +162,20 @@ def group_result(runs: Sequence[SeedRun]) -> GroupResult:
     over seeds.
 
     The interval is a percentile bootstrap with a fixed random stream, so the same runs give the same
-    interval.
+    interval, in any order.
     """
-    import numpy as np
+    from gymnast.rl.seed_statistics import as_sample, bootstrap_interval, iqm, mean
 
-    from gymnast.rl.statistics import interquartile_mean
-
-    means = np.array([score.mean for score in final_scores(runs)], dtype=np.float64)
-    low, high = bootstrap_interval(means.tolist()) or (None, None)
+    means = sorted(score.mean for score in final_scores(runs))
+    sample = as_sample([means])
+    low, high = bootstrap_interval(mean, [means]) if len(means) > 1 else (None, None)
     return GroupResult(
         runs=len(runs),
         scored=len(means),
         solved=sum(run.solved is True for run in runs),
         scores=tuple(SeedScore(run.seed, run.id, run.status, run.score) for run in runs),
-        mean=float(means.mean()) if len(means) else None,
-        iqm=interquartile_mean(means) if len(means) else None,
+        mean=float(mean(sample)) if means else None,
+        iqm=float(iqm(sample)) if means else None,
         low=low,
         high=high,
     )
@@ -191,42 +184,3 @@ def group_result(runs: Sequence[SeedRun]) -> GroupResult:
 def final_scores(runs: Sequence[SeedRun]) -> list[RunScore]:
     """Returns the scores of the runs that finished: a partial training would bias the mean."""
     return [run.score for run in runs if run.status == "finished" and run.score is not None]
-
-
-def bootstrap_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Returns a 95 % confidence interval of the mean over seeds; None for fewer than two values.
-
-    It is a percentile bootstrap with a fixed random stream."""
-    import numpy as np
-
-    if len(values) < 2:
-        return None
-    low, high = np.quantile(bootstrap_means(values, "group interval"), [0.025, 0.975])
-    return float(low), float(high)
-
-
-def difference_interval(
-    first: Sequence[float], second: Sequence[float]
-) -> tuple[float, float] | None:
-    """Returns the 95 % interval of mean(first) - mean(second), the two resampled independently; None if
-    either has fewer than two values."""
-    import numpy as np
-
-    if len(first) < 2 or len(second) < 2:
-        return None
-    sides = (bootstrap_means(first, "first group"), bootstrap_means(second, "second group"))
-    low, high = np.quantile(sides[0] - sides[1], [0.025, 0.975])
-    return float(low), float(high)
-
-
-def bootstrap_means(values: Sequence[float], purpose: str) -> np.ndarray:
-    """Returns the means of bootstrap samples of `values`, [RESAMPLES]. `purpose` names the random stream:
-    different purposes give independent samples."""
-    import numpy as np
-
-    from gymnast.seeds import stream
-
-    observed = np.array(values, dtype=np.float64)
-    # A fixed seed, so that the same scores always give the same interval. [RESAMPLES, n] indices.
-    draws = stream(0, purpose).integers(len(observed), size=(RESAMPLES, len(observed)))
-    return observed[draws].mean(axis=1)

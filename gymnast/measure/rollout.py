@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from gymnast.clock import Clock
+from gymnast.clock import Clock, remaining_seconds
 from gymnast.collect.collector import ROLE
 from gymnast.images import Images, ObsArray
 from gymnast.measure.components import (
@@ -36,15 +36,16 @@ def add_role_scope(role: str, row: Mapping[str, float]) -> Mapping[str, float]:
     return row if role == ROLE else {f"{role}:{key}": value for key, value in row.items()}
 
 
-def clock_row(clock: Clock, speed: float) -> dict[str, float]:
-    """Returns the clocks and the progress. `speed` is how fast the budget is used, in counts of its
-    own clock per second."""
-    row = {f"clock/{name}": value for name, value in clock.counters().items()}
-    total = clock.limit(clock.main_clock)
-    if clock.progress is not None and total is not None:
+def clock_row(clock: Clock, rates: Mapping[str, float]) -> dict[str, float]:
+    """Returns the clocks and the progress. `rates`: clock -> counts per second; without them, the remaining
+    time is left out."""
+    counters = clock.counters()
+    row = {f"clock/{name}": value for name, value in counters.items()}
+    if clock.progress is not None:
         row["progress/share"] = clock.progress
-        if speed > 0:
-            row["progress/remaining"] = max(total - clock.read(clock.main_clock), 0.0) / speed
+        left = remaining_seconds(counters, clock.limits, rates) if rates else None
+        if left is not None:
+            row["progress/remaining"] = left
     return row
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gymnast.errors import RunError
-from gymnast.metrics.format import VERSION
+from gymnast.metrics.format import READ_VERSIONS, VERSION
 
 LOCK_TIMEOUT_SECONDS = 10.0
 """How long to wait for a lock of another process."""
@@ -25,6 +25,21 @@ CREATE TABLE IF NOT EXISTS rows (
     schema INTEGER NOT NULL REFERENCES schemas (id),
     data BLOB NOT NULL
 );
+CREATE INDEX IF NOT EXISTS rows_by_schema ON rows (schema) WHERE superseded = 0;
+CREATE TABLE IF NOT EXISTS summaries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    level INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    clocks BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS summary_columns (
+    summary INTEGER NOT NULL REFERENCES summaries (id),
+    name TEXT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (summary, name)
+) WITHOUT ROWID;
+UPDATE meta SET version = {VERSION};
 COMMIT;
 """
 _NETWORK_FILE_SYSTEMS = (
@@ -45,7 +60,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
         # With WAL, NORMAL loses at most the last commits at a power failure; the file stays intact.
         db.execute("PRAGMA synchronous = NORMAL")
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if not tables:
+        if not tables or _is_older(db):
             db.executescript(_TABLES)
     except sqlite3.Error as error:
         raise RunError(f"cannot write the metric store: {error}", at=str(path)) from error
@@ -77,6 +92,40 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
         else:
             return db
     raise RunError("cannot open the metric store", at=str(path))
+
+
+def check_version(db: sqlite3.Connection, path: Path) -> bool:
+    """Returns whether the file `path` has its tables. If not, because another process is just creating them,
+    `db` is closed: there are no rows yet. Raises RunError, after closing it, if the file is no metric store
+    or has a format version that cannot be read."""
+    try:
+        stored = db.execute("SELECT version FROM meta").fetchone()
+    except sqlite3.DatabaseError as error:
+        db.close()
+        if not isinstance(error, sqlite3.OperationalError):
+            raise RunError(f"this is not a metric store: {error}", at=str(path)) from error
+        if "no such table" not in str(error):
+            raise RunError(f"cannot read the metric store: {error}", at=str(path)) from error
+        return False
+    if stored is None or stored[0] not in READ_VERSIONS:
+        db.close()
+        versions = " and ".join(map(str, READ_VERSIONS))
+        raise RunError(
+            f"metric store of format version {stored and stored[0]}; this gymnast reads versions "
+            f"{versions}, and the names of metrics may differ",
+            at=str(path),
+            fix="use the gymnast version that wrote it",
+        )
+    return True
+
+
+def _is_older(db: sqlite3.Connection) -> bool:
+    """Returns whether this is a metric store of an older version that can be read."""
+    try:
+        version = db.execute("SELECT version FROM meta").fetchone()
+    except sqlite3.OperationalError:  # no such table: opening it as a store reports that
+        return False
+    return version is not None and version[0] in READ_VERSIONS and version[0] != VERSION
 
 
 def is_on_network(path: Path) -> bool:

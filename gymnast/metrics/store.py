@@ -12,14 +12,14 @@ import sqlite3
 import struct
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock, Timer
 from typing import TYPE_CHECKING, Literal
 
 from gymnast.errors import RunError
-from gymnast.metrics.database import open_reader, open_writer
-from gymnast.metrics.format import VERSION
+from gymnast.metrics.database import check_version, open_reader, open_writer
+from gymnast.metrics.summaries import SummaryWriter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,15 +47,13 @@ class MetricStore:
         """Rows that are not committed yet."""
         self._schemas: dict[tuple[str, ...], tuple[int, struct.Struct]] = {}
         """Keys of a row -> id of its schema, and the format of its values. A row stores only the id."""
+        self._summaries = SummaryWriter()
         self._committed_at = -math.inf
         self._timer: Timer | None = None
         self._db = open_writer(self.path) if mode == "w" else open_reader(self.path)
         self._writes = mode == "w"
-        try:
-            self._check_version()
-        except BaseException:
-            self.close()
-            raise
+        if self._db is not None and not check_version(self._db, self.path):
+            self._db = None
         self.attempt = attempt if attempt is not None else self._next_attempt()
 
     def append(self, row: Mapping[str, float]) -> None:
@@ -85,12 +83,16 @@ class MetricStore:
                 return
             try:
                 packed = [self._packed(row) for row in self._pending]
-                with self._database:
-                    self._database.executemany(
+                with self._database as db:
+                    db.executemany(
                         "INSERT INTO rows (attempt, rollouts, schema, data) VALUES (?, ?, ?, ?)",
                         packed,
                     )
-            except sqlite3.Error as error:
+                    self._summaries.add(db, [(schema, data) for _, _, schema, data in packed])
+            except BaseException as error:
+                self._summaries.forget()  # it may have counted rows that are not in the file
+                if not isinstance(error, sqlite3.Error):
+                    raise
                 raise RunError(
                     f"cannot write the metric store: {error}", at=str(self.path)
                 ) from error
@@ -109,10 +111,12 @@ class MetricStore:
                 marked = db.execute(
                     "UPDATE rows SET superseded = ? WHERE superseded = 0 AND (rollouts > ? OR id IN"
                     " (SELECT id FROM rows WHERE rollouts = ? AND superseded = 0"
-                    " ORDER BY id LIMIT -1 OFFSET ?))",
+                    " ORDER BY id LIMIT -1 OFFSET ?)) RETURNING id",
                     (attempt, after_rollouts, after_rollouts, 1 << 40 if keep is None else keep),
-                )
-            return marked.rowcount
+                ).fetchall()
+                if marked:
+                    self._summaries.drop_after(db, min(marked)[0])
+            return len(marked)
 
     def read(
         self, names: Sequence[str] | None = None, last: int | None = None
@@ -148,9 +152,20 @@ class MetricStore:
         with self._lock:
             if self._writes:
                 self.flush()
-            query = "SELECT names FROM schemas WHERE id IN (SELECT schema FROM rows WHERE superseded = 0)"
+            query = (
+                "SELECT names FROM schemas WHERE EXISTS"
+                " (SELECT 1 FROM rows WHERE schema = schemas.id AND superseded = 0)"
+            )
             schemas = self._database.execute(query).fetchall()
         return list(dict.fromkeys(name for (text,) in schemas for name in json.loads(text)))
+
+    def count(self, limit: int) -> int:
+        """Returns the number of rows, superseded ones excepted, or `limit` if there are more."""
+        with self.snapshot() as db:
+            if db is None:
+                return 0
+            query = "SELECT count(*) FROM (SELECT 1 FROM rows WHERE superseded = 0 LIMIT ?)"
+            return db.execute(query, (limit,)).fetchone()[0]
 
     def rows(self, last: int | None = None) -> Iterator[dict[str, float]]:
         """Yields the rows as they were written, each with its own keys, without superseded ones; with `last`,
@@ -167,6 +182,22 @@ class MetricStore:
             names = schemas[key]
             row = dict(zip(names, struct.unpack(f"<{len(names)}d", blob), strict=True))
             yield position, row
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection | None]:
+        """Yields the database, in a transaction: what is read inside belongs together, whatever is written
+        meanwhile. None if the file does not exist yet."""
+        if self._db is None and not self._writes:
+            yield None
+            return
+        with self._lock:
+            if self._writes:
+                self.flush()
+            self._database.execute("BEGIN")
+            try:
+                yield self._database
+            finally:
+                self._database.rollback()
 
     def close(self) -> None:
         """Writes the pending rows and closes the file. A second call does nothing."""
@@ -237,36 +268,13 @@ class MetricStore:
         self._schemas[names] = (key, struct.Struct(f"<{len(names)}d"))
         return self._schemas[names]
 
-    def _check_version(self) -> None:
-        """Raises RunError if the file is no metric store or has another format version. A file without
-        tables, which another process is just creating, is closed: the store is then empty."""
-        if self._db is None:
-            return
-        try:
-            stored = self._db.execute("SELECT version FROM meta").fetchone()
-        except sqlite3.OperationalError as error:
-            if "no such table" not in str(error):
-                raise RunError(
-                    f"cannot read the metric store: {error}", at=str(self.path)
-                ) from error
-            self._db.close()  # another process is just creating it: no rows yet
-            self._db = None
-            return
-        except sqlite3.DatabaseError as error:
-            raise RunError(f"this is not a metric store: {error}", at=str(self.path)) from error
-        if stored is None or stored[0] != VERSION:
-            raise RunError(
-                f"metric store of format version {stored and stored[0]}; this gymnast reads version "
-                f"{VERSION}, and the names of metrics may differ",
-                at=str(self.path),
-                fix="use the gymnast version that wrote it",
-            )
-
     def _next_attempt(self) -> int:
         """Returns the number of a new attempt when writing, of the latest one when reading."""
         if self._db is None:
             return 0
-        (largest,) = self._db.execute("SELECT coalesce(max(attempt), 0) FROM rows").fetchone()
+        # The attempts of rows never decrease, so the last row has the largest one.
+        last = self._db.execute("SELECT attempt FROM rows ORDER BY id DESC LIMIT 1").fetchone()
+        largest = last[0] if last else 0
         return largest + 1 if self._writes else largest
 
     def _flush_late(self) -> None:

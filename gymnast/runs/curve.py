@@ -14,13 +14,18 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 
+from gymnast.metrics.downsample import downsample
+from gymnast.runs.info import CurveInfo
 from gymnast.runs.run import Run
 from gymnast.runs.summary import Learning, stored_learning
 
 RETURN_KEY = "eval:episode/return"
 LOW_KEY = "eval:episode/low"
+TRAINING_KEY = "episode/return"
 SCORED_STEPS_KEY = "eval:clock/env_steps"
 """Env steps of the policy that an evaluation scored; the result is stored some rows later."""
+CURVE_POINTS = 32
+"""Maximum number of points of the curve in run.json."""
 
 Row = dict[str, float]
 Curve = tuple[list[float], list[float]]
@@ -34,6 +39,14 @@ def curve_of(rows: Sequence[Row], x: str, key: str = RETURN_KEY) -> Curve:
     }
     scored, axis = sorted(found), ClockAxis(rows, x)
     return [axis(steps) for steps in scored], [found[steps] for steps in scored]
+
+
+def short_curve(curve: Curve) -> CurveInfo:
+    """Returns at most CURVE_POINTS points of a curve over env steps; its first, last, lowest and highest are
+    among them."""
+    steps, returns = curve
+    kept = downsample(returns, CURVE_POINTS)
+    return {"env_steps": [steps[i] for i in kept], "mean_return": [returns[i] for i in kept]}
 
 
 def lower_bounds(rows: Sequence[Row]) -> list[float]:
@@ -60,7 +73,7 @@ class ClockAxis:
 def run_learning(run: Run, threshold: float | None, budget: float | None) -> Learning | None:
     """Returns `summarize_learning` for the recorded rows of a run; None if it has no evaluation. `budget` is
     in env steps."""
-    return summarize_learning(read_rows(run), threshold, budget)
+    return summarize_learning(read_evaluation_rows(run), threshold, budget)
 
 
 def summarize_learning(
@@ -71,7 +84,7 @@ def summarize_learning(
     steps, returns = curve_of(rows, "env_steps")
     if not steps:
         return None
-    start = next((row["episode/return"] for row in rows if "episode/return" in row), returns[0])
+    start = next((row[TRAINING_KEY] for row in rows if TRAINING_KEY in row), returns[0])
     taken = max(rows[-1]["clock/env_steps"], steps[-1])
     end = max(budget or taken, taken)
     first = [] if steps[0] <= 0 else [0.0]
@@ -124,6 +137,15 @@ def interpolate(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
 def read_rows(run: Run) -> list[Row]:
     with run.metrics() as store:
         return list(store.rows())
+
+
+def read_evaluation_rows(run: Run) -> list[Row]:
+    """Returns the rows that evaluation curves and their summary depend on: the functions above return the
+    same for them as for all rows. How long it takes depends on the number of evaluations, not of rows."""
+    from gymnast.metrics.evaluation_rows import evaluation_rows
+
+    with run.metrics() as store:
+        return evaluation_rows(store, SCORED_STEPS_KEY, TRAINING_KEY)
 
 
 def _budget(run: Run) -> float | None:

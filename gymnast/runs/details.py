@@ -9,7 +9,7 @@ from gymnast.errors import CheckpointError, RunError, UnknownFormat
 from gymnast.metrics.alert import Alert
 from gymnast.runs import checkpoint, films
 from gymnast.runs.checkpoint import CheckpointInfo
-from gymnast.runs.curve import Row, curve_of, learning_so_far, lower_bounds, read_rows
+from gymnast.runs.curve import Row, curve_of, learning_so_far, lower_bounds, read_evaluation_rows
 from gymnast.runs.events import RunEvent
 from gymnast.runs.films import Film
 from gymnast.runs.info import AlertInfo
@@ -123,7 +123,7 @@ def alert_from_info(alert: AlertInfo) -> Alert:
 
 def _rows(run: Run) -> list[Row]:
     try:
-        return read_rows(run)
+        return read_evaluation_rows(run)
     except RunError:  # damaged metrics.db: show the run anyway; `gymnast rows` reports the problem
         return []
 

@@ -56,6 +56,13 @@ class LearningInfo(TypedDict):
     seconds_to_threshold: float | None
 
 
+class CurveInfo(TypedDict):
+    """The evaluation curve with at most `runs.curve.CURVE_POINTS` points, as two lists: pairs load slower."""
+
+    env_steps: list[float]
+    mean_return: list[float]
+
+
 class RunInfo(MachineInfo):
     """The content of run.json."""
 
@@ -90,6 +97,11 @@ class RunInfo(MachineInfo):
     learning: NotRequired[LearningInfo | None]
     live: NotRequired[dict[str, object]]
     """Settings changed during training: dotted key -> value."""
+    limits: NotRequired[dict[str, float]]
+    """The budget after live changes: clock -> limit, the main one first."""
+    rates: NotRequired[dict[str, float]]
+    """The present speed: clock -> counts per second."""
+    curve: NotRequired[CurveInfo]
     engine: NotRequired[str]
     repeatable: NotRequired[bool]
     """False if the run depends on the wall clock."""

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from gymnast.errors import CheckpointError, RunError, UsageError
-from gymnast.runs import checkpoint, durable, index, layout, lock, reference
+from gymnast.config.target import split_target
+from gymnast.errors import CheckpointError, RunError
+from gymnast.runs import checkpoint, durable, filters, index, layout, lock, reference
 from gymnast.runs.info import RunInfo
 from gymnast.runs.run import Run, derived_status, read_info
 from gymnast.runs.summary import RunSummary, summarize, summarize_unreadable
@@ -17,8 +18,6 @@ from gymnast.runs.summary import RunSummary, summarize, summarize_unreadable
 RunsDir = str | Path | None
 """A runs directory; None is GYMNAST_RUNS or ./runs."""
 RUNS_DIR_VAR = "GYMNAST_RUNS"
-FILTER_FIELDS = ("id", "name", "preset", "env", "algo", "status", "seed", "group", "tag", "solved")
-"""Fields that a filter may name as FIELD=VALUE; plain words are searched for in the text fields."""
 
 
 def runs_dir(option: RunsDir = None) -> Path:
@@ -29,12 +28,12 @@ def runs_dir(option: RunsDir = None) -> Path:
 def list_runs(directory: Path, filter: str = "") -> list[RunSummary]:
     """Returns every run in `directory` that matches, newest first.
 
-    `filter`: words, all of which must match: FIELD=VALUE (see FILTER_FIELDS) or text to search for; empty for
-    all runs. A run that cannot be read is listed with status `unreadable` and its `problem`.
+    `filter`: words, all of which must match (`filters.matches`); empty for all runs. A run that
+    cannot be read is listed with status `unreadable` and its `problem`.
     """
     listed = [_listed(path, info) for path, info in index.read_all(directory)]
     words = filter.split()
-    chosen = [run for run in listed if all(_matches(run, word) for word in words)]
+    chosen = [run for run in listed if all(filters.matches(run, word) for word in words)]
     return sorted(chosen, key=lambda run: (run.created, run.id), reverse=True)
 
 
@@ -77,6 +76,16 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
         raise
 
 
+def resolve_all(refs: Sequence[str], directory: Path) -> list[Run]:
+    """Returns the runs that `refs` refer to, as in `resolve`, each once. Ids are fast, even many of them."""
+    runs: dict[Path, Run] = {}
+    for ref in refs:
+        is_id = ref.isalnum() and layout.RUN.path(directory / ref).exists()
+        run = Run(directory / ref) if is_id else resolve(ref, directory)[0]
+        runs.setdefault(run.path, run)
+    return list(runs.values())
+
+
 def find_run(name: str, directory: Path) -> Run | None:
     """Returns the run named `name`; None if it names a preset, or no run and so perhaps an environment.
     Raises RunError if `@...` or `NAME:CHECKPOINT` does not exist: these can only be runs."""
@@ -85,7 +94,7 @@ def find_run(name: str, directory: Path) -> Run | None:
     # `@last` and `NAME:120k` can only be runs. Else a preset comes first: a run named like an environment
     # must not change what `gymnast config show CartPole-v1` prints.
     must_be_run = name.startswith("@") or reference.split_reference(name)[1] is not None
-    env = presets.split_target(name)[0] if not must_be_run else ""
+    env = split_target(name)[0] if not must_be_run else ""
     if env and (preset := presets.find_preset(env)).path is not None and preset.name == env:
         return None
     try:
@@ -181,11 +190,7 @@ def _is_of_env(run: RunSummary, env: str) -> bool:
     the variant."""
     if env in (run.env, run.preset):
         return True
-    if not run.preset.startswith(f"{env}:"):
-        return False
-    from gymnast.config.presets import split_target  # imports pydantic, which takes long
-
-    return split_target(run.preset)[0] == env
+    return run.preset.startswith(f"{env}:") and split_target(run.preset)[0] == env
 
 
 def _listed(path: Path, entry: RunInfo | index.UnreadableRun) -> RunSummary:
@@ -196,25 +201,6 @@ def _listed(path: Path, entry: RunInfo | index.UnreadableRun) -> RunSummary:
     except (KeyError, TypeError) as error:  # written or edited by hand
         problem = f"{layout.RUN.path(path)}: is incomplete: {error}"
         return summarize_unreadable(path, problem, entry.get("created", 0.0))
-
-
-def _matches(run: RunSummary, word: str) -> bool:
-    """Returns whether a run matches one word of a filter: FIELD=VALUE, equal except for letter case, or a
-    text that its id, name, preset, status, group or a tag contains. A run without a threshold matches
-    solved=false. Raises UsageError for an unknown field."""
-    field, equals, wanted = word.partition("=")
-    if not equals:
-        texts = (run.id, run.name, run.preset, run.status, run.group or "", *run.tags)
-        return any(word.casefold() in text.casefold() for text in texts)
-    if field not in FILTER_FIELDS:
-        fix = f"use one of {', '.join(FILTER_FIELDS)}, or plain text"
-        raise UsageError(f"runs cannot be filtered by {field!r}", fix=fix)
-    if field == "tag":
-        return wanted in run.tags
-    if field == "solved":
-        return bool(run.solved) == (wanted.casefold() in ("true", "yes", "on", "1"))
-    value = getattr(run, field)
-    return str(value if value is not None else "").casefold() == wanted.casefold()
 
 
 def _low(run: RunSummary) -> float | None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gymnast.clock import budget_share, remaining_seconds
+from gymnast.config.target import split_target
+from gymnast.errors import ConfigError
 from gymnast.runs.info import LearningInfo, RunInfo
+from gymnast.runs.run import ACTIVE
 from gymnast.text.formatting import Verdict, solved_label
 
 if TYPE_CHECKING:
@@ -91,6 +97,8 @@ class RunSummary:
     name: str = ""
     preset: str = ""
     env: str = ""
+    variant: str = ""
+    """The variant of the preset; empty if it has none."""
     algo: str = ""
     seed: int | None = None
     reason: str = ""
@@ -100,7 +108,21 @@ class RunSummary:
     confirmed: bool = True
     """Whether the score was measured on held-out seeds, at the end."""
     score: RunScore | None = None
+    best_score: float | None = None
+    """Highest mean return of an evaluation during training, or win rate of the worst role; None without
+    evaluations."""
     threshold: float | None = None
+    curve: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    """Env steps and mean return of at most 32 evaluations; the first, the last, the lowest and the highest
+    are among them."""
+    progress: float | None = None
+    """Used share of the budget, 0..1; None without a budget."""
+    remaining_seconds: float | None = None
+    """Estimated wall time until the budget is spent, at the speed and the time of `updated`; None unless the
+    run is active."""
+    steps_per_second: float | None = None
+    """Env steps per second: of the last half minute of training if the run is active, else of the whole
+    run."""
     clocks: dict[str, int | float] = field(default_factory=dict[str, int | float])
     """Clock -> count: env_steps, vec_steps, updates, seconds, ...; empty before the first rollout."""
     learning: Learning | None = None
@@ -113,6 +135,9 @@ class RunSummary:
     """Id of the run whose weights it started from."""
     group: str | None = None
     """Id of its group of seeds."""
+    group_name: str = ""
+    """The group of seeds in words: its name, or the preset and the id of a group without a name; empty
+    without a group."""
     tags: list[str] = field(default_factory=list[str])
     note: str = ""
     host: str = ""
@@ -141,6 +166,10 @@ def summarize(path: Path, info: RunInfo, status: str) -> RunSummary:
     """Returns the summary of the run in the directory `path`. `info`: its run.json; `status`: the derived
     one."""
     score = info["score"]
+    points = info.get("curve")
+    curve = list(zip(points["env_steps"], points["mean_return"], strict=True)) if points else []
+    limits = info.get("limits", {})
+    rates = info.get("rates", {}) if status in ACTIVE else {}
     return RunSummary(
         id=info["id"],
         path=str(path),
@@ -149,13 +178,19 @@ def summarize(path: Path, info: RunInfo, status: str) -> RunSummary:
         name=info["name"],
         preset=info["preset"],
         env=info["env"],
+        variant=_variant(info["preset"]),
         algo=info["algo"],
         seed=info["seed"],
         reason=info["reason"],
         solved=info["solved"],
         confirmed=info.get("confirmed", True),
         score=None if score is None else RunScore.from_info(score),
+        best_score=_best_score(curve, info),
         threshold=info["threshold"],
+        curve=curve,
+        progress=budget_share(info["clocks"], limits),
+        remaining_seconds=remaining_seconds(info["clocks"], limits, rates) if rates else None,
+        steps_per_second=rates.get("env_steps", _mean_speed(info)),
         clocks=info["clocks"],
         learning=stored_learning(info),
         best_step=info["checkpoints"]["best"],
@@ -163,11 +198,39 @@ def summarize(path: Path, info: RunInfo, status: str) -> RunSummary:
         n_alerts=len(info["alerts"]),
         parent=info["parent"],
         group=info["group"],
+        group_name=_group_name(info),
         tags=info["tags"],
         note=info["note"],
         host=info["host"],
         updated=info["updated"],
     )
+
+
+def _variant(preset: str) -> str:
+    try:
+        return split_target(preset)[1] or ""
+    except ConfigError:  # written by hand
+        return ""
+
+
+def _best_score(curve: Sequence[tuple[float, float]], info: RunInfo) -> float | None:
+    """Returns the highest mean return; runs of older versions have a score, but no curve."""
+    score = info["score"]
+    known = [mean for _, mean in curve if not math.isnan(mean)]
+    return max(known, default=None if score is None else score["mean"])
+
+
+def _mean_speed(info: RunInfo) -> float | None:
+    """Returns the env steps per second over the whole run; None before the first rollout."""
+    steps, seconds = (info["clocks"].get(clock, 0) for clock in ("env_steps", "seconds"))
+    return steps / seconds if seconds > 0 else None
+
+
+def _group_name(info: RunInfo) -> str:
+    if info["group"] is None:
+        return ""
+    # The runs of a group with a name are called after it.
+    return info["group"] if info["name"] else f"{info['preset']} {info['group']}"
 
 
 def summarize_unreadable(path: Path, problem: str, created: float) -> RunSummary:

@@ -17,17 +17,18 @@ from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
 from gymnast.evaluation.progress import ProgressCallback, ThrottledReport
 from gymnast.evaluation.record import MatchScore, RoleScore
 from gymnast.evaluation.rescore import find_checkpoint, load_policy
+from gymnast.league import stored_cross_play
 from gymnast.league.results import Results, match_score
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import wilson_interval
-from gymnast.runs import document, durable, layout
+from gymnast.runs import layout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
 from gymnast.selfplay.evaluation import MatchEvaluator
 from gymnast.selfplay.play import PlayedMatch, play_matches
 from gymnast.selfplay.players import SCRIPTED, STEP, builtin_player
 from gymnast.selfplay.rows import match_row
-from gymnast.selfplay.snapshots import CROSS_PLAY, Snapshots
+from gymnast.selfplay.snapshots import Snapshots
 
 
 class Tournament:
@@ -209,12 +210,10 @@ def cross_play(
     layout.LEAGUE.path(tournament.run.path).mkdir(exist_ok=True)
     entrants = {role: _entrants(tournament, role, max_snapshots) for role in (row, column)}
     plan = tournament.evaluator.plan("confirm", episodes)
-    file = Snapshots(tournament.run.path).directory / CROSS_PLAY
     # Results depend on these settings, so each combination has results of its own.
     key = f"{tournament.cfg.eval.seed}, {episodes}, {'greedy' if plan.deterministic else 'sampled'}"
-    stored = document.loads(file.read_bytes()) if file.exists() else {}
-    # "ROW COLUMN" -> (winner, count) of each result
-    cells: dict[str, list[tuple[str | None, int]]] = stored.get(key, {})
+    stored = stored_cross_play.load_cells(tournament.run.path)
+    cells = stored.setdefault(key, {})
     pairs = [(a, b) for a in entrants[row] for b in entrants[column]]
     results = Results(row, column)
     for done, (a, b) in enumerate(pairs):
@@ -223,7 +222,7 @@ def cross_play(
             winners = [p.end.winner for p in tournament.play({row: a, column: b}, plan)]
             cells[f"{a} {b}"] = [(w, winners.count(w)) for w in dict.fromkeys(winners)]
             # Written after every pair: a long cross-play can be interrupted and continued.
-            durable.replace(file, document.dumps(stored | {key: cells}, indent=1).encode())
+            stored_cross_play.save_cells(tournament.run.path, stored)
         for winner, count in cells[f"{a} {b}"]:
             results.add(a, b, winner, count)
     progress(len(pairs), len(pairs))

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gymnast.errors import RunError
+from gymnast.league import stored_cross_play
 from gymnast.policy.policy import Policy
 from gymnast.runs import durable, layout
 from gymnast.runs.role_arrays import add_role_prefix, arrays_of_role
 from gymnast.runs.tensors import pack, read_header, unpack
-
-CROSS_PLAY = "crossplay.json"
-"""File with the results of matches between the snapshots of a run."""
 
 
 class Snapshots:
@@ -76,4 +74,4 @@ class Snapshots:
             self.file(later).unlink(missing_ok=True)
         if superseded:
             # Cross-play results name past selves by step, and another one may be taken at the same step.
-            (self.directory / CROSS_PLAY).unlink(missing_ok=True)
+            stored_cross_play.file(self.directory.parent).unlink(missing_ok=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from contextlib import closing
 
+from gymnast.league import stored_cross_play
 from gymnast.league.heatmap import heatmap_png
 from gymnast.league.matrix import CrossPlayMatrix, CrossPlayReport
 from gymnast.progress import ProgressCallback
-from gymnast.runs import durable, layout
+from gymnast.runs import durable
 from gymnast.selfplay.crossplay import cross_play as play_pairs
 from gymnast.selfplay.crossplay import open_tournament
 
@@ -23,6 +24,6 @@ def cross_play(
         )
         run = tournament.run
     matrix = CrossPlayMatrix.from_results(results)
-    picture = layout.LEAGUE.path(run.path) / "matrix.png"
+    picture = stored_cross_play.picture(run.path)
     durable.replace(picture, heatmap_png(matrix))
     return matrix.report(run.id, str(picture))

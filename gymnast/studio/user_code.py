@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gymnast.api import TASK, Operation
-from gymnast.config.presets import find_preset, split_target
+from gymnast.config.presets import find_preset
 from gymnast.config.problems import InvalidConfig
 from gymnast.config.resolve import parse_assignment
+from gymnast.config.target import split_target
 from gymnast.errors import ConfigError, Failure, GymnastError
 from gymnast.jobs.groups import group_runs
 from gymnast.runs import store

@@ -19,6 +19,7 @@ from functools import partial
 from gymnast.collect.collector import CollectResult
 from gymnast.config.families import is_multi_agent
 from gymnast.config.section import Hyperparameters, RolloutLength
+from gymnast.config.sections.stop import limits_after
 from gymnast.config.serialize import SettingChange
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import ConfigError, EnvError
@@ -98,7 +99,7 @@ class Loop:
             if s.save_timer.due(s.clock) or scored:
                 self.save("cadence")
             self.raise_if_env_failed()
-            self.writer.clocks()
+            self.writer.report_progress()
             reason = reason or self.apply_commands()  # blocks while the run is paused
         self.log_stop_reason(reason)
         self.report_faults(self.fault_reports.remaining())
@@ -215,12 +216,11 @@ class Loop:
         """Adds clocks and timings to the row and writes it."""
         clock = self.session.clock
         assert self.collected is not None
-        # Read before clock.seconds moves, which may be the main clock.
-        reading = clock.read(clock.main_clock)
         seconds, times = self.stopwatch.lap(self.collected.steps, self.gradient_steps)
         clock.seconds += seconds
+        self.writer.pace.add(clock)
         self.row |= times
-        self.row |= clock_row(clock, self.budget_rate(reading))
+        self.row |= clock_row(clock, self.writer.pace.rates())
         self.writer.row(self.row)
         # Both count from the last rollout; resume uses them to keep rows and not to repeat commands.
         self.session.late_rows = 0
@@ -248,12 +248,6 @@ class Loop:
             for kind, detail in s.league.advance(s.clock, policies):
                 self.writer.event(kind, **detail)
             s.sync_acting_policies()
-
-    def budget_rate(self, reading: float) -> float:
-        """Returns how fast the budget is used, in counts of its clock per second, averaged over the whole
-        run. `reading`: the main clock after the last rollout."""
-        clock = self.session.clock
-        return 1.0 if clock.main_clock == "seconds" else reading / max(clock.seconds, 1e-9)
 
     def stop_reason(self) -> StopReason | None:
         """Returns a reason to stop after this rollout, or None: a signal, the training return or a budget."""
@@ -287,6 +281,7 @@ class Loop:
             collected=self.collected,
             updates=self.last_updates,
             reason=reason,
+            progress=self.writer.progress(),
         )
         self.stopwatch.add("checkpoint", time.perf_counter() - began)
 
@@ -307,7 +302,7 @@ class Loop:
             self.writer.event("confirmed", version=version, score=ending.score)
         self.writer.store.flush()
         trim_traces(run, s, {version})
-        return finish_run(run, s.clock, ending, self.writer.alerts)
+        return finish_run(run, s.clock, ending, self.writer.alerts, self.writer.progress())
 
     # ---- evaluation ----------------------------------------------------------------------------
 
@@ -373,7 +368,7 @@ class Loop:
         reason = None
         for row, reason_of_score in self.receive(scores):
             if row:
-                self.writer.row(row | clock_row(self.session.clock, 0.0))
+                self.writer.row(row | clock_row(self.session.clock, {}))
                 # Counted, so that resume keeps this row: it has the same number of rollouts as the row
                 # before.
                 self.session.late_rows += 1
@@ -447,7 +442,7 @@ class Loop:
         if answer.effect in ("pause", "unpause"):
             self.commands.paused = answer.effect == "pause"
             status = "paused" if self.commands.paused else "running"
-            self.writer.run.update(status=status, clocks=self.session.clock.counters())
+            self.writer.run.update(status=status, **self.writer.progress())
         self.writer.event(answer.event, **answer.detail)
         if answer.effect == "checkpoint":
             self.save("asked")
@@ -474,7 +469,8 @@ class Loop:
         one is named, with `detail`. Returns a reason to stop if the changed budget is spent."""
         s = self.session
         # Before the event: whoever reacts to the event finds the new values in run.json.
-        self.writer.live_settings(s.settings.live_after(changes))
+        limits = limits_after(changes, s.clock.limits)
+        self.writer.live_settings(s.settings.live_after(changes), limits)
         if event:
             self.writer.event(event, **detail, changes=changes)
         s.settings.change(changes)

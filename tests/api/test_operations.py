@@ -28,7 +28,10 @@ CASES: dict[str, Case] = {
     ],
     "events": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "after": 1, "limit": 1}],
     "rows": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "last": 1}],
-    "curves": lambda t: [{"ref": t.first.id, "points": 2}, {"ref": t.match.id, "x": "seconds"}],
+    "curves": lambda t: [
+        {"refs": [t.first.id], "points": 2},
+        {"refs": [t.first.id, t.match.id], "names": ["clock/*"], "x": "seconds", "high": 5.0},
+    ],
     "rows_csv": lambda t: [{"ref": t.first.id, "names": ["policy/kl"]}],
     "logs": lambda t: [{"ref": t.first.id}, {"ref": "job1"}],
     "episodes": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "limit": 2}],
@@ -37,7 +40,15 @@ CASES: dict[str, Case] = {
         {"ref": t.match.id, "kind": "confirm", "version": version(t, t.match.id), "number": 1},
     ],
     "charts": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "x": "env_steps"}],
-    "compare": lambda t: [{"refs": [t.first.id, t.child.id]}, {"refs": [t.first.id, "pair"]}],
+    "compare": lambda t: [
+        {"refs": [t.first.id, t.child.id]},
+        {"refs": [t.first.id, "pair"]},
+        {"refs": [f"{t.first.id}+{t.child.id}", t.match.id], "x": "env_steps"},
+    ],
+    "seed_curves": lambda t: [
+        {"refs": [t.first.id, "pair"], "names": ["policy/kl", "eval:episode/return"]},
+        {"refs": [f"{t.first.id}+{t.child.id}"], "names": ["policy/kl"], "x": "seconds"},
+    ],
     "doctor": lambda t: [{"ref": t.first.id}, {"ref": t.match.id}],
     "jobs": lambda _: [{}],
     "presets": lambda _: [{}, {"search": "lander"}],
@@ -48,10 +59,16 @@ CASES: dict[str, Case] = {
     ],
     "config_check": lambda _: [{"targets": ["CartPole-v1", "nowhere.yaml"]}],
     "config_diff": lambda t: [{"a": t.first.id, "b": t.child.id}],
+    "settings_form": lambda _: [
+        {"target": "tag", "overrides": ["algo.lr=3e-4 -> 0", "algo.clip=-1", "nonsense"]},
+        {"target": "CartPole-v1", "algo": "dqn"},
+    ],
+    "train_command": lambda _: [{"target": "tag", "overrides": ["algo.lr=3e-4 -> 0"], "seeds": 3}],
     "dry_run": lambda t: [{"target": "CartPole-v1", "seeds": 2, "source": t.first.id}],
     "wait": lambda t: [{"refs": [t.first.id, "pair"], "timeout": 10.0}],
     "group": lambda _: [{"ref": "pair"}],
     "league": lambda t: [{"ref": t.match.id}],
+    "self_play": lambda t: [{"ref": t.match.id}, {"ref": t.match.id, "x": "seconds"}],
     "tasks": lambda _: [{}],
     "task": lambda _: [{"id": ended_task()}],
     "task_log": lambda _: [{"id": ended_task()}],
@@ -59,7 +76,7 @@ CASES: dict[str, Case] = {
 }
 """Operation -> arguments to call it with."""
 TASKS = {"tasks", "task", "task_log", "task_result"}
-WITHOUT_RUNS = {"presets", "metrics", "config_check", *TASKS}
+WITHOUT_RUNS = {"presets", "metrics", "config_check", "settings_form", "train_command", *TASKS}
 WRONG: dict[str, dict[str, Any]] = {
     "runs": {"filter": "color=red"},
     "show": {"ref": "nobody"},
@@ -72,6 +89,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "steps": {"ref": "@last", "kind": "eval", "version": 7, "number": 0},
     "charts": {"x": "fortnights"},
     "compare": {"refs": ["@last"]},
+    "seed_curves": {"refs": ["@last"], "names": ["policy/nonsense"]},
     "doctor": {"ref": "@nobody"},
     "jobs": {"runs_dir": 7},
     "presets": {"search": 7},
@@ -79,10 +97,13 @@ WRONG: dict[str, dict[str, Any]] = {
     "config_show": {"name": "@nobody"},
     "config_check": {"targets": "CartPole-v1"},
     "config_diff": {"a": "CartPole-v1", "b": "@nobody"},
+    "settings_form": {"target": "CartPole-v1", "algo": "nonsense"},
+    "train_command": {"target": 7},
     "dry_run": {"target": "Nowhere-v0"},
     "wait": {"refs": ["nobody"]},
     "group": {"ref": "nobody"},
     "league": {"ref": "nobody"},
+    "self_play": {"ref": "nobody"},
     "tasks": {"color": "red"},
     "task": {"id": "nobody"},
     "task_log": {"id": "nobody"},

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from gymnast import api
 from gymnast.errors import RunError, UsageError
-from gymnast.metrics.downsample import downsample
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 from gymnast.runs.trace import read_traces
@@ -111,56 +109,6 @@ def test_the_latest_rows_have_the_cursor_of_the_end(run: Run):
 
 
 numbers = st.floats(allow_nan=True, allow_infinity=True)
-
-
-@given(st.lists(numbers, max_size=300), st.integers(2, 60))
-def test_downsampling_keeps_the_extremes_and_never_exceeds_the_limit(
-    values: list[float], points: int
-):
-    kept = downsample(values, points)
-    assert len(kept) <= points
-    assert kept == sorted(set(kept))
-    assert all(0 <= i < len(values) for i in kept)
-    if len(values) <= points:
-        assert kept == list(range(len(values)))
-        return
-    known = [value for value in values if not np.isnan(value)]
-    if known:
-        chosen = [values[i] for i in kept if not np.isnan(values[i])]
-        assert (min(chosen), max(chosen)) == (min(known), max(known))
-    if points >= 4:
-        assert (kept[0], kept[-1]) == (0, len(values) - 1)
-
-
-def test_every_part_of_a_long_series_keeps_its_spike():
-    values = [0.0] * 10_000
-    for spike in range(50, 10_000, 500):
-        values[spike] = 1.0 if spike % 1000 == 50 else -1.0
-    kept = downsample(values, 100)
-    assert {i for i, value in enumerate(values) if value} <= set(kept)
-    with pytest.raises(ValueError, match="fewer than 2"):
-        downsample(values, 1)
-
-
-def test_curves_are_exact_if_they_are_short_and_continue_with_rows(run: Run):
-    write_rows(run, [float(i % 7) for i in range(40)])
-    whole = api.curves(run.id, ["policy/kl", "policy/entropy"], points=40)
-    recorded = api.rows(run.id).rows
-    for series in whole.series:
-        with_key = [row for row in recorded if series.key in row]
-        assert series.x == [row["clock/env_steps"] for row in with_key]
-        assert series.y == [row[series.key] for row in with_key]
-        assert series.total == len(with_key)
-    (few,) = api.curves(run.id, ["policy/kl"], points=6, x="rollouts").series
-    assert len(few.x) == len(few.y) <= 6 < few.total == 40
-    assert {0.0, 6.0} <= set(few.y)
-    assert set(zip(few.x, few.y, strict=True)) <= {
-        (row["clock/rollouts"], row["policy/kl"]) for row in recorded
-    }
-    write_rows(run, [7.0], first=41)
-    assert [row["policy/kl"] for row in api.rows(run.id, after=whole.cursor).rows] == [7.0]
-    with pytest.raises(UsageError, match="did you mean policy/kl"):
-        api.curves(run.id, ["policy/k"])
 
 
 def test_the_pages_of_events_are_all_events(run: Run):

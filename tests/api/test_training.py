@@ -8,7 +8,7 @@ import pytest
 
 from gymnast import api
 from gymnast.api.calling import Success
-from gymnast.errors import Failure, RunError, UsageError
+from gymnast.errors import ConfigError, Failure, RunError, UsageError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from tests.api.background import ENDLESS, TINY, assert_round_trips, until, wait_until
@@ -108,8 +108,20 @@ def test_the_seeds_of_a_group_are_named_waited_for_and_scored():
     assert result.low is not None
     for record in (plan, started, result):
         assert_round_trips(record)
-    with pytest.raises(RunError, match="no run belongs to a group"):
-        api.group("nobody")
+    ids = [run.id for run in started.runs]
+    assert api.group("+".join(ids)) == api.group(f"{ids[0]}+pair-s6+{ids[0]}") == result
+    for unknown in ("nobody", f"{ids[0]}+nobody"):
+        with pytest.raises(RunError, match="nobody"):
+            api.group(unknown)
+
+
+def test_overrides_are_a_mapping_or_the_texts_of_set():
+    texts = [f"{key}={value}" for key, value in TINY.items()] + ["algo.lr=3e-4 -> 0"]
+    as_texts = api.dry_run("CartPole-v1", overrides=texts)
+    assert as_texts == api.dry_run("CartPole-v1", overrides=TINY | {"algo.lr": "3e-4 -> 0"})
+    assert as_texts != api.dry_run("CartPole-v1", overrides=TINY)
+    with pytest.raises(ConfigError, match="sets nothing"):
+        api.dry_run("CartPole-v1", overrides=["algo.lr"])
 
 
 def test_a_waiting_job_can_be_cancelled_and_a_running_one_cannot():

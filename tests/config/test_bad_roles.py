@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gymnast.config.presets import split_target
 from gymnast.config.problems import InvalidConfig
 from gymnast.config.resolve import resolve
+from gymnast.config.target import split_target
 
 BAD = {
     "learner in a ladder": (

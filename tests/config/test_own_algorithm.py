@@ -17,9 +17,9 @@ import pytest
 from gymnast.algos.algorithm import Algorithm
 from gymnast.config.algorithms import REQUIRED_METHODS, config_type
 from gymnast.config.config import CONFIGS
-from gymnast.config.presets import split_target
 from gymnast.config.resolve import load, resolve, save
 from gymnast.config.sections import ALGORITHMS
+from gymnast.config.target import split_target
 from gymnast.errors import ConfigError
 from tests.small_runs import checkpoint_arrays, resume_run, same_arrays, train_small
 

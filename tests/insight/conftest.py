@@ -67,3 +67,22 @@ def record(runs_dir: Path) -> Record:
         return run
 
     return make
+
+
+@pytest.fixture
+def group(record: Record) -> Callable[..., list[Run]]:
+    """Returns a function that makes a group with a finished run per score; each curve ends at the score."""
+
+    def make(name: str, scores: Sequence[float | None], **more: Any) -> list[Run]:
+        runs = []
+        for seed, mean in enumerate(scores):
+            own = more | {"overrides": {"seed": seed} | more.get("overrides", {})}
+            run = record([0.0, mean or 0.0], group=name, seed=seed, **own)
+            score = None
+            if mean is not None:
+                score = {"mean": mean, "low": mean - 1, "high": mean + 1, "episodes": 9}
+            run.update(score=score, solved=mean is not None and mean > 475)
+            runs.append(run)
+        return runs
+
+    return make

@@ -12,7 +12,8 @@ import pytest
 from gymnast import api
 from gymnast.errors import UsageError
 from gymnast.insight.chart import ChartData, ChartLine, ChartSeries
-from gymnast.insight.chart_data import POINTS, charts
+from gymnast.insight.chart_data import charts
+from gymnast.insight.chart_source import POINTS
 from gymnast.insight.charts import (
     CHARTS,
     FAMILIES,
@@ -160,6 +161,70 @@ def test_api_charts_returns_the_charts_of_a_run(record: Callable[..., Run], runs
     assert drawn[0].series[0].x == [0.0, 512.0, 1024.0]
     with MetricStore(run.path / "metrics.db") as store:
         assert drawn[1].series[0].y == [row["policy/entropy"] for row in store.rows()]
+
+
+def test_the_charts_of_a_long_run_are_read_in_buckets_and_show_the_same(
+    record: Callable[..., Run], runs_dir: Path
+):
+    """The charts from all rows are the oracle: same charts, marks and extremes, and nearly the same means."""
+    every: dict[str, Callable[[int], float]] = {
+        "policy/kl": lambda i: 9.0 if i == 7777 else 0.01 + 0.001 * math.sin(i / 300),
+        "episode/return": lambda i: math.nan if 2000 < i < 2200 else i / 20,
+        "optim/kl_stop": lambda i: float(i in (3000, 9000)),
+        "time/env": lambda i: 3.0 + i / 9000,
+        "time/update": lambda _: 1.0,
+        "time/rest": lambda _: 0.0,
+        "hyper/lr": lambda i: 1e-3 / i,
+        "hyper/clip": lambda _: 0.2,
+        "policy/entropy": lambda _: 0.5 * math.log(4),
+        "policy/entropy_share": lambda _: 0.5,
+    }
+    recorded = rows(9999, every)
+    for i in range(500, 9999, 500):
+        recorded[i] |= {"eval:clock/env_steps": 128.0 * (i - 7), "eval:episode/return": float(i)}
+    run = record([])
+    with MetricStore(run.path / "metrics.db", "w") as store:
+        for row in recorded:
+            store.append(row)
+    alert = {"id": "policy/kl:high", "level": "warning", "message": "high", "count": 2}
+    alert |= {"advice": "", "active": False, "first": 128 * 777, "last": 128 * 7778}
+    run.update(alerts=[alert])
+    for clock in ("vec_steps", "seconds"):
+        found = api.charts(run.id, clock, runs_dir=runs_dir)
+        expected = charts(recorded, run.info, x=clock)
+        assert [c.name for c in found] == [c.name for c in expected]
+        for mine, oracle in zip(found, expected, strict=True):
+            assert [line.key for line in mine.series] == [line.key for line in oracle.series]
+            assert (mine.lines, mine.range) == (oracle.lines, oracle.range)
+            width = oracle.series[-1].x[-1]
+            for a, b in zip(mine.alerts, oracle.alerts, strict=True):
+                assert (a.x, a.until) == pytest.approx((b.x, b.until), abs=width / 2000)
+            for line, exact in zip(mine.series, oracle.series, strict=True):
+                compare_lines(line, exact, width)
+        (ticks,) = [c.ticks for c in found if c.ticks]
+        (exact_ticks,) = [c.ticks for c in expected if c.ticks]
+        assert ticks.x == pytest.approx(exact_ticks.x, abs=recorded[-1][f"clock/{clock}"] / POINTS)
+
+
+def compare_lines(line: ChartSeries, exact: ChartSeries, width: float) -> None:
+    if len(exact.x) < POINTS:  # evaluations: nothing is averaged
+        assert line == exact
+        return
+    assert len(line.x) == pytest.approx(POINTS, abs=2)
+    at = [min(range(len(exact.x)), key=lambda i: abs(exact.x[i] - x)) for x in line.x]
+    assert [exact.x[i] for i in at] == pytest.approx(line.x, abs=width / POINTS)
+    pairs = [(exact.y[i], y) for i, y in zip(at, line.y, strict=True)]
+    largest = max(abs(y) for y in exact.y if y is not None)
+    inside = [abs(a - b) for a, b in pairs if a is not None and b is not None]
+    assert len(inside) >= 0.97 * len([y for y in exact.y if y is not None])
+    assert sorted(inside)[int(0.98 * len(inside))] <= 0.01 * largest
+    if exact.low is not None:
+        assert min(y for y in line.low if y is not None) == min(
+            y for y in exact.low if y is not None
+        )
+        assert max(y for y in line.high if y is not None) == max(
+            y for y in exact.high if y is not None
+        )
 
 
 def headings() -> set[str]:

@@ -207,7 +207,7 @@ def test_an_unknown_format_version_is_rejected_with_the_reason(tmp_path):
     with sqlite3.connect(tmp_path / "metrics.db") as db:
         db.execute("UPDATE meta SET version = 99")
     for mode in ("r", "w"):
-        with pytest.raises(RunError, match="version 99; this gymnast reads version 2"):
+        with pytest.raises(RunError, match="version 99; this gymnast reads versions 2 and 3"):
             MetricStore(tmp_path / "metrics.db", mode)
 
 

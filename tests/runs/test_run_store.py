@@ -149,14 +149,30 @@ def test_filters_match_text_and_fields(make_run: Maker, runs_dir: Path):
         "env=Taxi-v4 status=lost": [b],
         "solved=yes": [a],
         "solved=no": [b],
+        "variant=ppo": [b, a],
+        "variant=dqn": [],
+        "seed>0": [b],
+        "seed<=0": [a],
+        "score>=0": [],
+        "progress<50%": [],
         "taxi try": [],
         "": [b, a],
         a.id: [a],
     }
     for text, expected in cases.items():
         assert ids(runs_dir, text) == [run.id for run in expected], text
-    with pytest.raises(UsageError, match="color"):
-        store.list_runs(runs_dir, "color=red")
+    for wrong in ("color=red", "color>1", "name>1", "seed>red"):
+        with pytest.raises(UsageError, match=r"color|name|red"):
+            store.list_runs(runs_dir, wrong)
+
+
+def test_comparisons_accept_numbers_as_people_write_them(make_run: Maker, runs_dir: Path):
+    run = make_run(score=score(0.0, -1.0), clocks={"env_steps": 1500, "seconds": 3.0})
+    run.update(limits={"env_steps": 2000})
+    for text in ("score<=0", "score>-1", "env_steps>=1.5k", "env_steps<2k", "progress>50%"):
+        assert ids(runs_dir, text) == [run.id], text
+    for text in ("score>0", "best_score<0", "env_steps>1.5k", "progress>=80%", "area>=0"):
+        assert ids(runs_dir, text) == [], text
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ import gymnasium as gym
 
 from gymnast.config.config import Config
 from gymnast.config.families import family_of, is_multi_agent
-from gymnast.config.presets import split_target
 from gymnast.config.resolve import ResolvedConfig, resolve
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.space_settings import SpaceSettings, resolve_with
+from gymnast.config.target import split_target
 from gymnast.envs.build.env_ids import latest_version
 from gymnast.envs.build.make import make_env
 from gymnast.envs.matches.open import open_matches

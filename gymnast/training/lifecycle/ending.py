@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from gymnast.clock import Clock
@@ -57,8 +58,11 @@ class Ending:
         return self.interrupted or not self.reason.is_final
 
 
-def finish_run(run: Run, clock: Clock, ending: Ending, alerts: Alerts) -> Summary:
-    """Writes the final state into run.json and returns the summary."""
+def finish_run(
+    run: Run, clock: Clock, ending: Ending, alerts: Alerts, progress: Mapping[str, object]
+) -> Summary:
+    """Writes the final state into run.json and returns the summary. `progress`: the fields of
+    `RunWriter.progress`."""
     # the learning curve of a stopped run is not extrapolated to the rest of its budget
     budget = None if ending.stopped else clock.limits.get("env_steps")
     learning = run_learning(run, run.info["threshold"], budget)
@@ -69,7 +73,7 @@ def finish_run(run: Run, clock: Clock, ending: Ending, alerts: Alerts) -> Summar
         solved=ending.solved,
         score=ending.score,
         confirmed=ending.confirmed,
-        clocks=clock.counters(),
+        **progress,
         checkpoints={"best": ending.best_version, "latest": clock.env_steps},
         alerts=[asdict(alert) for alert in alerts.all()],
         learning=None if learning is None else asdict(learning),

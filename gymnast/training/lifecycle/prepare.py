@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from gymnast.collect.collector import Collector
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, ENV_LIMIT
 from gymnast.config.numbers import quote_value
-from gymnast.config.presets import find_preset, split_target
+from gymnast.config.presets import find_preset
 from gymnast.config.resolve import SPACE_DEFAULT_ORIGIN, ResolvedConfig
 from gymnast.config.serialize import flat_values
+from gymnast.config.target import split_target
 from gymnast.engine.choice import choose_engine
 from gymnast.envs.build.defaults import resolve_for_spaces
 from gymnast.metrics.tracking import require_packages

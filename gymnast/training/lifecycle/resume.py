@@ -145,12 +145,13 @@ def _rewind(opened: OpenRun, saved: Checkpoint, restarted: Mapping[int, str]) ->
     """Removes everything that the run wrote after the checkpoint, and records what could not be restored.
     `restarted`: copy -> reason for every copy whose running episode is lost."""
     session, writer = opened.session, opened.writer
-    # metric bounds and run.json follow the restored settings
-    writer.live_settings(session.settings.live)
+    # metric bounds follow the restored settings, and below run.json does too
     writer.adopt_settings(session.cfg, session.collector)
     for file in layout.FILES:
         if file in _REWIND:
             _REWIND[file](opened, saved)
+    writer.restore_progress()
+    writer.live_settings(session.settings.live, session.clock.limits)
     # Only a damaged newest checkpoint is later than the one that is resumed: otherwise this is a branch.
     damaged = checkpoint.set_aside_damaged(writer.run.path, saved.step)
     if restarted:

@@ -27,10 +27,12 @@ def save(
     collected: CollectResult | None,
     updates: Mapping[str, AcceptedUpdate],
     reason: str,
+    progress: Mapping[str, object],
 ) -> None:
     """Writes a checkpoint durably, then prunes old checkpoints and traces. The best version and the one being
     evaluated are never pruned. `row`, `collected` and `updates` (role -> update) are those of the last
-    rollout; `reason`: why it is saved, for the checkpoint."""
+    rollout; `reason`: why it is saved, for the checkpoint; `progress`: the fields of
+    `RunWriter.progress` for run.json."""
     step = session.clock.env_steps
     # Traces go first: after the checkpoint is written, resume deletes only traces of later versions.
     if session.traces:
@@ -57,7 +59,7 @@ def save(
     scores = session.scores
     best = scores.best["env_steps"] if scores.best else None
     run.update(
-        clocks=session.clock.counters(),
+        **progress,
         checkpoints={"best": best, "latest": step},
         score=scores.best,
         alerts=[asdict(alert) for alert in alerts.all()],

@@ -207,7 +207,10 @@ def open_run(
         stack.enter_context(Watchdog(cfg.env.timeout, stall_report))
         stack.enter_context(keys)
         attempts = run.info["attempts"] + 1
-        run.update(status="running", reason="", reason_kind="", live={}, attempts=attempts)
+        limits = cfg.stop.limits()
+        run.update(
+            status="running", reason="", reason_kind="", live={}, limits=limits, attempts=attempts
+        )
         learner_thread = LearnerThread()
         stack.callback(learner_thread.close)
         writer = RunWriter(run, recorder, metric_store, session.clock)

@@ -1,0 +1,1909 @@
+// Written by web/make_types.py from the records of gymnast.api; do not edit.
+
+export interface Alert {
+  /** The key of a row and what is wrong with it: `policy/kl:high`. */
+  id: string;
+  level: "error" | "warning";
+  message: string;
+  advice: string;
+  /** Env steps at which it was first raised. */
+  first: number;
+  /** Env steps of the latest row for which it was active. */
+  last: number;
+  /** Number of rows for which it was active. */
+  count: number;
+  active: boolean;
+  /** Advised settings: dotted config key -> value. */
+  changes: Record<string, unknown>;
+}
+
+/** The reward audit of a run. */
+export interface AuditReport {
+  /** Id of the run. */
+  run: string;
+  /** Id of the environment. */
+  env: string;
+  /** Env steps of the checkpoint that played the matches; None if there is only one agent. */
+  checkpoint: number | null;
+  /** The roles that the checkpoint has a policy for; empty if there is only one agent. */
+  learned: string[];
+  /** True if the policies played their most likely actions; None if there is only one agent. */
+  deterministic: boolean | null;
+  /** Totals of the reward terms for each cast; empty if there is only one agent. */
+  casts: CastTotals[];
+  /** The test for farming; None if the environment has no players for it. */
+  farming: FarmingTest | null;
+  /** Totals of the shaping terms. */
+  shaping: ShapingTotal[];
+  /** Terms that can be farmed or outweigh the raw return. */
+  flagged: TermFlag[];
+  /** Terms that could not be judged. */
+  unknown: TermFlag[];
+}
+
+/** The matches of one cast, and the totals of the reward terms in them. */
+export interface CastTotals {
+  /** Role -> player. */
+  cast: Record<string, string>;
+  /** Number of matches. */
+  matches: number;
+  /** Role -> number of matches that it won. */
+  won: Record<string, number>;
+  /** Totals of each term, by role, for the roles that the run's own policy played. */
+  roles: Record<string, TermTotal[]>;
+}
+
+export interface ChartAlert {
+  id: string;
+  level: "error" | "warning";
+  message: string;
+  /** Number of rows for which it was active. */
+  count: number;
+  /** Position at which it was raised. */
+  x: number;
+  until: number;
+}
+
+export interface ChartData {
+  name: string;
+  family: string;
+  title: string;
+  /** Section of the docs that explains it. */
+  about: string;
+  /** The clock on the x axis. */
+  x: string;
+  series: ChartSeries[];
+  /** Stacked series are shares of their sum; many of them are a heat map. */
+  kind: "line" | "stacked" | "heat";
+  unit: string;
+  /** Whether the y axis is logarithmic. */
+  log: boolean;
+  /** Whether each series is drawn relative to its largest absolute value. */
+  scale_each: boolean;
+  /** Number of series that are omitted because there are too many. */
+  left_out: number;
+  /** The healthy range of the first metric. */
+  healthy: [number | null, number | null] | null;
+  /** The range that the y axis covers at least. */
+  range: [number | null, number | null] | null;
+  lines: ChartLine[];
+  ticks: ChartTicks | null;
+  alerts: ChartAlert[];
+  events: ChartEvent[];
+}
+
+/** An event that changed how the run trains; drawn as a vertical line. */
+export interface ChartEvent {
+  kind: string;
+  text: string;
+  x: number;
+}
+
+/** A horizontal line. */
+export interface ChartLine {
+  y: number;
+  label: string;
+}
+
+export interface ChartSeries {
+  /** Key of the metric in the rows. */
+  key: string;
+  label: string;
+  x: number[];
+  /** None where the value is not finite. */
+  y: (number | null)[];
+  /** Lower edge of the band around the series: minimum of the averaged rows, or confidence bound. */
+  low: (number | null)[] | null;
+  high: (number | null)[] | null;
+}
+
+/** Rows that are marked with a tick at the bottom. */
+export interface ChartTicks {
+  label: string;
+  x: number[];
+}
+
+/** The findings about one environment. */
+export interface CheckReport {
+  /** The environment, as `ENV[:VARIANT]`. */
+  target: string;
+  /** Number of random steps. */
+  steps: number;
+  /** Number of episodes that were started. */
+  episodes: number;
+  /** Number of findings that are wrong. */
+  wrong: number;
+  /** Number of warnings. */
+  warnings: number;
+  /** All findings, in the order of CHECKS. */
+  findings: Finding[];
+}
+
+/** A checkpoint, from its manifest. */
+export interface CheckpointInfo {
+  /** Number of env steps when it was written. */
+  step: number;
+  path: string;
+  /** The reason why it was written: start, cadence, evaluation, ... */
+  reason: string;
+  /** Seconds since the epoch. */
+  time: number;
+  /** Hash that is equal for checkpoints with the same policies; None without a policy. */
+  sha256: string | null;
+}
+
+/** The checkpoints of a run that are on disk. */
+export interface Checkpoints {
+  best: CheckpointInfo | null;
+  /** The newest that is not damaged. */
+  latest: CheckpointInfo | null;
+  /** Env steps of all of them, damaged ones included. */
+  steps: number[];
+  /** Messages about damaged ones. Changed files are only noticed if asked for (`verify`). */
+  damaged: string[];
+}
+
+/** A setting that differs from its default. */
+export interface ChosenSetting {
+  key: string;
+  value: string;
+  /** The origin of its value: a preset, a variant, the spaces, --set. */
+  origin: string;
+}
+
+/** The answer of a run to a command. */
+export interface CommandAnswer {
+  /** Id of the run. */
+  id: string;
+  command: "set" | "pause" | "unpause" | "checkpoint" | "evaluate" | "stop";
+  /** Status of the run after the command. */
+  status: string;
+  /** False if the run has not answered in time: the command takes effect at its next rollout boundary. */
+  answered: boolean;
+  /** Env steps of the run when it applied the command. */
+  env_steps: number | null;
+  /** The settings that `set` has changed. */
+  changes: SettingChange[];
+  /** The score of the current policy, for `evaluate`. */
+  score: RunScore | null;
+  /** True if `stop` removed a job from the queue before it started. */
+  dequeued: boolean;
+}
+
+/** The statistics over the seeds of one side of a comparison. Returns of several environments are on different scales: then score, IQM, best and area are None and the curve is empty. */
+export interface ComparedGroup {
+  /** The name of the group as the user gave it, or the id of the run. */
+  name: string;
+  preset: string;
+  /** Environments of the runs. */
+  envs: string[];
+  /** Ids of the runs. */
+  members: string[];
+  /** Number of seeds. */
+  runs: number;
+  /** Number of seeds whose `final` is in score and IQM: the finished ones or, if `provisional`, every one with an evaluation. */
+  scored: number;
+  /** Whether no run has finished, so that `final` is the latest evaluation of each. */
+  provisional: boolean;
+  solved: number;
+  /** Mean of `final`. */
+  score: MeanInterval | null;
+  /** Interquartile mean of `final`, as in rliable. */
+  iqm: MeanInterval | null;
+  /** Mean of `best`. */
+  best: MeanInterval | null;
+  area: MeanInterval | null;
+  /** Number of seeds that reached the threshold. */
+  reached: number;
+  /** Mean over the seeds that reached it. */
+  steps_to_threshold: MeanInterval | null;
+  /** Mean over the seeds that reached it. */
+  seconds_to_threshold: MeanInterval | null;
+  /** The mean curve, with its 95 % band. */
+  curve: MeanCurve;
+}
+
+/** The evaluation curves of one role, or of one task. */
+export interface ComparedPart {
+  /** Name of the role or task. */
+  name: string;
+  /** The metric, such as `eval/seeker:match/win_rate`. */
+  key: string;
+  /** One curve per side that recorded the metric. */
+  curves: PartCurve[];
+}
+
+export interface ComparedRun {
+  id: string;
+  name: string;
+  preset: string;
+  env: string;
+  seed: number;
+  status: string;
+  solved: boolean | null;
+  score: RunScore | null;
+  /** The score of a finished run; otherwise the mean return of its latest evaluation. */
+  final: number | null;
+  /** The highest mean return of an evaluation during training. */
+  best: number | null;
+  threshold: number | null;
+  clocks: Record<string, number>;
+  /** Mean height of the curve over the range that all curves cover; None without such a range. */
+  area: number | null;
+  learning: Learning | null;
+  /** Position at which the lower bound of an evaluation first reached the threshold. */
+  threshold_at: number | null;
+  curve: EvaluationCurve;
+}
+
+export interface Comparison {
+  /** The clock on the x axis of the curves. */
+  x: string;
+  /** The positions that all curves cover; None if there are none. */
+  range: [number, number] | null;
+  runs: ComparedRun[];
+  config: SettingDifference[];
+  /** The reason why the configs cannot be compared. */
+  config_problem: string | null;
+  /** Statistics over seeds of each side, if one of the sides is a group. */
+  groups: ComparedGroup[];
+  /** The comparison of every pair of sides; if there are more than 12 sides, each is compared only with the first. */
+  improvements: Improvement[];
+  /** Evaluation curves per role and per task, for runs that have several. */
+  parts: ComparedPart[];
+}
+
+export interface ConfigCheck {
+  /** The presets and files that were checked. */
+  checked: string[];
+  /** Number of these that have problems. */
+  wrong: number;
+  problems: ConfigProblem[];
+}
+
+export interface ConfigDifference {
+  /** Dotted key. */
+  key: string;
+  /** The value on the first side; None if it lacks the key. */
+  a: unknown;
+  b: unknown;
+}
+
+/** A mistake in a preset, a config file or the overrides. */
+export interface ConfigProblem {
+  /** `file:line`, `--set`, or empty. */
+  at: string;
+  /** Dotted key; empty if it is not about a single one. */
+  key: string;
+  /** The description of the mistake, with the expected value. */
+  text: string;
+  /** All of this in one line. */
+  message: string;
+}
+
+/** The results of one pair. */
+export interface CrossPlayCell {
+  /** Win rate of the row role, draws counted as half; None without a known outcome. */
+  rate: number | null;
+  /** Lower end of the 95 % interval of the win rate. */
+  low: number;
+  /** Upper end of the interval. */
+  high: number;
+  /** Number of matches with a known outcome. */
+  matches: number;
+  /** Number of matches with an unknown outcome. */
+  unknown: number;
+}
+
+/** The cross-play matrix of a run. */
+export interface CrossPlayReport {
+  /** Id of the run. */
+  run: string;
+  /** The role in the rows; win rates are from its side. */
+  row_role: string;
+  /** The role in the columns. */
+  column_role: string;
+  /** Players of the row role. */
+  rows: string[];
+  /** Players of the column role. */
+  columns: string[];
+  /** Results of each pair, [rows][columns]. */
+  cells: CrossPlayCell[][];
+  /** File of the picture of the matrix. */
+  picture: string;
+}
+
+/** The state of a run's rows when its series were read. */
+export interface CurveSource {
+  /** Id of the run. */
+  run: string;
+  /** Position of the last row: `rows` with `after` has what follows. */
+  cursor: number;
+  /** Number of the latest attempt, as in `rows`. */
+  attempt: number;
+  /** Number of rows. */
+  rows: number;
+}
+
+export interface Diagnosis {
+  run: string;
+  preset: string;
+  outcome: RunOutcome;
+  /** None if it is too early to say, or if nothing was measured. */
+  healthy: boolean | null;
+  /** The likeliest cause first. For a healthy run, problems that did no lasting harm. */
+  findings: Finding[];
+  /** Unusual settings, metrics and curves; empty unless the run is not good enough. */
+  unusual: string[];
+  notes: string[];
+  /** The patch: the changes of the first finding, dotted config key -> value. */
+  changes: Record<string, unknown>;
+}
+
+/** The lengths of the stored matches of a role: of each evaluation, the first few against each opponent. */
+export interface DurationHistogram {
+  /** The role that a learning policy had; empty for the matches of training. */
+  role: string;
+  /** Edges of the bins in steps, one more than bins; a bin includes its upper edge. */
+  edges: number[];
+  /** Number of matches in each bin. */
+  counts: number[];
+}
+
+/** The rating of one player in one role. */
+export interface EntrantRating {
+  /** The role that the player takes. */
+  role: string;
+  /** The player: `step:N` or `scripted:NAME`; empty for the advantage of a role. */
+  name: string;
+  /** Elo points. */
+  rating: number;
+  /** Standard error of the rating; 0 if the rating is fixed. */
+  error: number;
+  /** Lower end of the 95 % interval. */
+  low: number;
+  /** Upper end of the interval. */
+  high: number;
+  /** Number of matches with a known outcome. */
+  matches: number;
+}
+
+/** A stored episode, or a stored match between roles. */
+export interface EpisodeInfo {
+  /** train, eval (evaluation during training) or confirm (held-out seeds, at the end). */
+  kind: "train" | "eval" | "confirm";
+  /** Env steps of the policy that was evaluated or, for training episodes, of the checkpoint. */
+  version: number;
+  /** Number of the episode in its evaluation or among the training episodes of its checkpoint, from 0. */
+  number: number;
+  /** Seed passed to `env.reset`. */
+  seed: number;
+  /** Number of steps. */
+  length: number;
+  /** Sum of the environment's rewards; None for a match. */
+  raw_return: number | null;
+  /** `terminated` or `truncated`; for a match, the outcome that the environment reported. */
+  outcome: string;
+  /** Index of the env copy; None for a match. */
+  env: number | null;
+  /** Role -> mean return of its seats, of a match. */
+  returns: Record<string, number>;
+  /** Role -> the policy or player that had it, in a match. */
+  cast: Record<string, string>;
+  /** Numbers from the last `info`: the preset's own metrics, and randomized parameters. */
+  numbers: Record<string, number>;
+}
+
+/** A part of the list of stored episodes. */
+export interface EpisodePage {
+  /** Id of the run. */
+  run: string;
+  /** The episodes, sorted by policy version, oldest first. */
+  episodes: EpisodeInfo[];
+  /** Pass it as `after` to get the episodes that follow; None if there are none. */
+  cursor: string | null;
+}
+
+export interface EvaluationCurve {
+  /** Positions on the clock of the comparison. */
+  x: number[];
+  /** Mean returns, or win rates. */
+  y: number[];
+}
+
+/** One evaluation of the learning curve. */
+export interface EvaluationPoint {
+  /** Env steps of the policy that was evaluated. */
+  env_steps: number;
+  mean_return: number;
+  /** Lower end of the 95 % confidence interval. */
+  low: number;
+}
+
+/** The result of `gymnast eval`. */
+export interface EvaluationReport {
+  /** The score of the policy; None if the environment has several roles. */
+  score: PolicyScore | null;
+  /** The results per cast, if the environment has several roles. */
+  matches: MatchScore[];
+}
+
+/** A part of the events of a run. */
+export interface EventPage {
+  /** Id of the run. */
+  run: string;
+  /** The events, in order. */
+  events: RunEvent[];
+  /** Number of the last event: pass it as `after` to get the events that follow. */
+  cursor: number;
+  /** Number of events. If it is smaller than before, a resume has discarded some: read all again. */
+  total: number;
+}
+
+/** The metrics of a run, written for other programs. */
+export interface Export {
+  /** Id of the run. */
+  run: string;
+  format: string;
+  /** The file, or the folder of a tracker. */
+  path: string;
+  /** Number of rows. */
+  rows: number;
+}
+
+/** An error as a value, for programs. */
+export interface Failure {
+  /** The kind of error: the `code` of its exception class. */
+  code: string;
+  /** The problem. */
+  message: string;
+  /** The place of the problem: a file, a config key, a run. */
+  at: string;
+  /** The way to fix it. */
+  fix: string;
+}
+
+/** The test of one term for farming: the best result of a player that collects it without winning. The fields after `verdict` are None or empty if there were too few matches to compare. */
+export interface FarmedTerm {
+  /** The role that may farm the term. */
+  role: string;
+  /** Name of the reward term, or `all but the goal` for their sum. */
+  term: string;
+  /** `farmable`, `sound`, or `unknown` with too few matches. */
+  verdict: "sound" | "farmable" | "outweighs" | "potential" | "unknown";
+  /** The player that farmed the term best. */
+  player: string;
+  /** The opponent of this player. */
+  opponent: string;
+  /** The player that tries to win, with whose wins it is compared. */
+  honest: string;
+  /** Total of the term in matches that the player did not win, minus that of honest winners. */
+  gain: Interval | null;
+  /** Total of the goal term of these winners, minus that of the player. */
+  goal: Interval | null;
+  /** The gain divided by the goal. */
+  share: number | null;
+  /** Lower bound of the share. */
+  low: number | null;
+}
+
+/** The test of all terms for farming. */
+export interface FarmingTest {
+  /** Number of matches of each player against each opponent. */
+  matches: number;
+  /** The lower bound of the share from which a term counts as farmable. */
+  threshold: number;
+  /** The result for each role and term. */
+  terms: FarmedTerm[];
+}
+
+/** A film of a stored episode, of a match or of learning progress; or a picture with frames of one. */
+export interface Film {
+  /** The file. */
+  path: string;
+  /** The kind of the stored episode: eval, confirm or train; `learning` for several evaluations. */
+  kind: string;
+  /** Env steps of the policy or, for training episodes, of the checkpoint; None for several. */
+  version: number | null;
+  /** The selection: `best`, `last`, a number, or for a match its players and result. */
+  which: string;
+  /** Index of the episode or match among the stored ones, from 0. */
+  episode: number | null;
+  /** Seed of the episode or match. */
+  seed: number | null;
+  /** Return of the episode; None for matches. */
+  episode_return: number | null;
+  /** Number of steps. */
+  length: number | null;
+  /** Role -> player, of a match. */
+  cast: Record<string, string>;
+  /** Role -> return, averaged over its agents, of a match. */
+  returns: Record<string, number>;
+  /** Outcome of a match, if it is known. */
+  outcome: string;
+  /** Role -> its speed, if it was slowed in a match. */
+  handicap: Record<string, number>;
+  /** The evaluations in a film of learning progress. */
+  clips: FilmClip[];
+  /** True if the replay is the same as the stored episode in every step. */
+  exact: boolean;
+  /** The difference from the stored episode, if it is not exact. */
+  note: string;
+  /** Frames per second; 0 for a picture. */
+  fps: number;
+  /** Number of frames. */
+  frames: number;
+  /** Width and height in pixels. */
+  size: [number, number];
+  /** Video codec; `png` for a picture. */
+  codec: string;
+  /** Unix time at which it was made. */
+  created: number;
+}
+
+/** One part of a film of learning progress. */
+export interface FilmClip {
+  /** Env steps of the policy. */
+  version: number;
+  /** Seed of the episode. */
+  seed: number;
+  /** Return of the episode. */
+  episode_return: number;
+}
+
+/** The films that were made. */
+export interface FilmReport {
+  /** Id of the run. */
+  run: string;
+  /** The films, or the picture. */
+  films: Film[];
+}
+
+/** The result of one check. */
+export interface Finding {
+  /** Name of the check, a key of CHECKS. */
+  check: string;
+  /** The verdict of the check. */
+  verdict: "ok" | "wrong" | "warning" | "note";
+  /** The finding, in words. */
+  what: string;
+  /** Episode, seed and step of the first occurrence. */
+  where: string;
+  /** Traceback of an exception in the environment's own code. */
+  traceback: string;
+  /** Consequence for training; empty unless the verdict is wrong. Reports fill it in. */
+  means: string;
+}
+
+/** One setting. */
+export interface FormField {
+  /** Dotted key, as with --set. */
+  key: string;
+  /** The kind of its values. Numbers may also be written as 50k, 2M or 25%, or as one of `choices`. */
+  kind: "number" | "integer" | "text" | "choice" | "switch" | "list" | "mapping";
+  /** The meaning of the setting. */
+  doc: string;
+  /** The present value, as plain JSON. */
+  value: unknown;
+  /** The present value as it is written after `KEY=`. */
+  text: string;
+  /** The value without preset and overrides; None if there is none. */
+  default: unknown;
+  /** The place that the value comes from, such as `variant ppo, CartPole-v1.yaml:12`. */
+  origin: string;
+  /** The kind of this place. */
+  layer: "default" | "preset" | "variant" | "command line";
+  /** The accepted words, as they are written after `KEY=`: all values of a choice or switch, and words that may replace a value of another kind, such as off and auto. */
+  choices: string[];
+  /** Whether it may be a schedule, such as `3e-4 -> 0`. */
+  schedulable: boolean;
+  /** Whether it can be changed while a run is training. */
+  live: boolean;
+  /** Whether it has an effect, given the other values. */
+  applies: boolean;
+  /** Completes the sentence "It applies only ..."; empty if it always applies. */
+  condition: string;
+  /** Lower bound of a number, which may itself be excluded; None if there is none. */
+  low: number | null;
+  /** Upper bound of a number. */
+  high: number | null;
+}
+
+/** The fields of one section of the config. */
+export interface FormSection {
+  /** Dotted name of the section; `general` for settings that belong to none. */
+  name: string;
+  doc: string;
+  fields: FormField[];
+}
+
+export interface FormattedFile {
+  path: string;
+  /** Whether the file was, or with `check` would be, changed. */
+  changed: boolean;
+}
+
+/** One frame of a stored episode as a PNG. */
+export interface Frame {
+  /** Number of steps taken so far. */
+  step: number;
+  /** Width in pixels. */
+  width: number;
+  /** Height in pixels. */
+  height: number;
+  /** The file; empty if the frame was not written to one. */
+  path: string;
+  /** The PNG in base64; empty if it was written to a file. */
+  png: string;
+}
+
+/** Frames of a stored episode or match. */
+export interface FrameReport {
+  /** Id of the run. */
+  run: string;
+  /** The kind of the stored episode: eval, confirm or train. */
+  kind: string;
+  /** Env steps of the policy or, for training episodes, of the checkpoint. */
+  version: number;
+  /** Index of the episode or match among the stored ones, from 0. */
+  episode: number;
+  /** Number of steps of the episode. */
+  length: number;
+  /** True if the replay is the same as the stored episode in every step. */
+  exact: boolean;
+  /** The difference from the stored episode, if it is not exact. */
+  note: string;
+  /** The frames, in the order of the steps. */
+  frames: Frame[];
+}
+
+/** The scores of a group of seeds. Runs without a score, or that did not finish, do not enter mean, IQM and interval, which are None if no run is left. */
+export interface GroupResult {
+  /** Number of runs. */
+  runs: number;
+  /** Number of runs that finished with a score. */
+  scored: number;
+  solved: number;
+  /** All runs, by seed. */
+  scores: SeedScore[];
+  /** Mean score over seeds. */
+  mean: number | null;
+  /** Interquartile mean over seeds, as in rliable. */
+  iqm: number | null;
+  /** Lower bound of the 95 % confidence interval of the mean over seeds; None for fewer than two scores. */
+  low: number | null;
+  high: number | null;
+}
+
+/** One side of a comparison, `a`, compared with another, `b`, by the scores of their seeds. */
+export interface Improvement {
+  /** Name of the first side. */
+  a: string;
+  /** Name of the second side. */
+  b: string;
+  /** Probability that a run of `a` scores higher than a run of `b`, where a tie counts half; the mean over environments. None if the sides cannot be compared. */
+  probability: number | null;
+  /** Lower end of its 95 % interval; None if a side has fewer than two seeds. */
+  low: number | null;
+  /** Upper end of the interval. */
+  high: number | null;
+  /** Interquartile mean of the scores of `a` minus that of `b`. None for several environments, whose returns are on different scales. */
+  difference: MeanInterval | null;
+  /** The side with the higher score, `a` or `b` by name; None if they are equal or cannot be compared. */
+  better: string | null;
+  /** Whether the 95 % interval of the difference excludes 0 or, for several environments, that of the probability excludes 0.5. None if a side has fewer than two seeds. */
+  exceeds_noise: boolean | null;
+  /** The reason why `exceeds_noise` is unknown; empty if it is known. */
+  problem: string;
+  /** The reason why `exceeds_noise` is unreliable: fewer than five seeds; empty if it is reliable. */
+  caution: string;
+  /** The same for the other measures that both sides have; empty for several environments. */
+  measures: MeasureDifference[];
+}
+
+/** A mean and its 95 % confidence interval. */
+export interface Interval {
+  /** The mean. */
+  mean: number;
+  /** Lower end of the interval. */
+  low: number;
+  /** Upper end of the interval. */
+  high: number;
+}
+
+/** A background job. The fields that a damaged record lacks are empty. */
+export interface JobStatus {
+  id: string;
+  /** queued or starting (a job that does not train yet), running, paused, stalled, or how it ended: finished, stopped, failed, lost. */
+  status: string;
+  /** The reason for the status; empty if there is none. */
+  reason: string;
+  /** Directory of the run. */
+  path: string;
+  /** The preset that it trains. */
+  target: string;
+  name: string;
+  seed: number | null;
+  /** Id of its group of seeds. */
+  group: string | null;
+  /** Time of its start, in seconds since the epoch. */
+  created: number;
+  pid: number | null;
+  /** None until its process has ended, and if it was killed. */
+  exit_code: number | null;
+  /** The final message of its process. */
+  words: string;
+}
+
+/** One layer: its shapes, size, and activations on the batch. */
+export interface LayerReport {
+  /** Part and index, such as `actor.0`. */
+  name: string;
+  /** Type of the layer, or name of the activation function. */
+  kind: string;
+  /** Shape of one batch element of its input. */
+  input: number[];
+  /** Shape of one batch element of its output. */
+  output: number[];
+  /** Number of parameters. */
+  parameters: number;
+  /** Size of the parameters. */
+  bytes: number;
+  /** Mean of the activations over batch and units. */
+  mean: number;
+  /** Standard deviation of the activations over batch and units. */
+  std: number;
+  /** Share of units on the flat side of their activation function for the whole batch; None if the layer has no such side. */
+  dead: number | null;
+  /** Share of tanh values close to -1 or 1; None for other layers. */
+  saturated: number | null;
+}
+
+/** The ratings of a run, from its evaluations against scripted opponents. */
+export interface LeagueRatings {
+  /** Id of the run. */
+  run: string;
+  /** The ratings on the Elo scale: scripted:medium is 1000, and 400 points mean odds of 10 to 1. */
+  ratings: RatingTable;
+}
+
+/** A summary of how well a run trained, from its evaluation curve. */
+export interface Learning {
+  /** Normalized area under the curve: 1 if the run was at the threshold from the start. None without a threshold, or if the first return already reaches it. */
+  area: number | null;
+  /** Fraction of the budget that was not used. */
+  unused: number;
+  mean_return: number;
+  /** Env steps until the lower bound of an evaluation reached the threshold; None if none did. */
+  steps_to_threshold: number | null;
+  seconds_to_threshold: number | null;
+}
+
+/** A part of the log of a run, or of the output of its job before the run exists. */
+export interface LogPage {
+  /** Id of the run or job. */
+  run: string;
+  /** Complete lines, without line breaks; a line longer than a page is divided. Bytes that are not UTF-8 are replaced. */
+  lines: string[];
+  /** Pass it as `after` to get the lines that follow. */
+  cursor: string;
+  /** Whether there are more lines now. */
+  has_more: boolean;
+  /** Whether the run has ended and this is the end of its log. */
+  ended: boolean;
+}
+
+/** The results of matches between the players of one cast, on held-out seeds. */
+export interface MatchScore {
+  /** Id of the run. */
+  run: string;
+  /** Id of the environment. */
+  env: string;
+  /** Env steps of the checkpoint that plays as `learner`. */
+  checkpoint: number;
+  /** Number of matches that finished. */
+  episodes: number;
+  /** Number of matches that were planned. */
+  planned: number;
+  /** The reason why planned matches are missing; empty if none is. */
+  missing: string;
+  /** True if policies played their most likely actions, False if they sampled. */
+  deterministic: boolean;
+  /** Role -> its player and results. */
+  roles: Record<string, RoleScore>;
+  /** Metrics of the matches, such as `match/duration`. */
+  numbers: Record<string, number>;
+  /** Outcome of each match; empty if it is unknown. */
+  outcomes: string[];
+  /** Seed of each match. */
+  seeds: number[];
+}
+
+/** The mean over seeds at every x. */
+export interface MeanCurve {
+  /** Positions on the clock of the comparison. */
+  x: number[];
+  /** Mean returns, or win rates. */
+  y: number[];
+  /** Lower end of the 95 % interval of the mean over seeds at every x; None for a single seed. */
+  low: (number | null)[];
+  /** Upper end of the interval. */
+  high: (number | null)[];
+  /** Number of seeds at every x. */
+  n: number[];
+}
+
+/** A mean over seeds with its 95 % confidence interval, which a single seed does not have. */
+export interface MeanInterval {
+  mean: number;
+  low: number | null;
+  high: number | null;
+}
+
+/** The difference of one measure between two sides of a comparison, `a` and `b`. */
+export interface MeasureDifference {
+  /** best, area, steps_to_threshold or seconds_to_threshold of a run. */
+  measure: string;
+  higher_is_better: boolean;
+  /** Interquartile mean over the runs of `a` that have a value, minus that of `b`. */
+  difference: MeanInterval;
+  /** The better side by name; None if they are equal, or if a run has no value. */
+  better: string | null;
+  /** Whether the 95 % interval of the difference excludes 0; None if `problem` says why this is unknown. */
+  exceeds_noise: boolean | null;
+  /** The reason why `exceeds_noise` is unknown; empty if it is known. */
+  problem: string;
+}
+
+/** Metrics of runs as series with a limited number of points. */
+export interface MetricCurves {
+  /** The clock that the x values count. */
+  x: string;
+  /** The positions that the series cover; None without any row. */
+  range: [number, number] | null;
+  /** Metric by metric, and for each metric run by run; runs without the metric have none. */
+  series: MetricSeries[];
+  runs: CurveSource[];
+}
+
+/** The description of a metric. */
+export interface MetricInfo {
+  name: string;
+  section: string;
+  meaning: string;
+  /** `share` for shares of 1; empty if it has none. */
+  unit: string;
+  /** `higher`, `lower`, or empty. */
+  better: string;
+  /** How it is computed. */
+  estimator: string;
+  /** The rows or episodes that it is computed over. */
+  window: string;
+  /** Whether a repetition of the run gives the same value, bit for bit. */
+  exact: boolean;
+  /** Number of digits that are displayed. */
+  digits: number;
+  /** Its place in the live table; lower numbers are shown first. */
+  priority: number;
+  in_table: boolean;
+  /** Possible values, None for an open end; None if they depend on the task or there are none. */
+  bounds: [number | null, number | null] | null;
+  bounds_text: string;
+  /** Healthy values. */
+  healthy: [number | null, number | null] | null;
+  /** Empty if every value is healthy. */
+  healthy_text: string;
+  /** Advice if it is too low. */
+  if_low: string;
+  if_high: string;
+}
+
+/** Rows of metrics, one per rollout, and one per evaluation that finished after the row of its rollout. */
+export interface MetricRows {
+  /** Id of the run. */
+  run: string;
+  /** Key -> value; a row has only the keys that were measured. */
+  rows: Record<string, number>[];
+  /** Position of the last row: pass it as `after` to get the rows that follow. */
+  cursor: number;
+  /** Whether there are more rows now, which `limit` cut off. */
+  has_more: boolean;
+  /** Number of the latest attempt to train the run. If it is another one than before, a resume has replaced the rows after its checkpoint: read all rows again. */
+  attempt: number;
+}
+
+/** One metric of one run over time, in buckets of rows. All lists have the same length. */
+export interface MetricSeries {
+  /** Id of the run. */
+  run: string;
+  /** The metric. */
+  key: string;
+  /** Positions on the clock. If some series of a metric is reduced and there are several runs, the same for all of them; else those of the rows, or the means of buckets of rows. */
+  x: number[];
+  /** Mean of each bucket; NaN where every value is NaN, and outside of the rows of this run. */
+  mean: number[];
+  /** Minimum of each bucket. Equal to `mean` if nothing was reduced. */
+  low: number[];
+  /** Maximum of each bucket. Equal to `mean` if nothing was reduced. */
+  high: number[];
+  /** Number of points before they were reduced. */
+  total: number;
+}
+
+/** The networks of an environment or a run, on one real batch. */
+export interface NetworkReport {
+  /** The preset, or the run with its checkpoint. */
+  target: string;
+  /** True if the networks are newly initialized, False if they come from a run. */
+  fresh: boolean;
+  /** Number of env steps in the batch. */
+  env_steps: number;
+  /** Number of environment copies in which the batch was collected. */
+  n_envs: number;
+  /** Role -> its network; the only role of single-agent environments is `agent`. */
+  roles: Record<string, RoleNetwork>;
+}
+
+/** A project that was created from the template. */
+export interface NewProject {
+  name: string;
+  directory: string;
+  files: string[];
+}
+
+/** One parameter and its gradient on the batch. */
+export interface ParameterReport {
+  /** Name of the parameter, such as `actor.0.weight`. */
+  name: string;
+  /** Shape of the parameter. */
+  shape: number[];
+  /** L2 norm. */
+  norm: number;
+  /** L2 norm of the gradient; None without a gradient. */
+  gradient_norm: number | null;
+  /** Largest absolute element of the gradient; None without a gradient. */
+  gradient_max: number | null;
+}
+
+/** The curve of one side of a comparison. */
+export interface PartCurve {
+  /** Positions on the clock of the comparison. */
+  x: number[];
+  /** Mean returns, or win rates. */
+  y: number[];
+  /** Lower end of the 95 % interval of the mean over seeds at every x; None for a single seed. */
+  low: (number | null)[];
+  /** Upper end of the interval. */
+  high: (number | null)[];
+  /** Number of seeds at every x. */
+  n: number[];
+  /** Name of the side. */
+  name: string;
+}
+
+/** The score of a checkpoint on held-out episode seeds. */
+export interface PolicyScore {
+  /** Id of the run. */
+  run: string;
+  /** Id of the environment. */
+  env: string;
+  /** Env steps of the checkpoint. */
+  checkpoint: number;
+  /** Directory of the checkpoint. */
+  path: string;
+  /** Mean return. */
+  mean: number;
+  /** Lower end of the 95 % interval of the mean; None for a single episode, which has no interval. */
+  low: number | null;
+  /** Upper end of the interval. */
+  high: number | null;
+  /** Interquartile mean of the returns. */
+  iqm: number;
+  /** Number of episodes in the score. */
+  episodes: number;
+  /** Number of episodes that were planned. */
+  planned: number;
+  /** The reason why planned episodes are missing; empty if none is. */
+  missing: string;
+  /** Number of episodes that the environment broke in every attempt. */
+  left_out: number;
+  /** Number of episodes that had not ended at eval.timeout. */
+  unfinished: number;
+  /** False if the missing episodes bias the score. */
+  sound: boolean;
+  /** Mean length of the episodes, in steps. */
+  length: number;
+  /** The mean return from which the environment counts as solved; None if none is declared. */
+  threshold: number | null;
+  /** True if the most likely actions were played, False if they were sampled. */
+  deterministic: boolean;
+  /** Return of each episode. */
+  returns: number[];
+  /** Length of each episode, in steps. */
+  lengths: number[];
+  /** Seed of each episode. */
+  seeds: number[];
+  /** Metrics from the last info of each episode. */
+  numbers: Record<string, number>[];
+}
+
+/** The content of the pre-flight text. Empty fields are not shown. */
+export interface Preflight {
+  preset: string;
+  /** False if there is no preset file and defaults for the type of spaces are used. */
+  has_preset: boolean;
+  seed: number | null;
+  /** Number of env copies. */
+  n_envs: number | null;
+  /** Description of the observation space. */
+  observation: string;
+  /** Description of the action space. */
+  action: string;
+  /** Layer widths, such as "4 -> 64 -> 64 -> 2". */
+  network: string;
+  /** Number of parameters of all networks. */
+  parameters: number | null;
+  /** The compute engine, and why it was chosen. */
+  engine: string;
+  /** Time limit of an episode, if it is not the environment's own. */
+  time_limit: string;
+  /** Clock -> limit, the main one first. */
+  budget: Record<string, number>;
+  threshold: number | null;
+  /** Conditions that end training before the budget does, each a clause. */
+  stops: string[];
+  /** Every setting that is not a default. */
+  settings: ChosenSetting[];
+  /** One sentence each. */
+  warnings: string[];
+}
+
+/** The result of testing one preset. */
+export interface PresetOutcome {
+  /** The preset, as `ENV:VARIANT`. */
+  target: string;
+  /** The verdict; `skipped` if a package is missing. */
+  verdict: "passed" | "failed" | "skipped";
+  /** Reason of a failure, or the missing package. */
+  reason: string;
+  /** Duration of the test. */
+  seconds: number;
+  /** Findings about its environment or facts that are wrong. */
+  findings: Finding[];
+}
+
+/** One preset of a list. If its file cannot be read, only `name`, `path` and `problem` are known. */
+export interface PresetSummary {
+  name: string;
+  path: string;
+  /** Whether it is shipped with gymnast, and not the user's own. */
+  shipped: boolean;
+  /** The reason why the file cannot be read. */
+  problem: string;
+  family: string;
+  /** The variant that the bare name refers to. */
+  default: string;
+  variants: string[];
+  /** The score that counts as solved. */
+  threshold: number | null;
+  /** The best possible score, if it is known. */
+  optimum: number | null;
+  /** Page that describes the environment. */
+  source: string;
+  /** The best published score. */
+  published: PublishedScore | null;
+  /** Variant -> the result that is shipped with gymnast; empty for the user's own presets. */
+  results: Record<string, ResultSummary>;
+}
+
+/** The results of testing presets. */
+export interface PresetsReport {
+  /** Number of presets that passed. */
+  passed: number;
+  /** Number of presets that failed. */
+  failed: number;
+  /** Number of presets that were skipped because a package is missing. */
+  skipped: number;
+  /** The outcome of each preset. */
+  presets: PresetOutcome[];
+}
+
+/** Rewards and observations under random actions. */
+export interface ProbeResult {
+  /** Mean steps of a copy between two informative rewards; None if there was none. */
+  between: number | null;
+  /** Number of env steps that were probed. */
+  env_steps: number;
+  /** Difference between copies, from 0 (the same observations) to 1 (independent). */
+  diversity: number;
+}
+
+/** A score that someone else has published. */
+export interface PublishedScore {
+  score: number;
+  algorithm: string;
+  source: string;
+}
+
+/** The rating of a role at every evaluation, on the Elo scale: scripted:medium is 1000. */
+export interface RatingCurve {
+  role: string;
+  /** Positions of the versions that were evaluated, on the clock of the record. */
+  x: number[];
+  rating: number[];
+  /** Lower ends of the 95 % intervals. */
+  low: number[];
+  /** Upper ends of the intervals. */
+  high: number[];
+}
+
+/** The ratings of all entrants. */
+export interface RatingTable {
+  /** Ratings of the entrants of the first role, then of the second, each in natural order. */
+  entrants: EntrantRating[];
+  /** Points by which the game favors a role; None if this was not estimated. */
+  advantage: EntrantRating | null;
+}
+
+/** A run that is deleted, or would be. */
+export interface RemovableRun {
+  id: string;
+  name: string;
+  preset: string;
+  status: string;
+  /** Time of its creation, in seconds since the epoch. */
+  created: number;
+  path: string;
+  /** Size of all of its files. */
+  bytes: number;
+  /** Ids of runs that started from it and are not deleted. */
+  children: string[];
+  /** Files in its directory that gymnast did not write; they are deleted too. */
+  foreign_files: string[];
+}
+
+/** The runs that are deleted, or would be. */
+export interface Removal {
+  /** False if nothing was deleted: a dry run, or no run to delete. */
+  deleted: boolean;
+  runs: RemovableRun[];
+  /** Size of all of these runs. */
+  bytes: number;
+  /** Run id -> why it is kept, for runs that match the conditions of `prune`. */
+  kept: Record<string, "running" | "tagged" | "best" | "parent" | "newest" | "foreign">;
+}
+
+export interface Report {
+  /** Id of the run. */
+  run: string;
+  /** All files that were written, pictures included. */
+  files: string[];
+}
+
+/** The stored result of one variant of a preset. */
+export interface ResultSummary {
+  /** Mean score over seeds. */
+  mean: number;
+  /** Lower end of its 95 % confidence interval; None for one seed. */
+  low: number | null;
+  high: number | null;
+  /** Number of seeds that were solved. */
+  solved: number;
+  seeds: number;
+  /** Median over seeds. */
+  env_steps: number;
+  /** Median over seeds. */
+  seconds: number;
+  date: string;
+}
+
+/** A share over time, from the side of a role. */
+export interface RoleCurve {
+  /** The role; empty for the outcomes of training, which all roles share. */
+  role: string;
+  /** The opponent of a win rate, or the outcome. */
+  label: string;
+  x: number[];
+  /** Shares, 0..1. Matches with an unknown outcome count for no side; their share is an outcome of its own. */
+  y: number[];
+  /** Lower ends of the 95 % intervals; empty if there are none. */
+  low: number[];
+  /** Upper ends of the intervals. */
+  high: number[];
+}
+
+/** The network of one role. */
+export interface RoleNetwork {
+  /** The distance of the policy from a uniform one. */
+  start: UniformityReport;
+  /** The layers of shared part, actor and critic. */
+  layers: LayerReport[];
+  /** The parameters with their gradients. */
+  parameters: ParameterReport[];
+  /** Number of parameters in total. */
+  n_parameters: number;
+  /** Size of all parameters. */
+  bytes: number;
+  /** False if the algorithm takes no gradient step on the batch. */
+  has_gradient: boolean;
+}
+
+/** The results of one role in the matches of a cast. */
+export interface RoleScore {
+  /** The player: learner, scripted:NAME, random, step:N or RUN[:CHECKPOINT]. */
+  plays: string;
+  /** Mean return per match, averaged over the role's agents. */
+  mean_return: number;
+  /** Share of the matches that it won, draws counted as half; None if matches have no outcome. */
+  win_rate: number | null;
+  /** Lower end of the 95 % interval of the win rate. */
+  low: number | null;
+  /** Upper end of the interval. */
+  high: number | null;
+}
+
+/** Everything about one run. */
+export interface RunDetails {
+  id: string;
+  path: string;
+  /** running, paused, stalled, finished, stopped, failed, lost (its process died) or unreadable. */
+  status: string;
+  /** Seconds since the epoch. */
+  created: number;
+  /** The reason why it cannot be read. */
+  problem: string;
+  name: string;
+  preset: string;
+  env: string;
+  /** The variant of the preset; empty if it has none. */
+  variant: string;
+  algo: string;
+  seed: number | null;
+  /** The reason why training ended. */
+  reason: string;
+  /** None if there is no threshold. */
+  solved: boolean | null;
+  /** Whether the score was measured on held-out seeds, at the end. */
+  confirmed: boolean;
+  score: RunScore | null;
+  /** Highest mean return of an evaluation during training, or win rate of the worst role; None without evaluations. */
+  best_score: number | null;
+  threshold: number | null;
+  /** Env steps and mean return of at most 32 evaluations; the first, the last, the lowest and the highest are among them. */
+  curve: [number, number][];
+  /** Used share of the budget, 0..1; None without a budget. */
+  progress: number | null;
+  /** Estimated wall time until the budget is spent, at the speed and the time of `updated`; None unless the run is active. */
+  remaining_seconds: number | null;
+  /** Env steps per second: of the last half minute of training if the run is active, else of the whole run. */
+  steps_per_second: number | null;
+  /** Clock -> count: env_steps, vec_steps, updates, seconds, ...; empty before the first rollout. */
+  clocks: Record<string, number>;
+  /** None while the run is active, and without evaluations. */
+  learning: Learning | null;
+  /** Env steps of the best checkpoint. */
+  best_step: number | null;
+  latest_step: number | null;
+  n_alerts: number;
+  /** Id of the run whose weights it started from. */
+  parent: string | null;
+  /** Id of its group of seeds. */
+  group: string | null;
+  /** The group of seeds in words: its name, or the preset and the id of a group without a name; empty without a group. */
+  group_name: string;
+  tags: string[];
+  note: string;
+  host: string;
+  updated: number;
+  /** Disk space; None unless sizes were asked for. */
+  bytes: number | null;
+  /** How often a process has trained it. */
+  attempts: number;
+  engine: string;
+  /** Commit of gymnast's code; empty if it is unknown. */
+  revision: string;
+  /** Package -> version that was installed. */
+  versions: Record<string, string>;
+  /** CPU model. */
+  cpu: string;
+  parent_step: number | null;
+  /** `branch`, or `weights` if only the weights of the parent were used. */
+  parent_kind: string | null;
+  /** Settings changed during training: dotted key -> value. */
+  live: Record<string, unknown>;
+  /** The resolved config as nested values. */
+  config: Record<string, unknown>;
+  /** Dotted config key -> where its value came from. */
+  provenance: Record<string, string>;
+  events: RunEvent[];
+  evaluations: EvaluationPoint[];
+  alerts: Alert[];
+  checkpoints: Checkpoints;
+  /** The checkpoint that the reference names, if it names one. */
+  checkpoint: CheckpointInfo | null;
+  videos: Film[];
+}
+
+/** Something that happened to a run: an evaluation, a live change, a checkpoint, the end. */
+export interface RunEvent {
+  kind: string;
+  /** Seconds since the epoch. */
+  time: number | null;
+  env_steps: number | null;
+  rollouts: number | null;
+  /** Its fields as one line. */
+  text: string;
+  /** All fields that only some kinds of events have. */
+  detail: Record<string, unknown>;
+}
+
+/** The tags and the note of a run. */
+export interface RunLabels {
+  id: string;
+  tags: string[];
+  note: string;
+}
+
+export interface RunOutcome {
+  kind: "solved" | "learned" | "unconfirmed" | "failed" | "unknown" | "early";
+  /** The measured result, as a clause. */
+  text: string;
+}
+
+/** A part of the list of runs. */
+export interface RunPage {
+  /** Newest first. */
+  runs: RunSummary[];
+  /** Number of runs that match the filter. */
+  total: number;
+  /** The runs directory. */
+  directory: string;
+  /** Pass it as `after` to get the runs that follow; None if there are none. */
+  cursor: string | null;
+}
+
+/** Mean raw return of an evaluation, or win rate of the worst role, with its 95 % confidence interval. */
+export interface RunScore {
+  mean: number;
+  /** Lower end of the interval; -inf for a single episode. */
+  low: number;
+  high: number;
+  episodes: number;
+  iqm: number | null;
+  /** Env steps of the policy that was evaluated. */
+  env_steps: number | null;
+  /** The role that the score is about, in a run with several roles. */
+  role: string;
+  /** Number of episodes that were planned, if some are missing. */
+  planned: number | null;
+  /** The reason why they are missing, as a clause. */
+  missing: string;
+}
+
+/** The status of a run or a job. */
+export interface RunStatus {
+  id: string;
+  /** queued or starting (a job that does not train yet), running, paused, stalled, or how it ended: finished, stopped, failed, lost. */
+  status: string;
+  /** The reason for the status; empty if there is none. */
+  reason: string;
+  /** Directory of the run. */
+  path: string;
+}
+
+/** One run of a list. If its run.json cannot be read, only `id`, `path`, `created` and `problem` are known. */
+export interface RunSummary {
+  id: string;
+  path: string;
+  /** running, paused, stalled, finished, stopped, failed, lost (its process died) or unreadable. */
+  status: string;
+  /** Seconds since the epoch. */
+  created: number;
+  /** The reason why it cannot be read. */
+  problem: string;
+  name: string;
+  preset: string;
+  env: string;
+  /** The variant of the preset; empty if it has none. */
+  variant: string;
+  algo: string;
+  seed: number | null;
+  /** The reason why training ended. */
+  reason: string;
+  /** None if there is no threshold. */
+  solved: boolean | null;
+  /** Whether the score was measured on held-out seeds, at the end. */
+  confirmed: boolean;
+  score: RunScore | null;
+  /** Highest mean return of an evaluation during training, or win rate of the worst role; None without evaluations. */
+  best_score: number | null;
+  threshold: number | null;
+  /** Env steps and mean return of at most 32 evaluations; the first, the last, the lowest and the highest are among them. */
+  curve: [number, number][];
+  /** Used share of the budget, 0..1; None without a budget. */
+  progress: number | null;
+  /** Estimated wall time until the budget is spent, at the speed and the time of `updated`; None unless the run is active. */
+  remaining_seconds: number | null;
+  /** Env steps per second: of the last half minute of training if the run is active, else of the whole run. */
+  steps_per_second: number | null;
+  /** Clock -> count: env_steps, vec_steps, updates, seconds, ...; empty before the first rollout. */
+  clocks: Record<string, number>;
+  /** None while the run is active, and without evaluations. */
+  learning: Learning | null;
+  /** Env steps of the best checkpoint. */
+  best_step: number | null;
+  latest_step: number | null;
+  n_alerts: number;
+  /** Id of the run whose weights it started from. */
+  parent: string | null;
+  /** Id of its group of seeds. */
+  group: string | null;
+  /** The group of seeds in words: its name, or the preset and the id of a group without a name; empty without a group. */
+  group_name: string;
+  tags: string[];
+  note: string;
+  host: string;
+  updated: number;
+  /** Disk space; None unless sizes were asked for. */
+  bytes: number | null;
+}
+
+/** Metrics as means over the seeds of groups. */
+export interface SeedCurves {
+  /** The clock that the x values count. */
+  x: string;
+  /** One per reference, in the same order. */
+  groups: SeedGroup[];
+}
+
+/** The metrics of one group of seeds. */
+export interface SeedGroup {
+  /** The name of the group as the user gave it, or the id of the run. */
+  name: string;
+  /** Ids of the runs. */
+  runs: string[];
+  /** One per metric that a run of the group recorded. */
+  series: SeedSeries[];
+}
+
+/** One run of a group. */
+export interface SeedScore {
+  seed: number | null;
+  id: string;
+  status: string;
+  score: RunScore | null;
+}
+
+/** The mean of one metric over the seeds of a group, over the range that all seeds cover. */
+export interface SeedSeries {
+  /** The metric, with its scopes. */
+  key: string;
+  /** Positions on the clock. */
+  x: number[];
+  /** Mean over seeds at every x. */
+  mean: number[];
+  /** Lower end of the 95 % interval of the mean over seeds at every x; None for a single seed. */
+  low: (number | null)[];
+  /** Upper end of the interval. */
+  high: (number | null)[];
+  /** Number of seeds at every x; a seed that did not record the metric is left out. */
+  n: number[];
+}
+
+/** The development of the roles of a self-play run. */
+export interface SelfPlay {
+  /** Id of the run. */
+  run: string;
+  /** The clock that the x values count. */
+  x: string;
+  roles: string[];
+  /** Ratings from the evaluations against scripted opponents; empty if the environment has none. */
+  ratings: RatingCurve[];
+  /** Win rates against each kind of opponent. */
+  win_rates: RoleCurve[];
+  /** Shares of the outcomes; those of a role and those of training each add up to 1. */
+  outcomes: RoleCurve[];
+  durations: DurationHistogram[];
+  /** The cross-play matrix, if it was played (`gymnast league RUN --matrix`). */
+  matrix: CrossPlayReport | null;
+  /** Ratings of all players, from the evaluations up to the last checkpoint. */
+  players: RatingTable;
+}
+
+/** A setting that a command has changed. */
+export interface SettingChange {
+  key: string;
+  before: unknown;
+  after: unknown;
+}
+
+export interface SettingDifference {
+  key: string;
+  /** The value of each run or, if groups are compared, of each group. */
+  values: (boolean | number | string | null)[];
+}
+
+/** Every setting of a run, a preset or an environment. */
+export interface Settings {
+  /** The run or preset, with a note about where the defaults come from. */
+  name: string;
+  /** Nested plain values. */
+  config: Record<string, unknown>;
+  /** Dotted key -> plain value. */
+  values: Record<string, unknown>;
+  /** Dotted key -> where its value came from; keys with the default value may be missing. */
+  provenance: Record<string, string>;
+}
+
+/** All settings of a target, with the valid ones of the overrides applied. */
+export interface SettingsForm {
+  /** `ENV:variant`, in full. */
+  target: string;
+  /** The target, with a note if there is no preset for it. */
+  title: string;
+  /** The algorithms to choose from. */
+  algorithms: string[];
+  /** Every setting is in one of them. A mapping with names of the user's choice is a field of its own, and each of its entries is a field or a section. */
+  sections: FormSection[];
+  /** The mistakes in the overrides, with the messages of `--set`. */
+  problems: ConfigProblem[];
+  /** Keys of overrides that are no settings. */
+  unknown: string[];
+  /** Whether further defaults are chosen by the environment's spaces when it is trained. */
+  space_defaults: boolean;
+}
+
+/** The total of one shaping term per episode, with its weight. */
+export interface ShapingTotal {
+  /** Empty if there is only one agent. */
+  role: string;
+  /** Name of the shaping term. */
+  term: string;
+  /** Total in the first row. */
+  first: number;
+  /** Median over the last quarter of the rows. */
+  last: number;
+  /** Median over all rows. */
+  usual: number;
+  /** The total with the largest absolute value. */
+  most: number;
+  /** Lowest and highest raw return of an episode in the run. */
+  raw: [number, number];
+  /** Whether the term is potential-based. */
+  potential: boolean;
+  /** The larger absolute value of `last` and `usual`, divided by the range of raw returns, or by their absolute value if they were all equal; None if all were 0. */
+  share: number | null;
+  /** `outweighs` if the share is above 1, unless the term is a potential. */
+  verdict: "sound" | "farmable" | "outweighs" | "potential" | "unknown";
+}
+
+/** The defaults for the observation and action spaces of an environment. */
+export interface SpaceSettings {
+  /** The environment, as `ENV[:VARIANT]`, with its version. */
+  target: string;
+  /** The environment as the user wrote it. */
+  requested_env: string;
+  /** Section -> key -> value. A preset has precedence over them. */
+  settings: Record<string, Record<string, unknown>>;
+}
+
+/** The speed of one backend with one number of copies. */
+export interface SpeedSample {
+  /** Name of the backend. */
+  backend: string;
+  /** Number of environment copies. */
+  n_envs: number;
+  /** Env steps per second of wall-clock time. */
+  per_second: number;
+  /** Env steps per CPU second of this process and its workers. */
+  per_cpu_second: number;
+  /** Fraction of the time spent in the environments; the rest is inference. */
+  env_share: number;
+  /** Whether a resumed run continues its unfinished episodes, however long they are. */
+  restores: boolean;
+  /** Duration of the measurement. */
+  seconds: number;
+  /** Relative standard error of the speed. */
+  error: number;
+  /** Reason why this backend cannot be used; empty if it can. */
+  refused: string;
+}
+
+/** A run that trains in the background, now or when its turn comes. */
+export interface StartedRun {
+  id: string;
+  status: "started" | "queued";
+  /** The process that trains it. */
+  pid: number;
+  /** Directory of the run. */
+  path: string;
+  name: string;
+  seed: number | null;
+  group: string | null;
+}
+
+/** The runs that were started in the background. */
+export interface StartedRuns {
+  /** Id of their group of seeds; None for a single run. */
+  group: string | null;
+  runs: StartedRun[];
+}
+
+/** A part of the steps of an episode, column by column. */
+export interface StepPage {
+  /** Id of the run. */
+  run: string;
+  /** Name -> values, one per step: `step`, `obs/*` (before the action, if stored), `action` or `action/*`, `p/*` or `mean/*` and `log_std/*` (the policy's distribution), `reward_raw`, `reward_so_far_raw`, `value` (the critic's estimate), `terminated`, `truncated`. For a match, `ROLE/SEAT/action` and `ROLE/SEAT/reward_raw`. */
+  columns: Record<string, (boolean | number)[]>;
+  /** Index of the first step. */
+  start: number;
+  /** Number of steps of the episode. */
+  total: number;
+}
+
+/** A task, described. */
+export interface TaskInfo {
+  /** Id of the task in its process. */
+  id: string;
+  /** The work that it does, such as `check CartPole-v1`. */
+  title: string;
+  /** The state; a task has ended unless it is queued or running. */
+  state: "queued" | "running" | "done" | "failed" | "cancelled" | "timed_out";
+  /** The latest progress. */
+  progress: TaskProgress;
+  /** Unix time of its creation. */
+  created: number;
+  /** Unix time at which its process started; None while it is queued. */
+  started: number | null;
+  /** Unix time of its end; None before. */
+  ended: number | null;
+  /** Seconds after the start of its process at which it is stopped; None: no limit. */
+  deadline: number | null;
+  /** The reason why it has no result; None unless it ended without one. */
+  failure: Failure | null;
+}
+
+/** The outcome of a task. */
+export interface TaskOutcome {
+  /** Id of the task. */
+  id: string;
+  /** The state of the task. */
+  state: "queued" | "running" | "done" | "failed" | "cancelled" | "timed_out";
+  /** The result in its JSON form; None unless the state is `done`. */
+  result: unknown;
+  /** The reason why there is no result; None unless the task ended without one. */
+  failure: Failure | null;
+}
+
+/** The progress of a task. */
+export interface TaskProgress {
+  /** Amount of work that is done: steps, episodes, matches. It never decreases. */
+  done: number;
+  /** Amount of work in total; 0 if it is not known yet. */
+  total: number;
+  /** The latest part of the work, in words; may be empty. */
+  text: string;
+}
+
+/** A term and the verdict on it. */
+export interface TermFlag {
+  /** Empty if there is only one agent. */
+  role: string;
+  /** Name of the term. */
+  term: string;
+  /** The verdict on it. */
+  verdict: "sound" | "farmable" | "outweighs" | "potential" | "unknown";
+}
+
+/** Statistics of one term's total per match and agent. */
+export interface TermTotal {
+  /** Name of the reward term. */
+  term: string;
+  /** Mean over the matches. */
+  mean: number;
+  /** Standard deviation over the matches. */
+  std: number;
+  /** Mean absolute value of this term divided by the sum of those of all terms. */
+  share: number;
+  /** Mean over matches that the role won; None if it won none. */
+  won: number | null;
+  /** Mean over matches that another role won; None if there were none. */
+  lost: number | null;
+}
+
+/** The runs that a request to train would start. Nothing has been written. */
+export interface TrainingPlan {
+  preflight: Preflight;
+  /** The same as text: spaces, network, budget, settings that are not defaults, warnings, seeds. */
+  text: string;
+  /** One run is trained per seed. */
+  seeds: number[];
+  /** The name of each run; empty for runs without a name. */
+  names: string[];
+  /** Whether the runs are a group of seeds. */
+  is_group: boolean;
+  /** How many of them train at the same time. */
+  jobs: number;
+}
+
+/** The measurements, the best of them, and the advice that follows. */
+export interface TuningResult {
+  /** The preset, as `ENV:VARIANT`. */
+  target: string;
+  /** Number of cores that can be used. */
+  cores: number;
+  /** All measurements. */
+  samples: SpeedSample[];
+  /** The best measurement; None if no backend can be used. */
+  best: SpeedSample | null;
+  /** Rewards and observations of the environment. */
+  signal: ProbeResult;
+  /** Settings of the best measurement: section -> key -> value. */
+  patch: Record<string, Record<string, number | string>>;
+  /** Sentences about the measurements. */
+  advice: string[];
+}
+
+/** The distance of a policy from a uniform one on the first observations of episodes. */
+export interface UniformityReport {
+  /** True if it is close enough for an untrained policy; None if the actions are unbounded. */
+  uniform: boolean | null;
+  /** Mean entropy; None for Box actions. */
+  entropy: number | null;
+  /** Entropy of the uniform distribution; None for Box actions. */
+  max_entropy: number | null;
+  /** Largest distance of the mean from the center, as a share of the range; None unless the actions are a bounded Box. */
+  off_center: number | null;
+}
+
+/** Operation -> its result; that of the task, if it starts one. */
+export interface Results {
+  runs: RunPage;
+  show: RunDetails;
+  events: EventPage;
+  rows: MetricRows;
+  curves: MetricCurves;
+  rows_csv: string;
+  logs: LogPage;
+  episodes: EpisodePage;
+  steps: StepPage;
+  charts: ChartData[];
+  compare: Comparison;
+  seed_curves: SeedCurves;
+  doctor: Diagnosis;
+  presets: PresetSummary[];
+  metrics: MetricInfo[];
+  config_show: Settings;
+  config_check: ConfigCheck;
+  config_diff: ConfigDifference[];
+  settings_form: SettingsForm;
+  report: Report;
+  export: Export;
+  config_fmt: FormattedFile[];
+  tasks: TaskInfo[];
+  task: TaskInfo;
+  task_log: string;
+  task_result: TaskOutcome;
+  cancel_task: TaskInfo;
+  eval: EvaluationReport;
+  check: CheckReport;
+  check_all: PresetsReport;
+  net: NetworkReport;
+  audit: AuditReport;
+  video: FilmReport;
+  tune_envs: TuningResult;
+  frames: FrameReport;
+  league: LeagueRatings;
+  self_play: SelfPlay;
+  cross_play: CrossPlayReport;
+  spaces: SpaceSettings;
+  dry_run: TrainingPlan;
+  train_command: string;
+  start: StartedRuns;
+  resume: StartedRun;
+  jobs: JobStatus[];
+  wait: RunStatus[];
+  cancel: RunStatus;
+  group: GroupResult;
+  stop: CommandAnswer[];
+  pause: CommandAnswer;
+  unpause: CommandAnswer;
+  checkpoint: CommandAnswer;
+  set_live: CommandAnswer;
+  evaluate_live: CommandAnswer;
+  remove: Removal;
+  prune: Removal;
+  tag: RunLabels;
+  note: RunLabels;
+  init: NewProject;
+}
+
+/** Operation -> its arguments. */
+export interface Arguments {
+  runs: { filter?: string; after?: string | null; limit?: number | null; sizes?: boolean };
+  show: { ref?: string; verify?: boolean; sizes?: boolean };
+  events: { ref?: string; after?: number; limit?: number | null };
+  rows: { ref?: string; names?: string[]; last?: number | null; after?: number; limit?: number | null };
+  curves: { refs?: string[]; names?: string[]; x?: string; points?: number; low?: number | null; high?: number | null };
+  rows_csv: { ref?: string; names?: string[]; last?: number | null };
+  logs: { ref?: string; after?: string; last?: number | null; max_bytes?: number };
+  episodes: { ref?: string; kind?: string; version?: number | null; after?: string | null; limit?: number | null };
+  steps: { ref: string; kind: string; version: number; number: number; columns?: string[]; start?: number; limit?: number | null };
+  charts: { ref?: string; x?: string };
+  compare: { refs: string[]; x?: string };
+  seed_curves: { refs: string[]; names: string[]; x?: string; points?: number };
+  doctor: { ref?: string };
+  presets: { search?: string };
+  metrics: { name?: string };
+  config_show: { name: string; overrides?: Record<string, unknown> | string[] };
+  config_check: { targets?: string[] };
+  config_diff: { a: string; b: string };
+  settings_form: { target: string; algo?: string | null; overrides?: string[] };
+  report: { ref?: string; formats?: string[]; out?: string | null; x?: string };
+  export: { ref: string; export_format: string; out?: string | null };
+  config_fmt: { files: string[]; check?: boolean };
+  tasks: Record<string, never>;
+  task: { id: string };
+  task_log: { id: string };
+  task_result: { id: string; timeout?: number };
+  cancel_task: { id: string; timeout?: number };
+  eval: { ref?: string; episodes?: number | null; seed?: number | null; sampled?: boolean; roles?: Record<string, string> | null };
+  check: { target: string; steps?: number | null; seed?: number; overrides?: Record<string, unknown> | null; allow?: string[] };
+  check_all: { targets?: string[]; steps?: number | null; seed?: number; allow?: string[] };
+  net: { target: string; overrides?: Record<string, unknown> | null };
+  audit: { ref?: string; episodes?: number };
+  video: { ref?: string; episode?: string; kind?: "eval" | "confirm" | "train"; learning?: boolean; grid?: string | null; out?: string | null; fps?: number | null };
+  tune_envs: { target: string; backends?: string[]; copies?: number[]; seconds?: number; overrides?: Record<string, unknown> | null };
+  frames: { ref?: string; episode?: string; kind?: "eval" | "confirm" | "train"; first?: number; last?: number | null; every?: number; overlay?: boolean; out?: string | null };
+  league: { ref?: string };
+  self_play: { ref?: string; x?: string };
+  cross_play: { ref?: string; episodes?: number; max_snapshots?: number };
+  spaces: { target: string; overrides?: Record<string, unknown> | null; algo?: string | null };
+  dry_run: { target: string; overrides?: Record<string, unknown> | string[] | null; algo?: string | null; seed?: number | null; seeds?: number | null; name?: string; source?: string | null; max_jobs?: number | null };
+  train_command: { target: string; overrides?: Record<string, unknown> | string[]; algo?: string | null; seed?: number | null; seeds?: number | null; source?: string | null; name?: string; tags?: string[] };
+  start: { target: string; overrides?: Record<string, unknown> | string[] | null; algo?: string | null; seed?: number | null; seeds?: number | null; source?: string | null; name?: string; tags?: string[]; max_jobs?: number | null };
+  resume: { run: string; at?: string; overrides?: Record<string, unknown> | string[] | null; fresh_optimizer?: boolean; name?: string; tags?: string[]; max_jobs?: number | null };
+  jobs: Record<string, never>;
+  wait: { refs: string[]; timeout?: number | null };
+  cancel: { ref: string };
+  group: { ref: string };
+  stop: { ref: string; timeout?: number };
+  pause: { ref: string; timeout?: number };
+  unpause: { ref: string; timeout?: number };
+  checkpoint: { ref: string; timeout?: number };
+  set_live: { ref: string; assignments: Record<string, unknown> | string[]; timeout?: number };
+  evaluate_live: { ref: string; timeout?: number };
+  remove: { refs: string[]; dry_run?: boolean };
+  prune: { filter?: string; keep?: number; older?: string; status?: string[]; unsolved?: boolean; include?: ("tagged" | "best" | "parent" | "foreign")[]; dry_run?: boolean };
+  tag: { ref: string; tags?: string[]; remove?: boolean };
+  note: { ref: string; text?: string | null };
+  init: { name: string; directory?: string };
+}
+
+export type ReadOperation = "runs" | "show" | "events" | "rows" | "curves" | "rows_csv" | "logs" | "episodes" | "steps" | "charts" | "compare" | "seed_curves" | "doctor" | "presets" | "metrics" | "config_show" | "config_check" | "config_diff" | "settings_form" | "tasks" | "task" | "task_log" | "task_result" | "league" | "self_play" | "dry_run" | "train_command" | "jobs" | "wait" | "group";
+export type ChangeOperation = "report" | "export" | "config_fmt" | "cancel_task" | "start" | "resume" | "cancel" | "stop" | "pause" | "unpause" | "checkpoint" | "set_live" | "evaluate_live" | "remove" | "prune" | "tag" | "note" | "init";
+export type TaskOperation = "eval" | "check" | "check_all" | "net" | "audit" | "video" | "tune_envs" | "frames" | "cross_play" | "spaces";
+
+/** Where numbers are in records: JSON has texts for those that are not finite. */
+export const RECORD_SHAPES: Record<string, unknown> = {"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"DurationHistogram":{"edges":[1]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"range":{"0":1,"1":1},"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":[{"*":1}]},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingCurve":{"x":[1],"rating":[1],"low":[1],"high":[1]},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"RoleCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["Film"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SelfPlay":{"ratings":["RatingCurve"],"win_rates":["RoleCurve"],"outcomes":["RoleCurve"],"durations":["DurationHistogram"],"matrix":"CrossPlayReport","players":"RatingTable"},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StepPage":{"columns":{"*":[1]}},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1}};
+export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","rows":"MetricRows","curves":"MetricCurves","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":"StepPage","charts":["ChartData"],"compare":"Comparison","seed_curves":"SeedCurves","doctor":null,"presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"league":"LeagueRatings","self_play":"SelfPlay","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};

@@ -1,0 +1,51 @@
+/** The charts of the comparison: one per metric, with a common x axis and zoom. */
+import type { ReadonlySignal } from "@preact/signals";
+import type { MetricInfo, RunSummary } from "../../api/types";
+import { Loading } from "../../ui/states";
+import { CHART_HEIGHT, CompareChart } from "./CompareChart";
+import { EVALUATION_RETURN, infoOf, siblingKeys } from "./keys";
+import type { Side } from "./sides";
+import type { SideStyles } from "./styles";
+import type { CompareView } from "./view";
+
+interface Props {
+  metrics: readonly string[];
+  /** Number of charts whose metric is not known yet. */
+  pending: number;
+  /** Keys that the runs recorded. */
+  known: ReadonlySet<string>;
+  catalogue: readonly MetricInfo[];
+  sides: readonly Side[];
+  runs: readonly RunSummary[];
+  styles: SideStyles;
+  view: CompareView;
+  highlighted: ReadonlySignal<string>;
+  onHighlight: (ref: string) => void;
+  onChange: (changes: Partial<CompareView>) => void;
+}
+
+export function ChartGrid(props: Props) {
+  const { metrics, known, catalogue, onChange } = props;
+  const infos = new Map(catalogue.map((info) => [info.name, info]));
+  return (
+    <section class="compare-charts" aria-label="Charts">
+      {metrics.map((key) => {
+        const others = siblingKeys(key, known).filter((other) => !metrics.includes(other));
+        const at = metrics.indexOf(key) + 1;
+        return (
+          <CompareChart
+            key={key}
+            metric={key}
+            info={infoOf(key, infos)}
+            {...props}
+            onSplit={others.length > 0 ? () => onChange({ metrics: [...metrics.slice(0, at), ...others, ...metrics.slice(at)] }) : undefined}
+            onRemove={key === EVALUATION_RETURN ? undefined : () => onChange({ metrics: metrics.filter((other) => other !== key) })}
+          />
+        );
+      })}
+      {Array.from({ length: props.pending }, (_, i) => (
+        <Loading key={i} what="charts" height={CHART_HEIGHT} />
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,29 @@
+/** The progress of a task, its error, and its result. */
+import type { ComponentChildren } from "preact";
+import { Button } from "../../../ui/Button";
+import { ErrorState } from "../../../ui/states";
+import type { TaskState } from "./useTask";
+
+interface Props {
+  state: TaskState<unknown>;
+  onCancel: () => void;
+  children?: ComponentChildren;
+}
+
+export function TaskBox({ state, onCancel, children }: Props) {
+  if (!state.title) return null;
+  return (
+    <section class="run-task" aria-label={state.title} aria-live="polite">
+      {state.running && (
+        <p class="run-task-progress">
+          <span>{state.title}</span>
+          <progress max={1} value={state.share ?? undefined} aria-label={`Progress: ${state.title}`} />
+          <span class="num">{state.share === null ? "" : `${Math.floor(state.share * 100)} %`}</span>
+          <Button onClick={onCancel}>Cancel</Button>
+        </p>
+      )}
+      {state.error && <ErrorState error={state.error} height={80} />}
+      {children}
+    </section>
+  );
+}

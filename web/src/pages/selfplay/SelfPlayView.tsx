@@ -1,0 +1,167 @@
+/** The charts and tables of one run with roles. */
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { read } from "../../api/client";
+import { useQuery } from "../../api/queries";
+import { useRuns } from "../../api/runs";
+import { CLOCKS, type CrossPlayReport, type SelfPlay } from "../../api/types";
+import { Link, route, runPath, setParams } from "../../app/router";
+import { HistogramChart } from "../../chart/HistogramChart";
+import { LineChart } from "../../chart/LineChart";
+import { StackedChart } from "../../chart/StackedChart";
+import { CopyButton } from "../../ui/CopyButton";
+import { clockLabel, formatCount, formatInterval } from "../../ui/numbers";
+import { Empty, ErrorState, Loading } from "../../ui/states";
+import { progressStamp, useRefresh } from "../compare/live";
+import { CrossPlay } from "./CrossPlay";
+import { durationSeries, outcomeCharts, ratingLines, winCharts } from "./curves";
+import { durationQuantile } from "./players";
+import { Players } from "./Players";
+
+const REFRESH_PAUSE = 5_000;
+const HEIGHT = 170;
+const SHARES: [number, number] = [0, 1];
+const EVEN = [{ y: 0.5, label: "even" }];
+/** Scripted opponent with a fixed rating. */
+const ANCHOR = [{ y: 1000, label: "medium" }];
+
+export function SelfPlayView({ run }: { run: string }) {
+  const x = route.value.params.get("x") || "vec_steps";
+  const query = useQuery(`self_play:${run}:${x}`, () => read("self_play", { ref: run, x }));
+  const list = useRuns();
+  const summary = list.runs.value?.find((one) => one.id === run || one.name === run);
+  useRefresh(summary ? progressStamp([summary]) : "", query.refresh, REFRESH_PAUSE);
+  const data = query.data.value;
+  if (!data) return query.error.value ? <NoData run={run} error={query.error.value} /> : <Loading what="the matches" height={600} />;
+  if (data.roles.length === 0) return <NoRoles run={run} />;
+  return (
+    <div class="selfplay">
+      <header class="selfplay-head">
+        <h1>
+          <Link to={runPath(data.run)}>{summary?.name || data.run}</Link>
+        </h1>
+        {summary && (
+          <span class="muted">
+            {summary.preset} · {summary.status}
+            {summary.score && ` · win rate of ${summary.score.role} ${formatInterval(summary.score.mean, summary.score.low, summary.score.high)}`}
+          </span>
+        )}
+        <span class="toolbar-space" />
+        <label class="field">
+          <span>x axis</span>
+          <select value={x} onChange={(event) => setParams({ x: event.currentTarget.value })}>
+            {CLOCKS.map((clock) => (
+              <option key={clock} value={clock}>
+                {clockLabel(clock)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <CopyButton text={`gymnast league ${data.run}`} label="Copy as CLI command" />
+      </header>
+      <Charts data={data} />
+      <Matches data={data} />
+    </div>
+  );
+}
+
+function Charts({ data }: { data: SelfPlay }) {
+  const { roles } = data;
+  const xLabel = clockLabel(data.x);
+  return (
+    <section class="selfplay-charts" aria-label="Charts">
+      <LineChart
+        title="Rating"
+        unit="Elo points"
+        note="with 95 % interval"
+        xLabel={xLabel}
+        series={ratingLines(data.ratings, roles)}
+        lines={ANCHOR}
+        digits={0}
+        sync="selfplay"
+        height={HEIGHT}
+      />
+      {winCharts(data.win_rates).map(({ role, series }) => (
+        <LineChart
+          key={`wins ${role}`}
+          title={`Win rate of ${role}`}
+          unit="share"
+          digits={1}
+          xLabel={xLabel}
+          series={series}
+          range={SHARES}
+          lines={EVEN}
+          sync="selfplay"
+          height={HEIGHT}
+        />
+      ))}
+      {outcomeCharts(data.outcomes).map(({ role, series }) => (
+        <StackedChart
+          key={`outcomes ${role}`}
+          title={role ? `Outcomes, evaluation of ${role}` : "Outcomes, training"}
+          xLabel={xLabel}
+          series={series}
+          sync="selfplay"
+          height={HEIGHT}
+        />
+      ))}
+      <HistogramChart
+        title="Match length"
+        unit="steps"
+        xLabel="steps"
+        yLabel="matches"
+        note={durationNote(data)}
+        series={durationSeries(data.durations, roles)}
+        height={HEIGHT}
+      />
+    </section>
+  );
+}
+
+/** Returns the median length of each role's matches in words. */
+function durationNote(data: SelfPlay): string {
+  const parts = data.durations.flatMap((histogram) => {
+    const median = durationQuantile(histogram, 0.5);
+    return median === null ? [] : [`${histogram.role || "training"} ${formatCount(median)}`];
+  });
+  return parts.length > 0 ? `median: ${parts.join(", ")}` : "no stored match yet";
+}
+
+function Matches({ data }: { data: SelfPlay }) {
+  const played = useSignal<CrossPlayReport | null>(null);
+  // A newer record of the run is newer than what this page played before.
+  useEffect(() => {
+    played.value = null;
+  }, [data.matrix]);
+  return (
+    <div class="selfplay-matches">
+      <CrossPlay run={data.run} matrix={played.value ?? data.matrix} onPlayed={(matrix) => (played.value = matrix)} />
+      <section class="selfplay-players" aria-label="Ratings">
+        <h2>Players</h2>
+        <Players players={data.players.entrants} roles={data.roles} />
+      </section>
+    </div>
+  );
+}
+
+function NoRoles({ run, message = `Run ${run} has no roles` }: { run: string; message?: string }) {
+  return (
+    <Empty title={message} command="gymnast train tag:selfplay">
+      Ratings, outcomes and cross-play need an environment in which several roles play against each other.{" "}
+      <Link to={runPath(run)}>Back to the run</Link>, or <Link to="/selfplay">choose another one</Link>.
+    </Empty>
+  );
+}
+
+function NoData({ run, error }: { run: string; error: Parameters<typeof ErrorState>[0]["error"] }) {
+  // The server explains why there is nothing to show; that is no failure of the page.
+  if (error.code === "usage") return <NoRoles run={run} message={error.message} />;
+  return (
+    <div>
+      <ErrorState error={error} />
+      <p class="selfplay-back">
+        <Link to={runPath(run)}>Back to the run</Link> · <Link to="/selfplay">Runs with roles</Link>
+      </p>
+    </div>
+  );
+}
