@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from importlib.metadata import version
 
@@ -153,6 +154,8 @@ def _result(operation: Exposed, schemas: Json) -> object:
     kind = operation.operation
     if kind.effect == TASK:
         return _schema_of(TaskInfo, schemas)
+    if is_dataclass(kind.result_type):
+        return _schema_of(kind.result_type, schemas)
     return _collected(kind.result_schema(), schemas)
 
 
