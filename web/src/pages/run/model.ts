@@ -2,6 +2,7 @@
 import { signal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { ApiError, read } from "../../api/client";
+import { onRecovery } from "../../api/connection";
 import { watchRun } from "../../api/stream";
 import type { Cursors, JobStatus, MetricRow, RunDetails, RunEvent, RunSummary } from "../../api/types";
 import { Throttle } from "./parts/throttle";
@@ -49,8 +50,16 @@ export class RunModel {
     } catch (error) {
       if (this.closed) return;
       const problem = asApiError(error);
+      if (problem.code === "offline") return this.startOnRecovery();
       if (!(await this.waitForRun())) await this.explain(problem);
     }
+  }
+
+  private startOnRecovery(): void {
+    const forget = onRecovery(() => {
+      forget();
+      if (!this.closed) void this.start();
+    });
   }
 
   stop(): void {
@@ -133,7 +142,7 @@ export class RunModel {
     this.job.value = undefined;
     this.error.value = undefined;
     if (withEvents || !this.summary.peek()) {
-      this.summary.value = details as unknown as RunSummary;
+      this.summary.value = details;
       this.events.value = details.events;
     }
   }
