@@ -21,6 +21,8 @@ interface Props {
   view: CompareView;
   highlighted: ReadonlySignal<string>;
   onHighlight: (ref: string) => void;
+  /** Called when a chart has its first data. */
+  onLoaded: () => void;
   onChange: (changes: Partial<CompareView>) => void;
 }
 

@@ -29,6 +29,7 @@ export default function ComparePage() {
   const list = useRuns();
   const runs = list.runs.value;
   const isPicking = useSignal(false);
+  const hasChart = useSignal(false);
 
   const change = useCallback(
     (changes: Partial<CompareView>, options: { push?: boolean } = {}) => {
@@ -103,10 +104,13 @@ export default function ComparePage() {
         styles={styles}
         view={view}
         highlighted={highlight.drawn}
+        onLoaded={() => (hasChart.value = true)}
         onHighlight={highlight.onChart}
         onChange={change}
       />
       <Results
+        // The results of many runs take longer than their curves, and would delay them.
+        isWanted={sides.length <= MANY_SIDES || hasChart.value}
         sides={sides}
         runs={chosen}
         x={view.x}
