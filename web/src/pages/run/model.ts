@@ -5,6 +5,7 @@ import { ApiError, read } from "../../api/client";
 import { onRecovery } from "../../api/connection";
 import { watchRun } from "../../api/stream";
 import type { Cursors, JobStatus, MetricRow, RunDetails, RunEvent, RunSummary } from "../../api/types";
+import { SCORED_STEPS } from "./charts/keys";
 import { Throttle } from "./parts/throttle";
 
 export type RowListener = (rows: readonly MetricRow[]) => void;
@@ -154,7 +155,7 @@ export class RunModel {
         this.recent.push(...rows);
         if (this.recent.length > 2 * RECENT) this.recent = this.recent.slice(-RECENT);
         for (const listener of this.listeners) listener(rows);
-        if (rows.some((row) => "eval:clock/env_steps" in row)) this.reloads.soon();
+        if (rows.some((row) => SCORED_STEPS in row)) this.reloads.soon();
       },
       events: (events, cursor) => {
         this.cursors.events = cursor;
