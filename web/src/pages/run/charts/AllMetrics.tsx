@@ -124,7 +124,8 @@ function OneMetric({ id, alerts, rows, view, metric, axis, version, marks, famil
     log: false,
     scale_each: false,
     left_out: 0,
-    healthy: help?.healthy ?? null,
+    // A range without ends is no range: every value is healthy.
+    healthy: help?.healthy?.some((end) => end !== null) ? help.healthy : null,
     range: null,
     lines: [],
     ticks: null,
