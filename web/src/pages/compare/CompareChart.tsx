@@ -23,6 +23,8 @@ const MAX_LISTED = 3;
 const WIDTH = 400;
 
 interface Props {
+  /** Whether the data is read now. */
+  isWanted: boolean;
   metric: string;
   info: MetricInfo | null;
   sides: readonly Side[];
@@ -43,7 +45,7 @@ export function CompareChart(props: Props) {
   const box = useRef<HTMLDivElement>(null);
   const seen = useSeen(box);
   const width = box.current?.clientWidth || WIDTH;
-  const { curves, seeds, range, error, retry } = useCurves(metric, sides, runs, view, width, seen.value);
+  const { curves, seeds, range, error, retry } = useCurves(metric, sides, runs, view, width, seen.value && props.isWanted);
   const isLoaded = curves !== undefined || error !== undefined;
   useEffect(() => {
     if (isLoaded) props.onLoaded();

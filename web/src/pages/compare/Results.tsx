@@ -53,7 +53,7 @@ export function Results(props: Props) {
         </Empty>
       )}
       {refs.length > 1 && query.error.value && <ErrorState error={query.error.value} retry={query.refresh} />}
-      {refs.length > 1 && !comparison && !query.error.value && <Loading what="the comparison" rows={refs.length + 2} />}
+      {refs.length > 1 && !comparison && !query.error.value && <Loading what="the comparison" rows={Math.min(refs.length + 2, 12)} />}
       {refs.length > 1 && comparison && reference && (
         <>
           <Verdicts rows={rows} baseline={reference} format={formatNumber} />

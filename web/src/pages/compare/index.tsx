@@ -72,6 +72,8 @@ export default function ComparePage() {
   const keys = known.data.value;
   const metrics = view.metrics.length > 0 ? withEvaluation(view.metrics) : defaultMetrics(keys ?? new Set());
   const baseline = sides.find((side) => side.ref === view.baseline)?.ref ?? sides[0]!.ref;
+  // The data of many runs takes a while: that of the first chart must not wait for the others and the results.
+  const isWanted = sides.length <= MANY_SIDES || hasChart.value;
   return (
     <div class="compare">
       <h1 class="visually-hidden">Compare</h1>
@@ -95,6 +97,7 @@ export default function ComparePage() {
         onChange={change}
       />
       <ChartGrid
+        isWanted={isWanted}
         metrics={metrics}
         pending={view.metrics.length === 0 && !keys && !known.error.value ? DEFAULT_CHARTS - 1 : 0}
         known={keys ?? new Set()}
@@ -109,8 +112,7 @@ export default function ComparePage() {
         onChange={change}
       />
       <Results
-        // The results of many runs take longer than their curves, and would delay them.
-        isWanted={sides.length <= MANY_SIDES || hasChart.value}
+        isWanted={isWanted}
         sides={sides}
         runs={chosen}
         x={view.x}
