@@ -6,7 +6,7 @@ import { Swatch } from "../../chart/Legend";
 import { Menu, type MenuItem } from "../../ui/Menu";
 import { AddRuns } from "./AddRuns";
 import { mergeSides, withoutSide, type Side } from "./sides";
-import type { SideStyles } from "./styles";
+import { MANY_SIDES, type SideStyles } from "./styles";
 import type { CompareView } from "./view";
 
 interface Props {
@@ -77,7 +77,7 @@ function SideRow(props: Props & { side: Side }) {
           items={sideItems(side, sides, view, isBaseline, onChange)}
         />
       </div>
-      {run && (
+      {run && sides.length <= MANY_SIDES && (
         <div class="compare-side-detail small muted">
           <Link to={runPath(run.id)}>{run.id}</Link> · {run.preset} · {run.status}
         </div>

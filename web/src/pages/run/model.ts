@@ -2,8 +2,10 @@
 import { signal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { ApiError, read } from "../../api/client";
+import { onRecovery } from "../../api/connection";
 import { watchRun } from "../../api/stream";
 import type { Cursors, JobStatus, MetricRow, RunDetails, RunEvent, RunSummary } from "../../api/types";
+import { SCORED_STEPS } from "./charts/keys";
 import { Throttle } from "./parts/throttle";
 
 export type RowListener = (rows: readonly MetricRow[]) => void;
@@ -49,8 +51,16 @@ export class RunModel {
     } catch (error) {
       if (this.closed) return;
       const problem = asApiError(error);
+      if (problem.code === "offline") return this.startOnRecovery();
       if (!(await this.waitForRun())) await this.explain(problem);
     }
+  }
+
+  private startOnRecovery(): void {
+    const forget = onRecovery(() => {
+      forget();
+      if (!this.closed) void this.start();
+    });
   }
 
   stop(): void {
@@ -133,7 +143,7 @@ export class RunModel {
     this.job.value = undefined;
     this.error.value = undefined;
     if (withEvents || !this.summary.peek()) {
-      this.summary.value = details as unknown as RunSummary;
+      this.summary.value = details;
       this.events.value = details.events;
     }
   }
@@ -145,7 +155,7 @@ export class RunModel {
         this.recent.push(...rows);
         if (this.recent.length > 2 * RECENT) this.recent = this.recent.slice(-RECENT);
         for (const listener of this.listeners) listener(rows);
-        if (rows.some((row) => "eval:clock/env_steps" in row)) this.reloads.soon();
+        if (rows.some((row) => SCORED_STEPS in row)) this.reloads.soon();
       },
       events: (events, cursor) => {
         this.cursors.events = cursor;

@@ -7,6 +7,7 @@ import { inkAt } from "../../../chart/colors";
 import type { ChartMark, LineSeries } from "../../../chart/types";
 import type { ChartData, MetricInfo, Span } from "../../../api/types";
 import { clockLabel } from "../../../ui/numbers";
+import { counted } from "../parts/text";
 import { isEvaluation } from "./keys";
 import type { ChartView } from "./view";
 
@@ -32,7 +33,7 @@ export function MetricChart({ chart, view, marks, help, bounds, xRange, onZoom, 
     title: chart.title,
     unit: chart.unit,
     help,
-    note: chart.left_out ? `${chart.left_out} more are not drawn` : undefined,
+    note: noteOf(chart),
     xLabel: clockLabel(chart.x),
     marks,
     sync: SYNC,
@@ -59,6 +60,12 @@ export function MetricChart({ chart, view, marks, help, bounds, xRange, onZoom, 
       digits={chart.scale_each ? undefined : help?.digits}
     />
   );
+}
+
+/** Returns what the chart does not draw. */
+function noteOf({ left_out, ticks }: ChartData): string | undefined {
+  if (left_out) return `${left_out} more are not drawn`;
+  return ticks ? `${ticks.label}: ${counted(ticks.x.length, "time")}` : undefined;
 }
 
 function lineSeries(chart: ChartData): LineSeries[] {
