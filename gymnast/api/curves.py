@@ -132,7 +132,7 @@ def _read(
     runs: Sequence[Run], names: Sequence[str], x: str, points: int, ends: tuple[float, float]
 ) -> dict[str, StoredSeries]:
     """Returns the id of each run -> its series in the range `ends`."""
-    from gymnast.metrics.buckets import MAX_ROWS, read_series
+    from gymnast.metrics.buckets import MAX_BLOCKS, MAX_ROWS, read_series
 
     return {
         run.id: read_series(
@@ -143,6 +143,7 @@ def _read(
             low=ends[0],
             high=ends[1],
             max_rows=MAX_ROWS // len(runs),
+            max_blocks=MAX_BLOCKS // len(runs),
         )
         for run in runs
     }

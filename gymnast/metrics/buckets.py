@@ -21,6 +21,8 @@ MAX_ROWS = 20_000
 """Number of rows that may be read one by one to fill a chart; that takes about 30 ms."""
 MAX_BLOCKS = 4_096
 """Number of blocks that are read for a series, if that is enough for its number of points."""
+BLOCKS_PER_POINT = 4
+"""At least so many blocks are read for a point, where there are as many."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +82,14 @@ def read_series(
     low: float = -math.inf,
     high: float = math.inf,
     max_rows: int = MAX_ROWS,
+    max_blocks: int = MAX_BLOCKS,
 ) -> StoredSeries:
     """Reads metrics of the metric store `path` in blocks that are small enough for `points` buckets.
 
     `names`: keys; a `*` at the end matches any suffix. `clock`: the clock on the x axis (`vec_steps`).
     `low`, `high`: only rows in this range of the clock; blocks of rows that are partly inside are read as a
-    whole. `max_rows`: the number of rows that may be read one by one."""
+    whole. `max_rows`: the number of rows that may be read one by one; `max_blocks`: the number of blocks that
+    are read if more rows are in the range, unless `points` need more."""
 
     def read(reader: BlockReader) -> StoredSeries:
         index = reader.index
@@ -98,7 +102,7 @@ def read_series(
         if rows <= max(max_rows, points):
             blocks = _within(reader.rows(wanted, finest), low, high)
         else:
-            chosen = index.cover(summaries, max(MAX_BLOCKS, 8 * points))
+            chosen = index.cover(summaries, max(max_blocks, BLOCKS_PER_POINT * points))
             blocks = _within(reader.blocks(wanted, chosen), low, high)
         exact: dict[str, Blocks] = {}
         for name in keys:

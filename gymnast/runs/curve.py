@@ -108,8 +108,11 @@ def summarize_learning(
 def learning_so_far(run: Run, rows: Sequence[Row]) -> Learning | None:
     """Returns the summary in run.json or, for a run without one, computes it from `rows`."""
     info = run.info
+    stored = stored_learning(info)
+    if stored is not None:
+        return stored  # without the budget, which is in the config: reading it takes long
     budget = _budget(run) if info["status"] == "finished" else None
-    return stored_learning(info) or summarize_learning(rows, info["threshold"], budget)
+    return summarize_learning(rows, info["threshold"], budget)
 
 
 def area(curve: Curve, low: float, high: float) -> float:

@@ -60,7 +60,8 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
     """
     name, which = reference.split_reference(ref)
     path = Path(name).expanduser()
-    if os.sep in name or name.startswith("."):
+    # `@best:ALE/Pong-v5` names an environment, not a path.
+    if (os.sep in name and not name.startswith("@")) or name.startswith("."):
         if not layout.RUN.path(path).exists():
             _refuse_unknown_checkpoint(name, directory)
             raise RunError("is not a run: it has no run.json", at=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from importlib.metadata import version
 
@@ -12,7 +12,6 @@ from starlette.routing import Route
 
 from gymnast.api import READS, TASK
 from gymnast.errors import Failure
-from gymnast.records import json_schema
 from gymnast.runs.events import RunEvent
 from gymnast.runs.summary import RunSummary
 from gymnast.studio import packed
@@ -24,11 +23,10 @@ from gymnast.studio.operations import Exposed, exposed
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.pages import PAGES, Page
 from gymnast.studio.runs_stream import RunsMessage
+from gymnast.studio.schemas import Json, collected, schema_of
 from gymnast.studio.session import SessionInfo
 from gymnast.tasks import TaskInfo
 
-Json = dict[str, object]
-SCHEMAS = "#/components/schemas/"
 PACKED = ("curves", "seed_curves")
 """Operations whose results are also available in binary."""
 RUN_STREAM = """Server-sent events of a run; each `id` has all cursors, for Last-Event-ID.
@@ -60,7 +58,7 @@ def description(prefix: str) -> Json:
     for page in PAGES:
         paths[f"/{page.path}"] = {"get": _page(page, schemas)}
     for kind in (RunSummary, RunEvent):
-        _schema_of(kind, schemas)
+        schema_of(kind, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "gymnast studio", "version": version("gymnast")},
@@ -152,8 +150,10 @@ def _result(operation: Exposed, schemas: Json) -> object:
     """Returns the schema of what an operation answers: the task that it started, or its result."""
     kind = operation.operation
     if kind.effect == TASK:
-        return _schema_of(TaskInfo, schemas)
-    return _collected(kind.result_schema(), schemas)
+        return schema_of(TaskInfo, schemas)
+    if is_dataclass(kind.result_type):
+        return schema_of(kind.result_type, schemas)
+    return collected(kind.result_schema(), schemas)
 
 
 def _page(page: Page, schemas: Json) -> Json:
@@ -176,7 +176,7 @@ def _page(page: Page, schemas: Json) -> Json:
 def _session(schemas: Json) -> Json:
     found: Json = {
         "description": "The session.",
-        "content": {"application/json": {"schema": _schema_of(SessionInfo, schemas)}},
+        "content": {"application/json": {"schema": schema_of(SessionInfo, schemas)}},
     }
     token: Json = {
         "type": "object",
@@ -210,7 +210,7 @@ def _streams(schemas: Json) -> Json:
     last: Json = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}}
     run: Json = {"name": "run", "in": "path", "required": True, "schema": {"type": "string"}}
     count: Json = {"type": "integer", "minimum": 0, "maximum": LARGEST_INTEGER}
-    _schema_of(RunsMessage, schemas)
+    schema_of(RunsMessage, schemas)
     cursors: list[object] = [
         {"name": name, "in": "query", "schema": count} for name in ("rows", "attempt", "events")
     ]
@@ -259,7 +259,7 @@ def _files() -> Json:
 
 def _responses(schemas: Json) -> Json:
     """Returns status -> response, for all errors."""
-    content: Json = {"application/json": {"schema": _schema_of(Failure, schemas)}}
+    content: Json = {"application/json": {"schema": schema_of(Failure, schemas)}}
     by_status: dict[int, list[str]] = {}
     for code, status in STATUS.items():
         by_status.setdefault(status, []).append(code)
@@ -267,36 +267,3 @@ def _responses(schemas: Json) -> Json:
         str(status): {"description": f"An error: {', '.join(codes)}.", "content": content}
         for status, codes in sorted(by_status.items())
     }
-
-
-def _schema_of(kind: type[object], schemas: Json) -> Json:
-    """Returns a reference to the schema of a record."""
-    if kind.__name__ not in schemas:
-        schemas[kind.__name__] = _collected(json_schema(kind), schemas)
-    return {"$ref": f"{SCHEMAS}{kind.__name__}"}
-
-
-def _collected(schema: Mapping[str, object], schemas: Json) -> Json:
-    """Returns a schema whose definitions were moved to `schemas`. Raises ValueError if two different records
-    have the same name."""
-    definitions = schema.get("$defs", {})
-    assert isinstance(definitions, dict)
-    for name, definition in definitions.items():
-        moved = _moved(definition)
-        if schemas.setdefault(name, moved) != moved:
-            raise ValueError(f"two different records are called {name}")
-    moved = _moved({key: value for key, value in schema.items() if key != "$defs"})
-    assert isinstance(moved, dict)
-    return moved
-
-
-def _moved(schema: object) -> object:
-    """Returns a schema whose references point to the components of the document."""
-    if isinstance(schema, dict):
-        return {
-            key: value.replace("#/$defs/", SCHEMAS)
-            if key == "$ref" and isinstance(value, str)
-            else _moved(value)
-            for key, value in schema.items()
-        }
-    return [_moved(item) for item in schema] if isinstance(schema, list) else schema

@@ -60,12 +60,12 @@ def serve(
     )
     server = StudioServer(config, options, app.state.streams, app.state.activity)
     first = link(options, app.state.sessions.token, page)
-    for line in _greeting(options, first):
-        report(line)
-    if open_browser:
-        webbrowser.open(first)
     # uvicorn repeats the signal after it has closed everything.
     with suppress(KeyboardInterrupt), listener, register(options, app.state.sessions.server):
+        for line in greeting(options, first):
+            report(line)
+        if open_browser:
+            webbrowser.open(first)
         server.run(sockets=[listener])
 
 
@@ -74,7 +74,7 @@ def link(options: StudioOptions, token: str, page: str = "") -> str:
     return f"{options.address}{page}#token={token}"
 
 
-def _greeting(options: StudioOptions, first: str) -> list[str]:
+def greeting(options: StudioOptions, first: str) -> list[str]:
     """Returns the lines that are shown at the start. `first`: the first link."""
     rights = " (read-only)" if options.read_only else ""
     lines = [f"studio of {options.runs_dir}{rights}; Ctrl-C ends it", f"  {first}"]

@@ -263,6 +263,8 @@ def test_best_is_the_highest_lower_bound_and_then_the_fewest_steps(make_run: Mak
     assert store.resolve("@best:CartPole-v1", runs_dir)[0].id == sooner.id
     assert store.resolve("@best:Taxi-v4", runs_dir)[0].id == taxi.id
     assert store.resolve("@best:Taxi-v4:ppo:latest", runs_dir)[0].id == taxi.id
+    pong = make_run(preset="ALE/Pong-v5:ram", env="ALE/Pong-v5", score=score(1.0, 0.5), clocks={})
+    assert store.resolve("@best:ALE/Pong-v5", runs_dir)[0].id == pong.id
 
 
 def test_a_score_of_zero_can_be_the_best(make_run: Maker, runs_dir: Path):

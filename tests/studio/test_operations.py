@@ -180,7 +180,7 @@ PATHS = [
 def test_runs_and_presets_are_not_named_by_paths(
     trained: Trained, argument: str, path: str, monkeypatch: pytest.MonkeyPatch
 ):
-    """Also if a directory of this name exists."""
+    """They are refused even if a directory of this name exists."""
     monkeypatch.chdir(trained.runs_dir)
     (trained.runs_dir / "a" / "b").mkdir(parents=True, exist_ok=True)
     options = StudioOptions(trained.runs_dir)

@@ -92,7 +92,7 @@ def training(runs_dir: Path) -> Iterator[Path]:
 
 
 def test_reconnecting_during_training_misses_and_repeats_no_row(training: Path):
-    """Also across two restarts of the server. The database decides."""
+    """The page reconnects nine times, and the server is restarted twice. The database decides."""
     got: list[Any] = []
     cursor = 0
     last_id = ""

@@ -2,7 +2,7 @@
 import "./ui/styles/index.css";
 import { render } from "preact";
 import { Boundary } from "./app/Boundary";
-import { CurrentPage } from "./app/pages";
+import { CurrentPage, loadPage } from "./app/pages";
 import { route } from "./app/router";
 import { session, startSession } from "./app/session";
 import { Shell } from "./app/Shell";
@@ -24,4 +24,5 @@ function App() {
 const root = document.getElementById("app");
 if (!root) throw new Error("index.html lacks #app");
 render(<App />, root);
+loadPage();
 void startSession();

@@ -2,8 +2,8 @@
 
 /** After Okabe and Ito's palette, which people with color blindness can tell apart; darker on a light and lighter
  * on a dark background, so that labels in these colors have a contrast of at least 4.5:1. */
-const LIGHT = ["#0072b2", "#b85000", "#007a5a", "#a8548a", "#0c7d99", "#9a6a00", "#5b4bb5", "#6b6b6b"];
-const DARK = ["#56b4e9", "#f08a3c", "#2fc296", "#e08fc2", "#7fdbe0", "#e6b030", "#a99df0", "#b0b0b0"];
+const LIGHT = ["#0072b2", "#b85000", "#007a5a", "#a8548a", "#7d1d3f", "#9a6a00", "#5b4bb5", "#6b6b6b"];
+const DARK = ["#56b4e9", "#f08a3c", "#2fc296", "#e08fc2", "#f0e442", "#e6b030", "#a99df0", "#b0b0b0"];
 const DASHES: (number[] | undefined)[] = [undefined, [6, 3], [2, 3], [8, 3, 2, 3]];
 
 export interface Ink {

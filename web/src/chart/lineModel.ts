@@ -142,7 +142,7 @@ export class LineModel implements PlotModel {
   /** The values of a line: smoothed, if that is asked for. Computed when it is first drawn. */
   private line(series: LineSeries): Values {
     const weight = this.props.smoothing ?? 0;
-    if (weight <= 0 || series.faint) return series.y;
+    if (weight <= 0 || series.faint || series.exact) return series.y;
     let values = this.drawn.get(series);
     if (!values) this.drawn.set(series, (values = smoothed(series.y, weight)));
     return values;

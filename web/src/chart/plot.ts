@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import { formatShort } from "../ui/numbers";
 import { resolved } from "./colors";
 import type { Area, PlotModel } from "./model";
-import type { Range } from "./view";
+import { logTicks, type Range } from "./view";
 
 const EMPTY: Range = [0, 1];
 const Y_AXIS = 50;
@@ -108,7 +108,11 @@ export class Plot {
                 values: () => labels.map((label) => (label.length > 7 ? `${label.slice(0, 6)}…` : label)),
                 grid: { show: false },
               }
-            : { values: (u, splits) => tickTexts(u, splits, this.model) }),
+            : {
+                // uPlot's own ticks of log axes need ends that are powers of ten, and do not end otherwise.
+                ...(this.model.isLog ? { splits: (_, __, low, high) => logTicks(low, high), filter: (_, splits) => splits } : {}),
+                values: (u, splits) => tickTexts(u, splits, this.model),
+              }),
         },
       ],
       series: [{}, { paths: () => null, points: { show: false } }],
@@ -184,7 +188,7 @@ function tickTexts(u: uPlot, splits: number[], model: PlotModel): (string | null
   const isBig = Math.max(Math.abs(low), Math.abs(high)) >= 10_000;
   return splits.map((value) => {
     if (value === null || value === undefined) return null;
-    if (model.isLog) return Number.isInteger(Number(Math.log10(value).toFixed(9))) ? formatShort(value) : null;
+    if (model.isLog) return formatShort(value * scale);
     const shown = value * scale;
     return isBig || digits > 5 ? formatShort(shown) : shown.toFixed(digits);
   });

@@ -16,6 +16,8 @@ export interface LineSeries {
   high?: Values | undefined;
   /** Drawn pale, without a legend entry, not smoothed: an individual seed behind its mean. */
   faint?: boolean;
+  /** Not smoothed: each point is a mean already, such as an evaluation. */
+  exact?: boolean;
 }
 
 export type MarkKind = "alert" | "checkpoint" | "evaluation" | "change" | "stage" | "rollback" | "resume";

@@ -107,3 +107,24 @@ export function spread(centers: readonly number[], size: number, height: number)
   }
   return placed;
 }
+
+/** Returns up to about six ticks of a logarithmic axis: powers of ten, with 2 and 5 times these or all digits if the
+ * range has few powers, and the ends themselves if it has none. */
+export function logTicks(low: number, high: number): number[] {
+  if (!(low > 0 && high >= low && Number.isFinite(high))) return [];
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const ticks = (digits: readonly number[], step: number) => {
+    const found: number[] = [];
+    for (let power = first; power <= last; power += step) {
+      for (const digit of digits) found.push(Number(`${digit}e${power}`));
+    }
+    return found.filter((tick) => tick >= low && tick <= high);
+  };
+  const powers = ticks([1], 1);
+  if (powers.length > 6) return ticks([1], Math.ceil(powers.length / 6));
+  if (powers.length > 2) return powers;
+  const some = ticks([1, 2, 5], 1);
+  if (some.length > 2) return some;
+  const all = ticks([1, 2, 3, 4, 5, 6, 7, 8, 9], 1);
+  return all.length > 1 ? all : [...new Set([low, high].map((end) => Number(end.toPrecision(3))))];
+}

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
+import { Tooltip } from "./Tooltip";
 
 export interface ButtonProps extends Omit<JSX.IntrinsicElements["button"], "disabled" | "title"> {
   kind?: "plain" | "primary" | "danger";
@@ -13,14 +14,17 @@ export interface ButtonProps extends Omit<JSX.IntrinsicElements["button"], "disa
 export function Button({ kind = "plain", disabledReason, busy, title, class: extra, onClick, ...rest }: ButtonProps) {
   const isOff = Boolean(disabledReason) || busy === true;
   return (
-    <button
-      type="button"
-      {...rest}
-      class={`button ${kind}${extra ? ` ${String(extra)}` : ""}`}
-      aria-disabled={isOff ? true : undefined}
-      aria-busy={busy ? true : undefined}
-      title={disabledReason || title}
-      onClick={isOff ? (event) => event.preventDefault() : onClick}
-    />
+    <Tooltip content={disabledReason} class="button-wrap">
+      <button
+        type="button"
+        {...rest}
+        class={`button ${kind}${extra ? ` ${String(extra)}` : ""}`}
+        aria-disabled={isOff ? true : undefined}
+        aria-busy={busy ? true : undefined}
+        aria-description={disabledReason || undefined}
+        title={disabledReason ? undefined : title}
+        onClick={isOff ? (event) => event.preventDefault() : onClick}
+      />
+    </Tooltip>
   );
 }

@@ -6,7 +6,7 @@ import { place } from "./popover";
 
 interface Props {
   /** What is shown; nothing happens if it is empty. */
-  content: ComponentChildren | (() => ComponentChildren);
+  content: ComponentChildren | (() => ComponentChildren) | undefined;
   children: ComponentChildren;
   /** Whether the trigger can be focused itself; leave out if a child can (a button, a link). */
   focusable?: boolean;
@@ -22,14 +22,13 @@ export function Tooltip({ content, children, focusable, delay = 250, class: extr
   const timer = useRef(0);
   const show = (wait: number) => {
     clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => (shown.value = true), wait);
+    if (content) timer.current = window.setTimeout(() => (shown.value = true), wait);
   };
   const hide = () => {
     clearTimeout(timer.current);
     shown.value = false;
   };
   useEffect(() => () => clearTimeout(timer.current), []);
-  if (!content) return <>{children}</>;
   return (
     <span
       ref={trigger}
@@ -44,7 +43,7 @@ export function Tooltip({ content, children, focusable, delay = 250, class: extr
       onKeyDown={(event) => event.key === "Escape" && shown.value && (hide(), event.stopPropagation())}
     >
       {children}
-      {shown.value && (
+      {shown.value && content && (
         <Floating id={id} trigger={trigger}>
           {typeof content === "function" ? content() : content}
         </Floating>

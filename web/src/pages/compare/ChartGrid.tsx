@@ -9,6 +9,8 @@ import type { SideStyles } from "./styles";
 import type { CompareView } from "./view";
 
 interface Props {
+  /** Whether the data of all charts is read now, not only that of the first one. */
+  isWanted: boolean;
   metrics: readonly string[];
   /** Number of charts whose metric is not known yet. */
   pending: number;
@@ -21,6 +23,8 @@ interface Props {
   view: CompareView;
   highlighted: ReadonlySignal<string>;
   onHighlight: (ref: string) => void;
+  /** Called when a chart has its first data. */
+  onLoaded: () => void;
   onChange: (changes: Partial<CompareView>) => void;
 }
 
@@ -34,10 +38,11 @@ export function ChartGrid(props: Props) {
         const at = metrics.indexOf(key) + 1;
         return (
           <CompareChart
+            {...props}
             key={key}
+            isWanted={at === 1 || props.isWanted}
             metric={key}
             info={infoOf(key, infos)}
-            {...props}
             onSplit={others.length > 0 ? () => onChange({ metrics: [...metrics.slice(0, at), ...others, ...metrics.slice(at)] }) : undefined}
             onRemove={key === EVALUATION_RETURN ? undefined : () => onChange({ metrics: metrics.filter((other) => other !== key) })}
           />

@@ -1,6 +1,6 @@
 /** One chart of the comparison: a metric of all sides. */
 import type { ReadonlySignal } from "@preact/signals";
-import { useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { MetricInfo, RunSummary } from "../../api/types";
 import { LineChart } from "../../chart/LineChart";
 import { clockLabel } from "../../ui/numbers";
@@ -23,6 +23,8 @@ const MAX_LISTED = 3;
 const WIDTH = 400;
 
 interface Props {
+  /** Whether the data is read now. */
+  isWanted: boolean;
   metric: string;
   info: MetricInfo | null;
   sides: readonly Side[];
@@ -31,6 +33,8 @@ interface Props {
   view: CompareView;
   highlighted: ReadonlySignal<string>;
   onHighlight: (ref: string) => void;
+  /** Called when the chart has its first data. */
+  onLoaded: () => void;
   /** Adds the charts of the same metric for each role or task. */
   onSplit: (() => void) | undefined;
   onRemove: (() => void) | undefined;
@@ -41,7 +45,11 @@ export function CompareChart(props: Props) {
   const box = useRef<HTMLDivElement>(null);
   const seen = useSeen(box);
   const width = box.current?.clientWidth || WIDTH;
-  const { curves, seeds, range, error, retry } = useCurves(metric, sides, runs, view, width, seen.value);
+  const { curves, seeds, range, error, retry } = useCurves(metric, sides, runs, view, width, seen.value && props.isWanted);
+  const isLoaded = curves !== undefined || error !== undefined;
+  useEffect(() => {
+    if (isLoaded) props.onLoaded();
+  }, [isLoaded]);
   const names = useMemo(() => new Map(runs.map((run) => [run.id, run.name || run.id])), [runs.map((run) => run.name).join("\n")]);
   const series = useMemo(
     () =>

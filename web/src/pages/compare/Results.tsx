@@ -12,7 +12,7 @@ import { configBySide } from "./config";
 import { tableCsv } from "./export";
 import { progressStamp, useRefresh } from "./live";
 import { ResultTable } from "./ResultTable";
-import { compareArguments, sideResults, type SideResult } from "./results";
+import { compareArguments, isAbout, sideResults, type SideResult } from "./results";
 import type { Side } from "./sides";
 import type { SideStyles } from "./styles";
 import { Verdicts } from "./Verdicts";
@@ -20,6 +20,8 @@ import { Verdicts } from "./Verdicts";
 const REFRESH_PAUSE = 10_000;
 
 interface Props {
+  /** Whether the results are read now. */
+  isWanted: boolean;
   sides: readonly Side[];
   runs: readonly RunSummary[];
   x: string;
@@ -34,9 +36,10 @@ export function Results(props: Props) {
   const { sides, runs, x, baseline } = props;
   const request = compareArguments(sides, baseline, x);
   const { refs } = request;
-  const query = useQuery(refs.length > 1 ? `compare:${request.x}:${refs.join(",")}` : "", () => read("compare", request));
+  const query = useQuery(props.isWanted && refs.length > 1 ? `compare:${request.x}:${refs.join(",")}` : "", () => read("compare", request));
   useRefresh(progressStamp(runs), query.refresh, REFRESH_PAUSE);
-  const comparison = query.data.value;
+  const latest = query.data.value;
+  const comparison = latest && isAbout(latest, sides) ? latest : undefined;
   const rows = useMemo(
     () => (comparison ? sideResults(comparison, sides, baseline) : []),
     [comparison, sides, baseline],
@@ -50,7 +53,7 @@ export function Results(props: Props) {
         </Empty>
       )}
       {refs.length > 1 && query.error.value && <ErrorState error={query.error.value} retry={query.refresh} />}
-      {refs.length > 1 && !comparison && !query.error.value && <Loading what="the comparison" rows={refs.length + 2} />}
+      {refs.length > 1 && !comparison && !query.error.value && <Loading what="the comparison" rows={Math.min(refs.length + 2, 12)} />}
       {refs.length > 1 && comparison && reference && (
         <>
           <Verdicts rows={rows} baseline={reference} format={formatNumber} />

@@ -6,7 +6,7 @@ import { Swatch } from "../../chart/Legend";
 import { Menu, type MenuItem } from "../../ui/Menu";
 import { AddRuns } from "./AddRuns";
 import { mergeSides, withoutSide, type Side } from "./sides";
-import type { SideStyles } from "./styles";
+import { MANY_SIDES, type SideStyles } from "./styles";
 import type { CompareView } from "./view";
 
 interface Props {
@@ -68,7 +68,7 @@ function SideRow(props: Props & { side: Side }) {
           <Swatch color={props.styles.color(side.ref)} dash={props.styles.dash(side.ref)} />
           <span class="ellipsis">{side.label}</span>
         </label>
-        {isBaseline && <span class="compare-baseline-note">baseline</span>}
+        {isBaseline && sides.length > 1 && <span class="compare-baseline-note">baseline</span>}
         <Menu
           label="⋯"
           name={`Actions for ${side.label}`}
@@ -77,7 +77,7 @@ function SideRow(props: Props & { side: Side }) {
           items={sideItems(side, sides, view, isBaseline, onChange)}
         />
       </div>
-      {run && (
+      {run && sides.length <= MANY_SIDES && (
         <div class="compare-side-detail small muted">
           <Link to={runPath(run.id)}>{run.id}</Link> · {run.preset} · {run.status}
         </div>

@@ -13,7 +13,7 @@ interface Props {
 
 export function Verdicts({ rows, baseline, format }: Props) {
   const judged = rows.filter((row) => row !== baseline);
-  const named = (row: SideResult) => ({ name: row.side.label, seeds: row.cells.n.value ?? 0 });
+  const named = (row: SideResult) => ({ ref: row.side.ref, name: row.side.label, seeds: row.cells.n.value ?? 0 });
   const verdicts = judged.map((row) => ({ ref: row.side.ref, ...verdict(row.improvement, named(row), named(baseline), format) }));
   // Single runs have no test over seeds; one sentence says so for all of them.
   const unknown = verdicts.filter((one) => one.outcome === "unknown");

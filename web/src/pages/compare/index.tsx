@@ -29,6 +29,7 @@ export default function ComparePage() {
   const list = useRuns();
   const runs = list.runs.value;
   const isPicking = useSignal(false);
+  const hasChart = useSignal(false);
 
   const change = useCallback(
     (changes: Partial<CompareView>, options: { push?: boolean } = {}) => {
@@ -71,6 +72,8 @@ export default function ComparePage() {
   const keys = known.data.value;
   const metrics = view.metrics.length > 0 ? withEvaluation(view.metrics) : defaultMetrics(keys ?? new Set());
   const baseline = sides.find((side) => side.ref === view.baseline)?.ref ?? sides[0]!.ref;
+  // The data of many runs takes a while: that of the first chart must not wait for the others and the results.
+  const isWanted = sides.length <= MANY_SIDES || hasChart.value;
   return (
     <div class="compare">
       <h1 class="visually-hidden">Compare</h1>
@@ -94,6 +97,7 @@ export default function ComparePage() {
         onChange={change}
       />
       <ChartGrid
+        isWanted={isWanted}
         metrics={metrics}
         pending={view.metrics.length === 0 && !keys && !known.error.value ? DEFAULT_CHARTS - 1 : 0}
         known={keys ?? new Set()}
@@ -103,10 +107,12 @@ export default function ComparePage() {
         styles={styles}
         view={view}
         highlighted={highlight.drawn}
+        onLoaded={() => (hasChart.value = true)}
         onHighlight={highlight.onChart}
         onChange={change}
       />
       <Results
+        isWanted={isWanted}
         sides={sides}
         runs={chosen}
         x={view.x}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ComparedGroup, ComparedRun, Comparison } from "../../api/types";
-import { COLUMNS, compareArguments, filledColumns, sideResults, sortResults } from "./results";
+import { COLUMNS, compareArguments, filledColumns, isAbout, sideResults, sortResults } from "./results";
 import type { Side } from "./sides";
 
 function run(id: string, final: number | null, steps: number | null, best = final): ComparedRun {
@@ -57,6 +57,13 @@ describe("the table of a comparison", () => {
   });
 });
 
+test("sides that cannot be compared are not judged", () => {
+  const apart = COMPARISON.improvements.map((entry) => ({ ...entry, probability: null, exceeds_noise: null, problem: "other environments" }));
+  const [, row] = sideResults({ ...COMPARISON, improvements: apart }, SIDES, "base");
+  for (const { id } of COLUMNS) expect(row!.judgments[id].relation).toBe("unknown");
+  expect(row!.cells.final.value).toBe(10);
+});
+
 describe("columns", () => {
   test("without any value are left out", () => {
     const single = sideResults({ ...COMPARISON, groups: [], improvements: [] }, SIDES.slice(2), "c0");
@@ -105,4 +112,12 @@ describe("the arguments of compare", () => {
   test("have a clock that evaluations can be compared on", () => {
     expect(compareArguments(SIDES, "base", "rollouts").x).toBe("vec_steps");
   });
+});
+
+test("a comparison of other sides is recognized", () => {
+  expect(isAbout(COMPARISON, SIDES.slice(0, 2))).toBe(true);
+  expect(isAbout(COMPARISON, SIDES.slice(0, 1))).toBe(false);
+  expect(isAbout(COMPARISON, SIDES.slice(1, 3))).toBe(false);
+  const single = { ...COMPARISON, groups: [], runs: [run("d0", 1, 1), run("c0", 1, 1)] };
+  expect(isAbout(single, SIDES.slice(2))).toBe(true);
 });

@@ -59,6 +59,13 @@ export function compareArguments(sides: readonly Side[], baseline: string, x: st
   return { refs, x: COMPARED_CLOCKS.includes(x) ? x : COMPARED_CLOCKS[0]! };
 }
 
+/** Returns whether a comparison has all of these sides: while another one is read, the old one may not. */
+export function isAbout(comparison: Comparison, sides: readonly Side[]): boolean {
+  const names = new Set(comparison.groups.map((group) => group.name));
+  if (names.size === 0) for (const run of comparison.runs) names.add(run.id);
+  return names.size === sides.length && sides.every((side) => names.has(side.ref));
+}
+
 /** Returns the rows of the table in the order of `sides`. `baseline`: reference of the side to compare with. */
 export function sideResults(comparison: Comparison, sides: readonly Side[], baseline: string): SideResult[] {
   const runs = new Map(comparison.runs.map((run) => [run.id, run]));
@@ -125,10 +132,12 @@ function judgmentsOf(
   const judgments = {} as Record<ColumnId, Judgment>;
   for (const { id, better } of COLUMNS) {
     const isReference = !reference || reference.side.ref === row.side.ref;
+    // Returns of different environments are on different scales.
+    const isComparable = row.improvement === null || row.improvement.probability !== null;
     // The bootstrap tests the difference itself, which is sharper than comparing two intervals.
     const measure = row.improvement?.measures.find((one) => one.measure === MEASURES[id]);
     const tested = id === "iqm" ? (row.improvement?.exceeds_noise ?? null) : null;
-    if (isReference) judgments[id] = UNKNOWN;
+    if (isReference || !isComparable) judgments[id] = UNKNOWN;
     else if (measure) judgments[id] = judgeMeasure(measure, row.side.ref);
     else judgments[id] = judge(row.cells[id], reference.cells[id], better, tested);
   }

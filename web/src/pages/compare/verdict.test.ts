@@ -13,10 +13,11 @@ const FAST: Improvement = {
   better: "fast-lr",
   exceeds_noise: true,
   problem: "",
+  caution: "",
   measures: [],
 };
-const fast = { name: "fast-lr", seeds: 5 };
-const base = { name: "base", seeds: 5 };
+const fast = { ref: "fast-lr", name: "fast-lr", seeds: 5 };
+const base = { ref: "base", name: "base", seeds: 5 };
 
 describe("the verdict", () => {
   test("names the difference, its interval, the probability and the seeds", () => {
@@ -24,6 +25,14 @@ describe("the verdict", () => {
       outcome: "better",
       sentence: "fast-lr is better than base: IQM +12.3 [4.1, 20.2], more than noise (P(better) 0.93, 5 against 5 seeds).",
     });
+  });
+
+  test("repeats the caution of the record", () => {
+    const few = { ...FAST, caution: "a+b+c has 3 seeds: with fewer than 5, noise is underestimated" };
+    for (const exceeds_noise of [true, false])
+      expect(verdict({ ...few, exceeds_noise }, fast, { ref: "a+b+c", name: "base", seeds: 3 }, one).sentence).toMatch(
+        /5 against 3 seeds\)\. Caution: base has 3 seeds: with fewer than 5, noise is underestimated\.$/,
+      );
   });
 
   test("turns around with the baseline", () => {
@@ -54,7 +63,7 @@ describe("the verdict", () => {
 
   test("needs two seeds per side", () => {
     const single = { ...FAST, difference: { mean: 2, low: null, high: null }, low: null, high: null, exceeds_noise: null };
-    const result = verdict(single, { name: "lander", seeds: 1 }, base, one);
+    const result = verdict(single, { ref: "k3jx", name: "lander", seeds: 1 }, base, one);
     expect(result.outcome).toBe("unknown");
     expect(result.sentence).toContain("needs at least 2 seeds per side (1 against 5 seeds; IQM +2.0)");
   });
@@ -69,8 +78,8 @@ describe("the verdict", () => {
   });
 
   test("gives the reason why two sides cannot be compared", () => {
-    const entry = { ...FAST, probability: null, difference: null, better: null, exceeds_noise: null, problem: "lander has no evaluation yet" };
-    expect(verdict(entry, { name: "lander", seeds: 0 }, base, one).sentence).toBe(
+    const entry = { ...FAST, probability: null, difference: null, better: null, exceeds_noise: null, problem: "k3jx has no evaluation yet" };
+    expect(verdict(entry, { ref: "k3jx", name: "lander", seeds: 0 }, base, one).sentence).toBe(
       "lander and base cannot be compared: lander has no evaluation yet.",
     );
     expect(verdict(null, fast, base, one).outcome).toBe("unknown");

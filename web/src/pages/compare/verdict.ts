@@ -9,6 +9,8 @@ export interface Verdict {
 
 /** A side as the sentences name it. */
 export interface JudgedSide {
+  /** Its name in the record. */
+  ref: string;
   name: string;
   /** Number of seeds with a final score. */
   seeds: number;
@@ -36,7 +38,7 @@ export function verdict(
   const pair = `${side.name} and ${baseline.name}`;
   const probability = improvement?.probability ?? null;
   if (improvement === null || probability === null) {
-    const why = improvement?.problem || "there is no test of the difference";
+    const why = withNames(improvement?.problem ?? "", side, baseline) || "there is no test of the difference";
     return { outcome: "unknown", sentence: `${pair} cannot be compared: ${why}.` };
   }
   const seeds = `${side.seeds} against ${baseline.seeds} seeds`;
@@ -47,13 +49,20 @@ export function verdict(
     return { outcome: "unknown", sentence: `${question}: this needs at least 2 seeds per side (${numbers}).` };
   }
   const evidence = `P(better) ${probability.toFixed(2)}, ${seeds}`;
+  const caution = improvement.caution === "" ? "" : ` Caution: ${withNames(improvement.caution, side, baseline)}.`;
   if (!improvement.exceeds_noise) {
     const detail = difference ? `: ${difference}` : "";
-    return { outcome: "noise", sentence: `${pair} differ by not more than noise${detail} (${evidence}).` };
+    return { outcome: "noise", sentence: `${pair} differ by not more than noise${detail} (${evidence}).${caution}` };
   }
   const outcome = improvement.better === improvement.a ? "better" : "worse";
   const detail = difference ? `: ${difference}, more than noise` : " by more than noise";
-  return { outcome, sentence: `${side.name} is ${outcome} than ${baseline.name}${detail} (${evidence}).` };
+  return { outcome, sentence: `${side.name} is ${outcome} than ${baseline.name}${detail} (${evidence}).${caution}` };
+}
+
+/** Returns a text of the record with the names of the page in place of references, such as `a+b+c`. */
+function withNames(text: string, ...sides: JudgedSide[]): string {
+  const named = new Map(sides.map((side) => [side.ref, side.name]));
+  return text.split(" ").map((word) => named.get(word) ?? word).join(" ");
 }
 
 /** Returns the difference of the IQMs with its interval; empty for sides with several environments. */

@@ -23,7 +23,7 @@ export function Queue({ jobs }: { jobs: JobStatus[] }) {
       <ol>
         {shown.map((job) => (
           <li key={job.id}>
-            <span class="run-status queued">
+            <span class="status-cell queued">
               <span class="status-dot" aria-hidden="true" />
               {job.status}
             </span>

@@ -8,6 +8,8 @@ import { Empty, ErrorState, Loading } from "../../ui/states";
 import { draftPath, parseDraft, withChange, type Draft } from "./draft";
 import { AgainNotice, useAgain } from "./Again";
 import "./new.css";
+import "./request.css";
+import "./settings.css";
 import { PresetList, usePresets } from "./PresetList";
 import { requestProblems } from "./problems";
 import { Queue } from "./Queue";

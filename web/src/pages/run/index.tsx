@@ -2,7 +2,7 @@
 import { lazyTab } from "./parts/lazyTab";
 import type { PageProps } from "../../app/pages";
 import { useActions } from "../../app/palette";
-import { navigate, runPath } from "../../app/router";
+import { navigate, pathWith, runPath } from "../../app/router";
 import { useShortcut } from "../../app/shortcuts";
 import { Loading } from "../../ui/states";
 import { TabPanel, Tabs } from "../../ui/Tabs";
@@ -35,9 +35,16 @@ function RunView({ id, tab }: { id: string; tab: string }) {
   const current = TABS.find(({ key }) => key === tab) ?? TABS[0]!;
   const show = (key: string) => navigate(runPath(id, key));
   TABS.forEach(({ key, label }, i) => useShortcut(String(i + 1), `Show ${label}`, () => show(key)));
-  useActions(() =>
-    TABS.map(({ key, label }) => ({ id: `tab ${key}`, label, kind: "tab", run: () => show(key) })),
-  );
+  useActions(() => [
+    ...TABS.map(({ key, label }) => ({ id: `tab ${key}`, label, kind: "tab", run: () => show(key) })),
+    ...Object.entries(model.details.value?.provenance ?? {}).map(([key, origin]) => ({
+      id: `setting ${key}`,
+      label: key,
+      kind: "setting",
+      detail: origin,
+      run: () => navigate(pathWith(runPath(id, "config"), { setting: key })),
+    })),
+  ]);
   return (
     <div class="run-page">
       <RunHead model={model} />

@@ -2,8 +2,10 @@
 import { signal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { ApiError, read } from "../../api/client";
+import { onRecovery } from "../../api/connection";
 import { watchRun } from "../../api/stream";
 import type { Cursors, JobStatus, MetricRow, RunDetails, RunEvent, RunSummary } from "../../api/types";
+import { SCORED_STEPS } from "./charts/keys";
 import { Throttle } from "./parts/throttle";
 
 export type RowListener = (rows: readonly MetricRow[]) => void;
@@ -11,6 +13,10 @@ export type RowListener = (rows: readonly MetricRow[]) => void;
 /** Details are read again at most this often while a run trains, in milliseconds. */
 const DETAILS_PAUSE = 3000;
 const JOB_PAUSE = 1500;
+/** Statuses of a job that does not train yet. */
+const WAITING = ["queued", "starting"];
+/** Statuses of a job that ended before there was a run. */
+const ENDED_EARLY = ["failed", "stopped", "lost"];
 /** Rows that are kept for charts that load later. */
 const RECENT = 4000;
 
@@ -45,8 +51,16 @@ export class RunModel {
     } catch (error) {
       if (this.closed) return;
       const problem = asApiError(error);
+      if (problem.code === "offline") return this.startOnRecovery();
       if (!(await this.waitForRun())) await this.explain(problem);
     }
+  }
+
+  private startOnRecovery(): void {
+    const forget = onRecovery(() => {
+      forget();
+      if (!this.closed) void this.start();
+    });
   }
 
   stop(): void {
@@ -91,7 +105,7 @@ export class RunModel {
     while (!this.closed) {
       const job = (await read("jobs", {}).catch(() => [])).find((found) => found.id === this.id);
       if (this.closed || !job) return;
-      const waits = job.status === "queued" || job.status === "starting";
+      const waits = WAITING.includes(job.status);
       const failed = job.status === "failed" && (this.details.peek()?.attempts ?? 0) <= attempts;
       this.resuming.value = waits || failed ? job : undefined;
       if (!waits) return this.refresh();
@@ -129,7 +143,7 @@ export class RunModel {
     this.job.value = undefined;
     this.error.value = undefined;
     if (withEvents || !this.summary.peek()) {
-      this.summary.value = details as unknown as RunSummary;
+      this.summary.value = details;
       this.events.value = details.events;
     }
   }
@@ -141,7 +155,7 @@ export class RunModel {
         this.recent.push(...rows);
         if (this.recent.length > 2 * RECENT) this.recent = this.recent.slice(-RECENT);
         for (const listener of this.listeners) listener(rows);
-        if (rows.some((row) => "eval:clock/env_steps" in row)) this.reloads.soon();
+        if (rows.some((row) => SCORED_STEPS in row)) this.reloads.soon();
       },
       events: (events, cursor) => {
         this.cursors.events = cursor;
@@ -182,12 +196,19 @@ export class RunModel {
 
   /** Waits for the run of a job that is queued or starting. Returns false if there is no such job. */
   private async waitForRun(): Promise<boolean> {
-    const job = (await read("jobs", {}).catch(() => [])).find((found) => found.id === this.id || found.name === this.id);
-    if (this.closed) return true;
-    if (!job) return this.job.peek() !== undefined;
-    this.job.value = job;
-    setTimeout(() => !this.closed && void this.start(), JOB_PAUSE);
-    return true;
+    for (;;) {
+      const jobs = await read("jobs", {}).catch(() => undefined);
+      const job = jobs?.find((found) => found.id === this.id || found.name === this.id);
+      if (this.closed) return true;
+      if (jobs && !job) return false;
+      if (job) this.job.value = job;
+      if (job && ENDED_EARLY.includes(job.status)) return true;
+      await new Promise((resolve) => setTimeout(resolve, JOB_PAUSE));
+      if (job && !WAITING.includes(job.status)) {
+        void this.start();
+        return true;
+      }
+    }
   }
 }
 

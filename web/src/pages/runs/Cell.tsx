@@ -76,7 +76,7 @@ const CELLS: Record<string, (run: RunSummary) => ComponentChildren> = {
 /** A dot and the status as text. */
 export function Status({ status, reason = "" }: { status: string; reason?: string }) {
   return (
-    <span class={`run-status ${status}`} title={reason || undefined}>
+    <span class={`status-cell ${status}`} title={reason || undefined}>
       <span class="status-dot" aria-hidden="true" />
       <span class="status-text">{status}</span>
     </span>
@@ -109,7 +109,7 @@ function Progress({ run }: { run: RunSummary }) {
   const percent = `${Math.floor(run.progress * 100)} %`;
   return (
     <progress
-      class={ACTIVE.includes(run.status) ? "run-progress active" : "run-progress"}
+      class={ACTIVE.includes(run.status) ? "budget-bar active" : "budget-bar"}
       max={1}
       value={run.progress}
       aria-label="Used share of the budget"

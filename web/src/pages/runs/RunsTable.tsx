@@ -1,7 +1,7 @@
 /** The live table of runs. */
 
 import type { Signal } from "@preact/signals";
-import { useCallback, useMemo, useRef } from "preact/hooks";
+import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { navigate, runPath } from "../../app/router";
 import type { Sort } from "../../ui/sorting";
 import { Table, type Column as TableColumn } from "../../ui/Table";
@@ -22,6 +22,9 @@ interface Props {
   isCompact: boolean;
 }
 
+/** Where the table was scrolled to when it was last shown. */
+let scrolled = 0;
+
 type Pick = (row: TableRow, isRange: boolean) => void;
 
 export function RunsTable({ rows, columnIds, sort, onSort, selection, onToggleGroup, onFocusRow, isCompact }: Props) {
@@ -35,8 +38,18 @@ export function RunsTable({ rows, columnIds, sort, onSort, selection, onToggleGr
     () => [selectColumn(selection, pick), ...columns.map((column) => tableColumn(column, onToggleGroup))],
     [columns, selection, onToggleGroup],
   );
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const scroller = box.current?.querySelector(".table-scroll");
+    if (scroller) scroller.scrollTop = scrolled;
+  }, []);
   return (
-    <div class={isCompact ? "runs-table compact" : "runs-table"} style={{ "--table-width": `${minimumWidth(columns)}px` }}>
+    <div
+      ref={box}
+      class={isCompact ? "runs-table compact" : "runs-table"}
+      onScrollCapture={(event) => (scrolled = (event.target as HTMLElement).scrollTop)}
+      style={{ "--table-width": `${minimumWidth(columns)}px` }}
+    >
       <Table
         label="Runs"
         columns={tableColumns}

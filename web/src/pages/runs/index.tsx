@@ -1,6 +1,6 @@
 /** The first page: a live table of all runs. */
 
-import { useSignal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { useRuns } from "../../api/runs";
 import type { RunSummary } from "../../api/types";
@@ -17,7 +17,9 @@ import { NoMatch, NoRuns } from "./EmptyRuns";
 import { FilterPanel } from "./FilterPanel";
 import { isGroup, tableRows, type TableRow } from "./grouping";
 import { RunsTable, selected } from "./RunsTable";
+import "./dialogs.css";
 import "./runs.css";
+import "./table.css";
 import { SelectionBar } from "./SelectionBar";
 import { keepExisting, NOTHING_SELECTED, type Selection } from "./selection";
 import { compareRefs } from "./sides";
@@ -29,6 +31,9 @@ import { parseView, viewPath, type View } from "./view";
 
 const COLUMN_IDS = COLUMNS.map((column) => column.id);
 const NO_RUNS: RunSummary[] = [];
+// Kept while other pages are shown, so that the table is as it was when one comes back.
+const selection = signal<Selection>(NOTHING_SELECTED);
+const closed = signal<ReadonlySet<string>>(new Set());
 
 export default function RunsPage() {
   const { runs: all, error: streamError } = useRuns();
@@ -36,8 +41,6 @@ export default function RunsPage() {
   const view = parseView(route.value.params, COLUMN_IDS);
   const runs = all.value;
   const filtered = useFiltered(view.filter, runs);
-  const selection = useSignal<Selection>(NOTHING_SELECTED);
-  const closed = useSignal<ReadonlySet<string>>(new Set());
   const focused = useRef<TableRow | null>(null);
   const jobs = useJobs();
   const show = useCallback((change: Partial<View>) => {

@@ -10,12 +10,11 @@ import { HistogramChart } from "../../chart/HistogramChart";
 import { LineChart } from "../../chart/LineChart";
 import { StackedChart } from "../../chart/StackedChart";
 import { CopyButton } from "../../ui/CopyButton";
-import { clockLabel, formatCount, formatInterval } from "../../ui/numbers";
+import { clockLabel, formatInterval } from "../../ui/numbers";
 import { Empty, ErrorState, Loading } from "../../ui/states";
 import { progressStamp, useRefresh } from "../compare/live";
 import { CrossPlay } from "./CrossPlay";
 import { durationSeries, outcomeCharts, ratingLines, winCharts } from "./curves";
-import { durationQuantile } from "./players";
 import { Players } from "./Players";
 
 const REFRESH_PAUSE = 5_000;
@@ -110,21 +109,12 @@ function Charts({ data }: { data: SelfPlay }) {
         unit="steps"
         xLabel="steps"
         yLabel="matches"
-        note={durationNote(data)}
+        note={data.durations.length === 0 ? "no stored match yet" : undefined}
         series={durationSeries(data.durations, roles)}
         height={HEIGHT}
       />
     </section>
   );
-}
-
-/** Returns the median length of each role's matches in words. */
-function durationNote(data: SelfPlay): string {
-  const parts = data.durations.flatMap((histogram) => {
-    const median = durationQuantile(histogram, 0.5);
-    return median === null ? [] : [`${histogram.role || "training"} ${formatCount(median)}`];
-  });
-  return parts.length > 0 ? `median: ${parts.join(", ")}` : "no stored match yet";
 }
 
 function Matches({ data }: { data: SelfPlay }) {
@@ -144,6 +134,10 @@ function Matches({ data }: { data: SelfPlay }) {
   );
 }
 
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function NoRoles({ run, message = `Run ${run} has no roles` }: { run: string; message?: string }) {
   return (
     <Empty title={message} command="gymnast train tag:selfplay">
@@ -155,7 +149,7 @@ function NoRoles({ run, message = `Run ${run} has no roles` }: { run: string; me
 
 function NoData({ run, error }: { run: string; error: Parameters<typeof ErrorState>[0]["error"] }) {
   // The server explains why there is nothing to show; that is no failure of the page.
-  if (error.code === "usage") return <NoRoles run={run} message={error.message} />;
+  if (error.code === "usage") return <NoRoles run={run} message={sentence(error.message)} />;
   return (
     <div>
       <ErrorState error={error} />

@@ -15,10 +15,10 @@ const curve = (role: string, label: string, x = [0, 1]): RoleCurve => ({
 describe("the lines of self-play", () => {
   test("have the color of their role", () => {
     const [line] = ratingLines([{ role: "hider", x: [0], rating: [1000], low: [900], high: [1100] }], ROLES);
-    const durations = durationSeries([{ role: "hider", edges: [0, 1], counts: [2] }, { role: "", edges: [0, 1], counts: [3] }], ROLES);
+    const durations = durationSeries([{ role: "hider", edges: [0, 10], counts: [2] }, { role: "", edges: [0, 1], counts: [0] }], ROLES);
     expect(line!.color).toBe(roleColor("hider", ROLES));
     expect(durations.map((one) => one.color)).toEqual([roleColor("hider", ROLES), roleColor("", ROLES)]);
-    expect(durations.map((one) => one.label)).toEqual(["evaluation of hider", "training"]);
+    expect(durations.map((one) => one.label)).toEqual(["evaluation of hider, median 5", "training"]);
     expect(new Set([...ROLES, ""].map((role) => roleColor(role, ROLES))).size).toBe(3);
   });
 
@@ -40,6 +40,9 @@ describe("the lines of self-play", () => {
     ]);
     expect(charts[0]!.series[1]!.color).toBe(charts[1]!.series[0]!.color);
     expect(charts[0]!.series[0]!.color).not.toBe(charts[0]!.series[1]!.color);
+    const [chart] = outcomeCharts([curve("", "unknown"), curve("", "tag"), curve("", "timeout")]);
+    expect(chart!.series[0]!.color).toBe("var(--muted)");
+    expect(chart!.series.slice(1).map((line) => line.color)).toEqual(charts[0]!.series.map((line) => line.color));
   });
 });
 

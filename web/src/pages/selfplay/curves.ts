@@ -2,9 +2,14 @@
 import type { DurationHistogram, RatingCurve, RoleCurve } from "../../api/types";
 import { inkAt } from "../../chart/colors";
 import type { LineSeries } from "../../chart/LineChart";
+import { formatCount } from "../../ui/numbers";
+import { durationQuantile } from "./players";
 
 /** The curve whose interval is drawn: it has the most matches. Bands of all would hide each other. */
 const WITH_BAND = "all scripted opponents";
+
+/** The outcome of matches that the environment did not report. */
+const UNKNOWN = "unknown";
 
 /** Returns the color of a role, the same in all charts of the page; matches of all roles are gray. */
 export function roleColor(role: string, roles: readonly string[]): string {
@@ -42,26 +47,27 @@ export function winCharts(curves: readonly RoleCurve[]): RoleChart[] {
 
 /** Returns the stacked charts of outcomes, one per role. An outcome has the same color in all of them. */
 export function outcomeCharts(curves: readonly RoleCurve[]): RoleChart[] {
-  const labels = [...new Set(curves.map((curve) => curve.label))];
+  const labels = [...new Set(curves.map((curve) => curve.label))].filter((label) => label !== UNKNOWN);
   const charts = byRole(curves, (curve) => ({
     key: curve.label,
     label: curve.label,
-    color: inkAt(labels.indexOf(curve.label) + 2).color,
+    // The first colors are those of the roles.
+    color: curve.label === UNKNOWN ? "var(--muted)" : inkAt(labels.indexOf(curve.label) + 2).color,
     x: curve.x,
     y: curve.y,
   }));
   return charts.map((chart) => ({ ...chart, series: aligned(chart.series) }));
 }
 
-/** Returns the histograms of match lengths; the matches of training are named so. */
+/** Returns the histograms of match lengths, labeled with their medians; the matches of training are named so. */
 export function durationSeries(durations: readonly DurationHistogram[], roles: readonly string[]) {
-  return durations.map(({ role, edges, counts }) => ({
-    key: role || "training",
-    label: role ? `evaluation of ${role}` : "training",
-    color: roleColor(role, roles),
-    edges,
-    counts,
-  }));
+  return durations.map((histogram) => {
+    const { role, edges, counts } = histogram;
+    const median = durationQuantile(histogram, 0.5);
+    const what = role ? `evaluation of ${role}` : "training";
+    const label = median === null ? what : `${what}, median ${formatCount(median)}`;
+    return { key: role || "training", label, color: roleColor(role, roles), edges, counts };
+  });
 }
 
 /** Returns the series at common positions: curves with many points are reduced one by one, and stacking needs

@@ -8,12 +8,12 @@ import { ErrorState, Loading } from "../../../ui/states";
 import { Lazily } from "../parts/Lazily";
 import { counted } from "../parts/text";
 import type { ClockAxis } from "./axis";
-import { metricFor, splitKey } from "./keys";
+import { isEvaluation, metricFor, SCORED_STEPS, splitKey } from "./keys";
 import { metricAlertMarks } from "./marks";
 import { CHART_HEIGHT, MetricChart } from "./MetricChart";
 import { metricSections, type Families } from "./sections";
 import { toggled, type ChartView } from "./view";
-import { withMargin, zoomed } from "./zoom";
+import { atScoredPolicies, withMargin, zoomed } from "./zoom";
 
 const POINTS = 400;
 /** Enough to know which metrics there are. */
@@ -106,7 +106,7 @@ function OneMetric({ id, alerts, rows, view, metric, axis, version, marks, famil
   const curves = useQuery(`curve:${place}`, () =>
     read("curves", {
       refs: [id],
-      names: [metric],
+      names: isEvaluation(metric) ? [...new Set([metric, SCORED_STEPS])] : [metric],
       x: view.x,
       points: POINTS,
       ...(range ? { low: withMargin(range)[0], high: withMargin(range)[1] } : {}),
@@ -124,7 +124,8 @@ function OneMetric({ id, alerts, rows, view, metric, axis, version, marks, famil
     log: false,
     scale_each: false,
     left_out: 0,
-    healthy: help?.healthy ?? null,
+    // A range without ends is no range: every value is healthy.
+    healthy: help?.healthy?.some((end) => end !== null) ? help.healthy : null,
     range: null,
     lines: [],
     ticks: null,
@@ -136,7 +137,7 @@ function OneMetric({ id, alerts, rows, view, metric, axis, version, marks, famil
   if (curves.error.value && !curves.data.value) return <ErrorState error={curves.error.value} retry={curves.refresh} />;
   return (
     <MetricChart
-      chart={curves.data.value ? zoomed(chart, curves.data.value) : chart}
+      chart={curves.data.value ? zoomed(chart, atScoredPolicies(curves.data.value, axis)) : chart}
       view={view}
       marks={[...own, ...marks]}
       help={help}

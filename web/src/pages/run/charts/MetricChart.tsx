@@ -7,6 +7,8 @@ import { inkAt } from "../../../chart/colors";
 import type { ChartMark, LineSeries } from "../../../chart/types";
 import type { ChartData, MetricInfo, Span } from "../../../api/types";
 import { clockLabel } from "../../../ui/numbers";
+import { counted } from "../parts/text";
+import { isEvaluation } from "./keys";
 import type { ChartView } from "./view";
 
 export const CHART_HEIGHT = 150;
@@ -31,7 +33,7 @@ export function MetricChart({ chart, view, marks, help, bounds, xRange, onZoom, 
     title: chart.title,
     unit: chart.unit,
     help,
-    note: chart.left_out ? `${chart.left_out} more are not drawn` : undefined,
+    note: noteOf(chart),
     xLabel: clockLabel(chart.x),
     marks,
     sync: SYNC,
@@ -60,11 +62,18 @@ export function MetricChart({ chart, view, marks, help, bounds, xRange, onZoom, 
   );
 }
 
+/** Returns what the chart does not draw. */
+function noteOf({ left_out, ticks }: ChartData): string | undefined {
+  if (left_out) return `${left_out} more are not drawn`;
+  return ticks ? `${ticks.label}: ${counted(ticks.x.length, "time")}` : undefined;
+}
+
 function lineSeries(chart: ChartData): LineSeries[] {
   return chart.series.map((line, index) => ({
     ...inkAt(index),
     key: line.key,
     label: line.label,
+    exact: isEvaluation(line.key),
     x: line.x,
     y: line.y,
     low: line.low ?? undefined,

@@ -1,6 +1,9 @@
 /** Keys of metric rows, such as `eval/seeker:episode/return`: scopes, then the name of the metric. */
 import type { MetricInfo } from "../../../api/types";
 
+/** Env steps of the policy that an evaluation scored; its result is recorded some rows later. */
+export const SCORED_STEPS = "eval:clock/env_steps";
+
 export interface SplitKey {
   scopes: string[];
   name: string;

@@ -1,11 +1,9 @@
 /** Adds rows that a running training has just recorded to the data of its charts. */
 import type { ChartData, ChartSeries } from "../../../api/types";
 import type { ClockAxis } from "./axis";
-import { isEvaluation, splitKey } from "./keys";
+import { isEvaluation, SCORED_STEPS, splitKey } from "./keys";
 
 export type Row = Readonly<Record<string, number>>;
-
-const SCORED_STEPS = "eval:clock/env_steps";
 
 /** Returns the chart with the points of these rows at the end of its series; the same object if there are none.
  * Points that the chart already has are not added again: x must increase. */

@@ -13,6 +13,8 @@ import { appendRows, extendAxis, hasNewKeys } from "./live";
 const RELOAD_ROWS = 600;
 /** Charts are read again at most this often, in milliseconds. */
 const RELOAD_PAUSE = 2000;
+/** Rows that arrive faster than this are drawn together, in milliseconds. */
+const DRAW_PAUSE = 200;
 
 export interface LiveCharts {
   /** The charts; undefined before they are read. Charts without new points stay the same objects. */
@@ -55,7 +57,7 @@ class ChartLoader {
   private readonly known = new Set<string>();
   private readonly reloads = new Throttle(RELOAD_PAUSE, () => void this.load());
   private waiting: MetricRow[] = [];
-  private frame = 0;
+  private readonly draws = new Throttle(DRAW_PAUSE, () => this.flush());
   private added = 0;
   private ready = false;
   private stopped = false;
@@ -87,20 +89,19 @@ class ChartLoader {
     }
   }
 
-  /** Takes rows; they are drawn together in the next frame. */
+  /** Takes rows: the first one is drawn at once, those that follow quickly are drawn together. */
   add(rows: readonly MetricRow[]): void {
     this.waiting.push(...rows);
-    this.frame ||= requestAnimationFrame(() => this.flush());
+    this.draws.soon();
   }
 
   stop(): void {
     this.stopped = true;
-    cancelAnimationFrame(this.frame);
+    this.draws.stop();
     this.reloads.stop();
   }
 
   private flush(): void {
-    this.frame = 0;
     const rows = this.waiting;
     this.waiting = [];
     const charts = this.target.charts.peek();

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { ChartData, MetricCurves } from "../../../api/types";
-import { extent, scaledEach, withMargin, zoomed, zoomKeys } from "./zoom";
+import { ClockAxis } from "./axis";
+import { atScoredPolicies, extent, scaledEach, withMargin, zoomed, zoomKeys } from "./zoom";
 
 const chart = (kind: ChartData["kind"], keys: string[], y: number[] = [1, 2], scale_each = false) =>
   ({ kind, scale_each, series: keys.map((key) => ({ key, label: key, x: [1, 2], y, low: null, high: null })) }) as unknown as ChartData;
@@ -34,4 +35,12 @@ it("finds what all charts cover", () => {
   expect(extent([chart("line", ["a"]), { ...chart("line", []), series: [{ x: [0, 9] }, { x: [] }] } as unknown as ChartData])).toEqual([0, 9]);
   expect(extent([])).toBeUndefined();
   expect(withMargin([100, 200])).toEqual([95, 205]);
+});
+it("places evaluations at the policies that they scored", () => {
+  const axis = new ClockAxis([100, 200], [10, 20]);
+  const found = curves({ "eval:episode/return": [1, 2], "eval:clock/env_steps": [50, 150], "policy/kl": [3, 4] });
+  const placed = atScoredPolicies(found, axis).series;
+  expect(placed.map((series) => [...Array.from(series.x)])).toEqual([[5, 15], [5, 15], [5, 6]]);
+  const reduced = curves({ "eval:episode/return": [1, 2], "eval:clock/env_steps": [50, 150] }, 99);
+  expect(Array.from(atScoredPolicies(reduced, axis).series[0]!.x)).toEqual([5, 6]);
 });

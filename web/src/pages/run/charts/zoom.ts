@@ -1,6 +1,7 @@
 /** Charts in a part of the x axis, with all the detail that the server has there. */
 import type { ChartData, ChartSeries, MetricCurves, Values } from "../../../api/types";
-import { isEvaluation } from "./keys";
+import type { ClockAxis } from "./axis";
+import { isEvaluation, SCORED_STEPS } from "./keys";
 
 /** Returns the metrics whose curves a zoomed view of these charts needs. Evaluations are few: all of them are there. */
 export function zoomKeys(charts: readonly ChartData[]): string[] {
@@ -62,6 +63,20 @@ function withShares(chart: ChartData, parts: readonly MetricCurves["series"][num
     high: null,
   }));
   return { ...chart, series };
+}
+
+/** Returns the curves with evaluations at the policies that they scored, as in the other charts, instead of at the rows
+ * that recorded the results. Reduced curves stay as they are: their points are means of several evaluations. */
+export function atScoredPolicies(curves: MetricCurves, axis: ClockAxis): MetricCurves {
+  const scored = curves.series.find((series) => series.key === SCORED_STEPS);
+  if (!scored) return curves;
+  const steps = new Map(Array.from(scored.x, (x, i) => [x, scored.mean[i]]));
+  const series = curves.series.map((one) => {
+    const places = Array.from(one.x, (x) => steps.get(x));
+    const isKnown = isEvaluation(one.key) && one.total === one.x.length && places.every((place) => typeof place === "number");
+    return isKnown ? { ...one, x: places.map((place) => axis.at(place as number)) } : one;
+  });
+  return { ...curves, series };
 }
 
 /** Returns each series divided by its largest absolute value in the whole run, for charts whose series have different

@@ -59,6 +59,11 @@ function Identity({ run }: { run: RunSummary }) {
           group {run.group_name || run.group}
         </Link>
       )}
+      {run.score?.role && (
+        <Link to={`/selfplay/${encodeURIComponent(run.id)}`} title="ratings, cross-play matrix, outcomes">
+          self-play
+        </Link>
+      )}
       {run.parent && (
         <Link to={runPath(run.parent)} title="the run whose weights it started from">
           from {run.parent}

@@ -11,7 +11,7 @@ interface Props {
 }
 
 export function TaskBox({ state, onCancel, children }: Props) {
-  if (!state.title) return null;
+  if (!state.running && !state.error && !children) return null;
   return (
     <section class="run-task" aria-label={state.title} aria-live="polite">
       {state.running && (

@@ -86,7 +86,7 @@ export default function CheckpointsTab({ model, details }: TabProps) {
     { key: "time", label: "Written", width: "160px", class: "run-wide", cell: (row) => <span class="muted">{timeText(row.time)} {row.reason}</span> },
     {
       key: "actions",
-      label: "",
+      label: <span class="visually-hidden">Actions</span>,
       cell: (row) =>
         row.damage ? (
           <span class="error-text" title={row.damage}>

@@ -127,7 +127,7 @@ function columnsFor(episodes: readonly EpisodeInfo[], id: string, best: number |
     ...numbers.map((name) => number(`number ${name}`, name, (row) => row.numbers[name])),
     {
       key: "copy",
-      label: "",
+      label: <span class="visually-hidden">Actions</span>,
       cell: (row) => (
         <CopyButton
           text={commandText({ command: "video", words: [`${id}:${row.version}`], options: { episode: row.number, kind: row.kind } })}
