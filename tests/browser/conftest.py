@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.sample import SampleRuns, make_sample, read_sample
-from tests.browser.studio import CHROMIUM_ARGUMENTS, Studio, Watched, open_page, serving
+from tests.browser.studio import CHROMIUM_ARGUMENTS, Studio, Watched, open_page, serving, stop_all
 
 OpenPage = Callable[..., Page]
 
@@ -30,9 +30,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def studio(runs_dir: Path) -> Iterator[Studio]:
-    """A studio for the runs directory of this test."""
+    """A studio for the runs directory of this test; what trains at its end is stopped."""
     with serving(runs_dir) as studio:
         yield studio
+    stop_all(runs_dir)
 
 
 @pytest.fixture(scope="session")

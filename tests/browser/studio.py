@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, StorageState
 
+from gymnast import api
+
 CHROMIUM_ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -79,6 +81,13 @@ def serving(runs: Path, *options: str, port: int | None = None) -> Iterator[Stud
             studio.close()
 
 
+def stop_all(runs: Path) -> None:
+    """Stops every training of a runs directory."""
+    for run in api.runs(limit=100, runs_dir=runs).runs:
+        if run.status in ("running", "paused", "stalled"):
+            api.stop(run.id, runs_dir=runs)
+
+
 @dataclass
 class Watched:
     """Mistakes of a page, recorded while it is open."""
@@ -136,6 +145,20 @@ def settle(page: Page) -> None:
           return main.innerText.trim() !== "" && !isLoading;
         }"""
     )
+
+
+WATCH_SHIFTS = """() => {
+  window.shifts = [];
+  const observer = new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput, sources } of list.getEntries()) {
+      const moved = sources.map(({ node }) => node?.outerHTML?.slice(0, 200)).filter(Boolean);
+      if (!hadRecentInput && moved.length) window.shifts.push([value, moved]);
+    }
+  });
+  observer.observe({ type: "layout-shift" });
+}"""
+"""Records from now on which elements move on the page without the user's doing, in `window.shifts`. The digits
+of a number that gets longer are text, not an element."""
 
 
 def serious_findings(page: Page) -> list[str]:

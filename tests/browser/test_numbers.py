@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import math
-from io import StringIO
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from gymnast import api
 from gymnast.runs.run import Run
+from tests.browser.charts import RECORD_COPIES, values_of, values_of_csv
 from tests.browser.conftest import OpenPage
 from tests.browser.sample import FAST, SampleRuns
 from tests.browser.studio import Studio, settle
 from tests.cli_output import cli_output
-from tests.small_runs import Row, rows
+from tests.small_runs import rows
 
 pytestmark = pytest.mark.slow
 
 SECTIONS = ("eval", *dict.fromkeys(metric.section for metric in api.metrics()))
 """The sections of the list of all metrics."""
-Values = list[tuple[float, float]]
-"""Vector steps and values of a metric, in the order of its rows."""
-
-RECORD_COPIES = """() => {
-  window.copied = [];
-  const writeText = async (text) => void window.copied.push(text);
-  Object.defineProperty(navigator, "clipboard", { value: { writeText } });
-}"""
 COPY_EVERY_CHART = """async () => {
   const until = async (find) => {
     for (;;) {
@@ -63,7 +53,7 @@ COPY_EVERY_CHART = """async () => {
 def page(sample_studio: Studio, sample: SampleRuns, new_page: OpenPage) -> Page:
     """The charts of all metrics of a run."""
     page = new_page(sample_studio)
-    page.add_init_script(f"({RECORD_COPIES})()")
+    page.add_init_script(RECORD_COPIES)
     run = sample.ids[f"{FAST}-s0"]
     page.goto(f"{sample_studio.address}/run/{run}/charts?all=1&open={','.join(SECTIONS)}")
     settle(page)
@@ -114,14 +104,3 @@ def test_the_score_is_that_of_show(page: Page, sample: SampleRuns) -> None:
         .get_by_title(f"{score['mean']} [{score['low']}, {score['high']}]")
     )
     expect(shown).to_be_visible()
-
-
-def values_of(key: str, stored: list[Row]) -> Values:
-    """Returns the values; the row of a late evaluation repeats the clocks of the row before."""
-    clock = "eval:clock/env_steps" if key.startswith("eval:") else "clock/vec_steps"
-    return list(dict.fromkeys((row[clock], row[key]) for row in stored if key in row))
-
-
-def values_of_csv(text: str) -> Values:
-    lines = list(csv.reader(StringIO(text)))[1:]
-    return [(float(x), float(y)) for x, y in lines if y != "" and not math.isnan(float(y))]
