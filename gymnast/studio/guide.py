@@ -93,6 +93,7 @@ def render(text: str, prefix: str) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>"
+        f'<link rel="icon" href="{escape(prefix)}icon.svg">'
         f'<link rel="stylesheet" href="{escape(prefix)}guide/{STYLE}"></head>\n'
         f"<body><nav>{links}</nav>\n<main>\n{body}</main></body></html>\n"
     )

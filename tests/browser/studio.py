@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -55,6 +56,14 @@ class Studio:
         self.address = self.link.partition("#")[0].rstrip("/")
         self.session: StorageState | None = None
         """The session of the first browser that signed in; a link works once."""
+
+    def through(self, port: int) -> Studio:
+        """Returns the same studio as browsers see it through another port of this machine."""
+        other = copy(self)
+        other.port, other.session = port, None
+        other.link = self.link.replace(f":{self.port}/", f":{port}/")
+        other.address = self.address.replace(f":{self.port}", f":{port}")
+        return other
 
     def close(self, how: signal.Signals = signal.SIGINT) -> None:
         self.process.send_signal(how)
@@ -157,8 +166,8 @@ WATCH_SHIFTS = """() => {
   });
   observer.observe({ type: "layout-shift" });
 }"""
-"""Records from now on which elements move on the page without the user's doing, in `window.shifts`. The digits
-of a number that gets longer are text, not an element."""
+"""Records from now on which elements move on the page without the user's doing, in `window.shifts`. The
+digits of a number that gets longer are text, not an element."""
 
 
 def serious_findings(page: Page) -> list[str]:
