@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gymnast.jobs.commands import CommandAnswer
 
 Command = TypeVar("Command", bound=Callable[..., object])
+SENDER = "command line"
+"""The sender of commands in the events of a run."""
 
 timeout_option = click.option(
     "--timeout",
@@ -46,7 +48,7 @@ def stop(run: str, timeout: float, runs_dir: str | None, as_json: bool) -> None:
 
     `gymnast resume` continues exactly there. The training process ends with exit code 0.
     """
-    answers = api.stop(run, timeout=timeout, runs_dir=runs_dir)
+    answers = api.stop(run, timeout=timeout, by=SENDER, runs_dir=runs_dir)
     if as_json:
         echo_json(answers)
         return
@@ -68,7 +70,7 @@ def pause(run: str, timeout: float, runs_dir: str | None, as_json: bool) -> None
     \b
     gymnast pause @last
     """
-    answer = api.pause(run, timeout=timeout, runs_dir=runs_dir)
+    answer = api.pause(run, timeout=timeout, by=SENDER, runs_dir=runs_dir)
     echo_answer(answer, f"paused {_at(answer)}", as_json=as_json)
 
 
@@ -81,7 +83,7 @@ def unpause(run: str, timeout: float, runs_dir: str | None, as_json: bool) -> No
     \b
     gymnast unpause @last
     """
-    answer = api.unpause(run, timeout=timeout, runs_dir=runs_dir)
+    answer = api.unpause(run, timeout=timeout, by=SENDER, runs_dir=runs_dir)
     echo_answer(answer, f"continues {_at(answer)}", as_json=as_json)
 
 
@@ -94,7 +96,7 @@ def checkpoint(run: str, timeout: float, runs_dir: str | None, as_json: bool) ->
     \b
     gymnast checkpoint @last
     """
-    answer = api.checkpoint(run, timeout=timeout, runs_dir=runs_dir)
+    answer = api.checkpoint(run, timeout=timeout, by=SENDER, runs_dir=runs_dir)
     echo_answer(answer, f"saved {_at(answer)}", as_json=as_json)
 
 
@@ -119,7 +121,7 @@ def set_(
     again at the same rollout, unless `gymnast resume RUN --set KEY=VALUE` sets that key.
     """
     values = parse_assignments(assignments)
-    answer = api.set_live(run, values, timeout=timeout, runs_dir=runs_dir)
+    answer = api.set_live(run, values, timeout=timeout, by=SENDER, runs_dir=runs_dir)
     changes = [
         formatting.change({"key": change.key, "from": change.before, "to": change.after})
         for change in answer.changes

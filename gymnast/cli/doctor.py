@@ -12,7 +12,7 @@ from gymnast.api import foreground
 from gymnast.cli.options import echo_json, json_option, runs_option
 
 if TYPE_CHECKING:
-    from gymnast.insight.causes import Finding
+    from gymnast.insight.causes import LikelyCause
     from gymnast.insight.doctor import Diagnosis
     from gymnast.insight.treatment import Treatment
 
@@ -74,7 +74,7 @@ def _page(diagnosis: Diagnosis) -> str:
     return "\n".join(lines)
 
 
-def _findings(findings: Sequence[Finding]) -> Iterator[str]:
+def _findings(findings: Sequence[LikelyCause]) -> Iterator[str]:
     """Yields the first MAX_FINDINGS findings, numbered, each with its evidence and the settings to
     try; then how many more there are."""
     for rank, finding in enumerate(findings[:MAX_FINDINGS], start=1):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gymnast import api
-from gymnast.cli.control import echo_answer, timeout_option
+from gymnast.cli.control import SENDER, echo_answer, timeout_option
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
@@ -72,7 +72,7 @@ def eval_(
     """
     if live:
         _refuse_with_live(episodes=episodes, seed=seed, sampled=sampled, roles=roles)
-        answer = api.evaluate_live(run, timeout=timeout, runs_dir=runs_dir)
+        answer = api.evaluate_live(run, timeout=timeout, by=SENDER, runs_dir=runs_dir)
         score = answer.score
         scored = formatting.interval(score.mean, score.low, score.high) if score else "-"
         text = f"scored {scored} at {answer.env_steps or 0:,} env steps"

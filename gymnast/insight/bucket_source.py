@@ -56,14 +56,15 @@ class BucketSource(ChartSource):
         blocks = self._stored.blocks.of(f"clock/{self.x}", *keys)
         blocks = blocks.where(blocks.recorded[1:].min(axis=0) > 0)
         merged = blocks.merge(equal_parts(blocks.recorded[0], POINTS))
-        sums = merged.mean[1:].sum(axis=0)
+        sums = np.abs(merged.mean[1:]).sum(axis=0)
         merged = merged.where((sums > 0) & (sums < np.inf))
-        sums = merged.mean[1:].sum(axis=0)
+        parts = np.abs(merged.mean[1:])
+        sums = parts.sum(axis=0)
         xs: list[float] = merged.mean[0].tolist()
         return [
-            ChartSeries(key, "", xs, (mean / sums).tolist())
-            for key, mean in zip(keys, merged.mean[1:], strict=True)
-            if mean.any()
+            ChartSeries(key, "", xs, (part / sums).tolist())
+            for key, part in zip(keys, parts, strict=True)
+            if part.any()
         ]
 
     def where_not_zero(self, key: str) -> list[float]:

@@ -21,7 +21,7 @@ class Cause:
 
 
 @dataclass(frozen=True)
-class Finding:
+class LikelyCause:
     cause: str
     weight: float
     evidence: list[str] = field(default_factory=list[str])

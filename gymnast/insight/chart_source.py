@@ -36,8 +36,8 @@ class ChartSource(ABC):
 
     @abstractmethod
     def shares(self, keys: Sequence[str]) -> list[ChartSeries]:
-        """Returns each key as its share of the sum of all keys, where all of them are recorded; keys that are
-        always 0 are omitted."""
+        """Returns the absolute value of each key as its share of their sum, where all of them are recorded;
+        keys that are always 0 are omitted."""
 
     @abstractmethod
     def where_not_zero(self, key: str) -> list[float]:
@@ -61,13 +61,14 @@ class RowSource(ChartSource):
     def shares(self, keys: Sequence[str]) -> list[ChartSeries]:
         # A share is only defined in a row that has every part, and a sum above 0.
         complete = [row for row in self._rows if all(key in row for key in keys)]
-        complete = [row for row in complete if 0 < sum(row[key] for key in keys) < math.inf]
+        complete = [row for row in complete if 0 < sum(abs(row[key]) for key in keys) < math.inf]
         keys = [key for key in keys if any(row[key] for row in complete)]
         xs = self._positions(complete)
-        sums = [sum(row[k] for k in keys) for row in complete]
+        sums = [sum(abs(row[k]) for k in keys) for row in complete]
         series: list[ChartSeries] = []
         for key in keys:
-            ys: list[float | None] = [row[key] / s for row, s in zip(complete, sums, strict=True)]
+            parts = zip(complete, sums, strict=True)
+            ys: list[float | None] = [abs(row[key]) / whole for row, whole in parts]
             series.append(replace(_pooled(ChartSeries(key, "", xs, ys)), low=None, high=None))
         return series if xs else []
 

@@ -41,7 +41,8 @@ class Chart:
     fallback_keys: tuple[str, ...] = ()
     """Metrics to draw if the run has none of `keys`."""
     kind: Kind = "line"
-    """Stacked series are drawn as shares of their sum; too many of them become a heat map."""
+    """Stacked series are drawn as shares of the sum of their absolute values; too many of them become a heat
+    map."""
     log: bool = False
     """Whether the y axis is logarithmic, if all values are above 0."""
     scale_each: bool = False
@@ -79,6 +80,12 @@ CHARTS = (
     ),
     Chart("log-std", "entropy", "Log standard deviation of actions", ("policy/log_std",)),
     Chart(
+        "outputs",
+        "entropy",
+        "Outputs of the policy's last layer",
+        ("network/output_mean", "network/output_std", "network/logit_range"),
+    ),
+    Chart(
         "kl",
         "kl",
         "KL divergence of an update",
@@ -93,6 +100,13 @@ CHARTS = (
         "Terms of the loss",
         ("loss/policy", "loss/value", "loss/entropy", "loss/kl"),
         fallback_keys=("policy/loss", "value/loss"),
+    ),
+    Chart(
+        "loss-shares",
+        "losses",
+        "Share of each term in the loss",
+        ("loss/policy", "loss/value", "loss/entropy", "loss/kl"),
+        kind="stacked",
     ),
     Chart(
         "gradients",

@@ -169,10 +169,10 @@ def config_differences(runs: Sequence[Run]) -> tuple[list[SettingDifference], st
     """Returns the settings that differ between runs, with the value in each run, including live changes; or
     else the reason why the configs cannot be read."""
     from gymnast.config.resolve import diff
-    from gymnast.insight.settings import settings_in_use
+    from gymnast.insight.settings import configs_in_use
 
     try:
-        configs = [settings_in_use(run)[0] for run in runs]
+        configs = configs_in_use(runs)
     except GymnastError as error:
         return [], str(error)
     # Compared with the first run; a key that differs in any of the others gets a column of all values.

@@ -18,7 +18,7 @@ from gymnast.insight.causes import (
     ERROR,
     TOO_LARGE_STEPS,
     TOO_SMALL_STEPS,
-    Finding,
+    LikelyCause,
     is_symptom,
 )
 from gymnast.insight.envelope import EnvelopeViolation
@@ -49,7 +49,7 @@ class Diagnosis:
     outcome: RunOutcome
     healthy: bool | None
     """None if it is too early to say, or if nothing was measured."""
-    findings: list[Finding]
+    findings: list[LikelyCause]
     """The likeliest cause first. For a healthy run, problems that did no lasting harm."""
     unusual: list[str]
     """Unusual settings, metrics and curves; empty unless the run is not good enough."""
@@ -114,7 +114,7 @@ def diagnose_rows(
     )
 
 
-def _decisive(findings: Sequence[Finding], outcome: RunOutcome) -> list[Finding]:
+def _decisive(findings: Sequence[LikelyCause], outcome: RunOutcome) -> list[LikelyCause]:
     """Returns the findings that count against the run: if it was solved, only impossible values do."""
     min_weight = ERROR if outcome.kind == "solved" else 0.0
     return [
@@ -122,7 +122,7 @@ def _decisive(findings: Sequence[Finding], outcome: RunOutcome) -> list[Finding]
     ]
 
 
-def _healthy(outcome: RunOutcome, decisive: Sequence[Finding]) -> bool | None:
+def _healthy(outcome: RunOutcome, decisive: Sequence[LikelyCause]) -> bool | None:
     """Returns whether a run is healthy; None if it is too early to say or nothing was measured.
     `decisive`: the findings that count against it."""
     if outcome.kind in ("failed", "unconfirmed") or decisive:
@@ -130,7 +130,9 @@ def _healthy(outcome: RunOutcome, decisive: Sequence[Finding]) -> bool | None:
     return True if outcome.kind in ("solved", "learned") else None
 
 
-def _with_advice(finding: Finding, settings: Mapping[str, object], reference: Reference) -> Finding:
+def _with_advice(
+    finding: LikelyCause, settings: Mapping[str, object], reference: Reference
+) -> LikelyCause:
     """Returns the finding with only the changes that advice may contain. `settings`: those of the
     run.
 
@@ -146,9 +148,9 @@ def _with_advice(finding: Finding, settings: Mapping[str, object], reference: Re
     return replace(finding, changes=restored, weight=weight)
 
 
-def _merged(findings: Sequence[Finding]) -> list[Finding]:
+def _merged(findings: Sequence[LikelyCause]) -> list[LikelyCause]:
     """Merges findings of the same cause and sorts them, the likeliest first."""
-    merged: dict[str, Finding] = {}
+    merged: dict[str, LikelyCause] = {}
     for finding in sorted(findings, key=lambda one: -one.weight):
         # The heavier finding keeps its changes; the lighter one only adds its evidence.
         first = merged.get(finding.cause)
@@ -163,10 +165,10 @@ def _from_alerts(
     rows: int,
     violations: Sequence[EnvelopeViolation],
     settings: Mapping[str, object],
-) -> list[Finding]:
+) -> list[LikelyCause]:
     """Returns a finding for each cause that has an active or past alert. `rows`: the number of rows."""
     by_id = {alert["id"]: alert for alert in alerts}
-    findings: list[Finding] = []
+    findings: list[LikelyCause] = []
     for cause in CAUSES:
         raised = [by_id[id] for id in cause.alerts if id in by_id]
         if not raised:
@@ -183,7 +185,7 @@ def _from_alerts(
             changes = _learning_rate(violations, settings) or changes
         evidence = [f"{a['message']} ({_when(a)})" for a in raised]
         findings.append(
-            Finding(
+            LikelyCause(
                 cause.name,
                 cause.weight * (0.5 + 0.5 * lasting),
                 evidence,
@@ -195,11 +197,11 @@ def _from_alerts(
     return findings
 
 
-def _without_cause(alerts: Sequence[AlertInfo]) -> list[Finding]:
+def _without_cause(alerts: Sequence[AlertInfo]) -> list[LikelyCause]:
     """Returns a finding for each alert that no cause lists and that is not a mere symptom."""
     known = {id for cause in CAUSES for id in cause.alerts}
     return [
-        Finding(
+        LikelyCause(
             alert["message"],
             ERROR if alert["level"] == "error" else UNNAMED,
             [_when(alert)],

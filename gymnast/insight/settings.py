@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from gymnast.config.config import Config
 from gymnast.config.live import with_live_changes
@@ -12,6 +13,9 @@ from gymnast.errors import EnvError, NotInstalled, UsageError
 from gymnast.runs.events import CHANGED
 from gymnast.runs.run import Run
 from gymnast.tasks import Task, start
+
+_SEED = re.compile(r"^seed: (\d+)$", re.MULTILINE)
+"""The line of a stored config with its seed."""
 
 
 def settings_in_use(run: Run) -> tuple[Config, dict[str, str]]:
@@ -27,6 +31,22 @@ def settings_in_use(run: Run) -> tuple[Config, dict[str, str]]:
             if change["key"] in live:
                 origins[change["key"]] = f"{source} at {event.get('env_steps', 0):,} env steps"
     return with_live_changes(config, live), origins
+
+
+def configs_in_use(runs: Sequence[Run]) -> list[Config]:
+    """Returns the config of every run, including live changes. Configs that differ only in the seed, such as
+    those of a group of seeds, are parsed once, because that takes most of the time."""
+    parsed: dict[tuple[str, str], Config] = {}
+    configs: list[Config] = []
+    for run in runs:
+        text, live = run.config_text(), run.info.get("live", {})
+        seed = _SEED.search(text)
+        key = (_SEED.sub("", text), repr(live))
+        if key not in parsed:
+            parsed[key] = settings_in_use(run)[0]
+        config = parsed[key]
+        configs.append(config.model_copy(update={"seed": int(seed[1])}) if seed else config)
+    return configs
 
 
 def settings_of_environment(

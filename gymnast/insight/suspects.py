@@ -13,7 +13,7 @@ from statistics import fmean, median
 
 from gymnast.config.numbers import format_number
 from gymnast.config.schedule import Position, Schedule
-from gymnast.insight.causes import SHORT_HORIZON, Finding
+from gymnast.insight.causes import SHORT_HORIZON, LikelyCause
 from gymnast.insight.reference import Reference
 from gymnast.metrics.checks.experience import discount_horizon, gamma_for
 
@@ -56,7 +56,7 @@ def find_suspects(
     rows: Rows,
     reference: Reference,
     already_changed: Collection[str],
-) -> list[Finding]:
+) -> list[LikelyCause]:
     """Returns the findings for a run that failed. `settings`: dotted config key -> plain value;
     `already_changed`: settings that other findings already change."""
     evidence = Evidence(settings, rows, reference)
@@ -66,7 +66,7 @@ def find_suspects(
     return [*findings, *_unlike_the_preset(evidence, explained)]
 
 
-def _small_budget(evidence: Evidence) -> Finding | None:
+def _small_budget(evidence: Evidence) -> LikelyCause | None:
     """Returns a finding if the run ended after clearly fewer env steps than every stored run that
     solved the task."""
     steps, needed = evidence.rows[-1]["clock/env_steps"], evidence.reference.solved_env_steps
@@ -74,10 +74,10 @@ def _small_budget(evidence: Evidence) -> Finding | None:
         return None
     taken = f"{min(needed):,} to {max(needed):,}"
     text = f"it trained for {steps:,.0f} env steps; stored runs that solved the task took {taken}"
-    return Finding("the budget is too small", 90.0, [text])
+    return LikelyCause("the budget is too small", 90.0, [text])
 
 
-def _lr_ends_early(evidence: Evidence) -> Finding | None:
+def _lr_ends_early(evidence: Evidence) -> LikelyCause | None:
     """Returns a finding if the learning rate was nearly 0 for a large last part of the run; its
     change is a linear decay over the whole budget, or a constant rate without a budget."""
     with_lr = [row for row in evidence.rows if "hyper/lr" in row]
@@ -93,10 +93,10 @@ def _lr_ends_early(evidence: Evidence) -> Finding | None:
     if "progress/share" in evidence.rows[-1]:  # a percentage needs a budget
         frames.append((Position(100, percent=True), 0.0))
     rate = Schedule(tuple(frames)).to_plain()
-    return Finding("the learning rate reaches 0 too early", 87.0, [text], {"algo.lr": rate})
+    return LikelyCause("the learning rate reaches 0 too early", 87.0, [text], {"algo.lr": rate})
 
 
-def _weights_decay(evidence: Evidence) -> Finding | None:
+def _weights_decay(evidence: Evidence) -> LikelyCause | None:
     """Returns a finding if weight decay alone would shrink the weights considerably over the
     run."""
     decay = evidence.number("algo.weight_decay", 0.0)
@@ -111,10 +111,10 @@ def _weights_decay(evidence: Evidence) -> Finding | None:
         f"algo.weight_decay={format_number(decay)} alone shrinks the weights by a factor of "
         f"{math.exp(min(shrinkage, 50.0)):.3g} over {updates[-1]:,.0f} gradient steps"
     )
-    return Finding("weight decay is too large", 85.0, [text], {"algo.weight_decay": 0.0})
+    return LikelyCause("weight decay is too large", 85.0, [text], {"algo.weight_decay": 0.0})
 
 
-def _short_horizon(evidence: Evidence) -> Finding | None:
+def _short_horizon(evidence: Evidence) -> LikelyCause | None:
     """Returns a finding if gamma discounts rewards within far fewer steps than an episode has, or
     before the next reward comes."""
     lengths, gaps = evidence.column("episode/length"), evidence.column("rollout/reward_interval")
@@ -132,10 +132,10 @@ def _short_horizon(evidence: Evidence) -> Finding | None:
     )
     if rare:
         text += f", and a reward comes every {gap:.0f} steps"
-    return Finding(SHORT_HORIZON, 55.0, [text], {"algo.gamma": gamma_for(max(lengths))})
+    return LikelyCause(SHORT_HORIZON, 55.0, [text], {"algo.gamma": gamma_for(max(lengths))})
 
 
-def _initial_noise(evidence: Evidence) -> Finding | None:
+def _initial_noise(evidence: Evidence) -> LikelyCause | None:
     """Returns a finding if the initial standard deviation of Box actions (`policy.log_std`) is far
     too small or too large."""
     start = evidence.number("policy.log_std", 0.0)
@@ -147,10 +147,10 @@ def _initial_noise(evidence: Evidence) -> Finding | None:
     amount = "too little" if start < NARROW else "too much"
     text = f"policy.log_std={start:g}: the untrained policy's standard deviation is {math.exp(start):.2g}"
     name = f"the untrained policy explores {amount}"
-    return Finding(name, 81.0, [text], {"policy.log_std": 0.0})
+    return LikelyCause(name, 81.0, [text], {"policy.log_std": 0.0})
 
 
-def _unlike_the_preset(evidence: Evidence, explained: Collection[str]) -> Iterator[Finding]:
+def _unlike_the_preset(evidence: Evidence, explained: Collection[str]) -> Iterator[LikelyCause]:
     """Yields one finding for all settings that differ from the preset and have no other finding."""
     differ = [
         d
@@ -160,10 +160,10 @@ def _unlike_the_preset(evidence: Evidence, explained: Collection[str]) -> Iterat
     if evidence.reference.has_solved_runs and differ:
         preset_values = {d.key: d.reference_value for d in differ}
         name = "settings differ from the preset, whose stored runs solve the task"
-        yield Finding(name, 30.0, [str(d) for d in differ], preset_values)
+        yield LikelyCause(name, 30.0, [str(d) for d in differ], preset_values)
 
 
-_EXAMINATIONS: tuple[Callable[[Evidence], Finding | None], ...] = (
+_EXAMINATIONS: tuple[Callable[[Evidence], LikelyCause | None], ...] = (
     _small_budget,
     _lr_ends_early,
     _weights_decay,

@@ -51,11 +51,12 @@ def send_command(
     kind: CommandKind,
     *,
     assignments: Mapping[str, object] | None = None,
+    by: str,
     runs_dir: Path,
     seconds: float = 10.0,
 ) -> CommandAnswer:
     """Sends a command of this kind to the run or job `ref`, and waits up to `seconds` for the run's answer.
-    `assignments`: dotted key -> value, for `set`.
+    `assignments`: dotted key -> value, for `set`; `by`: the sender.
 
     Raises RunError if there is no such run, if no process is training it or if it refuses the command, and
     ConfigError for invalid assignments.
@@ -76,7 +77,7 @@ def send_command(
     # Checked here too, so that a typo is reported at once and not at the next rollout boundary.
     if kind == "set" and target.status in ACTIVE:
         check_live_changes(run, assignments or {})
-    command = inbox.send(run, kind, assignments=assignments)
+    command = inbox.send(run, kind, by=by, assignments=assignments)
     return _wait_for_answer(run, command, max(deadline - time.monotonic(), 0.0))
 
 

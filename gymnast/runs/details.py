@@ -11,7 +11,7 @@ from gymnast.runs import checkpoint, films
 from gymnast.runs.checkpoint import CheckpointInfo
 from gymnast.runs.curve import Row, curve_of, learning_so_far, lower_bounds, read_evaluation_rows
 from gymnast.runs.events import RunEvent
-from gymnast.runs.films import Film
+from gymnast.runs.films import StoredFilm
 from gymnast.runs.info import AlertInfo
 from gymnast.runs.removal import run_size
 from gymnast.runs.run import Run, derived_status
@@ -70,7 +70,7 @@ class RunDetails(RunSummary):
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
     checkpoint: CheckpointInfo | None = None
     """The checkpoint that the reference names, if it names one."""
-    videos: list[Film] = field(default_factory=list[Film])
+    videos: list[StoredFilm] = field(default_factory=list[StoredFilm])
 
 
 def describe_run(

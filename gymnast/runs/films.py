@@ -39,7 +39,7 @@ FilmInfo = TypedDict(
 
 
 @dataclass(frozen=True)
-class Film:
+class StoredFilm:
     """A video of a stored episode or match. Without a description next to it, only `path` is known."""
 
     path: str
@@ -106,7 +106,7 @@ def films_with_steps(run: Path) -> list[FilmInfo]:
     return films
 
 
-def list_films(run: Path, best: int | None) -> list[Film]:
+def list_films(run: Path, best: int | None) -> list[StoredFilm]:
     """Returns all films of the run in the directory `run`. `best`: env steps of the best checkpoint, None if
     there is none. Its films come first and have `is_best`: that of its best episode or, for matches, all."""
     films = [_film(read_description(file), file, best) for file in _files(run)]
@@ -117,9 +117,9 @@ def _files(run: Path) -> list[Path]:
     return sorted(layout.VIDEOS.path(run).glob("[!.]*.mp4"))
 
 
-def _film(about: FilmInfo, file: Path, best: int | None) -> Film:
+def _film(about: FilmInfo, file: Path, best: int | None) -> StoredFilm:
     of_best = best is not None and file.name.startswith(film_name("eval", best, ""))
-    return Film(
+    return StoredFilm(
         path=str(file),
         is_best=of_best and ("cast" in about or file.stem.endswith("-best")),
         kind=about.get("kind", ""),

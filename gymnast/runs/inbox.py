@@ -29,6 +29,8 @@ MAX_BYTES = 65_536
 REJECTED = "refused"
 """Folder within the inbox for files that are not valid commands."""
 _POLL_SECONDS = 0.05
+PROGRAM = "Python"
+"""The sender of a command, unless another one is named."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Command:
     """Ids sort by the time of sending."""
     kind: CommandKind
     by: str
-    """The sender: "command line" or "keyboard"."""
+    """The sender: "command line", "keyboard", "studio", "Python"."""
     assignments: Mapping[str, object] = field(default_factory=dict[str, object])
     """Values for `set`: dotted key -> value, as in `--set`."""
 
@@ -54,7 +56,7 @@ def send(
     run: Run,
     kind: CommandKind,
     *,
-    by: str = "command line",
+    by: str = PROGRAM,
     assignments: Mapping[str, object] | None = None,
 ) -> Command:
     """Puts a command into the inbox of a run and returns it; raises RunError if no process is training the
@@ -70,7 +72,7 @@ def write_command(
     inbox: Path,
     kind: CommandKind,
     *,
-    by: str = "command line",
+    by: str = PROGRAM,
     assignments: Mapping[str, object] | None = None,
 ) -> Command:
     """Writes a command into the folder `inbox` and returns it. `kind`: one of KINDS, else ValueError; `by`:

@@ -201,14 +201,17 @@ class Run:
         """Returns the resolved config."""
         from gymnast.config.serialize import load
 
-        file = layout.CONFIG.path(self.path)
-        return load(_text(file), at=str(file))
+        return load(self.config_text(), at=str(layout.CONFIG.path(self.path)))
+
+    def config_text(self) -> str:
+        """Returns config.yaml."""
+        return _text(layout.CONFIG.path(self.path))
 
     def config_values(self) -> dict[str, object]:
         """Returns the config as nested plain values without validating them, whichever version wrote it."""
         from ruamel.yaml import YAML
 
-        return YAML(typ="safe", pure=True).load(_text(layout.CONFIG.path(self.path))) or {}
+        return YAML(typ="safe", pure=True).load(self.config_text()) or {}
 
     def config_section(self, name: str) -> dict[str, object]:
         """Returns one section of `config_values`, e.g. `facts`; empty if the config lacks it."""

@@ -27,7 +27,7 @@ NOT_EXPOSED = {
     "wait": "would hold a connection until a run ends; the streams report that",
 }
 """Operation -> why the server does not offer it."""
-SERVER_ARGUMENTS = ("runs_dir",)
+SERVER_ARGUMENTS = ("runs_dir", "by")
 """Arguments that the server sets and a request cannot."""
 PATH_ARGUMENTS = ("out", "grid")
 """Arguments that name a file to write, which a request cannot choose: files are written into the run."""
@@ -72,9 +72,11 @@ class Exposed:
         }
 
     @cached_property
-    def takes_runs_dir(self) -> bool:
+    def server_arguments(self) -> list[str]:
+        """The arguments that the server sets."""
         properties = self.operation.arguments_schema().get("properties")
-        return isinstance(properties, dict) and "runs_dir" in properties
+        assert isinstance(properties, dict)
+        return [name for name in SERVER_ARGUMENTS if name in properties]
 
     @cached_property
     def from_json(self) -> Callable[..., object]:
@@ -110,7 +112,8 @@ def call(
     if refused is not None:
         return refused
     function = operation.from_query if is_query else operation.from_json
-    server = {"runs_dir": options.runs_dir} if operation.takes_runs_dir else {}
+    own = {"runs_dir": options.runs_dir, "by": "studio"}
+    server = {name: value for name, value in own.items() if name in operation.server_arguments}
     try:
         value = function(**arguments, **server)
         return value.info() if isinstance(value, Task) else value

@@ -58,15 +58,17 @@ def test_the_link_leads_to_the_run_and_signs_in_once(trained: Trained):
 
 
 def test_a_session_survives_the_death_of_the_server(trained: Trained):
-    words = ("--runs", str(trained.runs_dir))
+    with socket.socket() as probe:  # not a default port, which another studio may take meanwhile
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = ("--runs", str(trained.runs_dir), "--port", str(port))
     with studio(*words) as (process, lines):
         address, _, token = lines[-1].partition("#token=")
         browser = httpx.Client(base_url=address)
         assert browser.post("/api/session", json={"token": token}).status_code == 200
         process.kill()
         process.wait(TIMEOUT)
-    port = httpx.URL(address).port
-    with closing(browser), studio(*words, "--port", str(port)):
+    with closing(browser), studio(*words):
         assert browser.get("/api/runs").json()["total"] == 3
         assert browser.post("/api/session", json={"token": token}).status_code == 401
 

@@ -352,7 +352,7 @@ export interface Diagnosis {
   /** None if it is too early to say, or if nothing was measured. */
   healthy: boolean | null;
   /** The likeliest cause first. For a healthy run, problems that did no lasting harm. */
-  findings: Finding[];
+  findings: LikelyCause[];
   /** Unusual settings, metrics and curves; empty unless the run is not good enough. */
   unusual: string[];
   notes: string[];
@@ -797,6 +797,17 @@ export interface Learning {
   /** Env steps until the lower bound of an evaluation reached the threshold; None if none did. */
   steps_to_threshold: number | null;
   seconds_to_threshold: number | null;
+}
+
+export interface LikelyCause {
+  cause: string;
+  weight: number;
+  evidence: string[];
+  /** Advised settings, dotted config key -> value; only settings that concern learning. */
+  changes: Record<string, unknown>;
+  alerts: string[];
+  /** Whether its alerts were active for a large part of the run. */
+  lasting: boolean;
 }
 
 /** A part of the log of a run, or of the output of its job before the run exists. */
@@ -1341,7 +1352,7 @@ export interface RunDetails {
   checkpoints: Checkpoints;
   /** The checkpoint that the reference names, if it names one. */
   checkpoint: CheckpointInfo | null;
-  videos: Film[];
+  videos: StoredFilm[];
 }
 
 /** Something that happened to a run: an evaluation, a live change, a checkpoint, the end. */
@@ -1661,6 +1672,33 @@ export interface StepPage {
   total: number;
 }
 
+/** A video of a stored episode or match. Without a description next to it, only `path` is known. */
+export interface StoredFilm {
+  path: string;
+  /** Whether it shows the best checkpoint. */
+  is_best: boolean;
+  /** The kind of stored episode: eval, confirm or train. */
+  kind: string;
+  /** Env steps of the policy. */
+  version: number | null;
+  /** Index of the episode or match in its file. */
+  episode: number | null;
+  seed: number | null;
+  length: number | null;
+  /** None for a match. */
+  raw_return: number | null;
+  /** Role -> mean return, of a match. */
+  returns: Record<string, number>;
+  /** Role -> the policy or player that had it, in a match. */
+  cast: Record<string, string>;
+  outcome: string;
+  /** Whether the replay was exactly as stored. */
+  exact: boolean;
+  /** How it differs, if it does. */
+  note: string;
+  created: number | null;
+}
+
 /** A task, described. */
 export interface TaskInfo {
   /** Id of the task in its process. */
@@ -1887,12 +1925,12 @@ export interface Arguments {
   wait: { refs: string[]; timeout?: number | null };
   cancel: { ref: string };
   group: { ref: string };
-  stop: { ref: string; timeout?: number };
-  pause: { ref: string; timeout?: number };
-  unpause: { ref: string; timeout?: number };
-  checkpoint: { ref: string; timeout?: number };
-  set_live: { ref: string; assignments: Record<string, unknown> | string[]; timeout?: number };
-  evaluate_live: { ref: string; timeout?: number };
+  stop: { ref: string; timeout?: number; by?: string };
+  pause: { ref: string; timeout?: number; by?: string };
+  unpause: { ref: string; timeout?: number; by?: string };
+  checkpoint: { ref: string; timeout?: number; by?: string };
+  set_live: { ref: string; assignments: Record<string, unknown> | string[]; timeout?: number; by?: string };
+  evaluate_live: { ref: string; timeout?: number; by?: string };
   remove: { refs: string[]; dry_run?: boolean };
   prune: { filter?: string; keep?: number; older?: string; status?: string[]; unsolved?: boolean; include?: ("tagged" | "best" | "parent" | "foreign")[]; dry_run?: boolean };
   tag: { ref: string; tags?: string[]; remove?: boolean };
@@ -1905,5 +1943,5 @@ export type ChangeOperation = "report" | "export" | "config_fmt" | "cancel_task"
 export type TaskOperation = "eval" | "check" | "check_all" | "net" | "audit" | "video" | "tune_envs" | "frames" | "cross_play" | "spaces";
 
 /** Where numbers are in records: JSON has texts for those that are not finite. */
-export const RECORD_SHAPES: Record<string, unknown> = {"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"DurationHistogram":{"edges":[1]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"range":{"0":1,"1":1},"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":[{"*":1}]},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingCurve":{"x":[1],"rating":[1],"low":[1],"high":[1]},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"RoleCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["Film"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SelfPlay":{"ratings":["RatingCurve"],"win_rates":["RoleCurve"],"outcomes":["RoleCurve"],"durations":["DurationHistogram"],"matrix":"CrossPlayReport","players":"RatingTable"},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StepPage":{"columns":{"*":[1]}},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1}};
-export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","rows":"MetricRows","curves":"MetricCurves","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":"StepPage","charts":["ChartData"],"compare":"Comparison","seed_curves":"SeedCurves","doctor":null,"presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"league":"LeagueRatings","self_play":"SelfPlay","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};
+export const RECORD_SHAPES: Record<string, unknown> = {"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"Diagnosis":{"findings":["LikelyCause"]},"DurationHistogram":{"edges":[1]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"LikelyCause":{"weight":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"range":{"0":1,"1":1},"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":[{"*":1}]},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingCurve":{"x":[1],"rating":[1],"low":[1],"high":[1]},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"RoleCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["StoredFilm"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SelfPlay":{"ratings":["RatingCurve"],"win_rates":["RoleCurve"],"outcomes":["RoleCurve"],"durations":["DurationHistogram"],"matrix":"CrossPlayReport","players":"RatingTable"},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StepPage":{"columns":{"*":[1]}},"StoredFilm":{"raw_return":1,"returns":{"*":1},"created":1},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1}};
+export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","rows":"MetricRows","curves":"MetricCurves","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":"StepPage","charts":["ChartData"],"compare":"Comparison","seed_curves":"SeedCurves","doctor":"Diagnosis","presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"league":"LeagueRatings","self_play":"SelfPlay","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};

@@ -33,6 +33,7 @@ export function ChartGrid(props: Props) {
   const infos = new Map(catalogue.map((info) => [info.name, info]));
   return (
     <section class="compare-charts" aria-label="Charts">
+      <h2 class="visually-hidden">Charts</h2>
       {metrics.map((key) => {
         const others = siblingKeys(key, known).filter((other) => !metrics.includes(other));
         const at = metrics.indexOf(key) + 1;

@@ -26,10 +26,14 @@ const ANCHOR = [{ y: 1000, label: "medium" }];
 
 export function SelfPlayView({ run }: { run: string }) {
   const x = route.value.params.get("x") || "vec_steps";
-  const query = useQuery(`self_play:${run}:${x}`, () => read("self_play", { ref: run, x }));
   const list = useRuns();
   const summary = list.runs.value?.find((one) => one.id === run || one.name === run);
+  // A score that is about no role shows that there are none; then there is nothing to ask for.
+  const hasRoles = summary?.score ? summary.score.role !== "" : true;
+  const isWanted = hasRoles && (list.runs.value !== undefined || list.error.value !== undefined);
+  const query = useQuery(isWanted ? `self_play:${run}:${x}` : "", () => read("self_play", { ref: run, x }));
   useRefresh(summary ? progressStamp([summary]) : "", query.refresh, REFRESH_PAUSE);
+  if (!hasRoles) return <NoRoles run={run} />;
   const data = query.data.value;
   if (!data) return query.error.value ? <NoData run={run} error={query.error.value} /> : <Loading what="the matches" height={600} />;
   if (data.roles.length === 0) return <NoRoles run={run} />;
@@ -69,6 +73,7 @@ function Charts({ data }: { data: SelfPlay }) {
   const xLabel = clockLabel(data.x);
   return (
     <section class="selfplay-charts" aria-label="Charts">
+      <h2 class="visually-hidden">Charts</h2>
       <LineChart
         title="Rating"
         unit="Elo points"
@@ -140,10 +145,15 @@ function sentence(text: string): string {
 
 function NoRoles({ run, message = `Run ${run} has no roles` }: { run: string; message?: string }) {
   return (
-    <Empty title={message} command="gymnast train tag:selfplay">
-      Ratings, outcomes and cross-play need an environment in which several roles play against each other.{" "}
-      <Link to={runPath(run)}>Back to the run</Link>, or <Link to="/selfplay">choose another one</Link>.
-    </Empty>
+    <>
+      <h1 class="visually-hidden">Self-play of {run}</h1>
+      <Empty title={message} command="gymnast train tag:selfplay">
+        <p>
+          Ratings, outcomes and cross-play need an environment in which several roles play against each other.{" "}
+          <Link to={runPath(run)}>Back to the run</Link>, or <Link to="/selfplay">choose another one</Link>.
+        </p>
+      </Empty>
+    </>
   );
 }
 

@@ -77,7 +77,7 @@ function extended(line: ChartSeries, rows: readonly Row[], point: (row: Row) => 
   };
 }
 
-/** Shares are defined in rows that have every part and whose sum is positive. */
+/** Shares of absolute values are defined in rows that have every part, unless all are zero. */
 function appendShares(chart: ChartData, rows: readonly Row[]): ChartData {
   const first = chart.series[0];
   if (!first) return chart;
@@ -86,13 +86,13 @@ function appendShares(chart: ChartData, rows: readonly Row[]): ChartData {
   const shares: number[][] = chart.series.map(() => []);
   for (const row of rows) {
     const x = row[`clock/${chart.x}`];
-    const parts = chart.series.map((line) => row[line.key]);
-    if (x === undefined || !(x > last) || parts.some((part) => part === undefined)) continue;
-    const sum = (parts as number[]).reduce((a, b) => a + b, 0);
+    const parts = chart.series.map((line) => Math.abs(row[line.key] ?? NaN));
+    if (x === undefined || !(x > last)) continue;
+    const sum = parts.reduce((a, b) => a + b, 0);
     if (!(sum > 0 && sum < Infinity)) continue;
     xs.push(x);
     last = x;
-    (parts as number[]).forEach((part, i) => shares[i]!.push(part / sum));
+    parts.forEach((part, i) => shares[i]!.push(part / sum));
   }
   if (!xs.length) return chart;
   const series = chart.series.map((line, i) => ({ ...line, x: [...line.x, ...xs], y: [...line.y, ...shares[i]!] }));

@@ -54,11 +54,11 @@ function withShares(chart: ChartData, parts: readonly MetricCurves["series"][num
   const length = Math.min(...parts.map((part) => part.x.length));
   const x = Array.from(parts[0]!.x).slice(0, length);
   if (parts.some((part) => part.x[0] !== x[0] || part.x[length - 1] !== x[length - 1])) return chart;
-  const sums = x.map((_, i) => parts.reduce((sum, part) => sum + (part.mean[i] ?? NaN), 0));
+  const sums = x.map((_, i) => parts.reduce((sum, part) => sum + Math.abs(part.mean[i] ?? NaN), 0));
   const series = chart.series.map((line, k) => ({
     ...line,
     x,
-    y: sums.map((sum, i) => (sum > 0 && Number.isFinite(sum) ? (parts[k]!.mean[i] ?? NaN) / sum : null)),
+    y: sums.map((sum, i) => (sum > 0 && Number.isFinite(sum) ? Math.abs(parts[k]!.mean[i] ?? NaN) / sum : null)),
     low: null,
     high: null,
   }));

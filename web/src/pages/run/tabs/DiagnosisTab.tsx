@@ -2,7 +2,7 @@
 import { useComputed } from "@preact/signals";
 import { read } from "../../../api/client";
 import { useQuery } from "../../../api/queries";
-import type { Alert, ChartData, RunDetails } from "../../../api/types";
+import type { Alert, ChartData, LikelyCause, RunDetails } from "../../../api/types";
 import { href, Link } from "../../../app/router";
 import { CopyButton } from "../../../ui/CopyButton";
 import { MetricHelp } from "../../../ui/MetricHelp";
@@ -14,7 +14,7 @@ import { Families, guideHref } from "../charts/sections";
 import { againCommand } from "../header/commands";
 import type { TabProps } from "../parts/lazyTab";
 import { counted, plainValue } from "../parts/text";
-import { againPath, assignmentsOf, causesOf, outlookOf, type Cause } from "./diagnosis";
+import { againPath, assignmentsOf, causesOf, outlookOf } from "./diagnosis";
 
 export default function DiagnosisTab({ details }: TabProps) {
   const place = `${details.id}:${details.status}:${details.n_alerts}:${details.evaluations.length}`;
@@ -72,7 +72,7 @@ export default function DiagnosisTab({ details }: TabProps) {
 }
 
 interface CauseProps {
-  cause: Cause;
+  cause: LikelyCause;
   details: RunDetails;
   families: Families;
 }

@@ -1,20 +1,10 @@
 /** The diagnosis of a run for display. */
-import type { Diagnosis } from "../../../api/types";
+import type { Diagnosis, LikelyCause } from "../../../api/types";
 import { yamlValue } from "../parts/text";
 
-/** A cause that the doctor found. */
-export interface Cause {
-  cause: string;
-  weight: number;
-  evidence: string[];
-  changes: Record<string, unknown>;
-  alerts: string[];
-  lasting: boolean;
-}
-
 /** Returns the causes of a diagnosis, the likeliest first. */
-export function causesOf(diagnosis: Diagnosis): Cause[] {
-  return diagnosis.findings as unknown as Cause[];
+export function causesOf(diagnosis: Diagnosis): LikelyCause[] {
+  return diagnosis.findings;
 }
 
 /** Returns changes of settings as KEY=VALUE. */

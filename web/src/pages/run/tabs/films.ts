@@ -1,29 +1,14 @@
 /** The films of a run for display. */
-import type { RunDetails } from "../../../api/types";
+import type { RunDetails, StoredFilm } from "../../../api/types";
 import { formatCount } from "../../../ui/numbers";
 import { fileName } from "../parts/text";
 
 /** A video of a stored episode or match, as `show` describes it. */
-export interface RunFilm {
-  path: string;
-  is_best: boolean;
-  kind: string;
-  version: number | null;
-  episode: number | null;
-  seed: number | null;
-  length: number | null;
-  raw_return: number | null;
-  returns: Record<string, number>;
-  cast: Record<string, string>;
-  outcome: string;
-  exact: boolean;
-  note: string;
-  created: number | null;
-}
+export type RunFilm = StoredFilm;
 
 /** Returns the films of a run, those of the best checkpoint first. */
 export function filmsOf(details: Pick<RunDetails, "videos">): RunFilm[] {
-  return details.videos as unknown as RunFilm[];
+  return details.videos;
 }
 
 const KINDS: Readonly<Record<string, string>> = { eval: "evaluation", confirm: "final evaluation", train: "training" };
