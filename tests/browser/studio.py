@@ -7,7 +7,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
@@ -88,6 +89,14 @@ def serving(runs: Path, *options: str, port: int | None = None) -> Iterator[Stud
     finally:
         if studio.process.poll() is None:
             studio.close()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    """Waits for something outside the browser."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it has not happened in time"
+        time.sleep(0.02)
 
 
 def stop_all(runs: Path) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import re
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ from tests.browser.charts import RECORD_COPIES, chart_values, stored_values
 from tests.browser.conftest import OpenPage
 from tests.browser.proxies import forwarded, reverse_proxy
 from tests.browser.sample import FAST, SLOW, SampleRuns
-from tests.browser.studio import Studio, serving, settle, stop_all
+from tests.browser.studio import Studio, serving, settle, stop_all, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -35,14 +33,6 @@ START = """async (body) => {
   const answer = await fetch("api/start", { method: "POST", headers, body: JSON.stringify(body) });
   return (await answer.json()).runs[0].id;
 }"""
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    """Waits for something outside the browser."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it has not happened in time"
-        time.sleep(0.02)
 
 
 def count_rows(run: Run) -> int:
