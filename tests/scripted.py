@@ -87,6 +87,14 @@ def end_of(seed: int) -> End:
     return ENDS[seed // 7 % 3]
 
 
+class Worthless(Script):
+    """Every reward is zero."""
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        obs, _, terminated, truncated, info = super().step(action)
+        return obs, 0.0, terminated, truncated, info
+
+
 class Pictures(Script):
     """The same episodes, with stacks of the last four 40 x 40 grayscale images as observations."""
 
