@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -71,8 +71,10 @@ def new_page(browser: Browser) -> Iterator[OpenPage]:
     another host."""
     opened: list[tuple[Page, Watched]] = []
 
-    def opener(studio: Studio, path: str = "/", **context: object) -> Page:
-        page, watched = open_page(browser, studio, path, **context)
+    def opener(
+        studio: Studio, path: str = "/", *, expected: Sequence[str] = (), **context: object
+    ) -> Page:
+        page, watched = open_page(browser, studio, path, expected=expected, **context)
         opened.append((page, watched))
         return page
 

@@ -1,4 +1,4 @@
-"""What may lie between a browser and a studio: a port forwarded as `ssh -L` does, and a reverse proxy."""
+"""Connections between a browser and a studio: a port forwarded as `ssh -L` does, and a reverse proxy."""
 
 from __future__ import annotations
 

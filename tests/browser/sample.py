@@ -3,7 +3,6 @@ one whose texts look like HTML, and one that is damaged. They are trained once a
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from gymnast.runs.run import Run
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.lifecycle.start import start_run
+from tests.browser.pictures import PICTURES
 
 SEEDS = 5
 FAST, SLOW = "fast", "slow"
@@ -30,10 +30,8 @@ NOTE = f'<img src=x onerror="window.injected = 2"> "note" & \u00fcn\u00efc\u00f6
 HTML_TAG = '<i>tag</i>"\U0001f680'
 LOG_LINE = f'log: {SCRIPT} <b onclick="window.injected = 3">&amp; \u202egnp'
 
-PICTURES = os.environ.get("GYMNAST_PICTURES") == "1"
-"""Whether pictures for the documentation are taken, which show longer runs."""
 BUDGET = {
-    "stop.env_steps": 51200 if PICTURES else 14336,
+    "stop.env_steps": 14336,
     "stop.solved": "off",
     "eval.mode": "inline",
     "eval.every": "12%",
@@ -44,7 +42,7 @@ BUDGET = {
 TAG_BUDGET = {
     "env.n_envs": 16,
     "env.kwargs.time_limit": 30,
-    "stop.env_steps": 65536 if PICTURES else 4096,
+    "stop.env_steps": 4096,
     "eval.mode": "inline",
     "eval.every": "25%",
     "eval.episodes": 8,
@@ -54,6 +52,19 @@ TAG_BUDGET = {
     "algo.epochs": 1,
 }
 """Small enough for a few seconds, and large enough for four evaluations."""
+if PICTURES:  # longer runs, as people have them
+    BUDGET |= {
+        "stop.env_steps": 51200,
+        "stop.eval_return": "off",
+        "eval.every": "4%",
+        "eval.episodes": 20,
+    }
+    TAG_BUDGET = {
+        "stop.env_steps": 400_000,
+        "eval.mode": "inline",
+        "eval.every": "10%",
+        "eval.episodes": 20,
+    }
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, StorageState
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, StorageState, ViewportSize
 
 from gymnast import api
 
@@ -30,7 +30,8 @@ CHROMIUM_ARGUMENTS = (
     "--disable-sync",
     "--host-resolver-rules=MAP attacker.test 127.0.0.1",  # a foreign name for this machine
 )
-WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+WIDE: ViewportSize = {"width": 1440, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 def free_port() -> int:

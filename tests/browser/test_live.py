@@ -15,6 +15,7 @@ from gymnast.cli import cli
 from gymnast.runs.run import Run
 from tests.browser.charts import RECORD_COPIES, chart_values, stored_values
 from tests.browser.conftest import OpenPage
+from tests.browser.pictures import store_picture
 from tests.browser.studio import WATCH_SHIFTS, Studio, settle
 from tests.cli_output import cli_output
 
@@ -47,6 +48,8 @@ def fill_form(page: Page) -> None:
         page.get_by_label(name, exact=True).fill(text)
     page.get_by_label("Name", exact=True).fill("live")
     expect(page.get_by_text("--set algo.lr=3e-4")).to_be_visible()
+    page.get_by_role("searchbox", name="Search settings").fill("")
+    store_picture(page, "new")
 
 
 def wait_for_points(page: Page, more: int) -> None:

@@ -52,7 +52,7 @@ PAGES = {
     "guide of the metrics": "/guide/metrics",
 }
 REFUSED = "Failed to load resource: the server responded with a status of 4"
-"""What Chromium logs when a page asks for something that does not exist."""
+"""The message of Chromium if a page asks for something that does not exist."""
 
 
 @pytest.mark.parametrize("path", PAGES.values(), ids=PAGES.keys())

@@ -5,24 +5,21 @@ With GYMNAST_PICTURES=1 the answers are stored as docs/images/studio/*.png, whic
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from gymnast import api
 from gymnast.text.formatting import duration
 from tests.browser.conftest import OpenPage
-from tests.browser.sample import FAILED, FAST, HIGH_LR, PICTURES, SLOW, TAG, SampleRuns
+from tests.browser.pictures import PICTURES, store_picture
+from tests.browser.sample import FAILED, FAST, HIGH_LR, SLOW, TAG, SampleRuns
 from tests.browser.studio import Studio, settle, wait_until
 
 pytestmark = pytest.mark.slow
 
 MOST_ACTIONS = 4
-FOLDER = Path(__file__).parents[2] / "docs" / "images" / "studio"
-COLORS = 128
 
 
 @dataclass
@@ -62,15 +59,7 @@ class Asker:
         """Asserts that the answer is visible after few actions. `picture`: name of its picture."""
         expect(answer.first).to_be_visible()
         assert self.actions <= MOST_ACTIONS
-        if PICTURES:
-            settle(self.page)
-            store_picture(self.page.screenshot(), picture)
-
-
-def store_picture(png: bytes, name: str) -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    colors = Image.open(BytesIO(png)).convert("RGB").quantize(COLORS, dither=Image.Dither.NONE)
-    colors.save(FOLDER / f"{name}.png", optimize=True)
+        store_picture(self.page, picture)
 
 
 @pytest.fixture
@@ -83,13 +72,15 @@ def ask(sample_studio: Studio, new_page: OpenPage) -> Asker:
 def test_which_is_better_and_is_it_more_than_noise(ask: Asker, sample: SampleRuns) -> None:
     (wanted,) = api.compare([FAST, SLOW], runs_dir=sample.path).improvements
     assert wanted.exceeds_noise
+    assert wanted.better == FAST
     ask.click(ask.page.get_by_role("radio", name="seed group"))
+    store_picture(ask.page, "runs")
     ask.select(f"the runs of {FAST}")
     ask.select(f"the runs of {SLOW}")
     ask.press("c")
     verdict = ask.page.get_by_role("list", name="Differences from the baseline")
     expect(verdict).to_contain_text("more than noise")
-    expect(verdict).to_contain_text(wanted.better)
+    expect(verdict).to_contain_text(FAST)
     ask.has_found(verdict, "better")
 
 
@@ -136,12 +127,24 @@ def test_why_does_it_not_learn(ask: Asker, sample: SampleRuns) -> None:
     ask.has_found(cause, "not-learning")
 
 
+def rollouts(runs_dir: Path) -> float:
+    """Returns the rollouts of the newest run; 0 before it exists."""
+    return max(
+        (run.clocks.get("rollouts", 0) for run in api.runs(runs_dir=runs_dir).runs), default=0
+    )
+
+
 def test_how_long_will_it_still_take(studio: Studio, new_page: OpenPage, runs_dir: Path) -> None:
     started = api.start(
         "CartPole-v1", overrides={"stop.env_steps": "20M"}, name="long", runs_dir=runs_dir
     )
     (run,) = started.runs
-    wait_until(lambda: any(one.steps_per_second for one in api.runs(runs_dir=runs_dir).runs))
+    enough = 100 if PICTURES else 1
+    wait_until(
+        lambda: any(
+            one.clocks.get("rollouts", 0) >= enough for one in api.runs(runs_dir=runs_dir).runs
+        )
+    )
     api.pause(run.id, runs_dir=runs_dir)
     (listed,) = api.runs(runs_dir=runs_dir).runs
     page = new_page(studio, color_scheme="light")
@@ -186,6 +189,7 @@ def test_which_run_reached_the_threshold_with_the_fewest_steps(
 def test_what_does_this_metric_mean_and_what_is_healthy(ask: Asker) -> None:
     (metric,) = (metric for metric in api.metrics() if metric.name == "policy/kl")
     ask.open_run(f"{FAST}-s0")
+    store_picture(ask.page, "run")
     ask.point_at(ask.page.get_by_role("link", name="KL divergence of an update"))
     help_text = ask.page.get_by_role("tooltip")
     for text in (metric.meaning, metric.healthy_text, metric.if_high):

@@ -71,7 +71,7 @@ def test_a_page_recovers_when_the_server_is_killed_and_restarted(
         first.close(signal.SIGKILL)
     try:
         expect(page.get_by_role("status").filter(has_text=LOST)).to_be_visible()
-        # The training is not a child of the server: it goes on, and the page misses rows.
+        # The training is not a child of the server: it continues, and the page misses rows.
         killed_at = count_rows(run)
         wait_until(lambda: count_rows(run) > killed_at + 2)
         with serving(runs_dir, port=first.port):

@@ -57,6 +57,8 @@ def affordable(command: str) -> str:
         command += " --backends inprocess --copies 2 --seconds 0.1"
     if verb == "audit":
         command += " --episodes 6"
+    if verb == "studio":  # serves until Ctrl-C
+        command = f"timeout --preserve-status --signal=INT 8 {command}"
     if verb == "check":
         command += " --steps 200" + (" CartPole-v1:ppo" if command.endswith("--all") else "")
     return command

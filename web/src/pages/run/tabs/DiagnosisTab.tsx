@@ -91,11 +91,17 @@ function CauseItem({ cause, details, families }: CauseProps) {
         ))}
       </ul>
       {hasChanges && <Changes changes={cause.changes} details={details} />}
-      {guides.map((family) => (
-        <a key={family} href={href(`/${guideHref(family)}`)}>
-          how to read these charts: {family}
-        </a>
-      ))}
+      {guides.length > 0 && (
+        <p class="small">
+          How to read these charts:{" "}
+          {guides.map((family, i) => (
+            <span key={family}>
+              {i > 0 && ", "}
+              <a href={href(`/${guideHref(family)}`)}>{family}</a>
+            </span>
+          ))}
+        </p>
+      )}
     </li>
   );
 }
