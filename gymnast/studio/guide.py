@@ -83,6 +83,8 @@ def render(text: str, prefix: str) -> str:
     for token in tokens:
         token.children = _linked(token.children or [], prefix)
     body = parser.renderer.render(tokens, parser.options, {})
+    # Wide code scrolls on a phone; the keyboard must reach it too. Text has no tags: html is off.
+    body = body.replace("<pre>", '<pre tabindex="0">')
     links = " ".join(
         f'<a href="{escape(prefix + address)}">{name}</a>'
         for address, name in (("", "Runs"), ("guide", "Charts"), ("guide/metrics", "Metrics"))
@@ -91,6 +93,7 @@ def render(text: str, prefix: str) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>"
+        f'<link rel="icon" href="{escape(prefix)}icon.svg">'
         f'<link rel="stylesheet" href="{escape(prefix)}guide/{STYLE}"></head>\n'
         f"<body><nav>{links}</nav>\n<main>\n{body}</main></body></html>\n"
     )

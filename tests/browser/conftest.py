@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.studio import CHROMIUM_ARGUMENTS, Studio, Watched, open_page, serving
+from tests.browser.sample import SampleRuns, make_sample, read_sample
+from tests.browser.studio import CHROMIUM_ARGUMENTS, Studio, Watched, open_page, serving, stop_all
 
 OpenPage = Callable[..., Page]
 
@@ -27,8 +30,30 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def studio(runs_dir: Path) -> Iterator[Studio]:
-    """A studio for the runs directory of this test."""
+    """A studio for the runs directory of this test; what trains at its end is stopped."""
     with serving(runs_dir) as studio:
+        yield studio
+    stop_all(runs_dir)
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> SampleRuns:
+    """Runs that no test may change. All processes of pytest share them; the first one trains them."""
+    base = tmp_path_factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    path = root / "studio-sample"
+    with (root / "studio-sample.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (path / "runs").exists():
+            make_sample(path / "in-work")
+            (path / "in-work").rename(path / "runs")
+    return read_sample(path / "runs")
+
+
+@pytest.fixture(scope="session")
+def sample_studio(sample: SampleRuns) -> Iterator[Studio]:
+    """A studio that shows the sample runs. Tests that change runs copy them instead."""
+    with serving(sample.path) as studio:
         yield studio
 
 
@@ -38,11 +63,9 @@ def new_page(browser: Browser) -> Iterator[OpenPage]:
     another host."""
     opened: list[tuple[Page, Watched]] = []
 
-    def opener(studio: Studio, path: str = "", **context: object) -> Page:
-        page, watched = open_page(browser, studio, **context)
+    def opener(studio: Studio, path: str = "/", **context: object) -> Page:
+        page, watched = open_page(browser, studio, path, **context)
         opened.append((page, watched))
-        if path:
-            page.goto(f"{studio.address}{path}")
         return page
 
     yield opener
@@ -53,5 +76,6 @@ def new_page(browser: Browser) -> Iterator[OpenPage]:
 
 
 @pytest.fixture
-def page(studio: Studio, new_page: OpenPage) -> Page:
-    return new_page(studio)
+def page(sample_studio: Studio, new_page: OpenPage) -> Page:
+    """The first page of the sample runs."""
+    return new_page(sample_studio)

@@ -7,14 +7,18 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, StorageState
+
+from gymnast import api
 
 CHROMIUM_ARGUMENTS = (
     "--no-sandbox",
@@ -51,6 +55,16 @@ class Studio:
         self.link = self._read_link()
         """The address with a one-time token."""
         self.address = self.link.partition("#")[0].rstrip("/")
+        self.session: StorageState | None = None
+        """The session of the first browser that signed in; a link works once."""
+
+    def through(self, port: int) -> Studio:
+        """Returns the same studio as browsers see it through another port of this machine."""
+        other = copy(self)
+        other.port, other.session = port, None
+        other.link = self.link.replace(f":{self.port}/", f":{port}/")
+        other.address = self.address.replace(f":{self.port}", f":{port}")
+        return other
 
     def close(self, how: signal.Signals = signal.SIGINT) -> None:
         self.process.send_signal(how)
@@ -77,6 +91,21 @@ def serving(runs: Path, *options: str, port: int | None = None) -> Iterator[Stud
             studio.close()
 
 
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    """Waits for something outside the browser."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it has not happened in time"
+        time.sleep(0.02)
+
+
+def stop_all(runs: Path) -> None:
+    """Stops every training of a runs directory."""
+    for run in api.runs(limit=100, runs_dir=runs).runs:
+        if run.status in ("running", "paused", "stalled"):
+            api.stop(run.id, runs_dir=runs)
+
+
 @dataclass
 class Watched:
     """Mistakes of a page, recorded while it is open."""
@@ -87,15 +116,26 @@ class Watched:
     """Requests to another host than the studio's."""
 
 
-def open_page(browser: Browser, studio: Studio, **context: object) -> tuple[Page, Watched]:
-    """Returns a page in a fresh browser profile, signed in through the printed link."""
-    page = browser.new_context(**({"viewport": WIDE} | context)).new_page()  # pyright: ignore[reportArgumentType]
+def open_page(
+    browser: Browser,
+    studio: Studio,
+    path: str = "/",
+    *,
+    expected: Sequence[str] = (),
+    **context: object,
+) -> tuple[Page, Watched]:
+    """Returns a page in a fresh browser profile, signed in through the printed link, or as the first one was.
+    `expected`: parts of the errors on the console that the test causes itself, such as a missing run."""
+    options = {"viewport": WIDE, "storage_state": studio.session} | context
+    page = browser.new_context(**options).new_page()  # pyright: ignore[reportArgumentType]
     watched = Watched()
     page.on("pageerror", lambda error: watched.errors.append(str(error)))
-    page.on(
-        "console",
-        lambda message: watched.errors.append(message.text) if message.type == "error" else None,
-    )
+
+    def record_message(message: ConsoleMessage) -> None:
+        if message.type == "error" and not any(part in message.text for part in expected):
+            watched.errors.append(f"{message.text} ({message.location.get('url')})")
+
+    page.on("console", record_message)
 
     def record(request: Request) -> None:
         parts = urlsplit(request.url)
@@ -103,9 +143,40 @@ def open_page(browser: Browser, studio: Studio, **context: object) -> tuple[Page
             watched.external.append(request.url)
 
     page.on("request", record)
-    page.goto(studio.link)
-    page.wait_for_function("!location.hash.includes('token')")
+    if studio.session is None:
+        page.goto(studio.link)
+        page.wait_for_function("() => !location.hash.includes('token')")
+        page.wait_for_function("() => fetch('api/runs').then((answer) => answer.ok)")
+        studio.session = page.context.storage_state()
+        if path == "/":
+            return page, watched
+    page.goto(f"{studio.address}{path}")
     return page, watched
+
+
+def settle(page: Page) -> None:
+    """Waits until the page shows its content instead of skeletons."""
+    page.wait_for_function(
+        """() => {
+          const main = document.querySelector("main") ?? document.body;
+          const isLoading = document.querySelector('[aria-label^="Loading"], [aria-busy="true"]');
+          return main.innerText.trim() !== "" && !isLoading;
+        }"""
+    )
+
+
+WATCH_SHIFTS = """() => {
+  window.shifts = [];
+  const observer = new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput, sources } of list.getEntries()) {
+      const moved = sources.map(({ node }) => node?.outerHTML?.slice(0, 200)).filter(Boolean);
+      if (!hadRecentInput && moved.length) window.shifts.push([value, moved]);
+    }
+  });
+  observer.observe({ type: "layout-shift" });
+}"""
+"""Records from now on which elements move on the page without the user's doing, in `window.shifts`. The
+digits of a number that gets longer are text, not an element."""
 
 
 def serious_findings(page: Page) -> list[str]:

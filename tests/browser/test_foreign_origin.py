@@ -116,7 +116,7 @@ def test_a_link_works_once(browser: Browser, studio: Studio) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.goto(studio.link)
-    page.wait_for_function("!location.hash.includes('token')")
+    page.wait_for_function("() => !location.hash.includes('token')")
     assert page.evaluate("fetch('api/runs').then((answer) => answer.status)") == 401
     context.close()
 

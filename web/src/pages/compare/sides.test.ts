@@ -31,9 +31,14 @@ describe("sides from references", () => {
       ["run", "bb0", "bb0"],
     ]);
     const three = [...RUNS, run("aa2", "base", 2)];
-    expect(selectSides(["aa0", "aa2"], three, "seed").sides).toEqual([
+    expect(selectSides(["aa0", "aa2", "zz1"], three, "seed").sides[0]).toEqual(
       { ref: "aa0+aa2", label: "base (2 seeds)", runs: ["aa0", "aa2"], kind: "set" },
-    ]);
+    );
+  });
+
+  test("runs of one group that are named one by one are compared with each other", () => {
+    expect(brief(["aa1", "aa0"]).map(([, ref]) => ref)).toEqual(["aa1", "aa0"]);
+    expect(brief(["base"]).map(([, ref]) => ref)).toEqual(["base"]);
   });
 
   test("without grouping every run is alone", () => {

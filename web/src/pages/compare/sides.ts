@@ -21,7 +21,8 @@ export interface Selection {
   unknown: string[];
 }
 
-/** Returns the sides that the references mean. Every run is in one side only, the first that names it. */
+/** Returns the sides that the references mean. Every run is in one side only, the first that names it. Runs that
+ * would all be in one side are compared with each other, if each of them is named. */
 export function selectSides(refs: readonly string[], runs: readonly ListedRun[], grouping: Grouping): Selection {
   const found = refs.map((ref) => resolve(ref, runs));
   const unknown = refs.filter((_, index) => found[index]!.length === 0);
@@ -41,6 +42,7 @@ export function selectSides(refs: readonly string[], runs: readonly ListedRun[],
     const key = adHoc ? `+${first.id}` : partKey(first, grouping);
     parts.set(key, [...(parts.get(key) ?? []), ...members]);
   }
+  if (parts.size === 1 && refs.length > 1 && grouping !== "none") return selectSides(refs, runs, "none");
   return { sides: [...parts.values()].map((part) => sideOf(part, runs)), unknown };
 }
 

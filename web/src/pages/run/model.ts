@@ -35,7 +35,8 @@ export class RunModel {
   recent: MetricRow[] = [];
 
   private readonly listeners = new Set<RowListener>();
-  private readonly reloads = new Throttle(DETAILS_PAUSE, () => void this.loadDetails());
+  // Without an answer the details stay as they are, and the bar at the top says so.
+  private readonly reloads = new Throttle(DETAILS_PAUSE, () => void this.loadDetails().catch(() => undefined));
   private cursors: Cursors = { rows: 0, attempt: 0, events: 0 };
   private readonly position = deferred();
   private onLog: ((text: string) => void) | undefined;

@@ -98,11 +98,17 @@ function Progress({ run }: { run: RunSummary }) {
           {run.remaining_seconds === null || run.remaining_seconds === undefined ? "" : `${formatDuration(run.remaining_seconds)} left`}
         </span>
       )}
-      {live && run.steps_per_second ? (
+      {live && (
         <span class="num run-speed" title="env steps per second">
-          {formatCount(run.steps_per_second)} <span class="unit">/s</span>
+          {run.steps_per_second ? (
+            <>
+              {formatCount(run.steps_per_second)} <span class="unit">/s</span>
+            </>
+          ) : (
+            ""
+          )}
         </span>
-      ) : null}
+      )}
     </span>
   );
 }
@@ -149,7 +155,7 @@ function Score({ run }: { run: RunSummary }) {
 }
 
 function Alerts({ run }: { run: RunSummary }) {
-  if (!run.n_alerts) return <span class="muted">no alerts</span>;
+  if (!run.n_alerts) return <span class="run-no-alerts">no alerts</span>;
   return (
     <Link class="run-alerts" to={runPath(run.id, "diagnosis")} title="alerts with advice">
       ▲ {counted(run.n_alerts, "alert")}
