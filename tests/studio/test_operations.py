@@ -350,6 +350,15 @@ def test_packing_keeps_every_bit():
     assert str(found["series"][0]["x"][1]) == "-0.0"
 
 
+def test_a_list_that_series_share_is_packed_once_and_other_lists_stay_json():
+    shared = [1.0, 2.0]
+    lists = [["a"], [True], [[1.0], [2.0, 3.0]], [1.0, "nan"]]
+    record = {"series": [{"x": shared, "more": more} for more in lists]}
+    data = pack(record)
+    assert unpack(data) == record
+    assert len(data) <= 8 * (len(shared) + 3) + 8 + struct.unpack_from("<I", data)[0] + 4
+
+
 def unpack(data: bytes) -> Any:
     """Returns the record, read as the layout in `gymnast.studio.packed` says."""
     (length,) = struct.unpack_from("<I", data)
