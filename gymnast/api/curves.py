@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gymnast.clock import CLOCKS
-from gymnast.errors import UsageError
+from gymnast.errors import RunError, UsageError
 from gymnast.metrics.specs import split_key
 from gymnast.runs import layout, store
 from gymnast.runs.curve import Row, curve_of, read_evaluation_rows
@@ -61,6 +61,8 @@ class CurveSource:
     """Number of the latest attempt, as in `rows`."""
     rows: int
     """Number of rows."""
+    problem: str = ""
+    """The reason if its rows, or some of them, cannot be read; the series that need them are missing."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ def curves(
     clock; buckets at its ends may contain some rows from outside. A series with few points there is exact.
     With many runs, each has fewer points, such that those of a metric take less than 1 MB. An evaluation is
     at the position of the policy version that it scored, as in `charts` and `compare`. Raises UsageError for
-    a name that no row of the runs has."""
+    a name that no row of the runs has, and RunError if the rows of a single run cannot be read; of several
+    runs, one that cannot be read has a `problem` instead."""
     if x not in CLOCKS:
         raise UsageError(f"{x!r} is not a clock", fix=f"use {', '.join(CLOCKS)}")
     if points < MIN_POINTS:
@@ -103,12 +106,12 @@ def curves(
     runs = store.resolve_all(refs, store.runs_dir(runs_dir))
     ends = (-math.inf if low is None else low, math.inf if high is None else high)
     points = max(min(points, MAX_POINTS // len(runs)), MIN_POINTS)
-    found = _read(runs, names or ["*"], x, points, ends)
+    found, problems = _read(runs, names or ["*"], x, points, ends)
     _refuse_unknown(names, runs, list(found.values()))
     span = _range(list(found.values()), ends)
     edges = None if span is None or len(runs) == 1 else _edges(span, points)
     keys = dict.fromkeys(key for stored in found.values() for key in stored.names)
-    evaluations = _Evaluations(runs, x, ends)
+    evaluations = _Evaluations(runs, x, ends, problems)
     return MetricCurves(
         x=x,
         range=span,
@@ -122,31 +125,42 @@ def curves(
             )
         ],
         runs=[
-            CurveSource(run, stored.cursor, stored.attempt, stored.rows)
-            for run, stored in found.items()
+            CurveSource(
+                run.id, stored.cursor, stored.attempt, stored.rows, problems.get(run.id, "")
+            )
+            if (stored := found.get(run.id)) is not None
+            else CurveSource(run.id, 0, 0, 0, problems[run.id])
+            for run in runs
         ],
     )
 
 
 def _read(
     runs: Sequence[Run], names: Sequence[str], x: str, points: int, ends: tuple[float, float]
-) -> dict[str, StoredSeries]:
-    """Returns the id of each run -> its series in the range `ends`."""
+) -> tuple[dict[str, StoredSeries], dict[str, str]]:
+    """Returns the id of each run -> its series in the range `ends`, and the id of each run that cannot be
+    read -> why."""
     from gymnast.metrics.buckets import MAX_BLOCKS, MAX_ROWS, read_series
 
-    return {
-        run.id: read_series(
-            layout.METRICS.path(run.path),
-            names,
-            x,
-            points=points,
-            low=ends[0],
-            high=ends[1],
-            max_rows=MAX_ROWS // len(runs),
-            max_blocks=MAX_BLOCKS // len(runs),
-        )
-        for run in runs
-    }
+    found: dict[str, StoredSeries] = {}
+    problems: dict[str, str] = {}
+    for run in runs:
+        try:
+            found[run.id] = read_series(
+                layout.METRICS.path(run.path),
+                names,
+                x,
+                points=points,
+                low=ends[0],
+                high=ends[1],
+                max_rows=MAX_ROWS // len(runs),
+                max_blocks=MAX_BLOCKS // len(runs),
+            )
+        except RunError as error:
+            if len(runs) == 1:
+                raise
+            problems[run.id] = str(error)
+    return found, problems
 
 
 def _of_metric(
@@ -160,28 +174,30 @@ def _of_metric(
     if edges is None or all(stored.is_exact(key) for stored in with_key.values()):
         series = {run: buckets_of_rows(stored, key, points) for run, stored in with_key.items()}
         return [_record(run, key, one, one.x.tolist()) for run, one in series.items()]
-    series = {run: buckets_on_grid(stored, key, edges) for run, stored in with_key.items()}
+    series = buckets_on_grid(list(with_key.values()), key, edges)
     # One list for all of them, which a server can send once.
-    shared: list[float] = ((edges[:-1] + edges[1:]) / 2).tolist()
-    return [_record(run, key, one, shared) for run, one in series.items()]
+    shared: list[float] = series[0].x.tolist()
+    return [_record(run, key, one, shared) for run, one in zip(with_key, series, strict=True)]
 
 
 class _Evaluations:
     """The evaluations of runs. There are few, so that all of them are returned."""
 
-    def __init__(self, runs: Sequence[Run], x: str, ends: tuple[float, float]) -> None:
+    def __init__(
+        self, runs: Sequence[Run], x: str, ends: tuple[float, float], problems: dict[str, str]
+    ) -> None:
+        """`problems`: id of each run that cannot be read -> why; others are added when they are found."""
         self._runs = {run.id: run for run in runs}
-        self._x, self._ends = x, ends
-        self._rows: dict[str, list[Row]] = {}
+        self._x, self._ends, self._problems = x, ends, problems
+        self._known: dict[str, list[Row]] = {}
 
     def series(self, key: str) -> list[MetricSeries]:
         """Returns one metric of the runs that recorded it, in the range `ends`, and one evaluation more on
         each side, so that a line reaches the edges of a chart."""
         found: list[MetricSeries] = []
         for run_id, run in self._runs.items():
-            if run_id not in self._rows:
-                self._rows[run_id] = read_evaluation_rows(run)
-            xs, ys = curve_of(self._rows[run_id], self._x, key)
+            rows = [] if run_id in self._problems else self._rows(run)
+            xs, ys = curve_of(rows, self._x, key)
             first = max(bisect_left(xs, self._ends[0]) - 1, 0)
             end = bisect_right(xs, self._ends[1]) + 1
             shown = ys[first:end]
@@ -191,6 +207,16 @@ class _Evaluations:
                 )
         return found
 
+    def _rows(self, run: Run) -> list[Row]:
+        if run.id not in self._known:
+            try:
+                self._known[run.id] = read_evaluation_rows(run)
+            except RunError as error:
+                if len(self._runs) == 1:
+                    raise
+                self._known[run.id], self._problems[run.id] = [], str(error)
+        return self._known[run.id]
+
 
 def _record(run: str, key: str, series: Series, x: list[float]) -> MetricSeries:
     columns = (column.tolist() for column in (series.mean, series.low, series.high))
@@ -199,11 +225,11 @@ def _record(run: str, key: str, series: Series, x: list[float]) -> MetricSeries:
 
 def _range(found: Sequence[StoredSeries], ends: tuple[float, float]) -> tuple[float, float] | None:
     """Returns the asked range, with the ends of the rows in place of an open end; None without rows."""
-    clocks = [stored.blocks.of(stored.x) for stored in found if len(stored.blocks)]
+    clocks = [stored.blocks for stored in found if len(stored.blocks)]  # the clock is the first key
     if not clocks:
         return None
-    low = min(float(clock.low.min()) for clock in clocks) if math.isinf(ends[0]) else ends[0]
-    high = max(float(clock.high.max()) for clock in clocks) if math.isinf(ends[1]) else ends[1]
+    low = min(float(clock.low[0].min()) for clock in clocks) if math.isinf(ends[0]) else ends[0]
+    high = max(float(clock.high[0].max()) for clock in clocks) if math.isinf(ends[1]) else ends[1]
     return low, high
 
 

@@ -61,7 +61,7 @@ def form(
 
     \b
     gymnast config form CartPole-v1
-    gymnast config form CartPole-v1 --algo dqn --set algo.lr=1e-4 --json
+    gymnast config form CartPole-v1 --algo a2c --set algo.lr=1e-4 --json
     """
     settings = api.settings_form(target, algo=algo, overrides=assignments)
     if as_json:

@@ -2,118 +2,127 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
 from gymnast.metrics.blocks import Blocks, join, single_rows
-from gymnast.metrics.column_cache import ColumnCache, signature
-from gymnast.metrics.store import MetricStore
-from gymnast.metrics.store_index import StoreIndex, read_index
-from gymnast.metrics.summaries import BLOCK_ROWS, LEVELS, StoredRow, Summary, column_type
+from gymnast.metrics.column_cache import ColumnCache, Columns, file_state
+from gymnast.metrics.database import open_snapshot
+from gymnast.metrics.store_index import EMPTY, Part, StoreIndex, read_index
+from gymnast.metrics.summaries import (
+    BLOCK_ROWS,
+    PARTS,
+    SUMMARY_BLOCKS,
+    StoredRow,
+    decode_columns,
+    no_column,
+)
 
 PAGE_ROWS = 128 * BLOCK_ROWS[0]
 """Number of rows that are read at once, if many must be read."""
 CACHE = ColumnCache()
 T = TypeVar("T")
 
-EMPTY = StoreIndex(0, 0, 0, {}, [], [], [])
-"""The index of a store without rows."""
 
-
-class NotCachedError(Exception):
-    """The store must be opened to read this."""
+class StoreChangedError(Exception):
+    """The store was written since its index was read."""
 
 
 class BlockReader:
     """Reads a metric store at one moment."""
 
-    def __init__(self, path: Path, index: StoreIndex, db: sqlite3.Connection | None) -> None:
-        """`db`: the store in a transaction; None to read only what is in the cache and raise NotCachedError
-        for everything else."""
+    def __init__(
+        self, path: str, inode: int, index: StoreIndex, open: Callable[[], sqlite3.Connection]
+    ) -> None:
+        """`open`: opens the store, in the transaction that `index` belongs to; called if something is not in
+        the cache."""
         self.index = index
-        self._path, self._db = path, db
+        self._path, self._inode, self._open = path, inode, open
 
-    def blocks(self, names: Sequence[str], summaries: Sequence[Summary]) -> Blocks:
+    def blocks(self, names: Sequence[str], parts: Sequence[Part]) -> Blocks:
         """Returns the blocks of summaries, one after the other, then the loose rows."""
-        parts: list[Blocks] = []
-        for level in reversed(range(LEVELS)):
-            of_level = [summary for summary in summaries if summary.level == level]
-            if of_level:
-                parts.append(self._columns(names, of_level, level))
         if self.index.loose is not None:
-            parts.append(single_rows(self.index.loose, self.index.schemas, names))
+            loose = self.index.loose.blocks(names)
         else:
-            for page in self._pages(*self._loose_part):
-                found = single_rows(page, self.index.schemas, names)
-                parts.append(found.merge(range(0, len(page), BLOCK_ROWS[0])))
-        return join(parts, names)
+            pages = self._pages(*self._loose_part)
+            found = (single_rows(page, self.index.schemas, names) for page in pages)
+            merged = (rows.merge(range(0, len(rows), BLOCK_ROWS[0])) for rows in found)
+            loose = join(merged, names)
+        if not parts:
+            return loose
+        blocks = sum((part.end - part.start) * SUMMARY_BLOCKS[part.level] for part in parts)
+        data = np.empty((len(PARTS), len(names), blocks + len(loose)))
+        for place, columns in enumerate(self._columns(names, parts)):
+            np.concatenate([*columns, loose.data[:, place]], axis=1, out=data[:, place])
+        return Blocks(tuple(names), data)
 
     def rows(
-        self, names: Sequence[str], summaries: Sequence[Summary], having: str | None = None
+        self, names: Sequence[str], parts: Sequence[Part], having: str | None = None
     ) -> Blocks:
-        """Returns the rows that consecutive summaries cover, then the loose rows, each as a block of its own;
-        with `having`, only the rows with this key."""
-        schemas = self.index.schemas
-        chosen = [key for key, of in schemas.items() if having is None or having in of]
+        """Returns the rows that consecutive summaries cover, then the loose rows, each as a block of its own.
+        With `having`, rows without this key may be left out."""
+        index = self.index
+        chosen = [key for key, of in index.schemas.items() if having is None or having in of]
         pages: list[list[StoredRow]] = []
-        if summaries:
-            pages += self._pages(summaries[0].first, summaries[-1].last, chosen)
-        if self.index.loose is not None:
-            pages.append([row for row in self.index.loose if row[1] in chosen])
-        else:
+        if parts:
+            first, last = index.starts[parts[0].start], index.ends[parts[-1].end - 1]
+            pages += self._pages(first, last, chosen)
+        if index.loose is None:
             pages += self._pages(*self._loose_part, chosen)
-        return join((single_rows(page, schemas, names) for page in pages), names)
+        found = [single_rows(page, index.schemas, names) for page in pages]
+        return join(found if index.loose is None else [*found, index.loose.blocks(names)], names)
 
-    def _columns(self, names: Sequence[str], summaries: Sequence[Summary], level: int) -> Blocks:
-        """Returns the blocks of summaries of one level."""
-        kind = column_type(level)
-        columns = np.zeros((len(names), len(summaries)), kind)
-        for part in ("low", "high", "mean"):
-            columns[part] = np.nan
-        for row, name in zip(columns, names, strict=True):
-            data = self._data(name, [summary.id for summary in summaries])
-            if all(data):
-                row[:] = np.frombuffer(b"".join(data), kind)
-            else:
-                at = [i for i, found in enumerate(data) if found]
-                row[at] = np.frombuffer(b"".join(data), kind)
-        low, high, mean, valid, recorded = (
-            columns[part].reshape(len(names), -1) for part in kind.names or ()
+    def _columns(self, names: Sequence[str], parts: Sequence[Part]) -> list[list[np.ndarray]]:
+        """Returns, for each key, its blocks in each of the summaries."""
+        ids = self.index.ids_of(parts)
+        known = CACHE.columns(self._path, self._inode)
+        try:
+            return [[known[name][key] for key in ids] for name in names]
+        except KeyError:
+            pass
+        unknown = [name for name in names if not known.get(name, {}).keys() >= set(ids)]
+        sizes = {
+            key: SUMMARY_BLOCKS[part.level]
+            for part in parts
+            for key in self.index.ids[part.start : part.end]
+            if any(key not in known.get(name, {}) for name in unknown)
+        }
+        found = self._read_columns(unknown, sizes)
+        CACHE.add_columns(self._path, self._inode, found)
+        columns = [known.get(name, {}) | found.get(name, {}) for name in names]
+        return [[of_name[key] for key in ids] for of_name in columns]
+
+    def _read_columns(self, names: Sequence[str], sizes: Mapping[int, int]) -> Columns:
+        """Reads columns of summaries. `sizes`: id of a summary -> number of its blocks."""
+        query = (
+            "SELECT name, summary, data FROM summary_columns"
+            f" WHERE summary IN ({', '.join(map(str, sizes))})"
+            f" AND name IN ({', '.join('?' * len(names))})"
         )
-        counts = valid.astype(np.int64), recorded.astype(np.int64)
-        return Blocks(tuple(names), low, high, mean, *counts)
-
-    def _data(self, name: str, summaries: Sequence[int]) -> list[bytes]:
-        """Returns the data of one key in summaries, given by their ids; empty if no row had the key."""
-        inode = self._inode
-        known = CACHE.columns(self._path, inode, name)
-        missing = [key for key in summaries if key not in known]
-        if not missing:
-            return [known[key] for key in summaries]
-        ids = ", ".join(map(str, missing))
-        query = f"SELECT summary, data FROM summary_columns WHERE summary IN ({ids}) AND name = ?"
-        found = dict.fromkeys(missing, b"") | dict(self._database.execute(query, (name,)))
-        CACHE.add_columns(self._path, inode, name, list(found.items()))
-        return [known[key] if key in known else found[key] for key in summaries]
+        stored = self._database.execute(query, tuple(names)).fetchall()
+        found = {name: {key: no_column(blocks) for key, blocks in sizes.items()} for name in names}
+        for blocks in set(sizes.values()):
+            of_size = [(name, key, data) for name, key, data in stored if sizes[key] == blocks]
+            decoded = decode_columns([data for _, _, data in of_size], blocks)
+            for (name, key, _), column in zip(of_size, decoded, strict=True):
+                found[name][key] = column
+        return found
 
     @property
     def _loose_part(self) -> tuple[int, int]:
         """The positions of the first and the last loose row."""
-        return max(self.index.covered) + 1, self.index.last
+        return max(self.index.ends, default=0) + 1, self.index.last
 
-    @property
-    def _inode(self) -> int:
-        return self._path.stat().st_ino
-
-    @property
+    @cached_property
     def _database(self) -> sqlite3.Connection:
-        if self._db is None:
-            raise NotCachedError
-        return self._db
+        return self._open()
 
     def _pages(
         self, first: int, last: int, schemas: Sequence[int] | None = None
@@ -130,17 +139,25 @@ class BlockReader:
 
 def read_store(path: Path, read: Callable[[BlockReader], T]) -> T:
     """Returns what `read` returns for the metric store `path`, which is only opened if something that `read`
-    needs is not in the cache. A missing file is an empty store."""
-    before = signature(path)
-    index = CACHE.index(path, before)
-    if index is not None:
-        try:
-            return read(BlockReader(path, index, None))
-        except NotCachedError:
-            pass  # read again, with an index that belongs to what is read now
-    with MetricStore(path) as store, store.snapshot() as db:
-        if db is None:
-            return read(BlockReader(path, EMPTY, None))
+    needs is not in the cache. A missing file is an empty store. Raises RunError if it cannot be read."""
+    file = os.fspath(path)
+    state = file_state(file)
+    index = CACHE.index(file, state) if state is not None else None
+    with ExitStack() as stack:
+
+        def open_unchanged() -> sqlite3.Connection:
+            db = stack.enter_context(open_snapshot(path))
+            # The index belongs to the snapshot if nothing had been written when that began.
+            if db is None or file_state(file) != state:
+                raise StoreChangedError
+            return db
+
+        if state is not None and index is not None:
+            with suppress(StoreChangedError):
+                return read(BlockReader(file, state.inode, index, open_unchanged))
+        db = stack.enter_context(open_snapshot(path))
+        if state is None or db is None:
+            return read(BlockReader(file, 0, EMPTY, open_unchanged))
         index = read_index(db)
-        CACHE.add_index(path, before, index)
-        return read(BlockReader(path, index, db))
+        CACHE.add_index(file, state, index)
+        return read(BlockReader(file, state.inode, index, lambda: db))

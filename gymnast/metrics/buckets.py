@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from gymnast.metrics.block_reader import BlockReader, read_store
-from gymnast.metrics.blocks import Blocks, equal_parts
+from gymnast.metrics.blocks import Blocks, equal_parts, join
 from gymnast.metrics.summaries import SUMMARY_ROWS
 
 MAX_ROWS = 20_000
@@ -22,7 +22,8 @@ MAX_ROWS = 20_000
 MAX_BLOCKS = 4_096
 """Number of blocks that are read for a series, if that is enough for its number of points."""
 BLOCKS_PER_POINT = 4
-"""At least so many blocks are read for a point, where there are as many."""
+"""Maximum number of blocks that are read for a point, if these are more than MAX_BLOCKS. The next larger
+blocks have eight times as many rows, so that there is at least one block for two points."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class StoredSeries:
     """Number of rows in the store."""
     known: list[str]
     """Every key that a row of the store has."""
+    totals: dict[str, int]
+    """Metric -> number of rows with it in the range."""
 
     def of(self, name: str) -> Blocks:
         """Returns the clock and one metric, in the finest blocks that were read."""
@@ -67,7 +70,7 @@ class StoredSeries:
 
     def has(self, name: str) -> bool:
         """Returns whether a row in the range has the metric."""
-        return bool(self.of(name).recorded[1].any())
+        return self.totals[name] > 0
 
     def is_exact(self, name: str) -> bool:
         return name in self.exact
@@ -95,24 +98,27 @@ def read_series(
         index = reader.index
         keys = matching(names, index.names)
         wanted = list(dict.fromkeys((x, *keys)))
-        summaries = index.between(clock, low, high)
-        finest = index.cover(summaries)
+        within = index.within(clock, low, high)
+        finest = index.cover(within)
         loose = index.rows if index.loose is None else len(index.loose)
-        rows = loose + sum(SUMMARY_ROWS[summary.level] for summary in finest)
+        rows = loose + sum(SUMMARY_ROWS[part.level] * (part.end - part.start) for part in finest)
         if rows <= max(max_rows, points):
             blocks = _within(reader.rows(wanted, finest), low, high)
         else:
-            chosen = index.cover(summaries, max(max_blocks, BLOCKS_PER_POINT * points))
+            chosen = index.cover(within, max(max_blocks, BLOCKS_PER_POINT * points))
             blocks = _within(reader.blocks(wanted, chosen), low, high)
+        totals = dict(zip(wanted, map(int, blocks.recorded.sum(axis=1)), strict=True))
+        is_exact = blocks.recorded[0].max(initial=0) <= 1
         exact: dict[str, Blocks] = {}
         for name in keys:
-            of = blocks.of(x, name)
-            if of.recorded[1].sum() <= points:
-                if of.recorded[0].max(initial=0) > 1:  # the value is of one of several rows
+            if totals[name] <= points:
+                of = blocks.of(x, name)
+                if not is_exact:  # the value is of one of several rows
                     of = _within(reader.rows([x, name], finest, having=name), low, high)
                 exact[name] = of.where(of.recorded[1] > 0)
+                totals[name] = len(exact[name])
         return StoredSeries(
-            keys, x, blocks, exact, index.last, index.attempt, index.rows, index.names
+            keys, x, blocks, exact, index.last, index.attempt, index.rows, index.names, totals
         )
 
     x = f"clock/{clock}"
@@ -157,33 +163,48 @@ def buckets_of_rows(stored: StoredSeries, name: str, points: int) -> Series:
     return _series(blocks.merge(starts), reduced=True)
 
 
-def buckets_on_grid(stored: StoredSeries, name: str, edges: np.ndarray) -> Series:
-    """Divides the rows into buckets between the `edges` on the clock; x are the middles of the buckets. A
-    bucket without a row is NaN before the first and after the last row; between rows, it is on the straight
-    line between its neighbors. A bucket with NaN alone is a gap."""
-    blocks = stored.of(name)
-    blocks = blocks.where(blocks.recorded[1] > 0)
+def buckets_on_grid(stored: Sequence[StoredSeries], name: str, edges: np.ndarray) -> list[Series]:
+    """Divides the rows of several stores into the same buckets, which are between the `edges` on the clock; x
+    are the middles of the buckets. A bucket without a row is NaN before the first and after the last row of
+    the store; between rows, it is on the straight line between its neighbors. A bucket with NaN alone is a
+    gap."""
+    each = [one.of(name) for one in stored]
+    names = (stored[0].x, name)
+    blocks = join(each, names)
+    number = np.repeat(np.arange(len(each)), [len(one) for one in each])
+    kept = blocks.recorded[1] > 0
+    blocks, number = blocks.where(kept), number[kept]
     buckets = len(edges) - 1
     low, high = edges[0], edges[-1]
     share = (blocks.mean[0] - low) / (high - low) if high > low else np.zeros(len(blocks))
     # Blocks at the ends of the range may reach beyond it.
-    place = np.clip((share * buckets).astype(np.int64), 0, buckets - 1)
+    place = np.clip((share * buckets).astype(np.int64), 0, buckets - 1) + buckets * number
     starts = np.flatnonzero(np.diff(place, prepend=-1))
-    found, at = _series(blocks.merge(starts), reduced=True), place[starts]
+    lines = _filled(blocks.of(name).merge(starts).data[:3, 0], place[starts], buckets, len(each))
     x = (edges[:-1] + edges[1:]) / 2
-    lines = (_on_grid(values, at, buckets) for values in (found.mean, found.low, found.high))
-    return Series(x, *lines, total=found.total, is_reduced=True)
+    return [
+        Series(x, mean, low, high, one.totals[name], is_reduced=True)
+        for one, (low, high, mean) in zip(stored, lines, strict=True)
+    ]
 
 
-def _on_grid(values: np.ndarray, at: np.ndarray, buckets: int) -> np.ndarray:
-    """Returns the values in their buckets `at`, with the buckets between them interpolated."""
-    every = np.arange(buckets)
-    if not len(at):
-        return np.full(buckets, np.nan)
+def _filled(values: np.ndarray, at: np.ndarray, buckets: int, lines: int) -> np.ndarray:
+    """Returns the `values` [parts, n] in their buckets `at` (ascending, through all lines), with the buckets
+    between them interpolated: [lines, parts, buckets]."""
+    whole = np.full((len(values), lines * buckets), np.nan)
+    whole[:, at] = values
+    is_empty = np.ones(lines * buckets, dtype=bool)
+    is_empty[at] = False
+    empty = np.flatnonzero(is_empty)
+    after = np.searchsorted(at, empty)
+    inside = (after > 0) & (after < len(at))
+    empty, after = empty[inside], after[inside]
+    same_line = at[after - 1] // buckets == at[after] // buckets
+    empty = empty[same_line]
     with np.errstate(invalid="ignore"):
-        line = np.interp(every, at, values, left=np.nan, right=np.nan)
-    line[at] = values
-    return line
+        for line, known in zip(whole, values, strict=True):
+            line[empty] = np.interp(empty, at, known) if len(at) else np.nan
+    return whole.reshape(len(values), lines, buckets).swapaxes(0, 1)
 
 
 def _series(blocks: Blocks, *, reduced: bool) -> Series:
@@ -195,5 +216,4 @@ def _series(blocks: Blocks, *, reduced: bool) -> Series:
 
 def _within(blocks: Blocks, low: float, high: float) -> Blocks:
     """Returns the blocks that overlap the range of the clock, which is the first key, and have it."""
-    kept = (blocks.valid[0] > 0) & (blocks.high[0] >= low) & (blocks.low[0] <= high)
-    return blocks if kept.all() else blocks.where(kept)
+    return blocks.where((blocks.valid[0] > 0) & (blocks.high[0] >= low) & (blocks.low[0] <= high))

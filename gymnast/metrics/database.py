@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from urllib.parse import quote
 
 from gymnast.errors import RunError
 from gymnast.metrics.format import READ_VERSIONS, VERSION
@@ -70,15 +73,18 @@ def open_writer(path: Path) -> sqlite3.Connection:
 def open_reader(path: Path) -> sqlite3.Connection | None:
     """Opens a metric store read-only; returns None if the file does not exist. Raises RunError if it cannot
     be opened or is no sqlite file."""
-    if not path.exists():
+    file = os.path.abspath(path)  # charts open hundreds of stores, and methods of Path are slow
+    if not os.path.exists(file):
         return None
-    address = path.absolute().as_uri()
     modes = ["mode=ro"]
-    if not path.with_name(f"{path.name}-wal").exists():
+    if not os.path.exists(f"{file}-wal"):
         modes.append("mode=ro&immutable=1")  # a read-only file system: nobody can be writing
     for mode in modes:
         db = sqlite3.connect(
-            f"{address}?{mode}", uri=True, timeout=LOCK_TIMEOUT_SECONDS, check_same_thread=False
+            f"file:{quote(file)}?{mode}",
+            uri=True,
+            timeout=LOCK_TIMEOUT_SECONDS,
+            check_same_thread=False,
         )
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -92,6 +98,29 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
         else:
             return db
     raise RunError("cannot open the metric store", at=str(path))
+
+
+@contextmanager
+def open_snapshot(path: Path) -> Iterator[sqlite3.Connection | None]:
+    """Opens a metric store read-only, in a transaction: what is read inside belongs together, whatever is
+    written meanwhile. Yields None if the file does not exist or has no tables yet. Raises RunError if it
+    cannot be read."""
+    db = open_reader(path)
+    if db is None:
+        yield None
+        return
+    with closing(db), explain_read_errors(path):
+        db.execute("BEGIN")
+        yield db if check_version(db, path) else None
+
+
+@contextmanager
+def explain_read_errors(path: Path) -> Iterator[None]:
+    """Raises RunError if sqlite cannot read the metric store `path`, such as a damaged file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise RunError(f"cannot read the metric store: {error}", at=str(path)) from error
 
 
 def check_version(db: sqlite3.Connection, path: Path) -> bool:

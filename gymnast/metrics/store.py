@@ -18,7 +18,12 @@ from threading import RLock, Timer
 from typing import TYPE_CHECKING, Literal
 
 from gymnast.errors import RunError
-from gymnast.metrics.database import check_version, open_reader, open_writer
+from gymnast.metrics.database import (
+    check_version,
+    explain_read_errors,
+    open_reader,
+    open_writer,
+)
 from gymnast.metrics.summaries import SummaryWriter
 
 if TYPE_CHECKING:
@@ -186,11 +191,11 @@ class MetricStore:
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection | None]:
         """Yields the database, in a transaction: what is read inside belongs together, whatever is written
-        meanwhile. None if the file does not exist yet."""
+        meanwhile. None if the file does not exist yet. Raises RunError if it cannot be read."""
         if self._db is None and not self._writes:
             yield None
             return
-        with self._lock:
+        with self._lock, explain_read_errors(self.path):
             if self._writes:
                 self.flush()
             self._database.execute("BEGIN")

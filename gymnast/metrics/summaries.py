@@ -13,9 +13,11 @@ in no summary.
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import struct
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gymnast.clock import CLOCKS
@@ -30,7 +32,11 @@ SUMMARY_ROWS = (256, 1_024, 8_192, 65_536)
 into a page of the table, and the file grows by a third instead of a fifth."""
 BLOCK_ROWS = (32, 32, 256, 2_048)
 """Level -> number of rows of a block."""
+SUMMARY_BLOCKS = tuple(a // b for a, b in zip(SUMMARY_ROWS, BLOCK_ROWS, strict=True))
+"""Level -> number of blocks of a summary."""
 LEVELS = len(SUMMARY_ROWS)
+PARTS = ("low", "high", "mean", "valid", "recorded")
+"""The numbers that describe the values of a block (see `Blocks`), in the order in which they are stored."""
 StoredRow = tuple[int, int, bytes]
 """Position, schema id and packed values of a row of the metric store."""
 
@@ -44,8 +50,6 @@ class Summary(NamedTuple):
     first: int
     """Position of its first row."""
     last: int
-    clocks: bytes
-    """The smallest and the largest value of each clock, packed in the order of CLOCKS."""
 
 
 class SummaryWriter:
@@ -53,6 +57,8 @@ class SummaryWriter:
 
     def __init__(self) -> None:
         self._loose: list[StoredRow] = []
+        self._schemas: dict[int, list[str]] = {}
+        """Schema id -> names of the values of rows with this schema."""
         self._last: int | None = None
         """Position of the last row; None if the loose rows must be read from the store."""
 
@@ -68,7 +74,7 @@ class SummaryWriter:
         else:
             self._loose = _next_loose(db)
         while len(self._loose) >= SUMMARY_ROWS[0]:
-            _summarize(db, self._loose[: SUMMARY_ROWS[0]])
+            self._summarize(db, self._loose[: SUMMARY_ROWS[0]])
             # A store without summaries is read in parts: all of its rows might not fit into memory.
             self._loose = self._loose[SUMMARY_ROWS[0] :] if is_known else _next_loose(db)
         self._last = last
@@ -80,13 +86,29 @@ class SummaryWriter:
     def drop_after(self, db: sqlite3.Connection, position: int) -> None:
         """Deletes the summaries of rows at or after `position`, which have been superseded."""
         self.forget()
-        _delete(db, [found.id for found in read_summaries(db) if found.last >= position])
+        found = db.execute("SELECT id FROM summaries WHERE last >= ?", (position,)).fetchall()
+        _delete(db, [key for (key,) in found])
 
+    def _summarize(self, db: sqlite3.Connection, rows: Sequence[StoredRow]) -> None:
+        """Writes the summary of level 0 of these rows, and those of higher levels that are complete with
+        it."""
+        from gymnast.metrics.blocks import single_rows
 
-def read_summaries(db: sqlite3.Connection) -> list[Summary]:
-    """Returns all summaries, in the order of their rows within a level."""
-    query = "SELECT id, level, first, last, clocks FROM summaries ORDER BY first"
-    return [Summary(*found) for found in db.execute(query)]
+        used = {key for _, key, _ in rows}
+        if not used <= self._schemas.keys():
+            self._schemas = read_schemas(db)
+        names = list(dict.fromkeys(name for key in sorted(used) for name in self._schemas[key]))
+        blocks = single_rows(rows, self._schemas, names)
+        _write(db, 0, rows[0][0], rows[-1][0], blocks.merge(range(0, len(rows), BLOCK_ROWS[0])))
+        for level in range(1, LEVELS):
+            parts = _parts_of_next(db, level)
+            if len(parts) * SUMMARY_ROWS[level - 1] < SUMMARY_ROWS[level]:
+                return
+            merged = _read_whole(db, parts)
+            merged = merged.merge(range(0, len(merged), BLOCK_ROWS[level] // BLOCK_ROWS[level - 1]))
+            _write(db, level, parts[0].first, parts[-1].last, merged)
+            if level == 1:
+                _delete(db, [part.id for part in parts])
 
 
 def read_schemas(db: sqlite3.Connection) -> dict[int, list[str]]:
@@ -94,13 +116,33 @@ def read_schemas(db: sqlite3.Connection) -> dict[int, list[str]]:
     return {key: json.loads(text) for key, text in db.execute("SELECT id, names FROM schemas")}
 
 
-def column_type(level: int) -> np.dtype[np.void]:
-    """Returns the type of the data of one key in a summary: the arrays of `Blocks`, one after the other."""
+def decode_columns(columns: Sequence[bytes], blocks: int) -> np.ndarray:
+    """Returns stored columns of summaries with `blocks` blocks each: float64 [columns, parts, blocks]."""
     import numpy as np
 
-    blocks = SUMMARY_ROWS[level] // BLOCK_ROWS[level]
-    numbers = [(part, "<f8", blocks) for part in ("low", "high", "mean")]
-    return np.dtype([*numbers, ("valid", "<u2", blocks), ("recorded", "<u2", blocks)])
+    stored = np.frombuffer(b"".join(columns), _column_type(blocks))
+    decoded = np.empty((len(columns), len(PARTS), blocks))
+    decoded[:, :3] = stored["values"]
+    decoded[:, 3:] = stored["counts"]
+    return decoded
+
+
+@cache
+def no_column(blocks: int) -> np.ndarray:
+    """Returns the column of a key that no row of a summary has: [parts, blocks]."""
+    import numpy as np
+
+    column = np.zeros((len(PARTS), blocks))
+    column[:3] = np.nan
+    return column
+
+
+@cache
+def _column_type(blocks: int) -> np.dtype[np.void]:
+    """Returns the type of the data of one key in a summary: the parts of `Blocks`, one after the other."""
+    import numpy as np
+
+    return np.dtype([("values", "<f8", (3, blocks)), ("counts", "<u2", (2, blocks))])
 
 
 def _next_loose(db: sqlite3.Connection) -> list[StoredRow]:
@@ -110,29 +152,10 @@ def _next_loose(db: sqlite3.Connection) -> list[StoredRow]:
     return db.execute(query, (covered, 2 * SUMMARY_ROWS[0])).fetchall()
 
 
-def _summarize(db: sqlite3.Connection, rows: Sequence[StoredRow]) -> None:
-    """Writes the summary of level 0 of these rows, and those of higher levels that are complete with it."""
-    from gymnast.metrics.blocks import single_rows
-
-    schemas = read_schemas(db)
-    names = list(dict.fromkeys(n for key in {key for _, key, _ in rows} for n in schemas[key]))
-    blocks = single_rows(rows, schemas, names).merge(range(0, len(rows), BLOCK_ROWS[0]))
-    _write(db, 0, rows[0][0], rows[-1][0], blocks)
-    for level in range(1, LEVELS):
-        parts = _parts_of_next(db, level)
-        if len(parts) * SUMMARY_ROWS[level - 1] < SUMMARY_ROWS[level]:
-            return
-        merged = _read_whole(db, parts)
-        merged = merged.merge(range(0, len(merged), BLOCK_ROWS[level] // BLOCK_ROWS[level - 1]))
-        _write(db, level, parts[0].first, parts[-1].last, merged)
-        if level == 1:
-            _delete(db, [part.id for part in parts])
-
-
 def _parts_of_next(db: sqlite3.Connection, level: int) -> list[Summary]:
     """Returns the summaries of the level below that are not yet merged into one of this level."""
     # Found from the end, since there are few: the table has no index.
-    query = "SELECT id, level, first, last, clocks FROM summaries ORDER BY id DESC"
+    query = "SELECT id, level, first, last FROM summaries ORDER BY id DESC"
     parts: list[Summary] = []
     for found in map(Summary._make, db.execute(query)):
         if found.level >= level:
@@ -147,51 +170,50 @@ def _read_whole(db: sqlite3.Connection, summaries: Sequence[Summary]) -> Blocks:
 
     from gymnast.metrics.blocks import Blocks
 
-    kind = column_type(summaries[0].level)
-    nothing = np.zeros((), kind)
-    for part in ("low", "high", "mean"):
-        nothing[part] = np.nan
-    columns: dict[str, list[bytes]] = {}
-    for place, summary in enumerate(summaries):
-        query = "SELECT name, data FROM summary_columns WHERE summary = ?"
-        for name, data in db.execute(query, (summary.id,)):
-            of_name = columns.setdefault(name, [nothing.tobytes()] * len(summaries))
-            of_name[place] = data
-    whole = np.frombuffer(b"".join(data for of_name in columns.values() for data in of_name), kind)
-    parts = (whole[part].reshape(len(columns), -1) for part in kind.names or ())
-    low, high, mean, valid, recorded = parts
-    return Blocks(
-        tuple(columns), low, high, mean, valid.astype(np.int64), recorded.astype(np.int64)
+    blocks = SUMMARY_BLOCKS[summaries[0].level]
+    place = {summary.id: number for number, summary in enumerate(summaries)}
+    query = (
+        "SELECT summary, name, data FROM summary_columns"
+        f" WHERE summary IN ({', '.join(map(str, place))})"
     )
+    found = db.execute(query).fetchall()
+    key = {name: number for number, name in enumerate(dict.fromkeys(n for _, n, _ in found))}
+    data = np.empty((len(PARTS), len(key), len(summaries), blocks))
+    data[:] = no_column(blocks)[:, None, None]
+    decoded = decode_columns([column for _, _, column in found], blocks)
+    data[:, [key[name] for _, name, _ in found], [place[i] for i, _, _ in found]] = (
+        decoded.swapaxes(0, 1)
+    )
+    return Blocks(tuple(key), data.reshape(len(PARTS), len(key), -1))
 
 
 def _write(db: sqlite3.Connection, level: int, first: int, last: int, blocks: Blocks) -> None:
     """Writes a summary of the rows from `first` to `last`."""
     import numpy as np
 
-    columns = np.empty(len(blocks.names), column_type(level))
-    for part in columns.dtype.names or ():
-        columns[part] = getattr(blocks, part)
+    columns = np.empty(len(blocks.names), _column_type(len(blocks)))
+    columns["values"] = blocks.data[:3].swapaxes(0, 1)
+    columns["counts"] = blocks.data[3:].swapaxes(0, 1)
     query = "INSERT INTO summaries (level, first, last, clocks) VALUES (?, ?, ?, ?)"
     key = db.execute(query, (level, first, last, _clock_ranges(blocks))).lastrowid
+    packed, size = columns.tobytes(), columns.itemsize
     db.executemany(
         "INSERT INTO summary_columns (summary, name, data) VALUES (?, ?, ?)",
         # sorted, as the table is
         sorted(
-            (key, name, column.tobytes())
-            for name, column in zip(blocks.names, columns, strict=True)
+            (key, name, packed[place * size : (place + 1) * size])
+            for place, name in enumerate(blocks.names)
         ),
     )
 
 
 def _clock_ranges(blocks: Blocks) -> bytes:
-    whole = blocks.merge([0])
-    ranges: list[float] = []
-    for clock in CLOCKS:
-        name = f"clock/{clock}"
-        place = whole.names.index(name) if name in whole.names else None
-        ends = (whole.low, whole.high)
-        ranges += [float("nan") if place is None else float(end[place, 0]) for end in ends]
+    """Returns the smallest and the largest value of each clock, packed in the order of CLOCKS; NaN for a
+    clock that no row has."""
+    known = [name for clock in CLOCKS if (name := f"clock/{clock}") in blocks.names]
+    whole = blocks.of(*known).merge([0])
+    ends = dict(zip(known, whole.data[:2, :, 0].T.tolist(), strict=True))
+    ranges = [end for clock in CLOCKS for end in ends.get(f"clock/{clock}", (math.nan, math.nan))]
     return struct.pack(f"<{len(ranges)}d", *ranges)
 
 

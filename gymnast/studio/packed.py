@@ -29,14 +29,37 @@ ALIGNMENT = 8
 
 def pack(record: object) -> bytes:
     """Returns a record in binary."""
-    block: list[np.ndarray] = []
+    block = _Block()
     header = encode(_header(record, block, inside=False)).encode(errors="replace")
     start = struct.pack("<I", len(header)) + header
     padding = b"\0" * (-len(start) % ALIGNMENT)
-    return start + padding + b"".join(values.tobytes() for values in block)
+    return b"".join((start, padding, *block.arrays))
 
 
-def _header(value: object, block: list[np.ndarray], *, inside: bool) -> JsonValue:
+class _Block:
+    """The numbers of all lists. A list that several series share is in it once."""
+
+    def __init__(self) -> None:
+        self.arrays: list[bytes] = []
+        self._length = 0
+        self._places: dict[int, JsonValue] = {}
+        """Identity of a list -> its place."""
+
+    def place(self, values: np.ndarray | Sequence[object]) -> JsonValue | None:
+        """Returns the place of a list of numbers, which is added if it is new; None for other lists."""
+        if (known := self._places.get(id(values))) is not None:
+            return known
+        numbers = _numbers(values)
+        if numbers is None:
+            return None
+        place: JsonValue = {"$f64": [self._length, len(numbers)]}
+        self._places[id(values)] = place
+        self._length += len(numbers)
+        self.arrays.append(numbers.tobytes())
+        return place
+
+
+def _header(value: object, block: _Block, *, inside: bool) -> JsonValue:
     """Returns the JSON form of a value; lists of numbers inside of a series are moved to the block."""
     if is_dataclass(value) and not isinstance(value, type):
         value = {field.name: getattr(value, field.name) for field in fields(value)}
@@ -45,21 +68,25 @@ def _header(value: object, block: list[np.ndarray], *, inside: bool) -> JsonValu
             str(name): _header(item, block, inside=inside or name == SERIES)  # pyright: ignore[reportUnknownArgumentType]
             for name, item in value.items()  # pyright: ignore[reportUnknownVariableType]
         }
-    if inside and isinstance(value, np.ndarray | Sequence) and _is_numeric(value):  # pyright: ignore[reportUnknownArgumentType]
-        values = np.asarray(value, dtype="<f8")
-        offset = sum(map(len, block))
-        block.append(values)
-        return {"$f64": [offset, len(values)]}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_header(item, block, inside=inside) for item in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return to_json(value)
+    if not isinstance(value, np.ndarray | Sequence) or isinstance(value, str):
+        return to_json(value)
+    if inside and (place := block.place(value)) is not None:  # pyright: ignore[reportUnknownArgumentType]
+        return place
+    return [_header(item, block, inside=inside) for item in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
-def _is_numeric(values: np.ndarray | Sequence[object]) -> bool:
-    """Returns whether this is a list of numbers, or empty. A missing value is None."""
-    if isinstance(values, np.ndarray):
-        return True
-    return not isinstance(values, str) and all(
-        value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-        for value in values
+def _numbers(values: np.ndarray | Sequence[object]) -> np.ndarray | None:
+    """Returns a list of numbers, or an empty one, as an array; None for other lists. A missing value is None,
+    and becomes NaN."""
+    try:
+        found = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        return None
+    is_numeric = found.dtype.kind in "fiu" or (
+        found.dtype.kind == "O"
+        and all(
+            value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+            for value in values
+        )
     )
+    return found.astype("<f8", copy=False) if is_numeric and found.ndim == 1 else None

@@ -12,6 +12,7 @@ from gymnast import api
 from gymnast.api import curves as curves_api
 from gymnast.errors import RunError, UsageError
 from gymnast.metrics.store import MetricStore
+from gymnast.runs.curve import read_evaluation_rows
 from gymnast.runs.run import Run
 
 ENV_STEPS, VEC_STEPS = "clock/env_steps", "clock/vec_steps"
@@ -152,3 +153,50 @@ def test_a_resume_replaces_rows(runs_dir: Path):
     assert after.runs[0].attempt > before.runs[0].attempt
     (series,) = after.series
     assert (series.total, max(series.high), min(series.low)) == (1001, 999.0, -5.0)
+
+
+def test_a_damaged_store_does_not_hide_the_other_runs(runs_dir: Path):
+    intact = make_run(runs_dir, [1.0, 2.0, 3.0])
+    no_store, cut = (make_run(runs_dir, [float(i) for i in range(9000)]) for _ in range(2))
+    (no_store.path / "metrics.db").write_bytes(b"no sqlite file" * 1000)
+    whole = (cut.path / "metrics.db").read_bytes()
+    (cut.path / "metrics.db").write_bytes(whole[: len(whole) // 2])
+    for names in (["policy/kl"], []):
+        found = api.curves([no_store.id, intact.id, cut.id], names)
+        assert {series.run for series in found.series} == {intact.id}
+        assert {source.run: (bool(source.problem), source.rows) for source in found.runs} == {
+            no_store.id: (True, 0),
+            intact.id: (False, 3),
+            cut.id: (True, 0),
+        }
+    assert str(no_store.path) in found.runs[0].problem, "it says which file"
+    for damaged in (no_store, cut):
+        with pytest.raises(RunError, match="metric store"):
+            api.curves([damaged.id], ["policy/kl"])
+
+
+def test_damaged_evaluations_leave_the_other_series(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    runs = [make_run(runs_dir, [1.0, 2.0]) for _ in range(2)]
+    for run in runs:
+        with MetricStore(run.path / "metrics.db", "w") as store:
+            clocks = {"clock/rollouts": 3.0, VEC_STEPS: 48.0, ENV_STEPS: 384.0}
+            store.append(clocks | {"eval:clock/env_steps": 256.0, "eval:episode/return": 5.0})
+    read = read_evaluation_rows
+
+    def read_one(run: Run) -> list[dict[str, float]]:
+        if run.id == runs[0].id:
+            raise RunError("cannot read the metric store: damaged")
+        return read(run)
+
+    monkeypatch.setattr(curves_api_module(), "read_evaluation_rows", read_one)
+    found = api.curves([run.id for run in runs], ["policy/kl", "eval:episode/return"])
+    assert [(s.run, s.key) for s in found.series] == [
+        (runs[0].id, "policy/kl"),
+        (runs[1].id, "policy/kl"),
+        (runs[1].id, "eval:episode/return"),
+    ]
+    assert [bool(source.problem) for source in found.runs] == [True, False]
+    with pytest.raises(RunError, match="damaged"):
+        api.curves([runs[0].id], ["eval:episode/return"])

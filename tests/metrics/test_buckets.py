@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sqlite3
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from gymnast.metrics import block_reader, buckets
 from gymnast.metrics.buckets import Series, buckets_on_grid, read_buckets, read_series
 from gymnast.metrics.column_cache import ColumnCache
+from gymnast.metrics.database import open_snapshot
 from gymnast.metrics.store import MetricStore
 from gymnast.metrics.summaries import BLOCK_ROWS, LEVELS, SUMMARY_ROWS
 
@@ -152,7 +154,7 @@ def test_a_shared_grid_has_the_extremes_of_every_bucket(
     stored = read_series(path, NAMES, CLOCK, points=points, max_rows=10**9)
     for name in stored.names:
         rows = rows_in(path, name)
-        series = buckets_on_grid(stored, name, edges)
+        (series,) = buckets_on_grid([stored], name, edges)
         assert len(series.x) == points
         place = np.clip((rows[:, 0] / 50_000.0 * points).astype(int), 0, points - 1)
         for bucket in range(points):
@@ -257,17 +259,17 @@ def test_rows_and_their_summaries_are_committed_together(
     assert len(rows_in(path, DENSE)) == SUMMARY_ROWS[0]
 
 
-def test_what_is_read_does_not_grow_with_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_read_does_not_grow_with_the_rows(tmp_path: Path):
     path = tmp_path / "metrics.db"
     write(path, [(0, 2 * SUMMARY_ROWS[2])], seed=0)
-    monkeypatch.setattr(buckets, "MAX_BLOCKS", 200)
-    stored = read_series(path, [DENSE], CLOCK, points=10, max_rows=100)
+    stored = read_series(path, [DENSE], CLOCK, points=10, max_rows=100, max_blocks=200)
     assert len(stored.blocks) == 2 * SUMMARY_ROWS[2] // BLOCK_ROWS[2]
-    ends = {"low": 160_000.0, "high": 162_400.0}
-    zoomed = read_series(path, [DENSE], CLOCK, points=10, max_rows=5000, **ends)
+    low, high = 160_000.0, 162_400.0
+    zoomed = read_series(path, [DENSE], CLOCK, points=10, max_rows=5000, low=low, high=high)
     assert zoomed.blocks.recorded.max() == 1, "the rows of a small range are read one by one"
     assert zoomed.blocks.recorded[1].sum() == 151
-    assert read_series(path, [DENSE], CLOCK, points=200, max_rows=0, **ends).is_exact(DENSE)
+    exact = read_series(path, [DENSE], CLOCK, points=200, max_rows=0, low=low, high=high)
+    assert exact.is_exact(DENSE)
 
 
 def test_what_is_in_the_cache_is_not_read_again_and_new_rows_are_not_missed(
@@ -277,12 +279,11 @@ def test_what_is_in_the_cache_is_not_read_again_and_new_rows_are_not_missed(
     write(path, [(0, 3000)], seed=0)
     opened: list[Path] = []
 
-    class CountedStore(MetricStore):
-        def __init__(self, path: Path) -> None:
-            opened.append(path)
-            super().__init__(path)
+    def counted(path: Path) -> AbstractContextManager[sqlite3.Connection | None]:
+        opened.append(path)
+        return open_snapshot(path)
 
-    monkeypatch.setattr(block_reader, "MetricStore", CountedStore)
+    monkeypatch.setattr(block_reader, "open_snapshot", counted)
     os.utime(path, (1, 1))  # a file that has been written just now might change without notice
     first = read_series(path, [DENSE], CLOCK, points=10, max_rows=0)
     again = read_series(path, [DENSE], CLOCK, points=10, max_rows=0, low=8000.0, high=30_000.0)
@@ -297,9 +298,10 @@ def test_what_is_in_the_cache_is_not_read_again_and_new_rows_are_not_missed(
 
 
 def test_the_cache_drops_what_was_not_used_for_the_longest_time():
-    cache = ColumnCache(max_bytes=100)
+    column = np.zeros(5)
+    cache = ColumnCache(max_bytes=3 * column.nbytes)
     for number in range(10):
-        cache.add_columns(Path("a"), 1, f"key{number}", [(1, b"x" * 30)])
-        cache.columns(Path("a"), 1, "key0")
-    known = [n for n in range(10) if cache.columns(Path("a"), 1, f"key{n}")]
+        cache.add_columns(f"store{number}", 1, {DENSE: {1: column}})
+        cache.columns("store0", 1)
+    known = [n for n in range(10) if cache.columns(f"store{n}", 1)]
     assert known == [0, 8, 9]

@@ -20,7 +20,7 @@ from gymnast.api.calling import Success
 from gymnast.errors import Failure
 from gymnast.records import to_json
 from gymnast.studio.limits import LIMITS
-from gymnast.studio.operations import NOT_EXPOSED, PATH_ARGUMENTS, call, exposed
+from gymnast.studio.operations import NOT_EXPOSED, PATH_ARGUMENTS, SERVER_ARGUMENTS, call, exposed
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.packed import pack
 from gymnast.studio.references import (
@@ -55,7 +55,7 @@ def test_every_argument_with_text_is_known_to_be_a_reference_a_path_or_plain_tex
             kinds = [
                 argument in RUN_ARGUMENTS,
                 argument in TARGET_ARGUMENTS or (argument == "name" and name in TARGET_NAMES),
-                argument in (*PATH_ARGUMENTS, "runs_dir"),
+                argument in (*PATH_ARGUMENTS, *SERVER_ARGUMENTS),
                 argument in TEXTS or (argument == "name" and name not in TARGET_NAMES),
             ]
             assert sum(kinds) == 1, f"{name}({argument})"
@@ -83,7 +83,7 @@ def test_get_and_post_return_the_record_of_the_api(
     arguments = {"ref": trained.first.id} if "ref" in exposed()[name].arguments else {}
     complete = (
         {**arguments, "runs_dir": str(trained.runs_dir)}
-        if exposed()[name].takes_runs_dir
+        if "runs_dir" in exposed()[name].server_arguments
         else arguments
     )
     expected = api.call(name, complete)
@@ -348,6 +348,15 @@ def test_packing_keeps_every_bit():
     found = unpack(data)
     assert found == record
     assert str(found["series"][0]["x"][1]) == "-0.0"
+
+
+def test_a_list_that_series_share_is_packed_once_and_other_lists_stay_json():
+    shared = [1.0, 2.0]
+    lists = [["a"], [True], [[1.0], [2.0, 3.0]], [1.0, "nan"]]
+    record = {"series": [{"x": shared, "more": more} for more in lists]}
+    data = pack(record)
+    assert unpack(data) == record
+    assert len(data) <= 8 * (len(shared) + 3) + 8 + struct.unpack_from("<I", data)[0] + 4
 
 
 def unpack(data: bytes) -> Any:

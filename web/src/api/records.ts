@@ -343,6 +343,8 @@ export interface CurveSource {
   attempt: number;
   /** Number of rows. */
   rows: number;
+  /** The reason if its rows, or some of them, cannot be read; the series that need them are missing. */
+  problem: string;
 }
 
 export interface Diagnosis {
