@@ -25,7 +25,12 @@ def store_picture(page: Page, name: str) -> None:
     page.wait_for_function(
         """() => [...document.querySelectorAll("[aria-roledescription=chart]")]
           .filter((plot) => plot.getBoundingClientRect().top < innerHeight)
-          .every((plot) => plot.querySelector("canvas") || plot.innerText.includes("No values yet"))"""
+          .every((plot) => {
+            const canvas = plot.querySelector("canvas");
+            if (!canvas?.width) return plot.innerText.includes("No values yet");
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            return data.some((value) => value !== 0);
+          })"""
     )
     FOLDER.mkdir(parents=True, exist_ok=True)
     shown = Image.open(BytesIO(page.screenshot())).convert("RGB")

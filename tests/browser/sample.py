@@ -24,6 +24,8 @@ SEEDS = 5
 FAST, SLOW = "fast", "slow"
 """Names of the groups: the preset, and one whose learning rate is much too low."""
 TAG, HIGH_LR, FAILED, DAMAGED = "tag-1", "high-lr", "breaks", "damaged-run"
+LANDER = "lander"
+"""Trained only for pictures."""
 SCRIPT = "<script>window.injected = 1</script>"
 NAME = f"a<b>\"bold\"</b> & 'quoted' {SCRIPT}"
 NOTE = f'<img src=x onerror="window.injected = 2"> "note" & \u00fcn\u00efc\u00f6d\u00e9 \u4e2d\u6587 {SCRIPT}'
@@ -60,7 +62,7 @@ if PICTURES:  # longer runs, as people have them
         "eval.episodes": 20,
     }
     TAG_BUDGET = {
-        "stop.env_steps": 400_000,
+        "stop.env_steps": 200_000,
         "eval.mode": "inline",
         "eval.every": "10%",
         "eval.episodes": 20,
@@ -95,6 +97,8 @@ def make_sample(path: Path) -> None:
     _train(path, "tag:selfplay", TAG_BUDGET, Label(TAG))
     with pytest.raises(GymnastError):
         _train(path, "py:tests.scripted:Breaks", BUDGET | {"env.kwargs.after": 3000}, Label(FAILED))
+    if PICTURES:
+        _train(path, "LunarLander-v3", {}, Label(LANDER))
     _copy_with_html(path)
     (path / DAMAGED).mkdir()
     (path / DAMAGED / "run.json").write_text('{"id": "damaged-run", "status": "fini')

@@ -22,7 +22,7 @@ from tests.cli_output import cli_output
 pytestmark = pytest.mark.slow
 
 CHART, METRIC = "Entropy of the policy", "policy/entropy"
-ENDLESS = {"env_steps": "500M", "n_steps": "512"}
+ENDLESS = {"env_steps": "500M", "eval_return": "off", "n_steps": "512"}
 """Settings with which a training lasts until it is stopped, with about two rows per second."""
 
 

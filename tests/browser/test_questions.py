@@ -14,12 +14,13 @@ from gymnast import api
 from gymnast.text.formatting import duration
 from tests.browser.conftest import OpenPage
 from tests.browser.pictures import PICTURES, store_picture
-from tests.browser.sample import FAILED, FAST, HIGH_LR, SLOW, TAG, SampleRuns
+from tests.browser.sample import FAILED, FAST, HIGH_LR, LANDER, SLOW, TAG, SampleRuns
 from tests.browser.studio import Studio, settle, wait_until
 
 pytestmark = pytest.mark.slow
 
 MOST_ACTIONS = 4
+LONG = {"stop.env_steps": "20M", "stop.eval_return": "off"}
 
 
 @dataclass
@@ -135,16 +136,10 @@ def rollouts(runs_dir: Path) -> float:
 
 
 def test_how_long_will_it_still_take(studio: Studio, new_page: OpenPage, runs_dir: Path) -> None:
-    started = api.start(
-        "CartPole-v1", overrides={"stop.env_steps": "20M"}, name="long", runs_dir=runs_dir
-    )
+    started = api.start("CartPole-v1", overrides=LONG, name="long", runs_dir=runs_dir)
     (run,) = started.runs
     enough = 100 if PICTURES else 1
-    wait_until(
-        lambda: any(
-            one.clocks.get("rollouts", 0) >= enough for one in api.runs(runs_dir=runs_dir).runs
-        )
-    )
+    wait_until(lambda: rollouts(runs_dir) >= enough)
     api.pause(run.id, runs_dir=runs_dir)
     (listed,) = api.runs(runs_dir=runs_dir).runs
     page = new_page(studio, color_scheme="light")
@@ -189,7 +184,6 @@ def test_which_run_reached_the_threshold_with_the_fewest_steps(
 def test_what_does_this_metric_mean_and_what_is_healthy(ask: Asker) -> None:
     (metric,) = (metric for metric in api.metrics() if metric.name == "policy/kl")
     ask.open_run(f"{FAST}-s0")
-    store_picture(ask.page, "run")
     ask.point_at(ask.page.get_by_role("link", name="KL divergence of an update"))
     help_text = ask.page.get_by_role("tooltip")
     for text in (metric.meaning, metric.healthy_text, metric.if_high):
@@ -217,3 +211,11 @@ def test_which_role_wins(ask: Asker, sample: SampleRuns) -> None:
         wins = ask.page.get_by_role("group", name=f"Win rate of {role} over")
         expect(wins.first).to_be_visible()
     ask.has_found(table, "self-play")
+
+
+if PICTURES:
+
+    def test_the_picture_of_the_page_of_a_run(ask: Asker) -> None:
+        ask.open_run(LANDER)
+        expect(ask.page.get_by_role("heading", name=LANDER)).to_be_visible()
+        store_picture(ask.page, "run")

@@ -26,7 +26,7 @@ UNREACHABLE = ("net::ERR_", "Failed to fetch")
 TRAINING = {
     "target": "CartPole-v1",
     "name": "watched",
-    "overrides": ["stop.env_steps=500M", "algo.n_steps=512"],
+    "overrides": ["stop.env_steps=500M", "stop.eval_return=off", "algo.n_steps=512"],
 }
 START = """async (body) => {
   const headers = { "Content-Type": "application/json" };
