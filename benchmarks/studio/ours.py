@@ -56,8 +56,8 @@ def open_chart(page: Page, url: str) -> dict[str, Any]:
 
 
 def zoom(browser: Browser, page: Page) -> dict[str, Any]:
-    """Zooms into the first chart step by step, and back: seconds until it is redrawn, and until the finer data
-    of each step is drawn, and the tasks of the main thread meanwhile."""
+    """Zooms into the first chart step by step, and back: seconds until it is redrawn, and until the finer
+    data of each step is drawn, and the tasks of the main thread meanwhile."""
     chart = page.locator("canvas").first
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
@@ -151,6 +151,6 @@ def list_runs(page: Page, studio: Studio, expected: int) -> dict[str, Any]:
 
 
 def _wait(page: Page, condition: str) -> None:
-    """Waits until a JavaScript expression is true. The page forbids `eval`, which `wait_for_function` needs."""
+    """Waits until a JavaScript expression is true. Pages forbid `eval`, which `wait_for_function` needs."""
     while not page.evaluate(condition):
         page.wait_for_timeout(2)
