@@ -16,22 +16,15 @@ FOLDER = Path(__file__).parents[2] / "docs" / "images" / "studio"
 COLORS = 128
 """Enough for pages, which have few colors, and a third of the bytes."""
 
+DRAWING_MILLISECONDS = 1000
+
 
 def store_picture(page: Page, name: str) -> None:
-    """Stores what the page shows, after its charts are drawn."""
+    """Stores what the page shows after its charts were drawn."""
     if not PICTURES:
         return
     settle(page)
-    page.wait_for_function(
-        """() => [...document.querySelectorAll("[aria-roledescription=chart]")]
-          .filter((plot) => plot.getBoundingClientRect().top < innerHeight)
-          .every((plot) => {
-            const canvas = plot.querySelector("canvas");
-            if (!canvas?.width) return plot.innerText.includes("No values yet");
-            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-            return data.some((value) => value !== 0);
-          })"""
-    )
+    page.wait_for_timeout(DRAWING_MILLISECONDS)
     FOLDER.mkdir(parents=True, exist_ok=True)
     shown = Image.open(BytesIO(page.screenshot())).convert("RGB")
     shown.quantize(COLORS, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)

@@ -114,7 +114,8 @@ def test_the_theme_follows_the_system_until_one_is_chosen(
     sample_studio: Studio, new_page: OpenPage
 ) -> None:
     page = new_page(sample_studio, color_scheme="dark")
-    background = "getComputedStyle(document.body).backgroundColor"
+    settle(page)
+    background = "getComputedStyle(document.documentElement).backgroundColor"
     dark = page.evaluate(background)
     page.emulate_media(color_scheme="light")
     page.wait_for_function(f"() => {background} !== '{dark}'")

@@ -88,4 +88,4 @@ def test_reading_and_comparing_work(read_only: Studio, new_page: OpenPage) -> No
 def assert_disabled(page: Page, name: str | re.Pattern[str]) -> None:
     button = page.get_by_role("button", name=name, exact=isinstance(name, str)).first
     expect(button).to_have_attribute("aria-disabled", "true")
-    expect(button).to_have_attribute("title", re.compile("read-only"))
+    expect(button).to_have_attribute("aria-description", re.compile("read-only"))
