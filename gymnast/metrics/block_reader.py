@@ -14,7 +14,7 @@ import numpy as np
 
 from gymnast.metrics.blocks import Blocks, join, single_rows
 from gymnast.metrics.column_cache import ColumnCache, Columns, file_state
-from gymnast.metrics.database import open_snapshot
+from gymnast.metrics.reader_pool import ReaderPool
 from gymnast.metrics.store_index import EMPTY, Part, StoreIndex, read_index
 from gymnast.metrics.summaries import (
     BLOCK_ROWS,
@@ -28,6 +28,7 @@ from gymnast.metrics.summaries import (
 PAGE_ROWS = 128 * BLOCK_ROWS[0]
 """Number of rows that are read at once, if many must be read."""
 CACHE = ColumnCache()
+POOL = ReaderPool()
 T = TypeVar("T")
 
 
@@ -146,7 +147,7 @@ def read_store(path: Path, read: Callable[[BlockReader], T]) -> T:
     with ExitStack() as stack:
 
         def open_unchanged() -> sqlite3.Connection:
-            db = stack.enter_context(open_snapshot(path))
+            db = stack.enter_context(POOL.snapshot(path, state))
             # The index belongs to the snapshot if nothing had been written when that began.
             if db is None or file_state(file) != state:
                 raise StoreChangedError
@@ -155,7 +156,7 @@ def read_store(path: Path, read: Callable[[BlockReader], T]) -> T:
         if state is not None and index is not None:
             with suppress(StoreChangedError):
                 return read(BlockReader(file, state.inode, index, open_unchanged))
-        db = stack.enter_context(open_snapshot(path))
+        db = stack.enter_context(POOL.snapshot(path, state))
         if state is None or db is None:
             return read(BlockReader(file, 0, EMPTY, open_unchanged))
         index = read_index(db)
