@@ -88,14 +88,14 @@ class BlockReader:
             return [[known[name][key] for key in ids] for name in names]
         except KeyError:
             pass
-        unknown = [name for name in names if not known.get(name, {}).keys() >= set(ids)]
+        missing = {name: set(ids) - known.get(name, {}).keys() for name in names}
+        of_any = set[int]().union(*missing.values())
         sizes = {
             key: SUMMARY_BLOCKS[part.level]
             for part in parts
-            for key in self.index.ids[part.start : part.end]
-            if any(key not in known.get(name, {}) for name in unknown)
+            for key in of_any.intersection(self.index.ids[part.start : part.end])
         }
-        found = self._read_columns(unknown, sizes)
+        found = self._read_columns([name for name in names if missing[name]], sizes)
         CACHE.add_columns(self._path, self._inode, found)
         columns = [known.get(name, {}) | found.get(name, {}) for name in names]
         return [[of_name[key] for key in ids] for of_name in columns]

@@ -15,6 +15,7 @@ import numpy as np
 
 from gymnast.metrics.block_reader import BlockReader, read_store
 from gymnast.metrics.blocks import Blocks, equal_parts, join
+from gymnast.metrics.specs import split_key
 from gymnast.metrics.summaries import SUMMARY_ROWS
 
 MAX_ROWS = 20_000
@@ -84,6 +85,7 @@ def read_series(
     points: int,
     low: float = -math.inf,
     high: float = math.inf,
+    excluded: str | None = None,
     max_rows: int = MAX_ROWS,
     max_blocks: int = MAX_BLOCKS,
 ) -> StoredSeries:
@@ -91,12 +93,15 @@ def read_series(
 
     `names`: keys; a `*` at the end matches any suffix. `clock`: the clock on the x axis (`vec_steps`).
     `low`, `high`: only rows in this range of the clock; blocks of rows that are partly inside are read as a
-    whole. `max_rows`: the number of rows that may be read one by one; `max_blocks`: the number of blocks that
-    are read if more rows are in the range, unless `points` need more."""
+    whole. `excluded`: metrics with this first scope (`eval`) are not read. `max_rows`: the number of rows
+    that may be read one by one; `max_blocks`: the number of blocks that are read if more rows are in the
+    range, unless `points` need more."""
 
     def read(reader: BlockReader) -> StoredSeries:
         index = reader.index
         keys = matching(names, index.names)
+        if excluded is not None:
+            keys = [key for key in keys if split_key(key)[0][:1] != (excluded,)]
         wanted = list(dict.fromkeys((x, *keys)))
         within = index.within(clock, low, high)
         finest = index.cover(within)
