@@ -20,6 +20,7 @@ from gymnast.metrics.summaries import (
     BLOCK_ROWS,
     PARTS,
     SUMMARY_BLOCKS,
+    SUMMARY_ROWS,
     StoredRow,
     decode_columns,
     no_column,
@@ -30,6 +31,8 @@ PAGE_ROWS = 128 * BLOCK_ROWS[0]
 CACHE = ColumnCache()
 POOL = ReaderPool()
 T = TypeVar("T")
+Span = tuple[int, int]
+"""The positions of the first and the last one of consecutive rows."""
 
 
 class StoreChangedError(Exception):
@@ -64,21 +67,43 @@ class BlockReader:
             np.concatenate([*columns, loose.data[:, place]], axis=1, out=data[:, place])
         return Blocks(tuple(names), data)
 
-    def rows(
-        self, names: Sequence[str], parts: Sequence[Part], having: str | None = None
-    ) -> Blocks:
-        """Returns the rows that consecutive summaries cover, then the loose rows, each as a block of its own.
-        With `having`, rows without this key may be left out."""
+    def rows(self, names: Sequence[str], span: Span, having: str | None = None) -> Blocks:
+        """Returns the rows of a span, then the loose rows, each as a block of its own. With `having`, rows
+        without this key may be left out."""
         index = self.index
         chosen = [key for key, of in index.schemas.items() if having is None or having in of]
-        pages: list[list[StoredRow]] = []
-        if parts:
-            first, last = index.starts[parts[0].start], index.ends[parts[-1].end - 1]
-            pages += self._pages(first, last, chosen)
+        pages = [*self._pages(*span, chosen)] if span[0] <= span[1] else []
         if index.loose is None:
             pages += self._pages(*self._loose_part, chosen)
         found = [single_rows(page, index.schemas, names) for page in pages]
         return join(found if index.loose is None else [*found, index.loose.blocks(names)], names)
+
+    def span(self, parts: Sequence[Part]) -> Span:
+        """Returns the span of all rows of summaries that follow each other."""
+        if not parts:
+            return (1, 0)
+        return self.index.starts[parts[0].start], self.index.ends[parts[-1].end - 1]
+
+    def span_within(self, parts: Sequence[Part], clock: str, low: float, high: float) -> Span:
+        """Returns the span without the first and the last blocks of these summaries, as far as all of their
+        rows are outside of a range. `clock`: the key of the clock."""
+        first, last = self.span(parts)
+        if not parts:
+            return first, last
+        start, end = parts[0].start, parts[-1].end - 1
+        ends = [Part(parts[0].level, start, start + 1), Part(parts[-1].level, end, end + 1)]
+        ((of_first, of_last),) = self._columns([clock], ends)
+        if self._is_whole(start):
+            first += BLOCK_ROWS[0] * _leading(of_first[1] < low)
+        if self._is_whole(end):
+            last -= BLOCK_ROWS[0] * _leading(of_last[0, ::-1] > high)
+        return first, last
+
+    def _is_whole(self, summary: int) -> bool:
+        """Returns whether no superseded rows are between the rows of a summary."""
+        index = self.index
+        rows = index.ends[summary] - index.starts[summary] + 1
+        return rows == SUMMARY_ROWS[index.levels[summary]]
 
     def _columns(self, names: Sequence[str], parts: Sequence[Part]) -> list[list[np.ndarray]]:
         """Returns, for each key, its blocks in each of the summaries."""
@@ -136,6 +161,11 @@ class BlockReader:
         found = self._database.execute(f"{query} ORDER BY id", (first, last))
         while page := found.fetchmany(PAGE_ROWS):
             yield page
+
+
+def _leading(values: np.ndarray) -> int:
+    """Returns the number of true values before the first false one."""
+    return len(values) if values.all() else int(values.argmin())
 
 
 def read_store(path: Path, read: Callable[[BlockReader], T]) -> T:

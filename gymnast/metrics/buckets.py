@@ -107,8 +107,13 @@ def read_series(
         finest = index.cover(within)
         loose = index.rows if index.loose is None else len(index.loose)
         rows = loose + sum(SUMMARY_ROWS[part.level] * (part.end - part.start) for part in finest)
-        if rows <= max(max_rows, points):
-            blocks = _within(reader.rows(wanted, finest), low, high)
+        span, max_read = reader.span(finest), max(max_rows, points)
+        is_part = (low, high) != (-math.inf, math.inf)
+        if is_part and rows <= max_read + 2 * SUMMARY_ROWS[1]:  # few rows may be inside
+            span = reader.span_within(finest, x, low, high)
+            rows = loose + span[1] - span[0] + 1
+        if rows <= max_read:
+            blocks = _within(reader.rows(wanted, span), low, high)
         else:
             chosen = index.cover(within, max(max_blocks, BLOCKS_PER_POINT * points))
             blocks = _within(reader.blocks(wanted, chosen), low, high)
@@ -119,7 +124,7 @@ def read_series(
             if totals[name] <= points:
                 of = blocks.of(x, name)
                 if not is_exact:  # the value is of one of several rows
-                    of = _within(reader.rows([x, name], finest, having=name), low, high)
+                    of = _within(reader.rows([x, name], span, having=name), low, high)
                 exact[name] = of.where(of.recorded[1] > 0)
                 totals[name] = len(exact[name])
         return StoredSeries(
