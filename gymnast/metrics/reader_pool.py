@@ -14,8 +14,10 @@ from threading import Lock, Timer
 from gymnast.metrics.column_cache import FileState
 from gymnast.metrics.database import check_version, explain_read_errors, open_reader
 
-MAX_IDLE = min(256, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
+MAX_IDLE = 256
 """Maximum number of connections that stay open; the least recently used ones are closed first."""
+SHARE_OF_FILES = 0.25
+"""They use at most this share of the files that the process may open."""
 IDLE_SECONDS = 60.0
 """All idle connections are closed this often, so that the disk space of deleted runs is freed."""
 
@@ -27,7 +29,9 @@ class ReaderPool:
     end of the run. An idle connection to any other store holds no lock."""
 
     def __init__(self, max_idle: int = MAX_IDLE) -> None:
-        self._max_idle = max_idle
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        is_limited = files != resource.RLIM_INFINITY
+        self._max_idle = min(max_idle, int(SHARE_OF_FILES * files)) if is_limited else max_idle
         self._lock = Lock()  # requests are answered by several threads
         self._idle: OrderedDict[Path, tuple[FileState, sqlite3.Connection]] = OrderedDict()
         self._timer: Timer | None = None
