@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gymnast.api.evaluation_curves import EvaluationReader
 from gymnast.clock import CLOCKS
 from gymnast.errors import RunError, UsageError
 from gymnast.metrics.specs import split_key
 from gymnast.runs import layout, store
-from gymnast.runs.curve import Row, curve_of, read_evaluation_rows
+from gymnast.runs.curve import Curve
 from gymnast.runs.run import Run
 from gymnast.runs.store import RunsDir
 
@@ -110,7 +111,7 @@ def curves(
     _refuse_unknown(names, runs, list(found.values()))
     span = _range(list(found.values()), ends)
     edges = None if span is None or len(runs) == 1 else _edges(span, points)
-    keys = dict.fromkeys(key for stored in found.values() for key in stored.names)
+    keys = _keys(names or ["*"], list(found.values()))
     evaluations = _Evaluations(runs, x, ends, problems)
     return MetricCurves(
         x=x,
@@ -153,6 +154,7 @@ def _read(
                 points=points,
                 low=ends[0],
                 high=ends[1],
+                excluded=EVALUATION,  # read by `_Evaluations`
                 max_rows=MAX_ROWS // len(runs),
                 max_blocks=MAX_BLOCKS // len(runs),
             )
@@ -161,6 +163,13 @@ def _read(
                 raise
             problems[run.id] = str(error)
     return found, problems
+
+
+def _keys(names: Sequence[str], found: Sequence[StoredSeries]) -> list[str]:
+    """Returns the keys of the runs that `names` match, each once."""
+    from gymnast.metrics.buckets import matching
+
+    return list(dict.fromkeys(key for stored in found for key in matching(names, stored.known)))
 
 
 def _of_metric(
@@ -187,35 +196,34 @@ class _Evaluations:
         self, runs: Sequence[Run], x: str, ends: tuple[float, float], problems: dict[str, str]
     ) -> None:
         """`problems`: id of each run that cannot be read -> why; others are added when they are found."""
-        self._runs = {run.id: run for run in runs}
-        self._x, self._ends, self._problems = x, ends, problems
-        self._known: dict[str, list[Row]] = {}
+        self._runs, self._ends, self._problems = runs, ends, problems
+        self._reader = EvaluationReader(x)
 
     def series(self, key: str) -> list[MetricSeries]:
         """Returns one metric of the runs that recorded it, in the range `ends`, and one evaluation more on
         each side, so that a line reaches the edges of a chart."""
         found: list[MetricSeries] = []
-        for run_id, run in self._runs.items():
-            rows = [] if run_id in self._problems else self._rows(run)
-            xs, ys = curve_of(rows, self._x, key)
+        for run in self._runs:
+            xs, ys = self._curve(run, key)
             first = max(bisect_left(xs, self._ends[0]) - 1, 0)
             end = bisect_right(xs, self._ends[1]) + 1
             shown = ys[first:end]
             if shown:
                 found.append(
-                    MetricSeries(run_id, key, xs[first:end], shown, shown, shown, len(shown))
+                    MetricSeries(run.id, key, xs[first:end], shown, shown, shown, len(shown))
                 )
         return found
 
-    def _rows(self, run: Run) -> list[Row]:
-        if run.id not in self._known:
-            try:
-                self._known[run.id] = read_evaluation_rows(run)
-            except RunError as error:
-                if len(self._runs) == 1:
-                    raise
-                self._known[run.id], self._problems[run.id] = [], str(error)
-        return self._known[run.id]
+    def _curve(self, run: Run, key: str) -> Curve:
+        if run.id in self._problems:
+            return [], []
+        try:
+            return self._reader.curve(run, key)
+        except RunError as error:
+            if len(self._runs) == 1:
+                raise
+            self._problems[run.id] = str(error)
+            return [], []
 
 
 def _record(run: str, key: str, series: Series, x: list[float]) -> MetricSeries:

@@ -14,12 +14,13 @@ import numpy as np
 
 from gymnast.metrics.blocks import Blocks, join, single_rows
 from gymnast.metrics.column_cache import ColumnCache, Columns, file_state
-from gymnast.metrics.database import open_snapshot
+from gymnast.metrics.reader_pool import ReaderPool
 from gymnast.metrics.store_index import EMPTY, Part, StoreIndex, read_index
 from gymnast.metrics.summaries import (
     BLOCK_ROWS,
     PARTS,
     SUMMARY_BLOCKS,
+    SUMMARY_ROWS,
     StoredRow,
     decode_columns,
     no_column,
@@ -28,7 +29,10 @@ from gymnast.metrics.summaries import (
 PAGE_ROWS = 128 * BLOCK_ROWS[0]
 """Number of rows that are read at once, if many must be read."""
 CACHE = ColumnCache()
+POOL = ReaderPool()
 T = TypeVar("T")
+Span = tuple[int, int]
+"""The positions of the first and the last one of consecutive rows."""
 
 
 class StoreChangedError(Exception):
@@ -63,21 +67,43 @@ class BlockReader:
             np.concatenate([*columns, loose.data[:, place]], axis=1, out=data[:, place])
         return Blocks(tuple(names), data)
 
-    def rows(
-        self, names: Sequence[str], parts: Sequence[Part], having: str | None = None
-    ) -> Blocks:
-        """Returns the rows that consecutive summaries cover, then the loose rows, each as a block of its own.
-        With `having`, rows without this key may be left out."""
+    def rows(self, names: Sequence[str], span: Span, having: str | None = None) -> Blocks:
+        """Returns the rows of a span, then the loose rows, each as a block of its own. With `having`, rows
+        without this key may be left out."""
         index = self.index
         chosen = [key for key, of in index.schemas.items() if having is None or having in of]
-        pages: list[list[StoredRow]] = []
-        if parts:
-            first, last = index.starts[parts[0].start], index.ends[parts[-1].end - 1]
-            pages += self._pages(first, last, chosen)
+        pages = [*self._pages(*span, chosen)] if span[0] <= span[1] else []
         if index.loose is None:
             pages += self._pages(*self._loose_part, chosen)
         found = [single_rows(page, index.schemas, names) for page in pages]
         return join(found if index.loose is None else [*found, index.loose.blocks(names)], names)
+
+    def span(self, parts: Sequence[Part]) -> Span:
+        """Returns the span of all rows of summaries that follow each other."""
+        if not parts:
+            return (1, 0)
+        return self.index.starts[parts[0].start], self.index.ends[parts[-1].end - 1]
+
+    def span_within(self, parts: Sequence[Part], clock: str, low: float, high: float) -> Span:
+        """Returns the span without the first and the last blocks of these summaries, as far as all of their
+        rows are outside of a range. `clock`: the key of the clock."""
+        first, last = self.span(parts)
+        if not parts:
+            return first, last
+        start, end = parts[0].start, parts[-1].end - 1
+        ends = [Part(parts[0].level, start, start + 1), Part(parts[-1].level, end, end + 1)]
+        ((of_first, of_last),) = self._columns([clock], ends)
+        if self._is_whole(start):
+            first += BLOCK_ROWS[0] * _leading(of_first[1] < low)
+        if self._is_whole(end):
+            last -= BLOCK_ROWS[0] * _leading(of_last[0, ::-1] > high)
+        return first, last
+
+    def _is_whole(self, summary: int) -> bool:
+        """Returns whether no superseded rows are between the rows of a summary."""
+        index = self.index
+        rows = index.ends[summary] - index.starts[summary] + 1
+        return rows == SUMMARY_ROWS[index.levels[summary]]
 
     def _columns(self, names: Sequence[str], parts: Sequence[Part]) -> list[list[np.ndarray]]:
         """Returns, for each key, its blocks in each of the summaries."""
@@ -87,14 +113,14 @@ class BlockReader:
             return [[known[name][key] for key in ids] for name in names]
         except KeyError:
             pass
-        unknown = [name for name in names if not known.get(name, {}).keys() >= set(ids)]
+        missing = {name: set(ids) - known.get(name, {}).keys() for name in names}
+        of_any = set[int]().union(*missing.values())
         sizes = {
             key: SUMMARY_BLOCKS[part.level]
             for part in parts
-            for key in self.index.ids[part.start : part.end]
-            if any(key not in known.get(name, {}) for name in unknown)
+            for key in of_any.intersection(self.index.ids[part.start : part.end])
         }
-        found = self._read_columns(unknown, sizes)
+        found = self._read_columns([name for name in names if missing[name]], sizes)
         CACHE.add_columns(self._path, self._inode, found)
         columns = [known.get(name, {}) | found.get(name, {}) for name in names]
         return [[of_name[key] for key in ids] for of_name in columns]
@@ -137,6 +163,11 @@ class BlockReader:
             yield page
 
 
+def _leading(values: np.ndarray) -> int:
+    """Returns the number of true values before the first false one."""
+    return len(values) if values.all() else int(values.argmin())
+
+
 def read_store(path: Path, read: Callable[[BlockReader], T]) -> T:
     """Returns what `read` returns for the metric store `path`, which is only opened if something that `read`
     needs is not in the cache. A missing file is an empty store. Raises RunError if it cannot be read."""
@@ -146,7 +177,7 @@ def read_store(path: Path, read: Callable[[BlockReader], T]) -> T:
     with ExitStack() as stack:
 
         def open_unchanged() -> sqlite3.Connection:
-            db = stack.enter_context(open_snapshot(path))
+            db = stack.enter_context(POOL.snapshot(path, state))
             # The index belongs to the snapshot if nothing had been written when that began.
             if db is None or file_state(file) != state:
                 raise StoreChangedError
@@ -155,7 +186,7 @@ def read_store(path: Path, read: Callable[[BlockReader], T]) -> T:
         if state is not None and index is not None:
             with suppress(StoreChangedError):
                 return read(BlockReader(file, state.inode, index, open_unchanged))
-        db = stack.enter_context(open_snapshot(path))
+        db = stack.enter_context(POOL.snapshot(path, state))
         if state is None or db is None:
             return read(BlockReader(file, 0, EMPTY, open_unchanged))
         index = read_index(db)

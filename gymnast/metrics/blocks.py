@@ -61,7 +61,12 @@ class Blocks:
 
     def where(self, kept: np.ndarray) -> Blocks:
         """Returns those of the blocks where the boolean array `kept` is true."""
-        return self if kept.all() else Blocks(self.names, self.data[:, :, kept])
+        at = np.flatnonzero(kept)
+        if len(at) == len(self):
+            return self
+        if len(at) and at[-1] - at[0] + 1 == len(at):  # consecutive blocks need not be copied
+            return Blocks(self.names, self.data[:, :, at[0] : at[-1] + 1])
+        return Blocks(self.names, self.data[:, :, at])
 
     def merge(self, starts: Sequence[int] | np.ndarray) -> Blocks:
         """Merges blocks: each new one reaches from one of `starts` (ascending, from 0 on) to the next."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from gymnast.metrics.block_reader import BlockReader, read_store
 from gymnast.metrics.blocks import Blocks, equal_parts, join
+from gymnast.metrics.specs import split_key
 from gymnast.metrics.summaries import SUMMARY_ROWS
 
 MAX_ROWS = 20_000
@@ -84,6 +85,7 @@ def read_series(
     points: int,
     low: float = -math.inf,
     high: float = math.inf,
+    excluded: str | None = None,
     max_rows: int = MAX_ROWS,
     max_blocks: int = MAX_BLOCKS,
 ) -> StoredSeries:
@@ -91,19 +93,27 @@ def read_series(
 
     `names`: keys; a `*` at the end matches any suffix. `clock`: the clock on the x axis (`vec_steps`).
     `low`, `high`: only rows in this range of the clock; blocks of rows that are partly inside are read as a
-    whole. `max_rows`: the number of rows that may be read one by one; `max_blocks`: the number of blocks that
-    are read if more rows are in the range, unless `points` need more."""
+    whole. `excluded`: metrics with this first scope (`eval`) are not read. `max_rows`: the number of rows
+    that may be read one by one; `max_blocks`: the number of blocks that are read if more rows are in the
+    range, unless `points` need more."""
 
     def read(reader: BlockReader) -> StoredSeries:
         index = reader.index
         keys = matching(names, index.names)
+        if excluded is not None:
+            keys = [key for key in keys if split_key(key)[0][:1] != (excluded,)]
         wanted = list(dict.fromkeys((x, *keys)))
         within = index.within(clock, low, high)
         finest = index.cover(within)
         loose = index.rows if index.loose is None else len(index.loose)
         rows = loose + sum(SUMMARY_ROWS[part.level] * (part.end - part.start) for part in finest)
-        if rows <= max(max_rows, points):
-            blocks = _within(reader.rows(wanted, finest), low, high)
+        span, max_read = reader.span(finest), max(max_rows, points)
+        is_part = (low, high) != (-math.inf, math.inf)
+        if is_part and rows <= max_read + 2 * SUMMARY_ROWS[1]:  # few rows may be inside
+            span = reader.span_within(finest, x, low, high)
+            rows = loose + span[1] - span[0] + 1
+        if rows <= max_read:
+            blocks = _within(reader.rows(wanted, span), low, high)
         else:
             chosen = index.cover(within, max(max_blocks, BLOCKS_PER_POINT * points))
             blocks = _within(reader.blocks(wanted, chosen), low, high)
@@ -114,7 +124,7 @@ def read_series(
             if totals[name] <= points:
                 of = blocks.of(x, name)
                 if not is_exact:  # the value is of one of several rows
-                    of = _within(reader.rows([x, name], finest, having=name), low, high)
+                    of = _within(reader.rows([x, name], span, having=name), low, high)
                 exact[name] = of.where(of.recorded[1] > 0)
                 totals[name] = len(exact[name])
         return StoredSeries(

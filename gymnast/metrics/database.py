@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -73,45 +73,32 @@ def open_writer(path: Path) -> sqlite3.Connection:
 def open_reader(path: Path) -> sqlite3.Connection | None:
     """Opens a metric store read-only; returns None if the file does not exist. Raises RunError if it cannot
     be opened or is no sqlite file."""
-    file = os.path.abspath(path)  # charts open hundreds of stores, and methods of Path are slow
-    if not os.path.exists(file):
-        return None
-    modes = ["mode=ro"]
-    if not os.path.exists(f"{file}-wal"):
-        modes.append("mode=ro&immutable=1")  # a read-only file system: nobody can be writing
-    for mode in modes:
-        db = sqlite3.connect(
-            f"file:{quote(file)}?{mode}",
-            uri=True,
-            timeout=LOCK_TIMEOUT_SECONDS,
-            check_same_thread=False,
-        )
+    file = os.path.abspath(path)
+    # The second mode is for read-only file systems, where nobody can be writing.
+    for mode in ("mode=ro", "mode=ro&immutable=1"):
         try:
-            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return _connect_reader(f"file:{quote(file)}?{mode}")
         except sqlite3.OperationalError as error:
-            db.close()
             if "unable to open" not in str(error):
                 raise RunError(f"cannot read the metric store: {error}", at=str(path)) from error
         except sqlite3.DatabaseError as error:
-            db.close()
             raise RunError(f"this is not a metric store: {error}", at=str(path)) from error
-        else:
-            return db
+        if not os.path.exists(file):
+            return None
+        if os.path.exists(f"{file}-wal"):
+            break
     raise RunError("cannot open the metric store", at=str(path))
 
 
-@contextmanager
-def open_snapshot(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """Opens a metric store read-only, in a transaction: what is read inside belongs together, whatever is
-    written meanwhile. Yields None if the file does not exist or has no tables yet. Raises RunError if it
-    cannot be read."""
-    db = open_reader(path)
-    if db is None:
-        yield None
-        return
-    with closing(db), explain_read_errors(path):
-        db.execute("BEGIN")
-        yield db if check_version(db, path) else None
+def _connect_reader(address: str) -> sqlite3.Connection:
+    """Connects to a file and reads from it, because only that shows whether it can be read."""
+    db = sqlite3.connect(address, uri=True, timeout=LOCK_TIMEOUT_SECONDS, check_same_thread=False)
+    try:
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
 
 
 @contextmanager

@@ -135,7 +135,7 @@ def read_index(db: sqlite3.Connection) -> StoreIndex:
     ranges = np.frombuffer(b"".join(clocks), "<f8").reshape(-1, len(CLOCKS), 2)
     query = "SELECT id, schema, data FROM rows WHERE superseded = 0 AND id > ? ORDER BY id LIMIT ?"
     loose = db.execute(query, (max(ends, default=0), MAX_LOOSE + 1)).fetchall()
-    rows = len(loose) + sum(SUMMARY_ROWS[level] for level in levels if level < 2)
+    rows = len(loose) + sum(SUMMARY_ROWS[level] * levels.count(level) for level in (0, 1))
     schemas, names = read_names(db)
     decoded = DecodedRows(loose, schemas)
     if len(loose) > MAX_LOOSE:

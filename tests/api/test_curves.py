@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from gymnast import api
 from gymnast.api import curves as curves_api
+from gymnast.api import evaluation_curves
 from gymnast.errors import RunError, UsageError
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.curve import read_evaluation_rows
@@ -88,7 +90,7 @@ def test_evaluations_are_at_the_policy_version_that_they_scored(runs_dir: Path):
             clocks = {"clock/rollouts": float(i), VEC_STEPS: 16.0 * i, ENV_STEPS: 128.0 * i}
             # The result arrives four rollouts after the version that was evaluated.
             scored = {"eval:clock/env_steps": 128.0 * (i - 4), "eval:episode/return": float(i)}
-            store.append(clocks | scored)
+            store.append(clocks | scored | {"eval/red:episode/return": -float(i)})
     curves = {
         x: api.curves([run.id, run.id], ["eval:episode/return"], x=x).series
         for x in ("rollouts", "env_steps", "vec_steps")
@@ -99,10 +101,38 @@ def test_evaluations_are_at_the_policy_version_that_they_scored(runs_dir: Path):
         "vec_steps": [16.0 * i for i in (7, 8, 9)],
     }
     assert curves["vec_steps"][0].mean == [11.0, 12.0, 13.0]
+    (of_role,) = api.curves([run.id], ["eval/red:*"], x="rollouts").series
+    assert (of_role.x, of_role.mean) == ([7.0, 8.0, 9.0], [-11.0, -12.0, -13.0])
     (zoomed,) = api.curves(
         [run.id], ["eval:episode/return"], x="rollouts", low=8.5, high=8.75
     ).series
     assert zoomed.x == [8.0, 9.0], "with a neighbor on each side, so that a line can be drawn"
+
+
+def test_evaluations_are_read_once_until_the_run_changes(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    run = make_run(runs_dir, [0.0] * 10)
+    read: list[str] = []
+
+    def counted(run: Run) -> list[dict[str, float]]:
+        read.append(run.id)
+        return read_evaluation_rows(run)
+
+    monkeypatch.setattr(evaluation_curves, "read_evaluation_rows", counted)
+    for i in (11, 12):
+        with MetricStore(run.path / "metrics.db", "w") as store:
+            clocks = {"clock/rollouts": float(i), VEC_STEPS: 16.0 * i, ENV_STEPS: 128.0 * i}
+            store.append(
+                clocks | {"eval:clock/env_steps": 64.0 * i, "eval:episode/return": 1.0 * i}
+            )
+        os.utime(
+            run.path / "metrics.db", (i, i)
+        )  # a file that has just been written is not relied on
+        for low in (None, 100.0, None):
+            (series,) = api.curves([run.id], ["eval:*"], x="env_steps", low=low).series[1:]
+            assert series.mean == [11.0, 12.0][: i - 10]
+    assert len(read) == 2
 
 
 def test_many_runs_have_fewer_points_each(runs_dir: Path, monkeypatch: pytest.MonkeyPatch):
@@ -190,7 +220,7 @@ def test_damaged_evaluations_leave_the_other_series(
             raise RunError("cannot read the metric store: damaged")
         return read(run)
 
-    monkeypatch.setattr(curves_api_module(), "read_evaluation_rows", read_one)
+    monkeypatch.setattr(evaluation_curves, "read_evaluation_rows", read_one)
     found = api.curves([run.id for run in runs], ["policy/kl", "eval:episode/return"])
     assert [(s.run, s.key) for s in found.series] == [
         (runs[0].id, "policy/kl"),

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from gymnast.metrics import block_reader, buckets
 from gymnast.metrics.buckets import Series, buckets_on_grid, read_buckets, read_series
-from gymnast.metrics.column_cache import ColumnCache
-from gymnast.metrics.database import open_snapshot
+from gymnast.metrics.column_cache import ColumnCache, FileState
 from gymnast.metrics.store import MetricStore
 from gymnast.metrics.summaries import BLOCK_ROWS, LEVELS, SUMMARY_ROWS
 
@@ -279,11 +278,15 @@ def test_what_is_in_the_cache_is_not_read_again_and_new_rows_are_not_missed(
     write(path, [(0, 3000)], seed=0)
     opened: list[Path] = []
 
-    def counted(path: Path) -> AbstractContextManager[sqlite3.Connection | None]:
-        opened.append(path)
-        return open_snapshot(path)
+    snapshot = block_reader.POOL.snapshot
 
-    monkeypatch.setattr(block_reader, "open_snapshot", counted)
+    def counted(
+        path: Path, state: FileState | None
+    ) -> AbstractContextManager[sqlite3.Connection | None]:
+        opened.append(path)
+        return snapshot(path, state)
+
+    monkeypatch.setattr(block_reader.POOL, "snapshot", counted)
     os.utime(path, (1, 1))  # a file that has been written just now might change without notice
     first = read_series(path, [DENSE], CLOCK, points=10, max_rows=0)
     again = read_series(path, [DENSE], CLOCK, points=10, max_rows=0, low=8000.0, high=30_000.0)
