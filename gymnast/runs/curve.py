@@ -98,7 +98,7 @@ def summarize_learning(
     seconds = curve_of(rows, "seconds")[0]
     return Learning(
         area=share,
-        unused=1 - taken / end,
+        unused=1 - taken / end if end > 0 else 0.0,
         mean_return=area(([*first, *steps, taken], heights), 0.0, taken),
         steps_to_threshold=None if reached is None else int(steps[reached]),
         seconds_to_threshold=None if reached is None else seconds[reached],
@@ -117,8 +117,10 @@ def learning_so_far(run: Run, rows: Sequence[Row]) -> Learning | None:
 
 def area(curve: Curve, low: float, high: float) -> float:
     """Returns the area under the piecewise linear curve from x = `low` to `high`, divided by `high - low`:
-    its mean height there."""
+    its mean height there. If both are the same, the height at this x."""
     xs, ys = curve
+    if low == high:
+        return interpolate(low, xs, ys)
     inside = [(x, y) for x, y in zip(xs, ys, strict=True) if low < x < high]
     ends = [(x, interpolate(x, xs, ys)) for x in (low, high)]
     points = [ends[0], *inside, ends[1]]

@@ -103,3 +103,11 @@ def test_a_threshold_that_was_never_reached_has_no_steps():
 
 def test_without_evaluations_there_is_no_summary():
     assert summarize_learning(record({}), 200.0, 5000) is None
+
+
+def test_a_run_with_nothing_but_the_untrained_policy_has_its_return():
+    row = {"clock/env_steps": 0.0, "clock/seconds": 1.0}
+    row |= {"eval:clock/env_steps": 0.0, "eval:episode/return": 7.0}
+    found = summarize_learning([row], threshold=200.0, budget=None)
+    assert found is not None
+    assert (found.mean_return, found.area, found.unused) == (7.0, 0.0, 0.0)
