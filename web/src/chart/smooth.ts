@@ -1,6 +1,9 @@
 /** Smoothing of series. Pure functions. */
 import type { Values } from "../api/types";
 
+/** The largest weight of the past that can be chosen. */
+export const MAX_SMOOTHING = 0.99;
+
 /** Returns the debiased exponential moving average: without the debiasing, the first values would pull
  * everything toward zero. Gaps stay gaps and do not count. `weight`: of the past, 0 to below 1. */
 export function smoothed(values: Values, weight: number): Float64Array {

@@ -57,7 +57,8 @@ export function padded(low: number, high: number, isLog: boolean): Range {
   if (!(low <= high)) return isLog ? [0.1, 1] : [0, 1];
   if (isLog) return low === high ? [low / 2, high * 2] : [low / 1.2, high * 1.2];
   if (low === high) {
-    const half = Math.abs(low) * 0.1 || 1;
+    if (low === 0) return [0, 1];
+    const half = Math.abs(low) * 0.1;
     return [low - half, high + half];
   }
   const room = (high - low) * 0.06;

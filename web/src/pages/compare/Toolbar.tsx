@@ -1,12 +1,11 @@
 /** The settings of the view: x axis, grouping, smoothing, log scale, metrics; and what can be copied. */
 import { commandText } from "../../api/command";
-import { CLOCKS } from "../../api/types";
+import { ClockPicker, LogSwitch, SmoothingSlider } from "../../chart/controls";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
-import { clockLabel } from "../../ui/numbers";
 import { compareArguments } from "./results";
 import type { Side } from "./sides";
-import { MAX_SMOOTHING, type CompareView, type Grouping } from "./view";
+import type { CompareView, Grouping } from "./view";
 
 const GROUPINGS: readonly [Grouping, string][] = [
   ["seed", "groups of seeds"],
@@ -30,20 +29,10 @@ interface Props {
 export function Toolbar({ view, sides, baseline, onChange, onPickMetrics }: Props) {
   return (
     <div class="toolbar compare-toolbar" role="group" aria-label="View">
-      <label class="field">
-        <span>x axis</span>
-        <select value={view.x} onChange={(event) => onChange({ x: event.currentTarget.value, zoom: null }, { push: true })}>
-          {CLOCKS.map((clock) => (
-            <option key={clock} value={clock}>
-              {clockLabel(clock)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ClockPicker value={view.x} onChange={(x) => onChange({ x, zoom: null }, { push: true })} />
       <label class="field">
         <span>as</span>
         <select
-
           aria-label="Put runs together as"
           value={view.grouping}
           onChange={(event) => onChange({ grouping: event.currentTarget.value as Grouping }, { push: true })}
@@ -55,23 +44,8 @@ export function Toolbar({ view, sides, baseline, onChange, onPickMetrics }: Prop
           ))}
         </select>
       </label>
-      <label class="field">
-        <span>smoothing</span>
-        <input
-          type="range"
-          min="0"
-          max={MAX_SMOOTHING}
-          step="0.01"
-          value={view.smoothing}
-          aria-valuetext={view.smoothing === 0 ? "none" : String(view.smoothing)}
-          onInput={(event) => onChange({ smoothing: Number(event.currentTarget.value) })}
-        />
-        <output class="num small muted">{view.smoothing.toFixed(2)}</output>
-      </label>
-      <label class="field">
-        <input type="checkbox" checked={view.log} onChange={() => onChange({ log: !view.log })} />
-        <span>log scale</span>
-      </label>
+      <SmoothingSlider value={view.smoothing} onChange={(smoothing) => onChange({ smoothing })} />
+      <LogSwitch checked={view.log} onChange={(log) => onChange({ log })} />
       <Button onClick={onPickMetrics} title="Choose the metrics of the charts (m)">
         Metrics…
       </Button>

@@ -1,5 +1,6 @@
 /** The state of the Compare page, which is the query of its URL: reading it restores the whole view. */
 import { pathWith } from "../../app/paths";
+import { MAX_SMOOTHING } from "../../chart/smooth";
 
 /** How the chosen runs are put together: all seeds of a group, all runs of a variant, or every run alone. */
 export type Grouping = "seed" | "variant" | "none";
@@ -25,7 +26,6 @@ export interface CompareView {
 }
 
 export const DEFAULT_X = "vec_steps";
-export const MAX_SMOOTHING = 0.99;
 const GROUPINGS: readonly Grouping[] = ["seed", "variant", "none"];
 
 export const EMPTY_VIEW: CompareView = {

@@ -4,7 +4,8 @@ import { useEffect } from "preact/hooks";
 import { read } from "../../api/client";
 import { useQuery } from "../../api/queries";
 import { useRuns } from "../../api/runs";
-import { CLOCKS, type CrossPlayReport, type SelfPlay } from "../../api/types";
+import type { CrossPlayReport, SelfPlay } from "../../api/types";
+import { ClockPicker } from "../../chart/controls";
 import { Link, route, runPath, setParams } from "../../app/router";
 import { HistogramChart } from "../../chart/HistogramChart";
 import { LineChart } from "../../chart/LineChart";
@@ -50,16 +51,7 @@ export function SelfPlayView({ run }: { run: string }) {
           </span>
         )}
         <span class="toolbar-space" />
-        <label class="field">
-          <span>x axis</span>
-          <select value={x} onChange={(event) => setParams({ x: event.currentTarget.value })}>
-            {CLOCKS.map((clock) => (
-              <option key={clock} value={clock}>
-                {clockLabel(clock)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ClockPicker value={x} onChange={(clock) => setParams({ x: clock })} />
         <CopyButton text={`gymnast league ${data.run}`} label="Copy as CLI command" />
       </header>
       <Charts data={data} />

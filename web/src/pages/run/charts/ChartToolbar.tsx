@@ -1,12 +1,13 @@
 /** The controls of all charts: x axis, smoothing, log scale, marks, zoom, and the collapsed sections. */
-import { CLOCKS, type Clock } from "../../../api/types";
+import { CLOCKS } from "../../../api/types";
+import { ClockPicker, LogSwitch, SmoothingSlider } from "../../../chart/controls";
 import type { ChartMark } from "../../../chart/types";
 import { useShortcut } from "../../../app/shortcuts";
 import { Menu } from "../../../ui/Menu";
-import { clockLabel, formatShort } from "../../../ui/numbers";
+import { formatShort } from "../../../ui/numbers";
 import { MARK_KINDS, type MarkKind } from "./marks";
 import type { ChartSection } from "./sections";
-import { MAX_SMOOTHING, toggled, type ChartView } from "./view";
+import { toggled, type ChartView } from "./view";
 
 interface Props {
   view: ChartView;
@@ -36,35 +37,9 @@ export function ChartToolbar({ view, change, sections, marks, alerts }: Props) {
   const closed = sections.filter((section) => view.closed.has(section.name));
   return (
     <div class="run-toolbar" role="toolbar" aria-label="Charts">
-      <label>
-        x axis{" "}
-        <select
-          value={view.x}
-          onChange={(event) => change({ x: event.currentTarget.value as Clock, range: undefined })}
-        >
-          {CLOCKS.map((clock) => (
-            <option key={clock} value={clock}>
-              {clockLabel(clock)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label title="weight of the past in the exponential moving average; the recorded values stay pale behind">
-        smoothing{" "}
-        <input
-          type="range"
-          min={0}
-          max={MAX_SMOOTHING}
-          step={0.01}
-          value={view.smoothing}
-          onInput={(event) => change({ smoothing: Number(event.currentTarget.value) })}
-        />
-        <output class="num run-smoothing">{view.smoothing.toFixed(2)}</output>
-      </label>
-      <label>
-        <input type="checkbox" checked={view.log} onChange={(event) => change({ log: event.currentTarget.checked })} /> log
-        scale
-      </label>
+      <ClockPicker value={view.x} onChange={(x) => change({ x, range: undefined })} />
+      <SmoothingSlider value={view.smoothing} onChange={(smoothing) => change({ smoothing })} />
+      <LogSwitch checked={view.log} onChange={(log) => change({ log })} />
       <Menu
         label="marks ▾"
         name="Marks in the charts"

@@ -1,5 +1,6 @@
 /** The view of the charts, as the address of the page encodes it: x axis, smoothing, log scale, marks, zoom, sections. */
 import { CLOCKS, type Clock } from "../../../api/types";
+import { MAX_SMOOTHING } from "../../../chart/smooth";
 import { DEFAULT_CLOCK } from "./axis";
 import { MARK_KINDS, type MarkKind } from "./marks";
 
@@ -31,8 +32,6 @@ export const DEFAULT_VIEW: ChartView = {
   all: false,
   filter: "",
 };
-export const MAX_SMOOTHING = 0.99;
-
 /** Reads a view from the parameters of an address; what is missing or wrong has its default. */
 export function parseView(params: URLSearchParams): ChartView {
   const x = params.get("x");
