@@ -42,6 +42,7 @@ def built_files(folder: Path) -> Path:
     """Writes a front end with one hashed file, and returns its directory."""
     (folder / "assets").mkdir(parents=True)
     (folder / "index.html").write_text(INDEX)
+    (folder / "icon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
     (folder / "assets" / "app-1a2b.js").write_text("console.log(1)\n" * 400)
     return folder
 
