@@ -1,7 +1,8 @@
 """Speed of the studio in Chromium, and of TensorBoard and trackio on the same data.
 
 python -m venv /tmp/trackers && /tmp/trackers/bin/pip install tensorboard trackio
-python -m benchmarks.studio --trackers /tmp/trackers --out benchmarks/results/studio.json     # 15 minutes
+python -m benchmarks.studio --data /tmp/data --trackers /tmp/trackers --write   # 10 minutes
+python -m benchmarks.studio --data /tmp/data --trackers /tmp/trackers --out benchmarks/results/studio.json
 
 Sizes: `shared` is the same for all three (100 runs x 5 metrics x 5,000 points), `large` only for the studio
 (200 runs x 10 metrics x 100,000 points), because TensorBoard needs hours to read it.
@@ -13,9 +14,9 @@ import argparse
 import json
 import os
 import sys
-import tempfile
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -27,6 +28,7 @@ from benchmarks.reading import make_runs
 from benchmarks.studio import data, ours
 from benchmarks.studio.browser import chromium, free_port, measure_loading, server
 from benchmarks.studio.data import CLOCKS, METRICS, Size, write_gymnast, write_peer
+from gymnast import api
 from gymnast.metrics.store import MetricStore
 from tests.browser.studio import WIDE, serving
 
@@ -42,25 +44,49 @@ def main() -> None:
     )
     parser.add_argument("--large-runs", type=int, default=LARGE.runs)
     parser.add_argument("--long-run", type=int, default=LONG_RUN)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the data, kept")
+    parser.add_argument("--write", action="store_true", help="only write the data that is missing")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     large = Size(options.large_runs, LARGE.metrics, LARGE.points)
+    root: Path = options.data
+    write_data(root, large, options.long_run, options.trackers)
+    if options.write:
+        return
     result: dict[str, Any] = {"shared": vars(SHARED), "large": vars(large)}
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
-        root = Path(folder)
+    with chromium() as browser:
         if options.trackers is not None:
             result |= measure_trackers(browser, root, options.trackers)
-        result["studio"] = measure_studio(browser, root, large, options.long_run)
+        result["studio"] = measure_studio(browser, root, options.long_run)
     print(json.dumps(result, indent=1))
     if options.out is not None:
         options.out.write_text(json.dumps(measurement_info("studio") | result, indent=1) + "\n")
 
 
+def write_data(root: Path, large: Size, long_run: int, venv: Path | None) -> None:
+    """Writes the data that is not there yet."""
+    root.mkdir(parents=True, exist_ok=True)
+    writers: dict[str, Callable[[Path], object]] = {
+        "shared": lambda folder: write_gymnast(folder, SHARED),
+        "large": lambda folder: write_gymnast(folder, large),
+        "long": lambda folder: write_long_run(folder, long_run),
+        "many": lambda folder: make_runs(folder, 1000),
+    }
+    if venv is not None:
+        python = venv / "bin/python"
+        writers["tensorboard"] = lambda folder: write_peer(data.TENSORBOARD, python, folder, SHARED)
+        writers["trackio"] = lambda folder: write_peer(data.TRACKIO, python, folder, SHARED)
+    for name, write in writers.items():
+        if not (root / name).exists():
+            started = time.perf_counter()
+            write(root / f"{name}.part")
+            (root / f"{name}.part").rename(root / name)
+            print(f"{name}: written in {time.perf_counter() - started:.0f} s", file=sys.stderr)
+
+
 def measure_trackers(browser: Browser, root: Path, venv: Path) -> dict[str, Any]:
     """Opens one chart of all runs in TensorBoard and in trackio."""
     python, port = venv / "bin/python", free_port()
-    write_peer(data.TENSORBOARD, python, root / "tensorboard", SHARED)
-    write_peer(data.TRACKIO, python, root / "trackio", SHARED)
     words = [f"{venv}/bin/tensorboard", "--logdir", f"{root}/tensorboard", "--port", str(port)]
     address = f"http://127.0.0.1:{port}"
     with server([*words, "--load_fast=false"], f"{address}/data/runs", {**os.environ}):
@@ -76,13 +102,11 @@ def measure_trackers(browser: Browser, root: Path, venv: Path) -> dict[str, Any]
     return {"tensorboard": tensorboard, "trackio": trackio}
 
 
-def measure_studio(browser: Browser, root: Path, large: Size, long_run: int) -> dict[str, Any]:
+def measure_studio(browser: Browser, root: Path, long_run: int) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    for name, size in (("shared", SHARED), ("large", large)):
-        runs = root / f"gymnast-{name}"
-        started = time.perf_counter()
-        ids = write_gymnast(runs, size)
-        print(f"{name}: written in {time.perf_counter() - started:.0f} s", file=sys.stderr)
+    for name in ("shared", "large"):
+        runs = root / name
+        ids = [run.id for run in api.runs(runs_dir=runs).runs]
         with serving(runs) as studio:
             page = ours.sign_in(browser, studio)
             view = f"/compare?runs={quote(','.join(ids))}&metrics={quote(METRICS[0])}&group=none"
@@ -91,7 +115,7 @@ def measure_studio(browser: Browser, root: Path, large: Size, long_run: int) -> 
             result[name]["zoom"] = ours.zoom(browser, page)
             page.context.close()
     runs = root / "long"
-    (long_id,) = write_long_run(runs, long_run)
+    long_id = api.runs(runs_dir=runs).runs[0].id
     with serving(runs) as studio:
         page = ours.sign_in(browser, studio)
         url = f"{studio.address}/run/{long_id}"
@@ -104,7 +128,6 @@ def measure_studio(browser: Browser, root: Path, large: Size, long_run: int) -> 
         }
         page.context.close()
     runs = root / "many"
-    make_runs(runs, 1000)
     with serving(runs) as studio:
         page = ours.sign_in(browser, studio)
         result["1000 runs"] = ours.list_runs(page, studio, 1000)
@@ -112,8 +135,8 @@ def measure_studio(browser: Browser, root: Path, large: Size, long_run: int) -> 
     return result
 
 
-def write_long_run(runs_dir: Path, rows: int, metrics: int = 100) -> list[str]:
-    """Writes one run with many rows and metrics, and returns its id in a list."""
+def write_long_run(runs_dir: Path, rows: int, metrics: int = 100) -> None:
+    """Writes one run with many rows and metrics."""
     import numpy as np
 
     (run_id,) = write_gymnast(runs_dir, Size(1, len(METRICS), 1))
@@ -125,7 +148,6 @@ def write_long_run(runs_dir: Path, rows: int, metrics: int = 100) -> list[str]:
             for i, values in enumerate(block, start=first):
                 clocks = {f"clock/{clock}": float(i) for clock in CLOCKS}
                 store.append(clocks | dict(zip(names, values, strict=True)))
-    return [run_id]
 
 
 def _peer_page(browser: Browser, url: str) -> dict[str, Any]:
