@@ -1,5 +1,6 @@
 /** The command palette: go to a run, metric, page or setting, or do something, by typing. */
 import { signal, useSignal } from "@preact/signals";
+import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { read } from "../api/client";
 import { useQuery } from "../api/queries";
@@ -76,14 +77,16 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
       run: () => location.assign(new URL(`guide/metrics#${encodeURIComponent(metric.name)}`, document.baseURI)),
     })),
   ];
-  const shown = ranked(search.value, actions, (action) => action.label, LISTED, (action) => `${action.kind} ${action.keywords ?? ""}`);
+  const matching = (text: string) =>
+    ranked(text, actions, (action) => action.label, LISTED, (action) => `${action.kind} ${action.keywords ?? ""}`);
+  const shown = matching(search.value);
   const index = Math.min(chosen.value, shown.length - 1);
   const choose = (action: PaletteAction | undefined) => {
     if (!action || action.disabled) return;
     onClose();
     action.run();
   };
-  const onKeyDown = (event: KeyboardEvent) => {
+  const onKeyDown = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
     const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
     const move = moves[event.key];
     if (move !== undefined) {
@@ -92,7 +95,9 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
       document.getElementById(`${list}-${chosen.value}`)?.scrollIntoView({ block: "nearest" });
     } else if (event.key === "Enter") {
       event.preventDefault();
-      choose(shown[index]);
+      // What was typed just before may not be drawn yet.
+      const found = matching(event.currentTarget.value);
+      choose(found[Math.min(chosen.peek(), found.length - 1)]);
     }
   };
   return (
