@@ -91,7 +91,8 @@ def measure_loading(page: Page, url: str) -> Traffic:
     pending: set[str] = set()
 
     def sent(event: dict[str, Any]) -> None:
-        if event.get("type") in ("XHR", "Fetch"):
+        is_stream = "/api/stream/" in event["request"]["url"]  # never answered completely
+        if event.get("type") in ("XHR", "Fetch") and not is_stream:
             data.add(event["requestId"])
             pending.add(event["requestId"])
 
@@ -107,9 +108,7 @@ def measure_loading(page: Page, url: str) -> Traffic:
     client.on("Network.loadingFailed", lambda event: pending.discard(event["requestId"]))
     traffic.started = time.perf_counter()
     page.goto(url, wait_until="commit")
-    while time.perf_counter() - max(traffic.last, traffic.started) < QUIET_SECONDS or (
-        pending and not traffic.last
-    ):
+    while time.perf_counter() - max(traffic.last, traffic.started) < QUIET_SECONDS or pending:
         page.wait_for_timeout(50)
     client.detach()
     return traffic
