@@ -26,11 +26,12 @@ from playwright.sync_api import Browser
 from benchmarks.code_revision import measurement_info
 from benchmarks.reading import make_runs
 from benchmarks.studio import data, ours
-from benchmarks.studio.browser import chromium, free_port, measure_loading, server
-from benchmarks.studio.data import CLOCKS, METRICS, Size, write_gymnast, write_peer
+from benchmarks.studio.browser import chromium, measure_loading, server
+from benchmarks.studio.data import METRICS, Size, write_gymnast, write_peer
 from gymnast import api
+from gymnast.clock import CLOCKS
 from gymnast.metrics.store import MetricStore
-from tests.browser.studio import WIDE, serving
+from tests.browser.studio import WIDE, free_port, serving
 
 SHARED, LARGE = Size(100, 5, 5_000), Size(200, 10, 100_000)
 LONG_RUN = 1_000_000

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from gymnast.clock import CLOCKS
 from gymnast.config.resolve import resolve, save
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 
-CLOCKS = ("env_steps", "vec_steps", "frames", "updates", "rollouts", "episodes", "seconds")
 METRICS = (
     "episode/return",
     "policy/kl",

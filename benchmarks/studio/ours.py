@@ -11,7 +11,7 @@ import psutil
 from playwright.sync_api import Browser, Page
 
 from benchmarks.studio.browser import main_thread_tasks, measure_loading
-from benchmarks.studio.data import CLOCKS
+from gymnast.clock import CLOCKS
 from gymnast.metrics.store import MetricStore
 from tests.browser.studio import WIDE, Studio
 

@@ -1,7 +1,6 @@
 /** Legends of charts: labels at the ends of lines, or a list below with values at the crosshair. */
 import { useComputed, type ReadonlySignal } from "@preact/signals";
-import type { LegendEntry, PlotModel } from "./model";
-import type { PlotBox } from "./plot";
+import type { LegendEntry, PlotBox, PlotModel } from "./model";
 import { spread } from "./view";
 
 const LINE = 13;

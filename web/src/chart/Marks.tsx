@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import { navigate } from "../app/router";
 import { place } from "../ui/popover";
 import { clustered, type Cluster } from "./clusters";
-import type { PlotBox } from "./plot";
+import type { PlotBox } from "./model";
 import type { ChartMark } from "./types";
 
 const LISTED = 8;

@@ -1,10 +1,9 @@
-/** The values at the crosshair, beside the pointer. */
+/** The values at the crosshair, next to the pointer. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { formatCount, fullPrecision, rounded } from "../ui/numbers";
 import { Swatch } from "./Legend";
-import type { PlotModel, Reading } from "./model";
-import type { PlotBox } from "./plot";
+import type { PlotBox, PlotModel, Reading } from "./model";
 
 const LISTED = 10;
 

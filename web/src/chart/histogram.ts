@@ -13,7 +13,7 @@ interface Counts {
   counts: ArrayLike<number>;
 }
 
-/** Returns the bars of histograms in a box. Several series of categories are beside each other; several
+/** Returns the bars of histograms in a box. Several series of categories are next to each other; several
  * histograms over numbers cover each other. */
 export function bars(series: readonly Counts[], width: number, height: number, isCategories: boolean) {
   const highest = Math.max(0, ...series.flatMap(({ counts }) => Array.from(counts).filter(Number.isFinite)));

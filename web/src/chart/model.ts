@@ -1,18 +1,22 @@
 /** What a plot needs to know about its data, whatever it draws. */
 import type { Range } from "./view";
 
-/** The plot area in canvas pixels, and where values are in it. */
-export interface Area {
-  ctx: CanvasRenderingContext2D;
+/** The place of a plot, and of values in it. */
+export interface PlotBox {
   left: number;
   top: number;
   width: number;
   height: number;
-  /** Canvas pixels per CSS pixel. */
-  ratio: number;
   view: Range;
   toX: (x: number) => number;
   toY: (y: number) => number;
+}
+
+/** The plot area in canvas pixels, to draw on. */
+export interface Area extends PlotBox {
+  ctx: CanvasRenderingContext2D;
+  /** Canvas pixels per CSS pixel. */
+  ratio: number;
 }
 
 export interface LegendEntry {

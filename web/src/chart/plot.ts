@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import { formatShort } from "../ui/numbers";
 import { resolved } from "./colors";
-import type { Area, PlotModel } from "./model";
+import type { Area, PlotBox, PlotModel } from "./model";
 import { logTicks, type Range } from "./view";
 
 const EMPTY: Range = [0, 1];
@@ -17,16 +17,6 @@ export interface PlotHandlers {
   onReset: () => void;
   /** Called after each drawing, with the place of the plot in CSS pixels. */
   onDraw: (box: PlotBox) => void;
-}
-
-export interface PlotBox {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
-  view: Range;
-  toX: (x: number) => number;
-  toY: (y: number) => number;
 }
 
 export class Plot {

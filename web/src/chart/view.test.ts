@@ -44,7 +44,7 @@ test("searching agrees with looking at every value", () => {
   expect(nearest([], 1)).toBe(-1);
 });
 
-test("a view includes the points beside it, so that lines reach its edges", () => {
+test("a view includes the points next to it, so that lines reach its edges", () => {
   expect(indicesIn([0, 10, 20, 30, 40], [15, 25])).toEqual([1, 4]);
   expect(indicesIn([0, 10, 20], [-5, 50])).toEqual([0, 3]);
   expect(indicesIn([], [0, 1])).toEqual([0, 0]);

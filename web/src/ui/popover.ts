@@ -1,4 +1,4 @@
-/** Places floating elements beside their trigger, inside the window. */
+/** Places floating elements next to their trigger, inside the window. */
 
 /** Returns the corner of a box of `width` x `height` below the trigger, or above it if there is more room.
  * It stays inside the window. */
@@ -21,7 +21,7 @@ export function placedAt(
   };
 }
 
-/** Moves an element beside its trigger. */
+/** Moves an element next to its trigger. */
 export function place(element: HTMLElement, trigger: Element, align: "start" | "end" = "start"): void {
   const { offsetWidth: width, offsetHeight: height } = element;
   const screen = { width: document.documentElement.clientWidth, height: window.innerHeight };

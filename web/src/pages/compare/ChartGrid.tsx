@@ -1,14 +1,11 @@
 /** The charts of the comparison: one per metric, with a common x axis and zoom. */
-import type { ReadonlySignal } from "@preact/signals";
-import type { MetricInfo, RunSummary } from "../../api/types";
+import type { MetricInfo } from "../../api/types";
 import { Loading } from "../../ui/states";
-import { CHART_HEIGHT, CompareChart } from "./CompareChart";
+import { CHART_HEIGHT, CompareChart, type SharedProps } from "./CompareChart";
 import { EVALUATION_RETURN, infoOf, siblingKeys } from "./keys";
-import type { Side } from "./sides";
-import type { SideStyles } from "./styles";
 import type { CompareView } from "./view";
 
-interface Props {
+interface Props extends SharedProps {
   /** Whether the data of all charts is read now, not only that of the first one. */
   isWanted: boolean;
   metrics: readonly string[];
@@ -17,14 +14,6 @@ interface Props {
   /** Keys that the runs recorded. */
   known: ReadonlySet<string>;
   catalogue: readonly MetricInfo[];
-  sides: readonly Side[];
-  runs: readonly RunSummary[];
-  styles: SideStyles;
-  view: CompareView;
-  highlighted: ReadonlySignal<string>;
-  onHighlight: (ref: string) => void;
-  /** Called when a chart has its first data. */
-  onLoaded: () => void;
   onChange: (changes: Partial<CompareView>) => void;
 }
 

@@ -22,19 +22,23 @@ export const CHART_HEIGHT = HEIGHT + 56;
 const MAX_LISTED = 3;
 const WIDTH = 400;
 
-interface Props {
-  /** Whether the data is read now. */
-  isWanted: boolean;
-  metric: string;
-  info: MetricInfo | null;
+/** What all charts of the page have in common. */
+export interface SharedProps {
   sides: readonly Side[];
   runs: readonly RunSummary[];
   styles: SideStyles;
   view: CompareView;
   highlighted: ReadonlySignal<string>;
   onHighlight: (ref: string) => void;
-  /** Called when the chart has its first data. */
+  /** Called when a chart has its first data. */
   onLoaded: () => void;
+}
+
+interface Props extends SharedProps {
+  /** Whether the data is read now. */
+  isWanted: boolean;
+  metric: string;
+  info: MetricInfo | null;
   /** Adds the charts of the same metric for each role or task. */
   onSplit: (() => void) | undefined;
   onRemove: (() => void) | undefined;

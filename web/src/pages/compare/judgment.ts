@@ -47,7 +47,7 @@ function separated(a: Estimate, b: Estimate): boolean | null {
   return a.low > b.high || a.high < b.low;
 }
 
-/** Returns the sign that stands for a judgment beside its color: filled if it exceeds noise. */
+/** Returns the sign that stands for a judgment next to its color: filled if it exceeds noise. */
 export function judgmentSign(judgment: Judgment): string {
   if (judgment.relation === "better") return judgment.exceedsNoise === true ? "▲" : "△";
   if (judgment.relation === "worse") return judgment.exceedsNoise === true ? "▼" : "▽";

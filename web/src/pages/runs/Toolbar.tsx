@@ -17,7 +17,7 @@ interface Props {
   error: ApiError | undefined;
   shown: number | undefined;
   total: number | undefined;
-  /** The filter panel, if there is no room for it beside the table. */
+  /** The filter panel, if there is no room for it next to the table. */
   panel: ComponentChildren | null;
   /** Takes the place of the buttons while runs are selected. */
   children: ComponentChildren;
