@@ -21,6 +21,8 @@ from tests.browser.studio import CHROMIUM_ARGUMENTS
 
 QUIET_SECONDS = 2.0
 """A page is loaded when it has received no data during this time."""
+LONGEST_SECONDS = 60.0
+"""A page that is still busy after this time is measured as it is."""
 SMALL_BYTES = 2000
 """Smaller answers are not data of charts: some pages ask again and again whether something is new."""
 
@@ -101,7 +103,9 @@ def measure_loading(page: Page, url: str) -> Traffic:
     client.on("Network.loadingFailed", lambda event: pending.discard(event["requestId"]))
     traffic.started = time.perf_counter()
     page.goto(url, wait_until="commit")
-    while time.perf_counter() - max(traffic.last, traffic.started) < QUIET_SECONDS or pending:
+    while (now := time.perf_counter()) - traffic.started < LONGEST_SECONDS:
+        if now - max(traffic.last, traffic.started) > QUIET_SECONDS and not pending:
+            break
         page.wait_for_timeout(50)
     client.detach()
     return traffic

@@ -37,7 +37,7 @@ def _resolve(ref: str, listed: Sequence[RunSummary], directory: Path) -> Compari
     if group:
         return ComparisonSide(ref, tuple(Run(Path(run.path)) for run in group), is_group=True)
     try:
-        run = _run(ref, listed, directory)
+        run, _ = store.resolve(ref, directory)
         return ComparisonSide(run.id, (run,), is_group=False)
     except RunError:
         if JOINT not in ref:
@@ -48,9 +48,3 @@ def _resolve(ref: str, listed: Sequence[RunSummary], directory: Path) -> Compari
     if times > 1:
         raise UsageError(f"run {run_id} is in {ref!r} more than once", fix="name each run once")
     return ComparisonSide(ref, runs, is_group=True)
-
-
-def _run(ref: str, listed: Sequence[RunSummary], directory: Path) -> Run:
-    # An id needs no second look at the directory: pages compare hundreds of runs by their ids.
-    path = next((run.path for run in listed if run.id == ref and run.is_readable), None)
-    return store.resolve(ref, directory)[0] if path is None else Run(Path(path))

@@ -109,7 +109,7 @@ def learning_so_far(run: Run, rows: Sequence[Row]) -> Learning | None:
     """Returns the summary in run.json or, for a run without one, computes it from `rows`."""
     info = run.info
     stored = stored_learning(info)
-    if stored is not None:
+    if stored is not None or not curve_of(rows, "env_steps")[0]:
         return stored  # without the budget, which is in the config: reading it takes long
     budget = _budget(run) if info["status"] == "finished" else None
     return summarize_learning(rows, info["threshold"], budget)

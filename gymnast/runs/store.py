@@ -66,6 +66,9 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
             _refuse_unknown_checkpoint(name, directory)
             raise RunError("is not a run: it has no run.json", at=name)
         return Run(path), which
+    # An id needs no list of all runs: pages compare hundreds of them by their ids.
+    if name.isalnum() and layout.RUN.path(directory / name).exists():
+        return Run(directory / name), which
     runs = list_runs(directory)
     if not runs:
         fix = "train one (`gymnast train CartPole-v1`), or name another directory with --runs DIR"
@@ -78,13 +81,9 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
 
 
 def resolve_all(refs: Sequence[str], directory: Path) -> list[Run]:
-    """Returns the runs that `refs` refer to, as in `resolve`, each once. Ids are fast, even many of them."""
-    runs: dict[Path, Run] = {}
-    for ref in refs:
-        is_id = ref.isalnum() and layout.RUN.path(directory / ref).exists()
-        run = Run(directory / ref) if is_id else resolve(ref, directory)[0]
-        runs.setdefault(run.path, run)
-    return list(runs.values())
+    """Returns the runs that `refs` refer to, as in `resolve`, each once."""
+    found = (resolve(ref, directory)[0] for ref in refs)
+    return list({run.path: run for run in found}.values())
 
 
 def find_run(name: str, directory: Path) -> Run | None:

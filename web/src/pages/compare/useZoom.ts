@@ -4,7 +4,7 @@ import { chartGroup, resetZoom } from "../../chart/sync";
 import type { CompareView } from "./view";
 
 export const CHART_GROUP = "compare";
-const PAUSE = 120;
+const PAUSE = 50;
 
 /** Zooms the charts as the URL says, and calls `onZoom` when the user has zoomed and paused: the charts follow the
  * pointer by themselves, and the page is made again only once. */
