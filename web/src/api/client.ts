@@ -21,6 +21,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Returns what was thrown as an ApiError: a mistake of the page has the code `page`. */
+export function asApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError("page", String(error));
+}
+
 /** Counts the answers that asked to sign in: the cookie has expired, or belongs to another server. */
 export const signedOut = signal(0);
 

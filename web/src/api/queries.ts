@@ -1,7 +1,7 @@
 /** Cached reads as signals. */
 import { signal, useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ApiError } from "./client";
+import { asApiError, type ApiError } from "./client";
 import { onRecovery } from "./connection";
 
 export interface Query<T> {
@@ -103,7 +103,7 @@ async function reload(entry: Entry): Promise<void> {
     entry.error.value = undefined;
   } catch (error) {
     if (turn !== entry.turn) return;
-    entry.error.value = error instanceof ApiError ? error : new ApiError("page", String(error));
+    entry.error.value = asApiError(error);
   } finally {
     if (turn === entry.turn) entry.loading.value = false;
   }

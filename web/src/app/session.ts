@@ -1,6 +1,6 @@
 /** Signing in with the token of the link that the terminal prints, and what this session may do. */
 import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
-import { ApiError, request, signedOut } from "../api/client";
+import { ApiError, asApiError, request, signedOut } from "../api/client";
 import { onRecovery } from "../api/connection";
 import type { Session } from "../api/types";
 
@@ -36,7 +36,7 @@ export async function startSession(): Promise<void> {
     }
     failure.value = undefined;
   } catch (error) {
-    failure.value = error instanceof ApiError ? error : new ApiError("page", String(error));
+    failure.value = asApiError(error);
   }
   await readSession();
 }

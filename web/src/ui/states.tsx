@@ -49,3 +49,14 @@ export function ErrorState({ error, retry, height }: { error: ApiError; retry?: 
     </div>
   );
 }
+
+/** An error in one line, such as below the fields of a dialog. */
+export function ErrorLine({ error }: { error: Pick<ApiError, "message" | "at" | "fix"> | null | undefined }) {
+  if (!error) return null;
+  return (
+    <p class="error-text" role="alert">
+      {error.at && <code>{error.at}: </code>}
+      {error.message} {error.fix && <span class="fix">{error.fix}</span>}
+    </p>
+  );
+}

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ApiError, read } from "../../api/client";
+import { asApiError, read, type ApiError } from "../../api/client";
 import type { RunDetails } from "../../api/types";
 import { Link, runPath } from "../../app/router";
 import { ErrorState } from "../../ui/states";
@@ -31,7 +31,7 @@ export function useAgain(ref: string, onDraft: (draft: Draft) => void): Again {
         state.value = { run, error: undefined, isLoading: false };
       },
       (problem: unknown) => {
-        const error = problem instanceof ApiError ? problem : new ApiError("page", String(problem));
+        const error = asApiError(problem);
         if (!isDropped) state.value = { run: undefined, error, isLoading: false };
       },
     );

@@ -5,6 +5,7 @@ import { useRuns } from "../../api/runs";
 import { readOnlyReason } from "../../app/session";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
+import { ErrorLine } from "../../ui/states";
 import { trainCommand, withChange, type Draft } from "./draft";
 import { focusSetting } from "./focusSetting";
 import { PlanDialog } from "./PlanDialog";
@@ -46,12 +47,7 @@ export function RequestPanel({ draft, onChange, problems, error, launch }: Props
       </div>
       {problems.length > 0 && draft.target && <Problems problems={problems} draft={draft} onChange={onChange} />}
       <div class="launch-state" role="status">
-        {launch.error.value && (
-          <p class="error-text" role="alert">
-            {launch.error.value.at && <code>{launch.error.value.at}: </code>}
-            {launch.error.value.message} {launch.error.value.fix && <span class="fix">{launch.error.value.fix}</span>}
-          </p>
-        )}
+        <ErrorLine error={launch.error.value} />
         {launch.message.value && <p>{launch.message.value}</p>}
       </div>
       {launch.plan.value && <PlanDialog launch={launch} disabledReason={readOnlyReason.value || wrong} />}

@@ -2,7 +2,7 @@
 
 import { useSignal, type ReadonlySignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ApiError, send } from "../../api/client";
+import { ApiError, asApiError, send } from "../../api/client";
 import { useRuns } from "../../api/runs";
 import type { JobStatus, StartedRuns, TrainingPlan } from "../../api/types";
 import { navigate, runPath } from "../../app/router";
@@ -39,7 +39,7 @@ export function useLaunch(draft: ReadonlySignal<Draft>, jobs: readonly JobStatus
     try {
       await work();
     } catch (problem) {
-      error.value = problem instanceof ApiError ? problem : new ApiError("page", String(problem));
+      error.value = asApiError(problem);
     }
     busy.value = false;
   };

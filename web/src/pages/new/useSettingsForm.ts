@@ -2,7 +2,7 @@
 
 import { signal, type ReadonlySignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { ApiError, read } from "../../api/client";
+import { asApiError, read, type ApiError } from "../../api/client";
 import { Latest } from "../../api/latest";
 import type { SettingsForm } from "../../api/types";
 import { assignments, type Draft } from "./draft";
@@ -47,7 +47,7 @@ function validation() {
       read("settings_form", { target, algo: algo || null, overrides: changes }, { signal: abort }),
     onAnswer: (form) => (state.value = { form, error: undefined, isCurrent: true }),
     onError: (error) => {
-      const problem = error instanceof ApiError ? error : new ApiError("page", String(error));
+      const problem = asApiError(error);
       state.value = { form: state.peek().form, error: problem, isCurrent: true };
     },
     pause: PAUSE,

@@ -1,7 +1,7 @@
 /** One run, live: what is known about it, and the rows, events and log lines that arrive while it trains. */
 import { signal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { ApiError, read } from "../../api/client";
+import { ApiError, asApiError, read } from "../../api/client";
 import { onRecovery } from "../../api/connection";
 import { watchRun } from "../../api/stream";
 import type { Cursors, JobStatus, MetricRow, RunDetails, RunEvent, RunSummary } from "../../api/types";
@@ -234,8 +234,4 @@ export function useRun(id: string): RunModel {
     return () => model.stop();
   }, [model]);
   return model;
-}
-
-export function asApiError(error: unknown): ApiError {
-  return error instanceof ApiError ? error : new ApiError("page", String(error));
 }

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ApiError, send } from "../../api/client";
+import { asApiError, send, type ApiError } from "../../api/client";
 import type { Removal, RunSummary } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -20,7 +20,7 @@ export function DeleteDialog({ runs, onClose }: { runs: RunSummary[]; onClose: (
     if (!ids.length) return;
     send("remove", { refs: ids, dry_run: true }).then(
       (removal) => (plan.value = removal),
-      (problem: unknown) => (error.value = problem instanceof ApiError ? problem : new ApiError("page", String(problem))),
+      (problem: unknown) => (error.value = asApiError(problem)),
     );
   }, []);
   const remove = () => {

@@ -1,6 +1,6 @@
 /** Changes of several runs, one after the other. */
 
-import { ApiError, send } from "../../api/client";
+import { asApiError, send, type ApiError } from "../../api/client";
 import { toast, toastError } from "../../ui/toast";
 
 export interface BulkResult {
@@ -16,7 +16,7 @@ export async function changeEach(ids: readonly string[], change: (id: string) =>
       await change(id);
       result.done.push(id);
     } catch (error) {
-      result.failed.push({ id, error: error instanceof ApiError ? error : new ApiError("page", String(error)) });
+      result.failed.push({ id, error: asApiError(error) });
     }
   }
   return result;

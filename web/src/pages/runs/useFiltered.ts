@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { ApiError, read } from "../../api/client";
+import { asApiError, read, type ApiError } from "../../api/client";
 import { Latest } from "../../api/latest";
 import type { RunSummary } from "../../api/types";
 import { filterMayChange } from "./liveRuns";
@@ -34,7 +34,7 @@ export function useFiltered(filter: string, runs: RunSummary[] | undefined): Fil
           error.value = undefined;
         },
         onError: (problem) => {
-          error.value = problem instanceof ApiError ? problem : new ApiError("page", String(problem));
+          error.value = asApiError(problem);
         },
         pause: PAUSE,
       }),

@@ -1,13 +1,14 @@
 /** The cross-play matrix, and the button that plays its matches. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ApiError, runTask } from "../../api/client";
+import { asApiError, runTask, type ApiError } from "../../api/client";
 import { commandText } from "../../api/command";
 import type { CrossPlayReport } from "../../api/types";
 import { readOnlyReason } from "../../app/session";
 import { MatrixChart } from "../../chart/MatrixChart";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
+import { ErrorLine } from "../../ui/states";
 import { cellLabel, cellText, matchTotals, playerLabel } from "./matrix";
 
 const DEFAULT_EPISODES = 50;
@@ -42,7 +43,7 @@ export function CrossPlay({ run, matrix, onPlayed }: Props) {
       });
       onPlayed(played);
     } catch (failure) {
-      if (!controller.signal.aborted) error.value = failure instanceof ApiError ? failure : new ApiError("page", String(failure));
+      if (!controller.signal.aborted) error.value = asApiError(failure);
     } finally {
       progress.value = null;
     }
@@ -80,11 +81,7 @@ export function CrossPlay({ run, matrix, onPlayed }: Props) {
         )}
         <CopyButton text={command} label="Copy as CLI command" />
       </div>
-      {error.value && (
-        <p class="error-text" role="alert">
-          {error.value.message} {error.value.fix}
-        </p>
-      )}
+      <ErrorLine error={error.value} />
     </section>
   );
 }

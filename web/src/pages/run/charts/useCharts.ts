@@ -1,10 +1,10 @@
 /** The charts of a run as signals: read once, then extended by the rows that arrive. */
 import { useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ApiError, read } from "../../../api/client";
+import { ApiError, asApiError, read } from "../../../api/client";
 import { onRecovery } from "../../../api/connection";
 import type { ChartData, Clock, MetricRow } from "../../../api/types";
-import { asApiError, type RunModel } from "../model";
+import type { RunModel } from "../model";
 import { Throttle } from "../parts/throttle";
 import { ClockAxis } from "./axis";
 import { appendRows, extendAxis, hasNewKeys } from "./live";

@@ -1,14 +1,15 @@
 /** Continues a run from one of its checkpoints, with other settings or a larger budget. */
 import { useSignal } from "@preact/signals";
-import { ApiError, send } from "../../../api/client";
+import { asApiError, send, type ApiError } from "../../../api/client";
 import type { Arguments, RunSummary } from "../../../api/types";
 import { navigate, runPath } from "../../../app/router";
 import { Button } from "../../../ui/Button";
 import { CopyButton } from "../../../ui/CopyButton";
 import { Dialog } from "../../../ui/Dialog";
 import { formatCount } from "../../../ui/numbers";
+import { ErrorLine } from "../../../ui/states";
 import { toast } from "../../../ui/toast";
-import { asApiError, type RunModel } from "../model";
+import type { RunModel } from "../model";
 import { isLive, resumableSteps } from "./actions";
 import { parseLines, resumeOverrides } from "./assignments";
 import { resumeCommand } from "./commands";
@@ -128,12 +129,7 @@ export function ResumeDialog({ model, run, checkpoints, at: first, onClose }: Pr
           ? "This is not the newest checkpoint: a new run branches off there, and this run is not changed."
           : "The run continues exactly there. Rows after this checkpoint are computed again."}
       </p>
-      {failure.value && (
-        <p class="error-text" role="alert">
-          {failure.value.message}
-          {failure.value.fix && ` (${failure.value.fix})`}
-        </p>
-      )}
+      <ErrorLine error={failure.value} />
     </Dialog>
   );
 }

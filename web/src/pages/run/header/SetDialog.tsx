@@ -1,16 +1,16 @@
 /** Changes settings of a run while it trains: only those that can change, checked by the server while typing. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { ApiError, read, send } from "../../../api/client";
+import { asApiError, read, send, type ApiError } from "../../../api/client";
 import { Latest } from "../../../api/latest";
 import { useQuery } from "../../../api/queries";
 import type { ConfigProblem, FormField, RunSummary } from "../../../api/types";
 import { Button } from "../../../ui/Button";
 import { CopyButton } from "../../../ui/CopyButton";
 import { Dialog } from "../../../ui/Dialog";
-import { ErrorState, Loading } from "../../../ui/states";
+import { ErrorLine, ErrorState, Loading } from "../../../ui/states";
 import { toast } from "../../../ui/toast";
-import { asApiError, type RunModel } from "../model";
+import type { RunModel } from "../model";
 import { yamlValue } from "../parts/text";
 import { answerText } from "./answers";
 import { changedAssignments } from "./assignments";
@@ -119,12 +119,7 @@ export function SetDialog({ model, run, onClose }: Props) {
           />
         ))}
       </div>
-      {failure.value && (
-        <p class="error-text" role="alert">
-          {failure.value.message}
-          {failure.value.fix && ` (${failure.value.fix})`}
-        </p>
-      )}
+      <ErrorLine error={failure.value} />
     </Dialog>
   );
 }

@@ -1,13 +1,11 @@
 /** The log of a run, followed while the end is in view. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { read } from "../../../api/client";
-import type { ApiError } from "../../../api/client";
+import { asApiError, read, type ApiError } from "../../../api/client";
 import { Button } from "../../../ui/Button";
 import { CopyButton } from "../../../ui/CopyButton";
 import { ErrorState } from "../../../ui/states";
 import { isLive } from "../header/actions";
-import { asApiError } from "../model";
 import type { TabProps } from "../parts/lazyTab";
 import { counted } from "../parts/text";
 import { appendLog, EMPTY_LOG, markedParts, matchingLines, MAX_LINES } from "./buffer";

@@ -1,9 +1,8 @@
 /** A task of the server (evaluation, film) that a component starts, with its progress and outcome. */
 import { useSignal, type ReadonlySignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { ApiError, runTask } from "../../../api/client";
+import { asApiError, runTask, type ApiError } from "../../../api/client";
 import type { Arguments, Results, TaskOperation } from "../../../api/types";
-import { asApiError } from "../model";
 
 export interface TaskState<T> {
   running: boolean;
