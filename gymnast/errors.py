@@ -58,6 +58,12 @@ class TaskCrashed(GymnastError):
     code = "crashed"
 
 
+class CommandFailed(GymnastError):
+    """A program that the user's settings file names was not found, failed or took too long."""
+
+    code = "command"
+
+
 class InternalError(GymnastError):
     """An exception that nobody expected: a defect of gymnast, or of an environment's code."""
 

@@ -20,6 +20,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the backgrou
         signal.SIGINT, signal.default_int_handler
     )  # otherwise children inherit SIG_IGN and ignore Ctrl-C
 os.environ["GYMNAST_FILM"] = "off"  # no automatic films
+os.environ["GYMNAST_SETTINGS"] = os.devnull  # no commands of the user who runs the tests
 os.environ |= {  # no network access by W&B
     "WANDB_MODE": "offline",
     "WANDB_ERROR_REPORTING": "false",

@@ -112,8 +112,14 @@ def measure_loading(page: Page, url: str) -> Traffic:
 
 
 @contextmanager
-def main_thread_tasks(browser: Browser, page: Page, milliseconds: list[float]) -> Iterator[None]:
-    """Fills `milliseconds` with the duration of every task of the page's main thread during the block."""
+def main_thread_tasks(
+    browser: Browser,
+    page: Page,
+    milliseconds: list[float],
+    cpu_milliseconds: list[float] | None = None,
+) -> Iterator[None]:
+    """Fills `milliseconds` with the duration of every task of the page's main thread during the block, and
+    `cpu_milliseconds` with the CPU time of these tasks, which other processes hardly change."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.json"
         browser.start_tracing(page=page, path=path, categories=["toplevel", "__metadata"])
@@ -125,10 +131,13 @@ def main_thread_tasks(browser: Browser, page: Page, milliseconds: list[float]) -
         for event in events
         if event.get("name") == "thread_name" and event["args"]["name"] == "CrRendererMain"
     }
-    milliseconds += [
-        event["dur"] / 1000
+    tasks = [
+        event
         for event in events
         if event.get("ph") == "X"
         and event["name"].endswith("RunTask")
         and (event["pid"], event["tid"]) in main
     ]
+    milliseconds += [event["dur"] / 1000 for event in tasks]
+    if cpu_milliseconds is not None:
+        cpu_milliseconds += [event.get("tdur", 0) / 1000 for event in tasks]

@@ -30,8 +30,14 @@ if TYPE_CHECKING:
     from gymnast.api.control import stop as stop
     from gymnast.api.control import unpause as unpause
     from gymnast.api.curves import curves as curves
+    from gymnast.api.decisions import attribution as attribution
+    from gymnast.api.decisions import blunders as blunders
+    from gymnast.api.decisions import branch as branch
+    from gymnast.api.decisions import stored_blunders as stored_blunders
+    from gymnast.api.decisions import what_if as what_if
     from gymnast.api.episodes import episodes as episodes
     from gymnast.api.episodes import steps as steps
+    from gymnast.api.episodes import steps_csv as steps_csv
     from gymnast.api.frames import frames as frames
     from gymnast.api.housekeeping import init as init
     from gymnast.api.housekeeping import note as note
@@ -44,13 +50,22 @@ if TYPE_CHECKING:
     from gymnast.api.insight import export as export
     from gymnast.api.insight import report as report
     from gymnast.api.insight import seed_curves as seed_curves
+    from gymnast.api.inspector import find_episode as find_episode
+    from gymnast.api.inspector import inspect as inspect
     from gymnast.api.league import cross_play as cross_play
     from gymnast.api.league import league as league
     from gymnast.api.league import self_play as self_play
     from gymnast.api.logs import logs as logs
     from gymnast.api.metrics import metrics as metrics
+    from gymnast.api.playing import play_start as play_start
+    from gymnast.api.playing import play_step as play_step
+    from gymnast.api.playing import play_stop as play_stop
+    from gymnast.api.playing import roll_out as roll_out
     from gymnast.api.preparation import spaces as spaces
     from gymnast.api.presets import presets as presets
+    from gymnast.api.review import review as review
+    from gymnast.api.review import review_contents as review_contents
+    from gymnast.api.review import reviews as reviews
     from gymnast.api.rows import rows as rows
     from gymnast.api.rows import rows_csv as rows_csv
     from gymnast.api.runs import events as events
@@ -89,6 +104,18 @@ OPERATIONS: dict[str, Operation] = {
         Operation("logs", READS, "logs"),
         Operation("episodes", READS, "episodes"),
         Operation("steps", READS, "episodes"),
+        Operation("steps_csv", READS, "episodes"),
+        Operation("find_episode", READS, "inspector"),
+        Operation("inspect", READS, "inspector"),
+        Operation("branch", READS, "decisions"),
+        Operation("what_if", READS, "decisions"),
+        Operation("attribution", READS, "decisions"),
+        Operation("blunders", TASK, "decisions"),
+        Operation("stored_blunders", READS, "decisions"),
+        Operation("roll_out", CHANGES, "playing"),
+        Operation("play_start", CHANGES, "playing"),
+        Operation("play_step", CHANGES, "playing"),
+        Operation("play_stop", CHANGES, "playing"),
         Operation("charts", READS, "insight"),
         Operation("compare", READS, "insight"),
         Operation("seed_curves", READS, "insight"),
@@ -115,6 +142,9 @@ OPERATIONS: dict[str, Operation] = {
         Operation("video", TASK, "tasks"),
         Operation("tune_envs", TASK, "tasks"),
         Operation("frames", TASK, "frames"),
+        Operation("review_contents", READS, "review"),
+        Operation("reviews", READS, "review"),
+        Operation("review", TASK, "review"),
         Operation("league", READS, "league"),
         Operation("self_play", READS, "league"),
         Operation("cross_play", TASK, "league"),

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 from gymnast.errors import UsageError
+from gymnast.inspector import client
+from gymnast.inspector.address import EpisodeAddress
+from gymnast.inspector.record import CsvSize, StepSlice
 from gymnast.runs import store
-from gymnast.runs.episodes import KINDS, EpisodeInfo, list_episodes, read_episode
-from gymnast.runs.steps import step_columns
+from gymnast.runs.episode_kinds import KINDS, Kind
+from gymnast.runs.episodes import EpisodeInfo, list_episodes
+from gymnast.runs.step_columns import StepLists
 from gymnast.runs.store import RunsDir
-from gymnast.text.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,9 @@ class StepPage:
 
     run: str
     """Id of the run."""
-    columns: dict[str, list[bool | int | float]]
-    """Name -> values, one per step: `step`, `obs/*` (before the action, if stored), `action` or `action/*`,
-    `p/*` or `mean/*` and `log_std/*` (the policy's distribution), `reward_raw`, `reward_so_far_raw`, `value`
-    (the critic's estimate), `terminated`, `truncated`. For a match, `ROLE/SEAT/action` and
-    `ROLE/SEAT/reward_raw`."""
+    columns: StepLists
+    """Name -> values, one per step, of the columns that `inspect` describes; None where a number is not
+    known."""
     start: int
     """Index of the first step."""
     total: int
@@ -53,8 +54,8 @@ def episodes(
     runs_dir: RunsDir = None,
 ) -> EpisodePage:
     """Lists the stored episodes of a run: return, length, seed, outcome, and the policy version that played
-    them. `kind`: only train, eval or confirm; `version`: only those of the policy after that many env steps;
-    `after`: the `cursor` of an earlier answer; `limit`: at most that many."""
+    them. `kind`: only train, eval, confirm, fresh or played; `version`: only those of the policy after that
+    many env steps; `after`: the `cursor` of an earlier answer; `limit`: at most that many."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     start = (-1, 0, 0) if after is None else _position(after)
     # One more than asked for shows whether there are more.
@@ -67,28 +68,45 @@ def episodes(
 
 def steps(
     ref: str,
-    kind: str,
+    kind: Kind,
     version: int,
     number: int,
     *,
+    role: str = "",
+    seat: int = 0,
     columns: Sequence[str] = (),
     start: int = 0,
     limit: int | None = None,
     runs_dir: RunsDir = None,
 ) -> StepPage:
-    """Returns the steps of a stored episode, which `kind`, `version` and `number` name as in `episodes`.
-    `columns`: only these; `start`: index of the first step; `limit`: at most that many steps. Raises RunError
-    if the episode is not stored, UsageError for an unknown column."""
+    """Returns the steps of a stored episode, which `kind`, `version` and `number` name as in `episodes`; of a
+    match, those of the agent in a `seat` of a `role`, by default of the first role that learned. `columns`:
+    only these; `start`: index of the first step; `limit`: at most that many steps. Raises RunError if the
+    episode is not stored, UsageError for an unknown column."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    episode = read_episode(run, kind, version, number)
-    table = step_columns(run, episode)
-    for name in columns:
-        if name not in table:
-            problem = f"the episode has no column {name!r}{did_you_mean(name, table)}"
-            raise UsageError(problem, fix=f"use {', '.join(table)}")
-    end = None if limit is None else start + limit
-    values = {name: table[name][start:end].tolist() for name in columns or table}
-    return StepPage(run.id, values, start, len(episode))
+    address = EpisodeAddress(str(run.path.resolve()), kind, version, number, role, seat)
+    arguments = {"columns": columns, "start": start, "limit": limit}
+    found = client.call("steps", address, arguments, StepSlice)
+    return StepPage(run.id, found.table, start, found.total)
+
+
+def steps_csv(
+    ref: str,
+    kind: Kind,
+    version: int,
+    number: int,
+    *,
+    role: str = "",
+    seat: int = 0,
+    columns: Sequence[str] = (),
+    runs_dir: RunsDir = None,
+) -> str:
+    """Returns the steps of a stored episode as CSV, as they are written for the rollout of a checkpoint. The
+    arguments are those of `steps`."""
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    address = EpisodeAddress(str(run.path.resolve()), kind, version, number, role, seat)
+    pool = client.default_pool()
+    return pool.call_binary("steps_csv", address, {"columns": columns}, CsvSize)[1].decode()
 
 
 def _position(cursor: str) -> tuple[int, int, int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gymnast.api.tasks import EpisodeKind
 from gymnast.errors import UsageError
 from gymnast.film.record import FrameReport
 from gymnast.runs import store
+from gymnast.runs.episode_kinds import Kind
 from gymnast.runs.store import RunsDir
 from gymnast.tasks import Task, start
 
@@ -14,7 +14,7 @@ def frames(
     ref: str = "@last",
     *,
     episode: str = "best",
-    kind: EpisodeKind = "eval",
+    kind: Kind = "eval",
     first: int = 0,
     last: int | None = None,
     every: int = 1,

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from gymnast.audit.record import AuditReport
 from gymnast.check.finding import CheckReport, PresetsReport, check_names
 from gymnast.errors import Failure, UsageError
 from gymnast.evaluation.record import EvaluationReport
 from gymnast.film.record import FilmReport
-from gymnast.inspect.record import NetworkReport
+from gymnast.network_report.record import NetworkReport
 from gymnast.records import to_json
 from gymnast.runs import store
+from gymnast.runs.episode_kinds import Kind
 from gymnast.runs.store import RunsDir
 from gymnast.tasks import Task, TaskInfo, TaskState, default_runner, start
 from gymnast.tune.record import TuningResult
-
-EpisodeKind = Literal["eval", "confirm", "train"]
-"""The kind of stored episodes: of evaluations, of the final evaluation on held-out seeds, or of training."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +156,7 @@ def net(
         raise UsageError(f"{target} is a run, and the network of a run cannot be changed", fix=fix)
     arguments = {"target": target, "is_run": is_run, "overrides": overrides or {}}
     return start(
-        "gymnast.inspect.task:net",
+        "gymnast.network_report.task:net",
         arguments | {"runs_dir": directory},
         NetworkReport,
         title=f"report the network of {target}",
@@ -190,7 +187,7 @@ def video(
     ref: str = "@last",
     *,
     episode: str = "best",
-    kind: EpisodeKind = "eval",
+    kind: Kind = "eval",
     learning: bool = False,
     grid: str | None = None,
     out: str | None = None,

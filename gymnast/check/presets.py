@@ -1,5 +1,5 @@
 """Tests presets end to end (`gymnast check --all`): each is trained for a second or two, evaluated,
-recorded and replayed, and its environment is checked against its facts."""
+recorded, replayed and inspected, and its environment is checked against its facts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from gymnast.check.environment import check_environment
 from gymnast.check.finding import Finding, PresetOutcome
+from gymnast.check.inspection import inspection_problem
 from gymnast.check.matches.matches import check_matches
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
@@ -22,8 +23,9 @@ from gymnast.config.target import split_target
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import EnvError, GymnastError, NotInstalled
 from gymnast.evaluation.rescore import load_policy
+from gymnast.film.headless import headless_rendering
 from gymnast.film.matches.replay import MatchRenderer, replay_match
-from gymnast.film.renderer import EnvRenderer, headless_rendering
+from gymnast.film.renderer import EnvRenderer
 from gymnast.film.replay import ReplayMismatch
 from gymnast.metrics.sinks.console import Console
 from gymnast.runs import checkpoint
@@ -45,7 +47,7 @@ _NOT_EPISODE = ("n_envs", "backend", "workers", "timeout", "on_fault", "max_faul
 
 
 class PresetFailure(Exception):
-    """Raised if a preset fails one of the steps: training, evaluation, recording or replay."""
+    """Raised if a preset fails one of the steps: training, evaluation, recording, replay or inspection."""
 
 
 def preset_targets(targets: Sequence[str] = ()) -> list[str]:
@@ -106,7 +108,8 @@ def _check_preset(
 
 
 def _train_and_replay(target: str, cfg: Config, directory: Path) -> None:
-    """Trains briefly, evaluates, evaluates again from the checkpoint, and replays the recorded episodes."""
+    """Trains briefly, evaluates, evaluates again from the checkpoint, and replays and inspects the recorded
+    episodes."""
     # 1. Train.
     prepared = prepare(target, short_run_overrides(cfg))
     run, summary = start_run(
@@ -135,12 +138,15 @@ def _train_and_replay(target: str, cfg: Config, directory: Path) -> None:
     # 3. Replay: the recorded actions must lead to the recorded rewards.
     if several:
         _replay_matches(run, used)
-        return
-    traces = [t for file in sorted(run.traces.glob("confirm-*")) for t in read_traces(file)]
-    if not traces:
-        raise PresetFailure("no episode was recorded")
-    for trace in traces:
-        replay(used, trace)
+    else:
+        traces = [t for file in sorted(run.traces.glob("confirm-*")) for t in read_traces(file)]
+        if not traces:
+            raise PresetFailure("no episode was recorded")
+        for trace in traces:
+            replay(used, trace)
+    # 4. Inspect: the page of an episode must open, whatever its spaces, facts and renderer are.
+    if problem := inspection_problem(run, deterministic=repeats):
+        raise PresetFailure(f"inspector: {problem}")
 
 
 def short_run_overrides(cfg: Config) -> dict[str, object]:

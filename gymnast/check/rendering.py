@@ -12,7 +12,8 @@ from gymnast.check.finding import Finding
 from gymnast.config.config import Config
 from gymnast.envs.env_types import Env
 from gymnast.errors import EnvError
-from gymnast.film.renderer import RENDER_MODES, EnvRenderer, headless_rendering
+from gymnast.film.headless import headless_rendering
+from gymnast.film.renderer import RENDER_MODES, EnvRenderer
 
 FRAMES = 5
 """Frames that are rendered."""

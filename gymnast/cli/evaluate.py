@@ -78,7 +78,7 @@ def eval_(
         text = f"scored {scored} at {answer.env_steps or 0:,} env steps"
         echo_answer(answer, text, as_json=as_json)
         return
-    cast = None if roles is None else _parse_cast(roles)
+    cast = None if roles is None else parse_cast(roles)
     task = api.eval(
         run, episodes=episodes, seed=seed, sampled=sampled, roles=cast, runs_dir=runs_dir
     )
@@ -110,7 +110,7 @@ def _print_progress(update: TaskProgress) -> None:
         click.echo(f"evaluating: finished {update.text}", err=True)
 
 
-def _parse_cast(text: str) -> dict[str, str]:
+def parse_cast(text: str) -> dict[str, str]:
     """Parses `seeker=@last:best,hider=scripted:medium` into role -> player; raises UsageError for another
     form."""
     cast: dict[str, str] = {}

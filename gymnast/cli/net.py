@@ -14,7 +14,7 @@ from gymnast.cli.tasks import wait_for
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
-    from gymnast.inspect.record import (
+    from gymnast.network_report.record import (
         LayerReport,
         NetworkReport,
         ParameterReport,

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from gymnast import api
+from gymnast.api.episodes import KINDS, Kind
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.tasks import wait_for
-
-if TYPE_CHECKING:
-    from gymnast.api.tasks import EpisodeKind
 
 
 @click.command()
@@ -25,7 +21,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--kind",
-    type=click.Choice(["eval", "confirm", "train"]),
+    type=click.Choice(KINDS),
     default="eval",
     show_default=True,
     help="Which recorded episodes.",
@@ -45,7 +41,7 @@ if TYPE_CHECKING:
 def video(
     run: str,
     episode: str,
-    kind: EpisodeKind,
+    kind: Kind,
     learning: bool,
     grid: str | None,
     out: str | None,

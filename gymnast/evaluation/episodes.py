@@ -12,6 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from gymnast.envs.backends.backend import Backend, Fault, info_metrics
+from gymnast.evaluation.step_history import StepHistory
 from gymnast.policy.policy import Policy
 from gymnast.runs.trace import Trace
 from gymnast.seeds import stream
@@ -28,6 +29,8 @@ class EpisodePlan:
     """True if the seeds cover every possible start, so that their mean has no sampling error."""
     max_steps: int | None = None
     """Number of env steps after which no further episode is started."""
+    max_length: int | None = None
+    """Number of steps after which an episode is stopped, although it is neither terminated nor truncated."""
     deterministic: bool = True
     """True to play the mode of the policy's distribution, False to sample from it."""
     max_seconds: float | None = None
@@ -84,7 +87,7 @@ def play_episodes(
     `attempts` faults. At the plan's timeout, running episodes are abandoned. Both are recorded in `progress`.
     `metric_keys`: metric -> key of the last info.
     """
-    history = _StepHistory()
+    history = StepHistory()
     scheduler = _EpisodeScheduler(envs, plan, indices, attempts, on_start, progress)
     head, playing, copies = policy.head, scheduler.playing, range(envs.n_envs)
     for copy in copies:
@@ -112,12 +115,16 @@ def play_episodes(
             for fault in {fault.copy: fault for fault in step.faults}.values():
                 scheduler.handle_fault(fault, history.steps)
         done = step.terminated | step.truncated
+        if plan.max_length is not None:
+            for copy, episode in playing.items():
+                done[copy] |= history.steps - episode.start_step >= plan.max_length
         if np.count_nonzero(done):
             # An episode that has just been restarted after a fault has no steps yet: `done` is not its own.
             for copy in [c for c in playing if done[c] and playing[c].start_step < history.steps]:
-                episode, terminated = playing[copy], bool(step.terminated[copy])
+                episode = playing[copy]
                 columns, final_obs = history.of(copy, episode.start_step), step.obs[copy].copy()
-                trace = _trace(policy, episode.seed, copy, columns, final_obs, terminated, version)
+                ends = bool(step.terminated[copy]), bool(step.truncated[copy])
+                trace = _trace(policy, episode.seed, copy, columns, final_obs, ends, version)
                 metrics = info_metrics(step.infos[copy], metric_keys, envs.name)
                 progress.done += 1
                 yield episode.index, replace(trace, numbers=metrics)
@@ -236,62 +243,19 @@ class _EpisodeScheduler:
         return next(self._waiting, None)
 
 
-class _StepHistory:
-    """The steps of all copies as arrays [T, N, ...], no further back than running episodes need."""
-
-    def __init__(self) -> None:
-        self.steps = 0
-        """Number of vector steps played."""
-        self._first_kept = 0
-        """The vector step in row 0 of the columns."""
-        self._columns: list[Array] = []
-        """One array [capacity, N, ...] per quantity."""
-
-    def add(self, row: tuple[Array, ...], needed: int) -> None:
-        """Appends one vector step. `row`: its arrays [N, ...], one per quantity, with the same shapes and
-        dtypes in every call; steps before the vector step `needed` may be dropped."""
-        at = self.steps - self._first_kept
-        if not self._columns or at == len(self._columns[0]):
-            self._make_room(row, needed)
-            at = self.steps - self._first_kept
-        for column, values in zip(self._columns, row, strict=True):
-            column[at] = values
-        self.steps += 1
-
-    def of(self, copy: int, since: int) -> list[Array]:
-        """Returns the columns [T, ...] of one copy from vector step `since` on, as copies."""
-        rows = slice(since - self._first_kept, self.steps - self._first_kept)
-        return [column[rows, copy].copy() for column in self._columns]
-
-    def _make_room(self, row: tuple[Array, ...], needed: int) -> None:
-        """Replaces the columns by larger ones with the steps from vector step `needed` on. `row` (see `add`)
-        gives their shapes and dtypes."""
-        # At least half of the new capacity is free, so appending costs O(1) on average.
-        kept = [column[needed - self._first_kept :] for column in self._columns]
-        capacity = max(_INITIAL_CAPACITY, 2 * len(kept[0])) if kept else _INITIAL_CAPACITY
-        self._columns = [np.empty((capacity, *values.shape), values.dtype) for values in row]
-        for column, values in zip(self._columns, kept, strict=False):
-            column[: len(values)] = values
-        self._first_kept = needed if kept else 0
-
-
-_INITIAL_CAPACITY = 64
-"""Initial capacity in vector steps."""
-
-
 def _trace(
     policy: Policy,
     seed: int,
     copy: int,
     columns: list[Array],
     final_obs: Array,
-    terminated: bool,
+    ends: tuple[bool, bool],
     version: int,
 ) -> Trace:
-    """Returns the trace of an episode that has ended. `columns`: its observations, actions as passed to the
-    environment, rewards and distribution parameters, [T, ...] each; an episode that did not terminate was
-    truncated."""
-    obs, action, reward, dist = columns
+    """Returns the trace of an episode. `columns`: its observations, actions as passed to the environment,
+    rewards and distribution parameters, [T, ...] each; `ends`: whether it was terminated, and whether it was
+    truncated; a terminated one does not count as truncated."""
+    (obs, action, reward, dist), (terminated, truncated) = columns, ends
     return Trace(
         seed=seed,
         env=copy,
@@ -301,7 +265,7 @@ def _trace(
         dist=dist,
         obs=np.concatenate([obs, final_obs[None]]),
         terminated=terminated,
-        truncated=not terminated,
+        truncated=truncated and not terminated,
         raw_return=math.fsum(reward.tolist()),  # fsum: long episodes accumulate no error
         version=version,
     )

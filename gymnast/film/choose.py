@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from gymnast.errors import RunError, UsageError
+from gymnast.film.requested import find_requested
+from gymnast.runs.episode_kinds import Kind
+from gymnast.runs.episodes import read_episode
 from gymnast.runs.reference import select_step
+from gymnast.runs.requested_episodes import EpisodeSettings
 from gymnast.runs.run import Run
 from gymnast.runs.trace import KEPT_INDICES, Trace, read_meta, read_traces
 from gymnast.runs.trace_budget import REMOVED_LIST
-
-Kind = Literal["eval", "confirm", "train"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +24,10 @@ class ChosenEpisode:
     selection: str
     """The selection: `best`, `last`, or a number."""
     index: int
-    """Index in the file, from 0."""
+    """Index in the file, from 0; of a fresh or played episode, its number."""
     trace: Trace
+    settings: EpisodeSettings | None = None
+    """How a fresh or played episode was played; None for those of training."""
 
 
 def choose_episode(
@@ -34,8 +37,15 @@ def choose_episode(
 
     `best` is the episode with the highest return of the best checkpoint. `last` is the first episode of
     the newest policy: an unbiased sample, since it was not selected by its return. A number is the index
-    of an episode of the best checkpoint. `checkpoint` names another one.
+    of an episode of the best checkpoint. `checkpoint` names another one. For fresh and played episodes, see
+    `find_requested`.
     """
+    if kind == "fresh" or kind == "played":
+        info = find_requested(run, kind, episode, checkpoint)
+        trace = read_episode(run, kind, info.version, info.number)
+        assert isinstance(trace, Trace)
+        number = info.number
+        return ChosenEpisode(kind, info.version, str(number), number, trace, info.settings)
     files = trace_files(run, kind)
     version = select_version(run, kind, files, episode, checkpoint)
     traces = read_traces(files[version])
@@ -55,7 +65,7 @@ def trace_files(run: Run, kind: Kind) -> dict[int, Path]:
     env steps of the policy or, for training episodes, of the checkpoint."""
     files = files_by_version(run.traces, kind)
     if not files:
-        settings = f"{storage_settings(kind)} control what is stored"
+        settings = f"what is stored is set by {storage_settings(kind)}"
         fix = f"gymnast play {run.id} --record FILE plays and films a new episode; {settings}"
         raise RunError(f"no {kind} episodes are stored", at=str(run.path), fix=fix)
     return files

@@ -26,7 +26,7 @@ class Film:
     path: str
     """The file."""
     kind: str
-    """The kind of the stored episode: eval, confirm or train; `learning` for several evaluations."""
+    """The kind of the stored episode, as in `EpisodeInfo`; `learning` for several evaluations."""
     version: int | None = None
     """Env steps of the policy or, for training episodes, of the checkpoint; None for several."""
     which: str = ""
@@ -123,7 +123,7 @@ class FrameReport:
     run: str
     """Id of the run."""
     kind: str
-    """The kind of the stored episode: eval, confirm or train."""
+    """The kind of the stored episode, as in `EpisodeInfo`."""
     version: int
     """Env steps of the policy or, for training episodes, of the checkpoint."""
     episode: int

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any, TypeGuard
 
@@ -14,10 +11,12 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.config.config import Config
+from gymnast.envs.build.fast_step import no_rendering
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 from gymnast.film.drawing import TextRenderer, scaled, text_picture
-from gymnast.spaces.spaces import Action, convert_action_space
+from gymnast.spaces.observations import Observation
+from gymnast.spaces.spaces import Action, convert_action_space, convert_obs_space
 
 Array = np.ndarray
 RENDER_MODES = ("rgb_array", "ansi")
@@ -26,23 +25,6 @@ MIN_WIDTH = 400
 """Width in pixels; smaller pictures are enlarged by an integer factor."""
 DEFAULT_FPS = 30.0
 """Default frame rate, if neither the preset nor the environment defines one."""
-
-
-@contextmanager
-def headless_rendering() -> Iterator[None]:
-    """Makes pygame and MuJoCo render without a display."""
-    # Both libraries read these variables when they are first used, which is inside of the block.
-    before = dict(os.environ)
-    os.environ["SDL_VIDEODRIVER"] = os.environ["SDL_AUDIODRIVER"] = "dummy"
-    if sys.platform == "linux":
-        os.environ.setdefault("MUJOCO_GL", "egl")
-    try:
-        yield
-    finally:
-        for name in ("SDL_VIDEODRIVER", "SDL_AUDIODRIVER", "MUJOCO_GL"):
-            os.environ.pop(name, None)
-            if name in before:
-                os.environ[name] = before[name]
 
 
 class EnvRenderer:
@@ -54,14 +36,20 @@ class EnvRenderer:
         self._masked = cfg.env.action_mask
         self.info: dict[str, object] = {}
         """`info` of the last reset or step."""
+        self.is_rendered = True
+        """Whether the state after the next step may be rendered; False makes some environments faster."""
         limit = cfg.training_limit() if training else cfg.evaluation_limit()
         env = cfg.env if training else cfg.env.for_evaluation()
         self.env: gym.Env[Any, Any] = make_env(env, limit=limit)
         self.fps = float(cfg.facts.fps or self.env.metadata.get("render_fps") or DEFAULT_FPS)
         if render:
             # The render mode is a constructor argument, and which modes exist is only known from an instance.
-            mode = self._mode()
             self.env.close()
+            if (mode := self.render_mode) is None:
+                raise EnvError(
+                    self.no_render_mode,
+                    fix='support "rgb_array" in render(), and list it in metadata["render_modes"]',
+                )
             with_renderer = {"kwargs": {**cfg.env.kwargs, "render_mode": mode}}
             self.env = make_env(env.model_copy(update=with_renderer), limit=limit)
 
@@ -85,10 +73,20 @@ class EnvRenderer:
         """The environment's current action mask; None if it has none."""
         return self.info.get("action_mask") if self._masked else None
 
+    def reset(self, seed: int) -> object:
+        """Starts an episode; returns its first observation."""
+        try:
+            obs, self.info = self.env.reset(seed=seed)
+        except Exception as cause:
+            message = f"{self.name}: reset(seed={seed}) raised {type(cause).__name__}: {cause}"
+            raise EnvError(message) from cause
+        return obs
+
     def step(self, action: object) -> tuple[object, float, bool, bool]:
         """Takes a step; returns observation, reward, terminated and truncated."""
         try:
-            obs, reward, terminated, truncated, self.info = self.env.step(action)
+            with nullcontext() if self.is_rendered else no_rendering(self.env):
+                obs, reward, terminated, truncated, self.info = self.env.step(action)
         except Exception as cause:
             message = f"{self.name}: step({action}) raised {type(cause).__name__}: {cause}"
             raise EnvError(message) from cause
@@ -99,6 +97,11 @@ class EnvRenderer:
         """The description of the environment's action space."""
         return convert_action_space(self.env.action_space)
 
+    @cached_property
+    def obs_space(self) -> Observation:
+        """The description of the environment's observation space."""
+        return convert_obs_space(self.env.observation_space)
+
     def to_env_action(self, action: Array) -> object:
         """Converts a stored action to the type that `env.step` expects."""
         return self.action_space.unpack(action)
@@ -106,19 +109,22 @@ class EnvRenderer:
     def close(self) -> None:
         self.env.close()
 
-    def _mode(self) -> str:
-        """Returns the preferred one of RENDER_MODES that the environment offers. If it offers none,
-        closes the environment and raises EnvError."""
+    @property
+    def render_mode(self) -> str | None:
+        """The preferred one of RENDER_MODES that the environment offers; None if it offers none."""
         offered = self.env.metadata.get("render_modes") or ()
-        for mode in RENDER_MODES:
-            if mode in offered:
-                return mode
+        return next((mode for mode in RENDER_MODES if mode in offered), None)
+
+    @property
+    def no_render_mode(self) -> str:
+        """A sentence that says that the environment cannot be rendered; empty if it can."""
+        if self.render_mode is not None:
+            return ""
+        offered = self.env.metadata.get("render_modes") or ()
         modes = ", ".join(map(str, offered)) or "none"
-        self.env.close()
-        raise EnvError(
+        return (
             f"{self.name} has no render mode that can be filmed ({' or '.join(RENDER_MODES)}); "
-            f"its render_modes: {modes}",
-            fix='support "rgb_array" in render(), and list it in metadata["render_modes"]',
+            f"its render_modes: {modes}"
         )
 
 

@@ -13,21 +13,23 @@ import numpy as np
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
 from gymnast.errors import UsageError
-from gymnast.film.choose import ChosenEpisode, Kind, choose_episode
+from gymnast.film.choose import ChosenEpisode, choose_episode
 from gymnast.film.drawing import to_png
 from gymnast.film.episode_frame import EpisodeFrame
 from gymnast.film.grid import grid as write_grid
+from gymnast.film.headless import headless_rendering
 from gymnast.film.learning import film_learning
 from gymnast.film.make import FilmOptions, episode_source, film_episode
-from gymnast.film.matches.choose import ChosenMatch, choose_matches
+from gymnast.film.matches.choose import ChosenMatch, choose_matches, choose_requested_match
 from gymnast.film.matches.films import film_match, match_source
 from gymnast.film.matches.replay import MatchFrame, MatchRenderer
 from gymnast.film.record import Film, FilmReport, Frame, FrameReport
-from gymnast.film.renderer import headless_rendering
 from gymnast.film.replay import retry_with_note
 from gymnast.film.source import FilmSource, S
 from gymnast.progress import ProgressCallback
 from gymnast.runs import durable, films, layout, store
+from gymnast.runs.episode_kinds import Kind
+from gymnast.runs.requested_episodes import config_with
 from gymnast.runs.run import Run
 
 Array = np.ndarray
@@ -64,10 +66,7 @@ def video(
                 problem = f"{run.id} has several roles: --learning does not support matches"
                 fix = f"gymnast video {run.id}:STEP films the matches of a checkpoint"
                 raise UsageError(problem, fix=fix)
-            with closing(MatchRenderer(cfg, training=kind == "train")) as renderer:
-                matches = choose_matches(
-                    run, renderer.matches.outcomes, episode, kind=kind, checkpoint=checkpoint
-                )
+            with _matches(run, cfg, episode, kind, checkpoint) as (renderer, matches):
                 if grid is not None or out is not None:
                     _require_one(matches, "--grid" if grid is not None else "--out")
                 if grid is not None:
@@ -79,6 +78,7 @@ def video(
             made = [film_learning(run, cfg, options(path))]
         else:
             chosen = choose_episode(run, episode, kind=kind, checkpoint=checkpoint)
+            cfg = config_with(run, chosen.settings)
             if grid is not None:
                 with episode_source(cfg, chosen) as source:
                     made = [_picture(source, chosen, grid)]
@@ -135,15 +135,31 @@ def _source(
 ]:
     """Opens the environment of the selected episode or match as a source of frames."""
     if is_multi_agent(cfg.env.id):
-        with closing(MatchRenderer(cfg, training=kind == "train")) as renderer:
-            outcomes = renderer.matches.outcomes
-            matches = choose_matches(run, outcomes, episode, kind=kind, checkpoint=checkpoint)
+        with _matches(run, cfg, episode, kind, checkpoint) as (renderer, matches):
             _require_one(matches, "frames")
             yield match_source(renderer, matches[0]), matches[0]
     else:
         chosen = choose_episode(run, episode, kind=kind, checkpoint=checkpoint)
-        with episode_source(cfg, chosen) as source:
+        with episode_source(config_with(run, chosen.settings), chosen) as source:
             yield source, chosen
+
+
+@contextmanager
+def _matches(
+    run: Run, cfg: Config, episode: str, kind: Kind, checkpoint: str | None
+) -> Iterator[tuple[MatchRenderer, list[ChosenMatch]]]:
+    """Opens the environment of the selected matches. `cfg`: the config of the run."""
+    if kind == "fresh" or kind == "played":
+        chosen = choose_requested_match(run, kind, episode, checkpoint)
+        with closing(MatchRenderer(config_with(run, chosen.settings))) as renderer:
+            yield renderer, [chosen]
+    else:
+        with closing(MatchRenderer(cfg, training=kind == "train")) as renderer:
+            outcomes = renderer.matches.outcomes
+            yield (
+                renderer,
+                choose_matches(run, outcomes, episode, kind=kind, checkpoint=checkpoint),
+            )
 
 
 def _frames(

@@ -17,11 +17,11 @@ from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
 from gymnast.errors import GymnastError
 from gymnast.film.choose import ChosenEpisode, choose_episode
+from gymnast.film.headless import headless_rendering
 from gymnast.film.make import FilmOptions, already_filmed, describe_episode, film_episode
 from gymnast.film.matches.choose import choose_matches
 from gymnast.film.matches.films import describe_match, film_match
 from gymnast.film.matches.replay import MatchRenderer
-from gymnast.film.renderer import headless_rendering
 from gymnast.runs import films, lock
 from gymnast.runs.run import Run
 from gymnast.text.formatting import count_noun

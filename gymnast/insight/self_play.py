@@ -219,7 +219,7 @@ def _durations(run: Run, roles: Sequence[str]) -> Iterator[DurationHistogram]:
         learners = [role for role, player in match.cast.items() if player == LEARNER]
         if match.kind == "train":
             lengths[""].append(match.length)
-        elif len(learners) == 1 and learners[0] in lengths:
+        elif match.kind in ("eval", "confirm") and len(learners) == 1 and learners[0] in lengths:
             lengths[learners[0]].append(match.length)
     longest = max((length for of_role in lengths.values() for length in of_role), default=0)
     width = max(1, math.ceil(longest / BINS))

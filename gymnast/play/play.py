@@ -16,6 +16,7 @@ from gymnast.film.overlay import Band
 from gymnast.film.renderer import EnvRenderer
 from gymnast.play import step_text
 from gymnast.play.players import Player
+from gymnast.play.recording import EpisodeRecording
 from gymnast.play.request import EpisodeOutcome
 from gymnast.play.window import Window, WindowClosed
 
@@ -93,13 +94,19 @@ class Viewer:
 
 
 def play_episode(
-    renderer: EnvRenderer, player: Player, seed: int, viewer: Viewer
+    renderer: EnvRenderer,
+    player: Player,
+    seed: int,
+    viewer: Viewer,
+    recording: EpisodeRecording | None = None,
 ) -> EpisodeOutcome:
-    """Plays until the episode ends or the user leaves (closed window, Ctrl-C)."""
+    """Plays until the episode ends or the user leaves (closed window, Ctrl-C). `recording` gets the steps."""
     total, step, reward, ending = 0.0, 0, None, ""
     try:
         obs, renderer.info = renderer.env.reset(seed=seed)
         player.start_episode(seed)
+        if recording is not None:
+            recording.see(obs)
         while not ending:
             frame = EpisodeFrame(_picture(renderer, viewer), step, total, reward)
             viewer.show_state(frame, obs)
@@ -115,6 +122,9 @@ def play_episode(
             # The frame shows the decision before its effect; the next one has the reward.
             obs, reward, terminated, truncated = renderer.step(decision.action)
             total, step = total + reward, step + 1
+            if recording is not None:
+                row = np.asarray(renderer.action_space.pack(decision.action))
+                recording.add(row, reward, obs)
             viewer.show_reward(reward, total)
             ending = ending_text(terminated, truncated)
         viewer.show_end(

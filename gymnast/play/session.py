@@ -16,17 +16,21 @@ from gymnast.errors import UsageError
 from gymnast.evaluation.rescore import find_checkpoint, load_policy
 from gymnast.film.actions import ActionLabels
 from gymnast.film.encode import FilmWriter
-from gymnast.film.renderer import EnvRenderer, headless_rendering
+from gymnast.film.headless import headless_rendering
+from gymnast.film.renderer import EnvRenderer
 from gymnast.play.human import TerminalPlayer, WindowPlayer
 from gymnast.play.keys import KeyBindings
 from gymnast.play.play import Viewer, play_episode
 from gymnast.play.players import Player, RandomPlayer, TrainedPlayer
+from gymnast.play.recording import EpisodeRecording
 from gymnast.play.request import EpisodeOutcome, PlayerKind, PlayRequest, PlayResult
 from gymnast.play.window import Window, has_display, no_display_error
 from gymnast.policy.policy import Policy
 from gymnast.processes.env_output import separate_env_output
 from gymnast.runs.reference import split_reference
+from gymnast.runs.requested_episodes import EpisodeSettings, store_episode
 from gymnast.runs.run import Run
+from gymnast.runs.trace import Trace
 from gymnast.spaces import spaces
 from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.text.formatting import count_noun
@@ -38,7 +42,7 @@ def play_target(
     """Plays the episodes of a request and prints the outcome of each. `run`: the run that the target names,
     None for an environment; `echo`: prints a line, by default to stdout. Raises UsageError for options that
     contradict each other, and as `play` does."""
-    cfg, policy = _load(request, run)
+    cfg, policy, version = _load(request, run)
     player = _player_kind(request, trained=policy is not None)
     outcomes: list[EpisodeOutcome] = []
     with separate_env_output() as out:
@@ -52,12 +56,19 @@ def play_target(
             result = f"{outcome.raw_return:.6g} in {steps}, {outcome.ending}"
             (echo or print_line)(f"episode {len(outcomes)}: return {result} (seed {outcome.seed})")
 
+        def store(trace: Trace) -> None:
+            assert run is not None
+            number = store_episode(run, "played", trace, EpisodeSettings())
+            (echo or print_line)(f"stored with {run.id} as played episode {number}")
+
         play(
             cfg,
             policy,
             replace(request, player=player),
             echo=echo or print_line,
             on_episode_end=report_episode,
+            on_trace=store if player == "human" and run is not None else None,
+            version=version,
         )
     recorded = request.record is not None and Path(request.record).exists()
     return PlayResult(player, tuple(outcomes), request.record if recorded else None)
@@ -71,11 +82,14 @@ def play(
     echo: Callable[[str], None] = print,
     ask: Callable[[str], str] = input,
     on_episode_end: Callable[[EpisodeOutcome], None],
+    on_trace: Callable[[Trace], None] | None = None,
+    version: int = 0,
 ) -> None:
-    """Plays the episodes and calls `on_episode_end` after each. Ctrl-C stops and keeps the film so
-    far. `policy` is needed only if the player of the request is a policy; `echo` prints a line, `ask` shows a
-    prompt and returns a typed line. Raises UsageError without a display, unless steps are printed
-    or a policy or random actions are recorded."""
+    """Plays the episodes and calls `on_episode_end` after each, and `on_trace` with its steps. Ctrl-C stops
+    and keeps the film so far. `policy` is needed only if the player of the request is a policy, or for its
+    decisions in traces; `version`: its env steps; `echo` prints a line, `ask` shows a prompt and returns a
+    typed line. Raises UsageError without a display, unless steps are printed or a policy or random actions
+    are recorded."""
     opens_window, is_human = has_display(), request.player == "human"
     if not opens_window and not request.step_by_step and (is_human or request.record is None):
         raise no_display_error(is_human=is_human)
@@ -103,8 +117,14 @@ def play(
             KeyboardInterrupt
         ):  # between two episodes; within one, play_episode handles it
             for i in range(request.episodes):
-                outcome = play_episode(renderer, player, first_seed + i, viewer)
+                recording = None
+                if on_trace is not None:
+                    recording = EpisodeRecording(cfg, renderer, policy, version)
+                outcome = play_episode(renderer, player, first_seed + i, viewer, recording)
                 on_episode_end(outcome)
+                if on_trace is not None and recording:
+                    ends = {end: outcome.ending == end for end in ("terminated", "truncated")}
+                    on_trace(recording.trace(outcome.seed, **ends))
                 if outcome.ending == "interrupted":
                     break
 
@@ -138,15 +158,15 @@ def _declared_facts(cfg: Config, renderer: EnvRenderer) -> Facts:
     )
 
 
-def _load(request: PlayRequest, run: Run | None) -> tuple[Config, Policy | None]:
-    """Returns the config and, for a run, the policy."""
+def _load(request: PlayRequest, run: Run | None) -> tuple[Config, Policy | None, int]:
+    """Returns the config and, for a run, the policy and its env steps."""
     target, checkpoint = request.target, request.checkpoint
     if run is None:
         if checkpoint is not None:
             raise UsageError(f"{target} is not a run, so it has no checkpoint {checkpoint}")
         cfg = resolve_for_spaces(target).config
         _refuse_roles(cfg, f"gymnast train {target}, then gymnast video @last")
-        return cfg, None
+        return cfg, None, 0
     cfg = run.config()
     _refuse_roles(
         cfg, f"gymnast video {run.id} films its matches; gymnast eval {run.id} scores them"
@@ -154,7 +174,8 @@ def _load(request: PlayRequest, run: Run | None) -> tuple[Config, Policy | None]
     # By path, because the target itself may already name a checkpoint.
     named = split_reference(target)[1] if checkpoint is None else checkpoint
     ref = f"{run.path.resolve()}:{named}" if named else str(run.path.resolve())
-    return cfg, load_policy(find_checkpoint(ref, run.path.parent)[1])
+    saved = find_checkpoint(ref, run.path.parent)[1]
+    return cfg, load_policy(saved), saved.step
 
 
 def _refuse_roles(cfg: Config, fix: str) -> None:

@@ -131,23 +131,13 @@ class Composite(Head):
     def split(self, dist: Array) -> list[tuple[Head, Array]]:
         return [(part.head, dist[..., part.dist]) for part in self.parts]
 
-    def table_columns(
-        self, action: Array, dist: Array, labels: Sequence[str] = ()
-    ) -> dict[str, Array]:
-        """Returns the numbers of the action; whether all options are the most likely ones; the probabilities
-        of the options of each Discrete part, and the means of continuous elements."""
-        names = self.space.names(labels)
-        columns = self._action_columns(action, labels)
-        options = ~self.space.is_continuous
-        if options.any():
-            columns["greedy"] = (action == self.mode(dist))[:, options].all(-1)
+    def from_measured(self, measured: Array) -> Array:
+        return self._join(part.head.from_measured(part.action(measured)) for part in self.parts)
+
+    def continuous_columns(self, dist: Array, names: Sequence[str]) -> dict[str, Array]:
+        columns: dict[str, Array] = {}
         for part in self.parts:
-            own, parameters = names[part.elements], dist[:, part.dist]
-            if part.head.space.n_choices is not None:
-                (probability,) = part.head.probabilities(parameters)
-                columns |= {f"p/{own[0]}.{i}": column for i, column in enumerate(probability.T)}
-            elif part.head.space.has_continuous:
-                columns |= {f"mean/{name}": parameters[:, i] for i, name in enumerate(own)}
+            columns |= part.head.continuous_columns(dist[:, part.dist], names[part.elements])
         return columns
 
     def _join(self, parts: Iterable[Array]) -> Array:

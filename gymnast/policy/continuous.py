@@ -22,6 +22,8 @@ the error falls exponentially with the number of nodes, even for standard deviat
 Gauss-Hermite nodes would lie too far apart."""
 QUADRATURE_WEIGHTS = np.exp(-0.5 * QUADRATURE_NODES**2) / np.exp(-0.5 * QUADRATURE_NODES**2).sum()
 """Weights of the nodes."""
+LARGEST_TANH = np.float32(1 - 1e-6)
+"""Largest size of a squashed action whose inverse is computed."""
 
 
 class Gaussian(Head):
@@ -86,12 +88,21 @@ class Gaussian(Head):
     def measured(self, action: Array) -> Array:
         return self.for_env(action)
 
-    def table_columns(
-        self, action: Array, dist: Array, labels: Sequence[str] = ()
-    ) -> dict[str, Array]:
-        """Returns the actions as they were sampled, and the means."""
-        mean = {f"mean/{i}": dist[:, i] for i in range(self.n_outputs)}  # then come the log stds
-        return self._action_columns(action, labels) | mean
+    def from_measured(self, measured: Array) -> Array:
+        # The half width of a range that is a single number is 0.
+        return (measured - self.center) / np.where(self.half == 0, np.float32(1), self.half)
+
+    def continuous_columns(self, dist: Array, names: Sequence[str]) -> dict[str, Array]:
+        mean = self.measured(self.mode(dist)).reshape(len(dist), self.n_outputs)
+        columns = {f"mean/{name}": mean[:, i] for i, name in enumerate(names)}
+        return columns | self._std_columns(dist, names)
+
+    def _std_columns(self, dist: Array, names: Sequence[str]) -> dict[str, Array]:
+        std = self.std(dist)
+        return {f"std/{name}": std[:, i] for i, name in enumerate(names)}
+
+    def std(self, dist: Array) -> Array:
+        return self.half * np.exp(self._split(dist)[1])
 
     def _split(self, dist: Array) -> tuple[Array, Array]:
         return dist[..., : self.n_outputs], dist[..., self.n_outputs :]
@@ -109,6 +120,14 @@ class SquashedGaussian(Gaussian):
 
     def for_env(self, action: Array) -> Array:
         return super().for_env(np.tanh(action))
+
+    def from_measured(self, measured: Array) -> Array:
+        # The bounds themselves are tanh of infinity.
+        squashed = np.clip(super().from_measured(measured), -LARGEST_TANH, LARGEST_TANH)
+        return np.arctanh(squashed)
+
+    def _std_columns(self, dist: Array, names: Sequence[str]) -> dict[str, Array]:
+        return {}  # the standard deviation after tanh has no closed form
 
     def logprob(self, dist: Array, action: Array) -> Array:
         # change of variables: y = tanh(x) has the density p(x) / (1 - tanh(x)^2)

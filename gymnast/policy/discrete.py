@@ -74,7 +74,7 @@ class Categorical(Head):
     def table_columns(
         self, action: Array, dist: Array, labels: Sequence[str] = ()
     ) -> dict[str, Array]:
-        """Returns the name of the action, and the probability of each."""
+        """Returns the name of the action, whether it is the most likely one, and the probability of each."""
         names, (probability,) = self.space.names(labels), self.probabilities(dist)
         return {
             "action": np.array(names, dtype=object)[action],

@@ -79,6 +79,11 @@ class Head(ABC):
         """Returns the probabilities of the options, [..., options], one array per discrete element or
         [..., elements, options] for all of them; [] for continuous actions."""
 
+    def std(self, dist: Array) -> Array | None:
+        """Returns the standard deviation of every element, [..., elements], in the units of the environment,
+        before clipping and squashing; None unless all of them are continuous."""
+        return None
+
     def option_probabilities(self, dist: Array) -> Array:
         """Returns the probability of every option, [..., options], in the order of an action mask."""
         batch = dist.shape[:-1]
@@ -95,16 +100,40 @@ class Head(ABC):
         any other head is its only part."""
         return [(self, dist)]
 
+    def from_env(self, rows: Array) -> Array:
+        """Returns the policy's actions [..., *action_spec.shape] for rows of `space`: the inverse of
+        `for_env`, except that an action outside the range becomes one at its bound."""
+        spec, batch = self.action_spec, rows.shape[: rows.ndim - len(self.space.row_spec.shape)]
+        flat = self.space.flatten(rows.astype(self.space.row_spec.dtype))
+        return self.from_measured(flat.astype(spec.dtype).reshape(*batch, *spec.shape))
+
+    def from_measured(self, measured: Array) -> Array:
+        """Returns the policy's actions for actions [..., *action_spec.shape] in the units of `measured`."""
+        return measured
+
     def table_columns(
         self, action: Array, dist: Array, labels: Sequence[str] = ()
     ) -> dict[str, Array]:
         """Returns the columns of the step table for actions [B, ...] with these distribution parameters [B,
-        dist_size]. `labels`: declared names, used if their number fits."""
-        greedy = (action == self.mode(dist)).reshape(len(action), -1).all(-1)
-        return self._action_columns(action, labels) | {"greedy": greedy}
+        dist_size]: the elements of the action; whether all options are the most likely ones; the probability
+        of each option; means and standard deviations of continuous elements. `labels`: declared names, used
+        if their number fits."""
+        columns = self._action_columns(action, labels)
+        options = ~self.space.is_continuous
+        if options.any():
+            most_likely = (action == self.mode(dist)).reshape(len(action), len(options))
+            columns["greedy"] = most_likely[:, options].all(-1)
+            names, probability = self.space.option_names(labels), self.option_probabilities(dist)
+            columns |= {f"p/{name}": probability[:, i] for i, name in enumerate(names)}
+        return columns | self.continuous_columns(dist, self.space.names(labels))
+
+    def continuous_columns(self, dist: Array, names: Sequence[str]) -> dict[str, Array]:
+        """Returns the columns of the distributions of continuous elements, for distribution parameters [B,
+        dist_size]. `names`: one per element of an action."""
+        return {}
 
     def _action_columns(self, action: Array, labels: Sequence[str]) -> dict[str, Array]:
-        """Returns one column per element of the actions."""
+        """Returns one column per element of the actions, as they are `measured`."""
         names = self.space.names(labels)
-        flat = action.reshape(len(action), len(names))
+        flat = self.measured(action).reshape(len(action), len(names))
         return {f"action/{name}": flat[:, i] for i, name in enumerate(names)}

@@ -83,6 +83,14 @@ class RewardScale:
             return reward
         return np.sign(reward) if self.mode == "sign" else reward / self.scale
 
+    def raw_per_unit(self, factor: float) -> float | None:
+        """Returns the factor from scaled to raw rewards, which were multiplied by `factor` before; None if
+        only their sign is left."""
+        if self.mode == "sign":
+            return None
+        # scaled = raw * factor / scale
+        return (self.scale if self.mode == "running" else 1.0) / factor
+
     def accumulate_returns(self, reward: Array, done: Array, *, gamma: float) -> Array:
         """Returns the discounted sum of rewards up to each step, [T, N], and carries it to the next call.
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
 
 from gymnast.errors import RunError, UsageError
+from gymnast.runs.episode_kinds import KINDS, Kind
 from gymnast.runs.match_trace import MatchTrace, read_matches
+from gymnast.runs.requested_episodes import (
+    EpisodeSettings,
+    has_matches,
+    read_settings,
+    requested_files,
+)
 from gymnast.runs.run import Run
+from gymnast.runs.surprise import Surprise, surprises
 from gymnast.runs.trace import Trace, read_episode_table, read_meta, read_traces
 from gymnast.runs.trace_budget import version_from_name
-
-Kind = Literal["train", "eval", "confirm"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -22,11 +26,13 @@ class EpisodeInfo:
     """A stored episode, or a stored match between roles."""
 
     kind: Kind
-    """train, eval (evaluation during training) or confirm (held-out seeds, at the end)."""
+    """train, eval (evaluation during training), confirm (held-out seeds, at the end), fresh (rolled out on
+    request) or played (by a person)."""
     version: int
-    """Env steps of the policy that was evaluated or, for training episodes, of the checkpoint."""
+    """Env steps of the policy or, for training episodes, of the checkpoint; 0 without a policy."""
     number: int
-    """Number of the episode in its evaluation or among the training episodes of its checkpoint, from 0."""
+    """Number of the episode, from 0: in its evaluation, among the training episodes of its checkpoint, or
+    among the fresh or played episodes of the run."""
     seed: int
     """Seed passed to `env.reset`."""
     length: int
@@ -34,7 +40,8 @@ class EpisodeInfo:
     raw_return: float | None
     """Sum of the environment's rewards; None for a match."""
     outcome: str
-    """`terminated` or `truncated`; for a match, the outcome that the environment reported."""
+    """`terminated`, `truncated`, or `stopped` if it was not played to its end; for a match, the outcome that
+    the environment reported, or `stopped`."""
     env: int | None = None
     """Index of the env copy; None for a match."""
     returns: dict[str, float] = field(default_factory=dict[str, float])
@@ -43,6 +50,12 @@ class EpisodeInfo:
     """Role -> the policy or player that had it, in a match."""
     numbers: dict[str, float] = field(default_factory=dict[str, float])
     """Numbers from the last `info`: the preset's own metrics, and randomized parameters."""
+    surprise: float | None = None
+    """Distance between the discounted return and the critic's value of the first observation, in units of the
+    environment's reward. None for a match, for a person's episode, and where values cannot be converted to
+    these units: with shaping, `normalize.reward: sign` or without a critic."""
+    settings: EpisodeSettings | None = None
+    """How a fresh or played episode was played; None for those of training."""
 
     @property
     def position(self) -> tuple[int, int, int]:
@@ -58,65 +71,134 @@ def list_episodes(
 ) -> Iterator[EpisodeInfo]:
     """Yields the stored episodes in order of their position. `kind`: only these; `version`: only those of
     this policy version; `after`: only those after this position. Raises UsageError for an unknown kind."""
-    for at, file, is_match in _files(run, kind, version):
-        if at[0] >= after[0]:
-            listed = _matches(at, file) if is_match else _episodes(at, file)
+    surprise: Surprise | None = None
+    for file in _files(run, kind, version):
+        if file.version >= after[0]:
+            if file.is_match:
+                listed = _matches(file)
+            else:
+                surprise = surprise or surprises(run)
+                listed = _episodes(file, surprise)
             yield from (episode for episode in listed if episode.position > after)
 
 
 def read_episode(run: Run, kind: str, version: int, number: int) -> Trace | MatchTrace:
     """Returns a stored episode or match with its steps; raises RunError if it is not stored."""
-    for _, file, is_match in _files(run, kind, version):
-        stored = read_matches(file) if is_match else read_traces(file)
-        kept = range(len(stored)) if is_match else read_meta(file).get("kept", range(len(stored)))
-        if number in kept:
-            return stored[list(kept).index(number)]
-    problem = f"{run.id} has no stored {kind} episode {number} of version {version}"
-    raise RunError(problem, fix="list the stored ones with `episodes`")
+    for file in _files(run, kind, version):
+        if file.number in (None, number):
+            stored = read_matches(file.path) if file.is_match else read_traces(file.path)
+            kept = _numbers(file, len(stored))
+            if number in kept:
+                return stored[kept.index(number)]
+    raise _not_stored(run, kind, version, number)
 
 
-def _files(run: Run, kind: str, version: int | None) -> list[tuple[tuple[int, Kind], Path, bool]]:
-    """Returns version and kind, path, and whether it has matches, of each file, sorted by position."""
+def find_episode(run: Run, kind: str, version: int, number: int) -> EpisodeInfo:
+    """Returns the description of a stored episode or match; raises RunError if it is not stored."""
+    for episode in list_episodes(run, kind, version):
+        if episode.number == number:
+            return episode
+    raise _not_stored(run, kind, version, number)
+
+
+def episode_settings(run: Run, kind: str, version: int, number: int) -> EpisodeSettings | None:
+    """Returns how a fresh or played episode was played; None for episodes of training."""
+    for file in _files(run, kind, version):
+        if file.number == number:
+            return read_settings(file.path, is_match=file.is_match)
+    return None
+
+
+def episode_files(run: Run, kind: str, version: int, number: int) -> list[Path]:
+    """Returns the files that the episode or match may be read from."""
+    return [f.path for f in _files(run, kind, version) if f.number in (None, number)]
+
+
+@dataclass(frozen=True)
+class _StoredFile:
+    """A file with episodes or matches of one kind and version."""
+
+    version: int
+    kind: Kind
+    path: Path
+    is_match: bool
+    number: int | None = None
+    """The number of its only episode; None for a file of training or of an evaluation."""
+
+
+def _files(run: Run, kind: str, version: int | None) -> list[_StoredFile]:
+    """Returns the files with episodes of this kind and version, sorted by position."""
     if kind and kind not in KINDS:
         raise UsageError(f"{kind!r} is not a kind of episode", fix=f"use {', '.join(KINDS)}")
-    found: list[tuple[tuple[int, Kind], Path, bool]] = [
-        ((version_from_name(file), of_kind), file, folder == run.matches)
+    found = [
+        _StoredFile(version_from_name(file), of_kind, file, folder == run.matches)
         for folder in (run.traces, run.matches)
         for of_kind in KINDS
         for file in folder.glob(f"{of_kind}-*.safetensors")
-        if kind in ("", of_kind)
     ]
-    chosen = [entry for entry in found if version is None or entry[0][0] == version]
-    return sorted(chosen, key=lambda entry: (entry[0][0], KINDS.index(entry[0][1])))
+    if requested := requested_files(run):
+        is_match = has_matches(run)
+        found += [_StoredFile(f.version, f.kind, f.path, is_match, f.number) for f in requested]
+    chosen = [
+        file
+        for file in found
+        if kind in ("", file.kind) and (version is None or file.version == version)
+    ]
+    return sorted(chosen, key=lambda f: (f.version, KINDS.index(f.kind), f.number or 0))
 
 
-def _episodes(at: tuple[int, Kind], file: Path) -> Iterator[EpisodeInfo]:
-    table = read_episode_table(file)
+def _numbers(file: _StoredFile, count: int) -> list[int]:
+    """Returns the numbers of the `count` episodes of a file."""
+    if file.number is not None:
+        return [file.number]
+    every = list(range(count))
+    return every if file.is_match else read_meta(file.path).get("kept", every)
+
+
+def _settings(file: _StoredFile) -> EpisodeSettings | None:
+    return None if file.number is None else read_settings(file.path, is_match=file.is_match)
+
+
+def _episodes(file: _StoredFile, surprise: Surprise) -> Iterator[EpisodeInfo]:
+    table, settings = read_episode_table(file.path), _settings(file)
+    # The critic expects what its policy would get.
+    by_person = file.kind == "played"
+    distances = [None] * len(table.length) if by_person else surprise(file.path, file.version)
     for i in range(len(table.length)):
+        ending = "truncated" if table.truncated[i] else "stopped"
         yield EpisodeInfo(
-            kind=at[1],
-            version=at[0],
+            kind=file.kind,
+            version=file.version,
             number=table.number[i],
             seed=table.seed[i],
             length=table.length[i],
             raw_return=table.raw_return[i],
-            outcome="terminated" if table.terminated[i] else "truncated",
+            outcome="terminated" if table.terminated[i] else ending,
             env=table.env[i],
             numbers=table.numbers[i],
+            surprise=distances[i],
+            settings=settings,
         )
 
 
-def _matches(at: tuple[int, Kind], file: Path) -> Iterator[EpisodeInfo]:
-    for number, match in enumerate(read_matches(file)):
+def _matches(file: _StoredFile) -> Iterator[EpisodeInfo]:
+    matches, settings = read_matches(file.path), _settings(file)
+    for number, match in zip(_numbers(file, len(matches)), matches, strict=True):
         yield EpisodeInfo(
-            kind=at[1],
-            version=at[0],
+            kind=file.kind,
+            version=file.version,
             number=number,
             seed=match.seed,
             length=len(match),
             raw_return=None,
-            outcome=match.outcome,
+            outcome=match.outcome if match.ended else "stopped",
             returns={role: float(r.sum(0).mean()) for role, r in match.rewards.items()},
             cast=match.cast,
             numbers=match.numbers,
+            settings=settings,
         )
+
+
+def _not_stored(run: Run, kind: str, version: int, number: int) -> RunError:
+    problem = f"{run.id} has no stored {kind} episode {number} of version {version}"
+    return RunError(problem, fix="list the stored ones with `episodes`")

@@ -46,7 +46,7 @@ class StoredFilm:
     is_best: bool
     """Whether it shows the best checkpoint."""
     kind: str = ""
-    """The kind of stored episode: eval, confirm or train."""
+    """The kind of the stored episode, as in `EpisodeInfo`."""
     version: int | None = None
     """Env steps of the policy."""
     episode: int | None = None

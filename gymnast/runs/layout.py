@@ -91,6 +91,12 @@ TRACES = RunFile(
 MATCHES = RunFile(
     "matches/", "stored matches between roles", "runs.match_trace", "rewound", version=1
 )
+EPISODES = RunFile(
+    "episodes/",
+    "episodes that were rolled out on request or played by a person, one file each",
+    "runs.requested_episodes",
+    "kept",
+)
 LEAGUE = RunFile(
     "league/",
     "past policies, players from other runs, cross-play results",
@@ -110,6 +116,20 @@ VIDEOS = RunFile(
     "videos/", "films with their descriptions, and the film process's log", "film.make", "kept"
 )
 REPORT = RunFile("report/", "the report as Markdown and HTML", "insight.report.files", "kept")
+REVIEWS = RunFile(
+    "reviews/",
+    "a folder per review: the bundle that a command read, its answer, and frames",
+    "review.stored",
+    "kept",
+    version=1,
+)
+ANALYSES = RunFile(
+    "analyses/",
+    "blunders that were found in stored episodes, a file per episode",
+    "inspector.stored_blunders",
+    "kept",
+    version=1,
+)
 EXPORTS = RunFile("exports/", "exported metrics", "insight.export", "kept")
 TENSORBOARD = RunFile(
     "tensorboard/", "TensorBoard event files", "metrics.sinks.tensorboard", "continued"
@@ -128,12 +148,15 @@ FILES = (
     CHECKPOINTS,
     TRACES,
     MATCHES,
+    EPISODES,
     LEAGUE,
     INBOX,
     INCIDENTS,
     LOG,
     VIDEOS,
     REPORT,
+    REVIEWS,
+    ANALYSES,
     EXPORTS,
     TENSORBOARD,
     WANDB,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
 from gymnast.errors import RunError
 from gymnast.runs import durable, layout
 from gymnast.runs.tensors import pack, read_header, unpack
+from gymnast.runs.trace import TraceMeta
 
 VERSION = layout.MATCHES.version
 
@@ -24,11 +25,13 @@ class MatchInfo(TypedDict):
     outcome: str
     version: int
     numbers: dict[str, float]
+    ended: NotRequired[bool]
+    """Missing in older files, whose matches all ended."""
 
 
 class _Header(TypedDict):
     match_version: int
-    meta: dict[str, object]
+    meta: TraceMeta
     matches: list[MatchInfo]
 
 
@@ -48,6 +51,8 @@ class MatchTrace:
     version: int
     """Env steps that the policies had been trained for."""
     numbers: dict[str, float]
+    ended: bool = True
+    """False if it was stopped before its end."""
 
     def __len__(self) -> int:
         return len(next(iter(self.actions.values())))
@@ -69,6 +74,7 @@ def write_matches(path: Path, matches: Sequence[MatchTrace], meta: Mapping[str, 
                 "outcome": match.outcome,
                 "version": match.version,
                 "numbers": match.numbers,
+                "ended": match.ended,
             }
         )
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,18 +85,7 @@ def write_matches(path: Path, matches: Sequence[MatchTrace], meta: Mapping[str, 
 def read_matches(path: Path) -> list[MatchTrace]:
     """Returns the matches of a file, in the order in which they were written. Raises RunError if it cannot be
     read, is damaged or has another format version."""
-    try:
-        content = path.read_bytes()
-        header: _Header = read_header(content)
-        if header["match_version"] != VERSION:
-            version = header["match_version"]
-            problem = f"unknown match format {version} (this gymnast reads format {VERSION})"
-            raise RunError(problem, at=str(path), fix="update gymnast")
-        arrays = unpack(content)
-    except OSError as error:
-        raise RunError(f"matches cannot be read: {error.strerror}", at=str(path)) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RunError("is not a match file, or it is damaged", at=str(path)) from error
+    header, arrays = _read(path)
     found: list[MatchTrace] = []
     for i, entry in enumerate(header["matches"]):
         roles = list(entry["cast"])
@@ -98,3 +93,24 @@ def read_matches(path: Path) -> list[MatchTrace]:
         rewards = {role: arrays[f"{i}/reward/{role}"] for role in roles}
         found.append(MatchTrace(actions=actions, rewards=rewards, **entry))
     return found
+
+
+def read_match_meta(path: Path) -> TraceMeta:
+    """Returns the `meta` that was passed to `write_matches`."""
+    return _read(path)[0]["meta"]
+
+
+def _read(path: Path) -> tuple[_Header, dict[str, np.ndarray]]:
+    """Returns the header and the arrays of a file of matches; raises RunError as `read_matches`."""
+    try:
+        content = path.read_bytes()
+        header: _Header = read_header(content)
+        if header["match_version"] != VERSION:
+            version = header["match_version"]
+            problem = f"unknown match format {version} (this gymnast reads format {VERSION})"
+            raise RunError(problem, at=str(path), fix="update gymnast")
+        return header, unpack(content)
+    except OSError as error:
+        raise RunError(f"matches cannot be read: {error.strerror}", at=str(path)) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RunError("is not a match file, or it is damaged", at=str(path)) from error

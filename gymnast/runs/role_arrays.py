@@ -7,8 +7,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-POLICY = "policy"
-"""Stem of a checkpoint's file with the parameters of all policies."""
+POLICY, LEARNER = "policy", "learner"
+"""Stems of a checkpoint's files with the arrays of all policies and of all learners."""
 
 
 def add_role_prefix(by_role: Mapping[str, Mapping[str, T]]) -> dict[str, T]:

@@ -174,7 +174,8 @@ def _choose_by_keyword(name: str, runs: Sequence[RunSummary]) -> RunSummary:
     RunError if there is none, or for another keyword."""
     rank, _, env = name.partition(":")
     if rank == "@last" and not env and runs:
-        return runs[0]
+        # Games of people are stored in runs too, but nobody means those.
+        return next((run for run in runs if not run.is_untrained), runs[0])
     if rank == "@best":
         found = best_run([run for run in runs if not env or _is_of_env(run, env)])
         if found is not None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 UNREADABLE = "unreadable"
 """Status of a run whose run.json cannot be read."""
+PLAYED_TAG = "played"
+"""Tag of runs without training, which only have games of people."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,11 @@ class RunSummary:
     updated: float = 0.0
     bytes: int | None = None
     """Disk space; None unless sizes were asked for."""
+
+    @property
+    def is_untrained(self) -> bool:
+        """True if it only has games of people, of an environment that has no run of its own."""
+        return PLAYED_TAG in self.tags and self.latest_step is None and not self.clocks
 
     @property
     def is_readable(self) -> bool:

@@ -42,13 +42,15 @@ class TraceMeta(TypedDict, total=False):
     """The fields that are stored about all episodes of a file."""
 
     kind: str
-    """train, eval or confirm."""
+    """How they were played, one of `episode_kinds.KINDS`."""
     version: int
     """Env steps of the policy or, for training episodes, of the checkpoint."""
     kept: list[int]
     """KEPT_INDICES, of a thinned evaluation."""
     episodes: int
     mean: float
+    settings: dict[str, object]
+    """An EpisodeSettings as JSON, of episodes outside of training."""
 
 
 class _Header(TypedDict):
@@ -74,6 +76,7 @@ class Trace:
     """Observations including the final one, [T + 1, ...]; None if seed and actions reproduce them."""
     terminated: bool
     truncated: bool
+    """Both are False if the recording stops before the end of the episode."""
     raw_return: float
     env: int
     """Index of the environment copy."""
@@ -164,6 +167,7 @@ class EpisodeTable:
     length: list[int]
     raw_return: list[float]
     terminated: list[bool]
+    truncated: list[bool]
     env: list[int]
     numbers: list[dict[str, float]]
 
@@ -191,12 +195,45 @@ def read_episode_table(path: Path) -> EpisodeTable:
         length=length,
         raw_return=columns["raw_return"].tolist(),
         terminated=columns["terminated"].tolist(),
+        truncated=columns["truncated"].tolist(),
         env=columns["env"].tolist(),
         numbers=[
             {name: c[i] for name, c in number_columns.items() if not math.isnan(c[i])}
             for i in range(len(length))
         ],
     )
+
+
+@dataclass(frozen=True, eq=False)
+class StepValues:
+    """The rewards and values of all episodes of a file, concatenated."""
+
+    offset: np.ndarray
+    """Index of the first step of each episode, and of the end of the last, [episodes + 1]."""
+    reward: np.ndarray
+    """Raw rewards, [steps]."""
+    value: np.ndarray
+    """The critic's estimate before each step, [steps]."""
+    terminated: np.ndarray
+    """Whether each episode terminated, [episodes]."""
+
+
+def read_rewards_and_values(path: Path) -> StepValues:
+    """Returns the rewards and values of a file, without reading its other arrays. Raises RunError as
+    `read_traces`."""
+    from safetensors import SafetensorError, safe_open
+
+    _header(path, _head(path))
+    try:
+        with safe_open(path, framework="numpy") as file:
+            offset = file.get_tensor("offset")
+            terminated = file.get_tensor("terminated")
+            if not len(terminated):  # a file without episodes has no arrays of steps
+                return StepValues(offset, np.zeros(0), np.zeros(0), terminated)
+            reward, value = file.get_tensor("reward"), file.get_tensor("value")
+            return StepValues(offset, reward, value, terminated)
+    except (SafetensorError, OSError) as error:
+        raise RunError(f"traces are damaged: {error}", at=str(path)) from error
 
 
 def read_meta(path: Path) -> TraceMeta:

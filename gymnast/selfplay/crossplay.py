@@ -77,6 +77,15 @@ class Tournament:
             raise RunError(what, fix=f"name another run, or {role}=scripted:medium")
         return load_policy(saved, role)
 
+    def learners_cast(self) -> dict[str, str]:
+        """Returns role -> name of its player, for matches between the policies of the checkpoint. A role that
+        does not learn is played by the last player that the config names for it."""
+        learned = self.saved.document("policy")
+        return {
+            role: LEARNER if role in learned else self.cfg.roles[role].plays[-1]
+            for role in self.roles
+        }
+
     def play(self, cast: Mapping[str, str], plan: EpisodePlan) -> list[PlayedMatch]:
         """Plays the matches of a plan between the players of `cast` (role -> name, for all roles) and returns
         the ones that finish in time. If none does, raises EnvError for a fault of the environment, else
@@ -91,6 +100,7 @@ class Tournament:
             version=self.saved.step,
             progress=progress,
             timeout=plan.timeout,
+            max_length=plan.max_length,
         )
         if not played:
             raise_fault(self.matches.name, progress.left_out)

@@ -56,15 +56,16 @@ def play_matches(
     attempts: int = 1,
     progress: EvaluationProgress | None = None,
     timeout: float | None = None,
+    max_length: int | None = None,
 ) -> list[PlayedMatch]:
     """Plays one match per seed and returns the finished ones in the order of the seeds. `player_names` are
     the names of the `players`, both by role; `version`: env steps of the policies.
 
     A match that has a fault is retried, `attempts` times in total, and then left out and added to
     `progress.left_out`. Matches that are not finished after `timeout` seconds are abandoned and described in
-    `progress.timed_out`.
+    `progress.timed_out`. After `max_length` steps, a match is stopped and counts as finished.
     """
-    running = _RunningMatches(matches, players, player_names, version)
+    running = _RunningMatches(matches, players, player_names, version, max_length)
     progress = progress or EvaluationProgress()
     # A stack, so reversed: `pop` takes the first seed, and a match to be retried comes next.
     waiting = [(index, seed, attempts) for index, seed in enumerate(seeds)][::-1]
@@ -110,9 +111,12 @@ class _RunningMatches:
         players: Mapping[str, Player],
         names: Mapping[str, str],
         version: int,
+        max_length: int | None = None,
     ) -> None:
-        """`players` and their `names` are by role; `version`: env steps of the policies, for the traces."""
+        """`players` and their `names` are by role; `version`: env steps of the policies, for the traces;
+        `max_length`: number of steps after which a match is stopped."""
         self.matches, self.players, self.names, self.version = matches, players, names, version
+        self.max_length = max_length
         self.playing: dict[int, tuple[int, int, int]] = {}
         """For each busy slot, the index of the seed, the seed, and the number of attempts left."""
         n, roles = matches.n_matches, matches.roles
@@ -173,7 +177,10 @@ class _RunningMatches:
             if fault.copy in self.playing:
                 on_fault(fault)
         ended: list[tuple[int, PlayedMatch]] = []
-        for match in [m for m in np.flatnonzero(step.over).tolist() if m in self.playing]:
+        over = step.over.copy()
+        if self.max_length is not None:
+            over |= len(self._past) - self._started >= self.max_length
+        for match in [m for m in np.flatnonzero(over).tolist() if m in self.playing]:
             index, seed, _ = self.playing.pop(match)
             ended.append((index, self._finished(match, seed, step)))
         return ended
@@ -187,18 +194,19 @@ class _RunningMatches:
         ]
 
     def _finished(self, match: int, seed: int, step: MatchStep) -> PlayedMatch:
-        """Returns the match of this seed in the slot `match`, which ended with `step`, with all of its
-        steps."""
+        """Returns the match of this seed in the slot `match`, which ended or was stopped with `step`, with
+        all of its steps."""
         past = self._past[self._started[match] :]
         columns = {name: np.stack([record[name][match] for record in past]) for name in past[-1]}
-        outcome, roles = int(step.outcome[match]), self.matches.roles
+        is_over, roles = bool(step.over[match]), self.matches.roles
+        outcome = int(step.outcome[match]) if is_over else UNKNOWN_OUTCOME
         name = "" if outcome == UNKNOWN_OUTCOME else list(self.matches.outcomes)[outcome]
         end = MatchEnd(
             cast=dict(self.names),
             outcome=name,
             winner=self.matches.outcomes.get(name),
             length=len(past),
-            numbers={key: float(column[match]) for key, column in step.metrics.items()},
+            numbers={key: float(column[match]) for key, column in step.metrics.items() if is_over},
         )
         term_rewards: dict[str, dict[str, Array]] = {}
         for key in (key for key in columns if key.startswith("term/")):
@@ -212,6 +220,7 @@ class _RunningMatches:
             outcome=name,
             version=self.version,
             numbers=end.numbers,
+            ended=is_over,
         )
         returns = {role: tuple(trace.rewards[role].sum(axis=0).tolist()) for role in roles}
         return PlayedMatch(seed, end, returns, term_rewards, trace)

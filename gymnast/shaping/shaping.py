@@ -50,6 +50,8 @@ class Shaping:
         """Shaped return so far of each running episode, [N]; NaN if its start is not known."""
         self.finished_returns = np.zeros(0)
         """Shaped returns of the last episodes that ended, at most WINDOW."""
+        self.added: dict[str, Array] = {}
+        """Term -> what it added to the rewards of the last rollout, [T, N]."""
 
     def __call__(
         self, rollout: Rollout, weights: Mapping[str, float], gamma: float
@@ -62,13 +64,13 @@ class Shaping:
         self.age = np.where(rollout.done[-1], 0, steps.age[-1] + 1)
         valid, reward = rollout.valid, rollout.reward.astype(np.float64)
         metrics: dict[str, float] = {}
-        total = 0.0
+        total, self.added = 0.0, {}
         for name, term in self.terms.items():
             # Evaluated also with weight 0: a term may count visits, and its weight may change later.
             added = weights[name] * np.where(valid, term_values(name, term, steps), 0.0)
             if not np.isfinite(added).all():
                 raise ConfigError(f"shaping.{name}: it returned a value that is not finite")
-            reward = reward + added
+            reward, self.added[name] = reward + added, added
             metrics[f"shaping/{name}"] = mean = float(added[valid].mean())
             metrics[f"hyper/shaping.{name}"] = weights[name]
             total += mean
@@ -122,6 +124,16 @@ class Shaping:
         unknown = np.full(len(self.age), np.nan)
         self.running_returns = arrays.get("shaping.running", unknown).copy()
         self.finished_returns = arrays.get("shaping.finished", self.finished_returns).copy()
+        self.load_memory(arrays)
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether a term remembers something across rollouts."""
+        return any(_memory(term) for term in self.terms.values())
+
+    def load_memory(self, arrays: Mapping[str, Array]) -> None:
+        """Restores from what `state` returned only what the terms remember: nothing about running episodes,
+        so that the number of columns may differ."""
         for name, term in self.terms.items():
             memory = _memory(term)  # the term's own dict, changed in place
             memory.update({key: arrays[f"shaping.{name}.{key}"].copy() for key in memory})

@@ -182,6 +182,12 @@ class Action(ABC):
         default = self.default_names
         return tuple(declared) if len(declared) == len(default) else default
 
+    def option_names(self, declared: Sequence[str] = ()) -> tuple[str, ...]:
+        """Returns a name for each option, in the order of an action mask: `ELEMENT.OPTION`, with options
+        counted from 0, or the name of each action of a Discrete space."""
+        named = zip(self.names(declared), self.elements, strict=True)
+        return tuple(f"{name}.{i}" for name, element in named for i in range(element.n))
+
     @property
     def default_names(self) -> tuple[str, ...]:
         """The names of everything that a preset may name."""

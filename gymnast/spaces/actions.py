@@ -77,6 +77,9 @@ class DiscreteAction(Action):
     def default_names(self) -> tuple[str, ...]:
         return tuple(str(i) for i in range(self.n))
 
+    def option_names(self, declared: Sequence[str] = ()) -> tuple[str, ...]:
+        return self.names(declared)
+
     def action_text(self, action: object, declared: Sequence[str] = ()) -> str:
         return self.names(declared)[int(self.pack(action)) - self.first]
 

@@ -17,6 +17,7 @@ from gymnast.studio import packed
 from gymnast.studio.activity import Activity
 from gymnast.studio.answers import CONFLICT, failure_answer, json_answer
 from gymnast.studio.compression import compressed
+from gymnast.studio.episode_frames import frames_routes, warm_inspector
 from gymnast.studio.files import file_routes
 from gymnast.studio.front_end import FrontEnd
 from gymnast.studio.guide import guide_routes
@@ -54,6 +55,7 @@ def create_app(options: StudioOptions, announce: Callable[[str], object] = _igno
         *session_routes(options, sessions),
         *streams.routes(),
         *(_operation_route(operation, options) for operation in exposed().values()),
+        *frames_routes(options),
         Route("/api/{path:path}", _unknown_operation, methods=["GET", "POST"]),
         openapi_route(options),
         *file_routes(options),
@@ -108,6 +110,7 @@ async def respond(
         if isinstance(value, Failure):
             conflict = is_conflict(operation, arguments, value, options.runs_dir)
             return failure_answer(value, CONFLICT if conflict else None)
+        warm_inspector(value, options)
         if is_packed and operation.name in PACKED:
             return Response(packed.pack(value), media_type=packed.MEDIA_TYPE)
         started = operation.operation.effect == TASK

@@ -17,6 +17,7 @@ from gymnast.runs.summary import RunSummary
 from gymnast.studio import packed
 from gymnast.studio.answers import STATUS, json_answer
 from gymnast.studio.compression import compressed
+from gymnast.studio.episode_frames import FRAMES, MISMATCH_HEADER
 from gymnast.studio.files import KINDS
 from gymnast.studio.limits import LARGEST_INTEGER, LIMITS
 from gymnast.studio.operations import Exposed, exposed
@@ -27,7 +28,7 @@ from gymnast.studio.schemas import Json, collected, schema_of
 from gymnast.studio.session import SessionInfo
 from gymnast.tasks import TaskInfo
 
-PACKED = ("curves", "seed_curves")
+PACKED = ("curves", "inspect", "seed_curves")
 """Operations whose results are also available in binary."""
 RUN_STREAM = """Server-sent events of a run; each `id` has all cursors, for Last-Event-ID.
 `rows` {"rows", "cursor", "attempt"}; `events` {"events", "cursor"}; `summary`: a RunSummary, when it changed;
@@ -54,7 +55,7 @@ def description(prefix: str) -> Json:
     paths: Json = {}
     for operation in exposed().values():
         paths[f"/api/{operation.name}"] = _operation(operation, schemas)
-    paths |= _session(schemas) | _streams(schemas) | _files()
+    paths |= _session(schemas) | _streams(schemas) | _files() | _frames(schemas)
     for page in PAGES:
         paths[f"/{page.path}"] = {"get": _page(page, schemas)}
     for kind in (RunSummary, RunEvent):
@@ -254,6 +255,27 @@ def _files() -> Json:
                 },
             }
         }
+    }
+
+
+def _frames(schemas: Json) -> Json:
+    content: Json = {packed.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
+    mismatch: Json = {
+        "description": "Number of the first step at which the replay differs; absent if it does not.",
+        "schema": {"type": "integer"},
+    }
+    found: Json = {"description": "The frames.", "content": content}
+    responses = _responses(schemas) | {"200": {**found, "headers": {MISMATCH_HEADER: mismatch}}}
+    return {
+        path: {
+            "get": {
+                "operationId": function.name,
+                "description": function.operation.description,
+                "parameters": _parameters(function),
+                "responses": responses,
+            }
+        }
+        for path, function in FRAMES.items()
     }
 
 

@@ -3,7 +3,7 @@
 A browser makes typed arrays of the block without parsing or copying it. The layout is
 
     uint32      length of the header in bytes, little-endian
-    header      JSON: the record, with each list of numbers of a series as {"$f64": [offset, length]}
+    header      JSON: the record, with each list of numbers in a series or table as {"$f64": [offset, length]}
     padding     zero bytes up to a multiple of 8
     float64...  all lists one after the other, little-endian; NaN where a value is missing
 
@@ -22,8 +22,8 @@ from gymnast.records import JsonValue, to_json
 from gymnast.studio.messages import encode
 
 MEDIA_TYPE = "application/octet-stream"
-SERIES = "series"
-"""Name of the fields whose lists of numbers are packed."""
+PACKED_FIELDS = ("series", "table")
+"""Names of the fields whose lists of numbers are packed."""
 ALIGNMENT = 8
 
 
@@ -65,13 +65,15 @@ def _header(value: object, block: _Block, *, inside: bool) -> JsonValue:
         value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
         return {
-            str(name): _header(item, block, inside=inside or name == SERIES)  # pyright: ignore[reportUnknownArgumentType]
+            str(name): _header(item, block, inside=inside or name in PACKED_FIELDS)  # pyright: ignore[reportUnknownArgumentType]
             for name, item in value.items()  # pyright: ignore[reportUnknownVariableType]
         }
     if not isinstance(value, np.ndarray | Sequence) or isinstance(value, str):
         return to_json(value)
     if inside and (place := block.place(value)) is not None:  # pyright: ignore[reportUnknownArgumentType]
         return place
+    if all(isinstance(item, bool | str) for item in value):  # pyright: ignore[reportUnknownVariableType]
+        return to_json(value)  # a long column of a table, and has nothing to pack
     return [_header(item, block, inside=inside) for item in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 

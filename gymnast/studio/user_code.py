@@ -21,7 +21,11 @@ from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.studio.references import references, texts
 
-CREATES_ENVIRONMENTS = ("start", "resume", "dry_run", "config_show", "config_diff", "settings_form")
+CREATES_ENVIRONMENTS = (
+    *("start", "resume", "dry_run", "config_show", "config_diff", "settings_form"),
+    *("inspect", "steps", "steps_csv", "episode_frames", "branch", "branch_frames", "what_if"),
+    *("attribution", "roll_out", "play_start", "review_contents"),
+)
 """Operations that create an environment or a network although they are no tasks."""
 SHOWS_RUNS = ("config_show", "config_diff", "settings_form")
 """Operations that create an environment for a preset, but not for a run, of which they load the config."""

@@ -71,7 +71,7 @@ class Learner:
         self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
         self.shaping = Shaping(cfg, obs, n_columns)
         self.reward_scale = RewardScale(cfg.normalize.reward, n_columns or cfg.env.n_envs)
-        self._factor = cfg.normalize.reward_scale
+        self._factor, self._bootstraps = cfg.normalize.reward_scale, cfg.algo.bootstraps
 
     def scale_rewards(self, rollout: Rollout) -> Rollout:
         """Returns the rollout with rewards times `normalize.reward_scale`."""
@@ -119,17 +119,16 @@ class Learner:
         if "actor.log_std" in policy.parameters.views:
             metrics["policy/log_std"] = float(policy.parameters.views["actor.log_std"].mean())
         value = rollout.value if credit is None else credit.value
-        return LearnerUpdate(metrics, StepTargets(reward, value, credit, self._raw_units))
+        targets = StepTargets(
+            reward, value, credit, self._raw_units, hparams.gamma, self._bootstraps
+        )
+        return LearnerUpdate(metrics, targets)
 
     @property
     def _raw_units(self) -> float | None:
         """The factor from learned to raw rewards; None if shaping or clipping to the sign means that
         no constant factor exists."""
-        if self.shaping.terms or self.reward_scale.mode == "sign":
-            return None
-        # learned = raw * factor / scale
-        scale = self.reward_scale.scale if self.reward_scale.mode == "running" else 1.0
-        return scale / self._factor
+        return None if self.shaping.terms else self.reward_scale.raw_per_unit(self._factor)
 
     def observe_without_update(self, rollout: Rollout, gamma: float) -> None:
         """Updates only the running reward scale, in rollouts in which another role learns: discounted

@@ -22,7 +22,7 @@ from gymnast.policy.policy import Policy
 from gymnast.rollout import Episode, Episodes, Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.match_trace import MatchTrace
-from gymnast.runs.role_arrays import POLICY, add_role_prefix, arrays_of_role
+from gymnast.runs.role_arrays import LEARNER, POLICY, add_role_prefix, arrays_of_role
 from gymnast.runs.trace import Trace
 from gymnast.training.evaluation_points import Version
 from gymnast.training.learner import Learner
@@ -35,7 +35,7 @@ from gymnast.training.transaction import Transaction
 if TYPE_CHECKING:
     from gymnast.selfplay.league import League
 
-LEARNER, COLLECTOR = "learner", "collector"
+COLLECTOR = "collector"
 PENDING, WAITING = "pending", "waiting"
 """Stems of a checkpoint's array files."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from gymnast.config.section import Hyperparameters
@@ -91,7 +91,8 @@ def update_roles(
             result.rolled_back += [(role, incident, shaped) for incident in update.incidents]
             result.gradient_steps += int(metrics.pop("optim/steps"))
             if update.targets is not None:
-                result.updates[role] = AcceptedUpdate(rollout, update.targets)
+                targets = replace(update.targets, shaping=learner.shaping.added)
+                result.updates[role] = AcceptedUpdate(rollout, targets)
         else:  # no updates left in the budget, or it is not this role's turn to learn
             learner.observe_without_update(shaped, hparams.gamma)
         row = rollout_row(rollout, shaped, learner.policy)

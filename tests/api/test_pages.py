@@ -160,7 +160,8 @@ def test_an_episode_and_its_steps_are_those_of_its_trace(trained: Trained):
             where = (trained.first.id, kind, int(version), episode.number)
             steps = api.steps(*where, runs_dir=trained.runs_dir)
             assert steps.total == len(trace)
-            assert steps.columns["action"] == trace.action.tolist()
+            names = ["push left", "push right"]
+            assert steps.columns["action"] == [names[action] for action in trace.action]
             assert steps.columns["reward_so_far_raw"][-1] == trace.raw_return
             probabilities = [x for name, x in steps.columns.items() if name.startswith("p/")]
             assert len(probabilities) == 2

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.browser.inspected import make_inspected
 from tests.browser.sample import SampleRuns, make_sample, read_sample
 from tests.browser.studio import CHROMIUM_ARGUMENTS, Studio, Watched, open_page, serving, stop_all
 
@@ -46,16 +47,36 @@ def studio(runs_dir: Path) -> Iterator[Studio]:
 
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> SampleRuns:
-    """Runs that no test may change. All processes of pytest share them; the first one trains them."""
+    """Runs that no test may change."""
+    return read_sample(_shared(tmp_path_factory, "studio-sample", make_sample))
+
+
+@pytest.fixture(scope="session")
+def inspected(sample: SampleRuns, tmp_path_factory: pytest.TempPathFactory) -> SampleRuns:
+    """Runs to which tests may add episodes."""
+    path = _shared(tmp_path_factory, "inspected", lambda path: make_inspected(sample, path))
+    return read_sample(path)
+
+
+@pytest.fixture(scope="session")
+def inspected_studio(inspected: SampleRuns) -> Iterator[Studio]:
+    with serving(inspected.path) as studio:
+        yield studio
+
+
+def _shared(
+    tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]
+) -> Path:
+    """Returns a directory of runs that all processes of pytest share; the first one makes it."""
     base = tmp_path_factory.getbasetemp()
     root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    path = root / "studio-sample"
-    with (root / "studio-sample.lock").open("w") as lock:
+    path = root / name
+    with (root / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (path / "runs").exists():
-            make_sample(path / "in-work")
+            make(path / "in-work")
             (path / "in-work").rename(path / "runs")
-    return read_sample(path / "runs")
+    return path / "runs"
 
 
 @pytest.fixture(scope="session")

@@ -89,16 +89,16 @@ def make_sample(path: Path) -> None:
     """Trains the runs and writes them into a directory that does not exist yet."""
     path.mkdir(parents=True)
     for seed in range(SEEDS):
-        _train(path, "CartPole-v1", BUDGET | {"seed": seed}, Label(f"{FAST}-s{seed}", group=FAST))
+        train(path, "CartPole-v1", BUDGET | {"seed": seed}, Label(f"{FAST}-s{seed}", group=FAST))
     for seed in range(SEEDS):
         changes = BUDGET | {"seed": seed, "algo.lr": 1e-5}
-        _train(path, "CartPole-v1", changes, Label(f"{SLOW}-s{seed}", group=SLOW, tags=["slow"]))
-    _train(path, "CartPole-v1", BUDGET | {"algo.lr": 0.05}, Label(HIGH_LR))
-    _train(path, "tag:selfplay", TAG_BUDGET, Label(TAG))
+        train(path, "CartPole-v1", changes, Label(f"{SLOW}-s{seed}", group=SLOW, tags=["slow"]))
+    train(path, "CartPole-v1", BUDGET | {"algo.lr": 0.05}, Label(HIGH_LR))
+    train(path, "tag:selfplay", TAG_BUDGET, Label(TAG))
     with pytest.raises(GymnastError):
-        _train(path, "py:tests.scripted:Breaks", BUDGET | {"env.kwargs.after": 3000}, Label(FAILED))
+        train(path, "py:tests.scripted:Breaks", BUDGET | {"env.kwargs.after": 3000}, Label(FAILED))
     if PICTURES:
-        _train(path, "LunarLander-v3", {}, Label(LANDER))
+        train(path, "LunarLander-v3", {}, Label(LANDER))
     _copy_with_html(path)
     (path / DAMAGED).mkdir()
     (path / DAMAGED / "run.json").write_text('{"id": "damaged-run", "status": "fini')
@@ -110,7 +110,7 @@ def read_sample(path: Path) -> SampleRuns:
     return SampleRuns(path, {run.name or run.id: run.id for run in found})
 
 
-def _train(path: Path, target: str, changes: Mapping[str, object], label: Label) -> Run:
+def train(path: Path, target: str, changes: Mapping[str, object], label: Label) -> Run:
     prepared = prepare(target, dict(changes))
     return start_run(
         prepared.resolved,

@@ -147,7 +147,10 @@ def open_page(
     if studio.session is None:
         page.goto(studio.link)
         page.wait_for_function("() => !location.hash.includes('token')")
-        page.wait_for_function("() => fetch('api/runs').then((answer) => answer.ok)")
+        # Not an operation: before the sign-in it would be refused, which is an error on the console.
+        page.wait_for_function(
+            "() => fetch('api/session').then((answer) => answer.json()).then((it) => it.signed_in)"
+        )
         studio.session = page.context.storage_state()
         if path == "/":
             return page, watched

@@ -35,6 +35,8 @@ PAGES = {
     "compare groups": f"/compare?runs={FAST},{SLOW}",
     "compare runs": "/compare?runs={fast-s0},{slow-s0},{high-lr}",
     "league": "/selfplay",
+    "playground": "/playground",
+    "bandit": "/playground?mode=bandit",
     "self-play": "/selfplay/{tag-1}",
     "no roles": "/selfplay/{fast-s0}",
     **{f"run, {tab}": f"/run/{{fast-s0}}/{tab}" for tab in TABS},

@@ -20,10 +20,16 @@ ALLOWED = (
     "gymnast.errors",
     "gymnast.text",
     "gymnast.records",
+    "gymnast.runs.episode_kinds",  # a list of names
     "gymnast.studio",  # a server over the API
 )
 """Packages that a module of the command line may import when it runs."""
-FORMATTERS = ("gymnast.insight.page", "gymnast.metrics.explain")
+FORMATTERS = (
+    "gymnast.insight.diagnosis_text",
+    "gymnast.insight.page",
+    "gymnast.inspector.text",
+    "gymnast.metrics.explain",
+)
 """Pages that are printed by the command line and written into reports: text from the records of the API."""
 
 

@@ -32,7 +32,7 @@ def lines(box: bool, facts: Facts) -> tuple[list[dict[str, str]], object, object
     practice = LearnerHarness.make("Script", settings)
     rollout = practice.collect()
     policy = practice.learner.policy
-    targets = StepTargets(rollout.reward, rollout.value, credit(rollout), raw_per_unit=1.0)
+    targets = StepTargets(rollout.reward, rollout.value, credit(rollout), 1.0, gamma=0.9)
     text = to_csv(step_table(rollout, policy.head, facts, targets), max_rows=10_000)
     return list(csv.DictReader(io.StringIO(text))), rollout, policy
 

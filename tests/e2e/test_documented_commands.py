@@ -59,6 +59,8 @@ def affordable(command: str) -> str:
         command += " --episodes 6"
     if verb == "studio":  # serves until Ctrl-C
         command = f"timeout --preserve-status --signal=INT 8 {command}"
+    if verb == "inspect" and not re.search(r"--(text|csv|json)\b", command):
+        command += " --text"  # otherwise it starts a studio, which stays
     if verb == "check":
         command += " --steps 200" + (" CartPole-v1:ppo" if command.endswith("--all") else "")
     return command

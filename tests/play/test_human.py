@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pygame
 import pytest
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
 from gymnast.config.facts import Facts
 from gymnast.config.resolve import resolve
@@ -20,6 +20,7 @@ from gymnast.play.keys import KeyBindings
 from gymnast.play.request import EpisodeOutcome, PlayRequest
 from gymnast.play.session import play
 from gymnast.play.window import Window
+from gymnast.runs.trace import Trace
 from tests.film.film_envs import Swatch, decode_film
 
 pytestmark = pytest.mark.slow
@@ -174,11 +175,61 @@ def test_for_discrete_actions_the_latest_known_key_counts():
 def test_without_facts_digits_are_the_keys_of_discrete_actions():
     keys = KeyBindings(Discrete(3, start=4), Facts())
     assert [keys.action([str(i)]) for i in range(3)] == [4, 5, 6]
-    for space in (Discrete(11), Box(-1, 1, (2,), np.float32)):
+    assert KeyBindings(Discrete(12), Facts()).action(["b"]) == 11
+    for space in (Discrete(99), Box(-1, 1, (7,), np.float32)):
         with pytest.raises(UsageError, match="no keys are defined"):
             KeyBindings(space, Facts())
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        Box(np.array([-1, 0, -np.inf], np.float32), np.array([1, 2, np.inf], np.float32)),
+        MultiDiscrete([3, 2, 5], start=[1, 0, 7]),
+        MultiBinary(3),
+    ],
+)
+def test_without_facts_two_keys_change_each_element_and_act_together(space: gym.Space[Any]):
+    keys = KeyBindings(space, Facts())
+    idle = np.asarray(keys.action([]))
+    assert space.contains(keys.action([]))
+    moved: dict[int, set[float]] = {}
+    for key in keys.key_actions:
+        action = np.asarray(keys.action([key]))
+        assert space.contains(keys.action([key]))
+        (element,) = np.flatnonzero(action != idle)  # exactly one
+        moved.setdefault(int(element), set()).add(float(action[element]))
+    assert all(len(values) in (1, 2) for values in moved.values())
+    assert set(moved) == {0, 1, 2}
+    first, second = (list(keys.key_actions)[i] for i in (0, -1))
+    both = np.asarray(keys.action([first, second]))
+    assert both[0] == np.asarray(keys.action([first]))[0]
+    assert both[2] == np.asarray(keys.action([second]))[2]
 
 
 def test_a_key_for_an_action_that_does_not_exist_is_rejected():
     with pytest.raises(UsageError, match="left do not map to an action"):
         KeyBindings(Discrete(2), Facts.model_validate({"keys": {"left": 2, "right": 1}}))
+
+
+def test_a_person_s_episode_is_recorded_step_by_step(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)  # the terminal
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    typed = iter(["right", "down", "nonsense", "down", "q"])
+    traces: list[Trace] = []
+    play(
+        resolve("FrozenLake-v1").config,
+        None,
+        PlayRequest("", "human", seed=1, step_by_step=True),
+        echo=lambda _: None,
+        ask=lambda _: next(typed),
+        on_episode_end=lambda _: None,
+        on_trace=traces.append,
+    )
+    (trace,) = traces
+    assert trace.action.tolist() == [2, 1, 1]
+    assert (trace.seed, trace.terminated, trace.truncated) == (1, False, False)
+    env = gym.make("FrozenLake-v1")
+    env.reset(seed=1)
+    assert trace.reward.tolist() == [env.step(action)[1] for action in (2, 1, 1)]

@@ -136,7 +136,6 @@ def test_sampled_actions_repeat_with_their_seed_and_differ_between_seeds(
         (["@last"], 1, "no runs"),
         (["py:tests.scripted:Script", "--record", "a.mp4"], 1, "no render mode"),
         (["Pendulum-v1", "--human", "--step", "--fps", "0"], 2, "--fps"),
-        (["MountainCarContinuous-v0", "--human", "--step"], 2, "facts.keys"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

@@ -17,7 +17,7 @@ from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.build.make import make_env
 from gymnast.envs.matches.matches import ByRole
 from gymnast.envs.matches.open import open_matches
-from gymnast.inspect.network import uniformity_report
+from gymnast.network_report.network import uniformity_report
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
 from gymnast.spaces.policy_facts import facts_for_policy_obs

@@ -16,6 +16,7 @@ WEB = Path(__file__).parents[2] / "web"
     [
         ("make_types.py", "types_text", "src/api/records.ts"),
         ("make_number_cases.py", "text", "src/ui/numbers.cases.json"),
+        ("make_grid_cases.py", "text", "src/pages/playground/grid/gymnasium.cases.json"),
     ],
 )
 def test_files_written_from_python_are_current(script: str, function: str, file: str) -> None:

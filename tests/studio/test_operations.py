@@ -9,6 +9,7 @@ import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import httpx
 import numpy as np
@@ -17,8 +18,9 @@ import pytest
 from gymnast import api
 from gymnast.api import OPERATIONS, READS
 from gymnast.api.calling import Success
-from gymnast.errors import Failure
+from gymnast.errors import EnvError, Failure
 from gymnast.records import to_json
+from gymnast.studio.episode_frames import FRAMES
 from gymnast.studio.limits import LIMITS
 from gymnast.studio.operations import NOT_EXPOSED, PATH_ARGUMENTS, SERVER_ARGUMENTS, call, exposed
 from gymnast.studio.options import StudioOptions
@@ -29,14 +31,16 @@ from gymnast.studio.references import (
     TARGET_NAMES,
     path_refusal,
 )
-from gymnast.studio.user_code import code_in
+from gymnast.studio.user_code import CREATES_ENVIRONMENTS, code_in
 from tests.studio.conftest import Trained
 from tests.studio.server import serving
 
 TEXTS = {"filter", "after", "search", "x", "names", "kind", "columns", "export_format", "formats", "id",
          "allow", "backends", "older", "status", "include", "tags", "text", "episode", "overrides",
-         "assignments"}  # fmt: skip
+         "assignments", "command", "role", "changes", "session", "keys"}  # fmt: skip
 """Arguments with texts that name neither a run nor a file."""
+FRAME_FUNCTIONS = [function.name for function in FRAMES.values()]
+"""Functions with a route of their own, which are no operations."""
 
 
 def test_every_operation_is_offered_or_has_a_reason_not_to_be():
@@ -255,6 +259,9 @@ def test_no_operation_imports_code_that_a_stored_config_or_a_preset_names(
     run.update(algo=f"{path}:Algorithm")
     options = StudioOptions(copied.runs_dir)
     refused = set[str]()
+    # Workers of the inspector may have been started without the mark, so none is asked at all.
+    asked = Mock(side_effect=EnvError("asked"))
+    monkeypatch.setattr("gymnast.inspector.client.InspectorPool.call_binary", asked)
     for name, operation in exposed().items():
         for target in (f"{path}:Env", f"CartPole-v1:{path}:Algorithm", "mine", run.id):
             arguments = _arguments(operation.arguments, run.id, copied.second.id, target)
@@ -262,11 +269,12 @@ def test_no_operation_imports_code_that_a_stored_config_or_a_preset_names(
                 continue
             result = call(operation, arguments, options)
             assert not mark.exists(), f"{name} {arguments}"
+            assert not asked.called, f"{name} {arguments}"
             if isinstance(result, Failure) and result.code == "code":
                 refused.add(name)
             elif operation.operation.effect == "task":
                 raise AssertionError(f"{name} {arguments} started a task: {result}")
-    assert {"start", "resume", "dry_run", "eval", "video", "config_show", "compare"} <= refused
+    assert {"eval", "video", "compare", *CREATES_ENVIRONMENTS} - {*FRAME_FUNCTIONS} <= refused
 
 
 def _arguments(
@@ -337,6 +345,20 @@ def test_packed_curves_have_the_numbers_of_the_json(client: httpx.Client, traine
     )
     assert response.headers["content-type"] == "application/octet-stream"
     assert unpack(response.content) == plain
+
+
+def test_a_packed_episode_has_the_table_of_the_json(client: httpx.Client, trained: Trained):
+    query = {"ref": trained.first.id}
+    plain = client.get("/api/inspect", params=query).json()
+    response = client.get(
+        "/api/inspect", params=query, headers={"accept": "application/octet-stream"}
+    )
+    assert response.headers["content-type"] == "application/octet-stream"
+    assert unpack(response.content) == plain
+    assert len(plain["table"]["reward_raw"]) == plain["info"]["length"]
+    (length,) = struct.unpack_from("<I", response.content)
+    header = json.loads(response.content[4 : 4 + length])
+    assert "$f64" in header["table"]["reward_raw"]
 
 
 def test_packing_keeps_every_bit():

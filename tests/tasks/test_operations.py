@@ -58,6 +58,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "check": [{"target": "CartPole-v1", "steps": 50}, {"target": "tag", "steps": 20}],
     "check_all": [{"targets": ["FrozenLake-v1:ppo"], "steps": 20}],
     "net": [{"target": "Pendulum-v1", "overrides": {"policy.hidden": [4]}}, {"target": "alone"}],
+    "blunders": [{"ref": "alone", "budget": 2000}, {"ref": "alone", "horizon": 3}],
     "audit": [{"ref": "alone"}, {"ref": "roles", "episodes": 2}],
     "video": [{"ref": "alone", "grid": "OUT/grid.png"}, {"ref": "alone", "out": "OUT/film.mp4"}],
     "frames": [
@@ -68,6 +69,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "tune_envs": [
         {"target": "CartPole-v1", "backends": ["inprocess"], "copies": [2], "seconds": 0.1}
     ],
+    "review": [{"ref": "alone", "budget": 9000}, {"ref": "roles", "out": "OUT/bundle.md"}],
     "spaces": [{"target": "MountainCarContinuous-v0"}, {"target": "CartPole"}],
 }
 """Operation -> arguments with which it takes a second or two."""

@@ -15,8 +15,8 @@ from gymnast.clock import Clock
 from gymnast.config.resolve import resolve
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import UsageError
-from gymnast.inspect import network as report
-from gymnast.inspect.record import LayerReport
+from gymnast.network_report import network as report
+from gymnast.network_report.record import LayerReport
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.collectors import open_collector

@@ -10,7 +10,8 @@ import pytest
 
 from gymnast.config.distribution import Distribution
 from gymnast.evaluation.rescore import rescore
-from gymnast.film.renderer import EnvRenderer, headless_rendering
+from gymnast.film.headless import headless_rendering
+from gymnast.film.renderer import EnvRenderer
 from gymnast.film.replay import episode_frames
 from gymnast.seeds import stream
 from tests.small_runs import assert_same_run, copy_killed_at, resume_run, rows, traces, train_small

@@ -13,7 +13,7 @@ from gymnast.check.finding import Finding
 from gymnast.config.facts import Facts
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, Matches, MatchStep
 from gymnast.errors import GymnastError
-from gymnast.film.renderer import headless_rendering
+from gymnast.film.headless import headless_rendering
 from gymnast.seeds import episode_seed
 
 Array = np.ndarray

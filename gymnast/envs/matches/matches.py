@@ -38,6 +38,10 @@ class Role:
     """Number of agents with this role in each match."""
     obs: Observation
     action: Action
+    obs_names: tuple[str, ...] = ()
+    """Names of the components of the observation, in order; empty if the environment declares none."""
+    action_names: tuple[str, ...] = ()
+    """Labels of the actions of a Discrete space, or of the elements of any other; empty if there are none."""
 
 
 @dataclass(slots=True)

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from gymnast.config.sections.league import LEARNER
 from gymnast.errors import RunError
 from gymnast.film.choose import (
-    Kind,
     files_by_version,
     parse_index,
     select_version,
     storage_settings,
 )
+from gymnast.film.requested import find_requested
+from gymnast.runs.episode_kinds import Kind, RequestedKind
+from gymnast.runs.episodes import read_episode
 from gymnast.runs.match_trace import MatchTrace, read_matches
+from gymnast.runs.requested_episodes import EpisodeSettings
 from gymnast.runs.run import Run
 
 TOGETHER = "together"
@@ -30,8 +33,10 @@ class ChosenMatch:
     selection: str
     """Pairing and result, or its number; part of the name of its film."""
     index: int
-    """Index in the file, from 0."""
+    """Index in the file, from 0; of a fresh or played match, its number."""
     trace: MatchTrace
+    settings: EpisodeSettings | None = None
+    """How a fresh or played match was played; None for those of training."""
 
 
 def choose_matches(
@@ -49,7 +54,7 @@ def choose_matches(
     `checkpoint` names another version. `outcomes` maps each outcome to the role that wins by it."""
     files = files_by_version(run.matches, kind)
     if not files:
-        fix = f"{storage_settings(kind)} control what is stored"
+        fix = f"what is stored is set by {storage_settings(kind)}"
         raise RunError(f"no {kind} matches are stored", at=str(run.path), fix=fix)
     version = select_version(run, kind, files, episode, checkpoint)
     traces = read_matches(files[version])
@@ -61,6 +66,16 @@ def choose_matches(
         label = match_label(trace, outcomes)
         first.setdefault(label, ChosenMatch(kind, version, label, index, trace))
     return list(first.values())
+
+
+def choose_requested_match(
+    run: Run, kind: RequestedKind, episode: str, checkpoint: str | None
+) -> ChosenMatch:
+    """Returns a fresh or played match, selected as in `find_requested`."""
+    info = find_requested(run, kind, episode, checkpoint)
+    trace = read_episode(run, kind, info.version, info.number)
+    assert isinstance(trace, MatchTrace)
+    return ChosenMatch(kind, info.version, str(info.number), info.number, trace, info.settings)
 
 
 def match_label(trace: MatchTrace, outcomes: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gymnast.config.config import Config
 from gymnast.envs.backends.backend import raise_fault
-from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches
+from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches, MatchStep
 from gymnast.envs.matches.open import open_matches
 from gymnast.film.renderer import DEFAULT_FPS, enlarged
 from gymnast.film.replay import ReplayMismatch
@@ -32,6 +32,22 @@ class MatchFrame:
     """Role -> return so far, averaged over its agents."""
     ending: str = ""
     """How the match ended; set on its last frame only."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReplayedStep:
+    """A step of a replayed match. Observations are in `Matches.obs`, which the next step overwrites."""
+
+    step: int
+    """Number of steps taken so far; 0 after the reset."""
+    rewards: dict[str, Array]
+    """Role -> rewards of the step, [seats]; 0 for agents that were out of the match."""
+    in_play: dict[str, Array]
+    """Role -> whether each agent is still in the match after the step, [seats]."""
+    result: MatchStep | None
+    """The result of the step as the environment returned it; None after the reset."""
+    ending: str
+    """How the match ended; empty before its last step."""
 
 
 class MatchRenderer:
@@ -89,25 +105,30 @@ def match_frames(
     If `strict`, raises ReplayMismatch at the first step that is not as stored; otherwise continues until the
     stored actions or the replay end."""
     returns = dict.fromkeys(renderer.matches.roles, 0.0)
-    for step, rewards, ending in _replayed(renderer, trace, strict=strict):
+    for replayed in replayed_steps(renderer, trace, strict=strict):
+        rewards = replayed.rewards
         returns = {role: total + float(np.mean(rewards[role])) for role, total in returns.items()}
-        yield MatchFrame(renderer.render(), step, returns, ending)
+        yield MatchFrame(renderer.render(), replayed.step, returns, replayed.ending)
 
 
 def replay_match(renderer: MatchRenderer, trace: MatchTrace) -> None:
     """Replays a match without rendering; raises ReplayMismatch at the first step that differs."""
-    for _ in _replayed(renderer, trace, strict=True):
+    for _ in replayed_steps(renderer, trace, strict=True):
         pass
 
 
-def _replayed(
+def replayed_steps(
     renderer: MatchRenderer, trace: MatchTrace, *, strict: bool
-) -> Iterator[tuple[int, dict[str, Array], str]]:
-    """Yields steps taken, role -> rewards of the last step [seats], and how the match ended (or "")."""
+) -> Iterator[ReplayedStep]:
+    """Yields the state after the reset, and then every step of the replay.
+
+    If `strict`, raises ReplayMismatch at the first step that is not as stored; otherwise continues until the
+    stored actions or the replay end."""
     matches = renderer.matches
     raise_fault(matches.name, matches.reset([0], [trace.seed]))
     in_play = {name: np.ones(role.seats, dtype=bool) for name, role in matches.roles.items()}
-    yield 0, {name: np.zeros(role.seats) for name, role in matches.roles.items()}, ""
+    no_rewards = {name: np.zeros(role.seats) for name, role in matches.roles.items()}
+    yield ReplayedStep(0, no_rewards, in_play, None, "")
     last = len(trace) - 1
     for t in range(len(trace)):
         # Actions are stored [T, seats]; step expects [n_matches, seats], with one match here.
@@ -115,21 +136,25 @@ def _replayed(
         raise_fault(matches.name, step.faults)
         # An agent that is out may still be stepped; what it gets then does not count.
         rewards = {role: np.where(in_play[role], step.reward[role][0], 0.0) for role in in_play}
-        for role, playing in in_play.items():
-            in_play[role] = playing & ~(step.terminated[role][0] | step.truncated[role][0])
+        in_play = {
+            role: playing & ~(step.terminated[role][0] | step.truncated[role][0])
+            for role, playing in in_play.items()
+        }
         over = bool(step.over[0])
         outcome = _outcome(matches, int(step.outcome[0])) if over else ""
         if strict and (
             any(not np.array_equal(rewards[role], trace.rewards[role][t]) for role in rewards)
-            or over != (t == last)
+            or over != (t == last and trace.ended)
             or outcome != (trace.outcome if over else "")
         ):
             why = "" if renderer.handicap is None else "the match may have had another handicap"
             raise ReplayMismatch(t + 1, "recorded match", why)
+        ending = ""
         if over or t == last:
-            yield t + 1, rewards, _ending(matches, outcome) if over else "the recording ends"
+            ending = _ending(matches, outcome) if over else "the recording ends"
+        yield ReplayedStep(t + 1, rewards, in_play, step, ending)
+        if ending:
             return
-        yield t + 1, rewards, ""
 
 
 def _outcome(matches: Matches, index: int) -> str:

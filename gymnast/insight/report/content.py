@@ -37,20 +37,20 @@ def report_blocks(
     return [
         Heading(f"Run {run.id}{name}: {run.preset}, seed {run.seed}", 1),
         Table(("", ""), list(status_lines(run))),
-        # The score chart comes first; `_charts` leaves it out.
+        # The score chart comes first; `chart_blocks` leaves it out.
         *(Figure(chart) for chart in charts if chart.name == "score"),
-        *_alerts(run),
+        *alert_blocks(run),
         *_next(run),
-        *_settings(run),
+        *settings_blocks(run),
         *_parent(parent),
-        *_charts(charts),
-        *_metrics(rows),
+        *chart_blocks(charts),
+        *metric_blocks(rows),
         *_timing(rows),
-        *_events(run),
+        *event_blocks(run),
     ]
 
 
-def _alerts(run: RunDetails) -> Iterator[Block]:
+def alert_blocks(run: RunDetails) -> Iterator[Block]:
     """Yields the section about alerts: a table in the order in which they were raised, or a
     sentence if there were none."""
     yield Heading("Alerts")
@@ -77,7 +77,7 @@ def _next(run: RunDetails) -> Iterator[Block]:
     yield Table(("command", "purpose"), list(next_steps(run)), code_columns=(0,))
 
 
-def _settings(run: RunDetails) -> Iterator[Block]:
+def settings_blocks(run: RunDetails) -> Iterator[Block]:
     """Yields the section about settings that differ from the defaults and, if there were any, about
     those changed during training."""
     yield Heading("Settings that differ from the defaults")
@@ -133,7 +133,7 @@ def _parent_chart(parent: Comparison) -> ChartData | None:
     return line_chart("parent", "score", "Evaluations of run and parent", parent.x, series)
 
 
-def _charts(charts: Sequence[ChartData]) -> Iterator[Block]:
+def chart_blocks(charts: Sequence[ChartData]) -> Iterator[Block]:
     """Yields the section with all charts by family, except the score chart, which is at the top of
     the report."""
     yield Heading("Charts")
@@ -153,7 +153,7 @@ def _charts(charts: Sequence[ChartData]) -> Iterator[Block]:
                 yield Paragraph(f"{chart.left_out} more series are omitted.")
 
 
-def _metrics(rows: Sequence[Row]) -> Iterator[Block]:
+def metric_blocks(rows: Sequence[Row]) -> Iterator[Block]:
     """Yields a table of the metrics of the live table, in its order."""
     columns: dict[str, list[float]] = {}
     for row in rows:
@@ -190,7 +190,7 @@ def _timing(rows: Sequence[Row]) -> Iterator[Block]:
         yield Table(("activity", "time", "share"), lines)
 
 
-def _events(run: RunDetails) -> Iterator[Block]:
+def event_blocks(run: RunDetails) -> Iterator[Block]:
     """Yields the section with the latest EVENTS events; nothing if there were none."""
     events = run.events
     if events:

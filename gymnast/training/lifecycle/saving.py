@@ -93,5 +93,6 @@ def _tables(
         rollout, targets = (update.rollout, update.targets) if update else (newest, None)
         facts = facts_for_policy_obs(session.cfg.facts, session.cfg.env, learner.policy.obs_space)
         name = "rollout.csv" if role == ROLE else f"rollout-{role}.csv"
-        tables[name] = to_csv(step_table(rollout, learner.policy.head, facts, targets), TABLE_STEPS)
+        table = step_table(rollout, learner.policy.head, facts, targets, TABLE_STEPS)
+        tables[name] = to_csv(table, TABLE_STEPS)
     return tables

@@ -36,17 +36,20 @@ export function address(path: string): string {
   return new URL(path.replace(/^\//, ""), document.baseURI).href;
 }
 
-/** Reads with GET. `curves` are read in packed form. */
+/** Operations with long lists of numbers, which are read in packed form: as typed arrays. */
+const PACKED: ReadonlySet<string> = new Set(["curves", "inspect"]);
+
+/** Reads with GET. */
 export async function read<K extends keyof Reads>(
   operation: K,
   args: Arguments[K],
   options: { signal?: AbortSignal } = {},
 ): Promise<Reads[K]> {
-  const packed = operation === "curves";
+  const packed = PACKED.has(operation);
   const accept = packed ? "application/octet-stream" : "application/json";
   const response = await request(`api/${operation}?${queryText(args)}`, { headers: { Accept: accept }, ...options });
   if (packed && response.headers.get("Content-Type")?.startsWith("application/octet-stream")) {
-    return unpack(await response.arrayBuffer()) as Reads[K];
+    return decodeResult(operation, unpack(await response.arrayBuffer())) as Reads[K];
   }
   return decodeResult(operation, await response.json()) as Reads[K];
 }

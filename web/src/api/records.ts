@@ -1,5 +1,13 @@
 // Written by web/make_types.py from the records of gymnast.api; do not edit.
 
+/** An action of a Discrete action space, or an element of any other. */
+export interface ActionLabel {
+  /** Index of the action or of the element, from 0. */
+  index: number;
+  /** Its label from the facts of the preset; without one, its number or its place in the action. */
+  name: string;
+}
+
 export interface Alert {
   /** The key of a row and what is wrong with it: `policy/kl:high`. */
   id: string;
@@ -15,6 +23,22 @@ export interface Alert {
   active: boolean;
   /** Advised settings: dotted config key -> value. */
   changes: Record<string, unknown>;
+}
+
+/** The contributions of the parts of an observation to a decision. */
+export interface Attribution {
+  /** Column of the observation -> its contribution. All contributions sum to `output` minus `baseline`. None if the observation has no component that is a number. */
+  components: Record<string, number> | null;
+  /** The importance of the parts of an image; None if the observation has none. */
+  image: SaliencyMap | null;
+  /** The explained number for this observation. */
+  output: number;
+  /** The explained number for the baseline. */
+  baseline: number;
+  /** A sentence that says which number is explained. */
+  target: string;
+  /** A sentence that says how. */
+  method: string;
 }
 
 /** The reward audit of a run. */
@@ -39,6 +63,64 @@ export interface AuditReport {
   flagged: TermFlag[];
   /** Terms that could not be judged. */
   unknown: TermFlag[];
+}
+
+/** A step at which another action would have led to a higher return, if the policy had continued. */
+export interface Blunder {
+  /** The step. */
+  step: number;
+  /** The action of the episode. */
+  played: number | number[];
+  /** Its name. */
+  played_label: string;
+  /** The best action that was tried. */
+  better: number | number[];
+  /** Its name. */
+  better_label: string;
+  /** Return that the played action lost against the better one, as a share of the outcome scale. */
+  lost: number;
+  /** The same in raw reward: the difference of the mean returns of both actions. */
+  lost_raw: number;
+  /** Standard error of `lost_raw`; 0 if nothing is random. */
+  error_raw: number;
+  /** Number of lines that were played after each of both actions. */
+  continuations: number;
+  /** The level of `lost`. */
+  level: "inaccuracy" | "mistake" | "blunder";
+}
+
+/** The blunders of an episode. */
+export interface BlunderReport {
+  /** Length of the episode. */
+  steps: number;
+  /** Number of steps at which other actions were tried. */
+  steps_tested: number;
+  /** Raw reward of the whole outcome scale. */
+  scale: number;
+  /** A sentence that says how the scale was found. */
+  scale_doc: string;
+  /** Whether the same actions lead to different episodes with other random numbers. */
+  random: boolean;
+  /** Number of lines that were played. */
+  lines: number;
+  /** Number of env steps of all lines. */
+  env_steps: number;
+  /** Time that the search took. */
+  seconds: number;
+  /** Lowest share of the outcome scale that each level has. */
+  thresholds: Record<string, number>;
+  /** The steps with a level, worst first. */
+  marks: Blunder[];
+}
+
+/** A part of a bundle. */
+export interface BundlePart {
+  /** Its subject: about, run, diagnosis, alerts, episode, moments, steps, settings, charts, ... */
+  name: string;
+  /** Its size in characters. */
+  chars: number;
+  /** A sentence about what was cut to fit the size budget; empty if the part is complete. */
+  cut: string;
 }
 
 /** The matches of one cast, and the totals of the reward terms in them. */
@@ -169,6 +251,20 @@ export interface ChosenSetting {
   value: string;
   /** The origin of its value: a preset, a variant, the spaces, --set. */
   origin: string;
+}
+
+/** A column of a step table. */
+export interface ColumnInfo {
+  /** Name of the column. */
+  name: string;
+  /** Short name for people, without the prefix of its group. */
+  label: string;
+  /** Unit; empty for a number without one, for names and for yes or no. */
+  unit: string;
+  /** Meaning, in a sentence. */
+  doc: string;
+  /** Subject of the column. */
+  group: "observation" | "input" | "action" | "policy" | "reward" | "value" | "end";
 }
 
 /** The answer of a run to a command. */
@@ -347,6 +443,24 @@ export interface CurveSource {
   problem: string;
 }
 
+/** The decision of a policy for an observation. */
+export interface Decision {
+  /** The most likely action. */
+  action: number | number[];
+  /** Its name. */
+  label: string;
+  /** Probability of each option, in the order of an action mask; None if all elements are continuous. */
+  probabilities: number[] | null;
+  /** Mean of each element in the units of the environment; None if an element is discrete. */
+  mean: number[] | null;
+  /** Standard deviation of each element in the units of the environment, before clipping and squashing; None if an element is discrete. */
+  std: number[] | null;
+  /** The critic's estimate in learned reward, or the mean Q-value; None without a critic. */
+  value: number | null;
+  /** The same in raw reward; None if no constant factor converts it. */
+  value_raw: number | null;
+}
+
 export interface Diagnosis {
   run: string;
   preset: string;
@@ -390,13 +504,29 @@ export interface EntrantRating {
   matches: number;
 }
 
+/** Names a stored episode or match. */
+export interface EpisodeAddress {
+  /** Path of the run directory. */
+  run: string;
+  /** How it was played, as in `EpisodeInfo`. */
+  kind: "train" | "eval" | "confirm" | "fresh" | "played";
+  /** Env steps of the policy or, for training episodes, of the checkpoint. */
+  version: number;
+  /** Number of the episode, as in `EpisodeInfo`. */
+  number: number;
+  /** The role whose agent is inspected, in a match; empty for the first role that learned. */
+  role: string;
+  /** The seat of that role, from 0. */
+  seat: number;
+}
+
 /** A stored episode, or a stored match between roles. */
 export interface EpisodeInfo {
-  /** train, eval (evaluation during training) or confirm (held-out seeds, at the end). */
-  kind: "train" | "eval" | "confirm";
-  /** Env steps of the policy that was evaluated or, for training episodes, of the checkpoint. */
+  /** train, eval (evaluation during training), confirm (held-out seeds, at the end), fresh (rolled out on request) or played (by a person). */
+  kind: "train" | "eval" | "confirm" | "fresh" | "played";
+  /** Env steps of the policy or, for training episodes, of the checkpoint; 0 without a policy. */
   version: number;
-  /** Number of the episode in its evaluation or among the training episodes of its checkpoint, from 0. */
+  /** Number of the episode, from 0: in its evaluation, among the training episodes of its checkpoint, or among the fresh or played episodes of the run. */
   number: number;
   /** Seed passed to `env.reset`. */
   seed: number;
@@ -404,7 +534,7 @@ export interface EpisodeInfo {
   length: number;
   /** Sum of the environment's rewards; None for a match. */
   raw_return: number | null;
-  /** `terminated` or `truncated`; for a match, the outcome that the environment reported. */
+  /** `terminated`, `truncated`, or `stopped` if it was not played to its end; for a match, the outcome that the environment reported, or `stopped`. */
   outcome: string;
   /** Index of the env copy; None for a match. */
   env: number | null;
@@ -414,6 +544,48 @@ export interface EpisodeInfo {
   cast: Record<string, string>;
   /** Numbers from the last `info`: the preset's own metrics, and randomized parameters. */
   numbers: Record<string, number>;
+  /** Distance between the discounted return and the critic's value of the first observation, in units of the environment's reward. None for a match, for a person's episode, and where values cannot be converted to these units: with shaping, `normalize.reward: sign` or without a critic. */
+  surprise: number | null;
+  /** How a fresh or played episode was played; None for those of training. */
+  settings: EpisodeSettings | null;
+}
+
+/** A stored episode with all its steps; of a match, those of one agent. */
+export interface EpisodeInspection {
+  /** The name of the episode; of a match, with the role and the seat of the agent. */
+  address: EpisodeAddress;
+  /** Return, length, seed and outcome. */
+  info: EpisodeInfo;
+  /** Id of the environment. */
+  env: string;
+  /** The roles of a match; empty for an episode of a single agent. */
+  roles: string[];
+  /** The agents of a match, by role and seat; empty for an episode of a single agent. */
+  seats: SeatInfo[];
+  /** The actions, with their labels. */
+  actions: ActionLabel[];
+  /** The components of the observation that are columns of the table, with their ranges. */
+  observations: ObsComponent[];
+  /** The columns of the table, in its order, with their units and meanings. */
+  columns: ColumnInfo[];
+  /** Column -> values, one per step; None where a number is not known. */
+  table: Record<string, (boolean | number | string | null)[]>;
+  /** The reason why columns are missing, e.g. because a checkpoint was removed; empty if none are. */
+  table_note: string;
+  /** The steps to look at first, ordered by step. */
+  moments: KeyMoment[];
+  /** Whether the episode was replayed exactly. */
+  replay: ReplayInfo;
+  /** The reason why the policy that played the episode is not available; empty if it is. Of a match, also the reason why probabilities and values may not be those with which the agent played. */
+  policy_note: string;
+  /** Whether the episode can be shown in pictures. */
+  has_frames: boolean;
+  /** The reason why there are no pictures; empty if there are. */
+  frames_note: string;
+  /** Frames per second at natural speed. */
+  fps: number;
+  /** Key -> the action that it plays: an index, or one number per element. */
+  keys: Record<string, number | number[]>;
 }
 
 /** A part of the list of stored episodes. */
@@ -424,6 +596,18 @@ export interface EpisodePage {
   episodes: EpisodeInfo[];
   /** Pass it as `after` to get the episodes that follow; None if there are none. */
   cursor: string | null;
+}
+
+/** The settings with which an episode outside of training was played, and with which it is replayed. */
+export interface EpisodeSettings {
+  /** Dotted config key -> value: settings of the environment that replace those of the run. */
+  overrides: Record<string, unknown>;
+  /** Whether the policy sampled its actions instead of taking the most likely ones. */
+  sampled: boolean;
+  /** Number of steps after which it was to be stopped; None if it was played to its end. */
+  max_steps: number | null;
+  /** The role that a person played in a match; empty otherwise. */
+  role: string;
 }
 
 export interface EvaluationCurve {
@@ -523,7 +707,7 @@ export interface FarmingTest {
 export interface Film {
   /** The file. */
   path: string;
-  /** The kind of the stored episode: eval, confirm or train; `learning` for several evaluations. */
+  /** The kind of the stored episode, as in `EpisodeInfo`; `learning` for several evaluations. */
   kind: string;
   /** Env steps of the policy or, for training episodes, of the checkpoint; None for several. */
   version: number | null;
@@ -663,7 +847,7 @@ export interface Frame {
 export interface FrameReport {
   /** Id of the run. */
   run: string;
-  /** The kind of the stored episode: eval, confirm or train. */
+  /** The kind of the stored episode, as in `EpisodeInfo`. */
   kind: string;
   /** Env steps of the policy or, for training episodes, of the checkpoint. */
   version: number;
@@ -755,6 +939,18 @@ export interface JobStatus {
   exit_code: number | null;
   /** The final message of its process. */
   words: string;
+}
+
+/** A step to look at. */
+export interface KeyMoment {
+  /** Index of the step. */
+  step: number;
+  /** value_error: the value was far from the discounted return that followed. td_error: a large TD error. value_drop: the value fell suddenly. surprise: an action that the policy rarely chooses. reward: an unusual reward. end: the last step. */
+  kind: "value_error" | "td_error" | "value_drop" | "surprise" | "reward" | "end";
+  /** Size relative to the largest of its kind in this episode, from 0 to 1. */
+  size: number;
+  /** A few words that say what happened. */
+  text: string;
 }
 
 /** One layer: its shapes, size, and activations on the batch. */
@@ -984,6 +1180,22 @@ export interface NewProject {
   files: string[];
 }
 
+/** A number of the observation. */
+export interface ObsComponent {
+  /** Name of its column in the table. */
+  column: string;
+  /** Its name. */
+  name: string;
+  /** Smallest possible value; None if there is no bound or it is not known. */
+  low: number | null;
+  /** Largest possible value; None if there is no bound or it is not known. */
+  high: number | null;
+  /** Unit; empty if it has none or it is not known. */
+  unit: string;
+  /** A sentence that says where the range comes from. */
+  doc: string;
+}
+
 /** One parameter and its gradient on the batch. */
 export interface ParameterReport {
   /** Name of the parameter, such as `actor.0.weight`. */
@@ -1012,6 +1224,90 @@ export interface PartCurve {
   n: number[];
   /** Name of the side. */
   name: string;
+}
+
+/** A game that was stopped. */
+export interface PlayEnd {
+  /** Id of the game. */
+  session: string;
+  /** The stored episode; None if no step was taken. */
+  episode: PlayedEpisode | null;
+}
+
+/** A key of the keyboard and what it does. */
+export interface PlayKey {
+  /** Its name: a character, or a name such as left, up, space. */
+  key: string;
+  /** Its action in words, with the labels of the preset. */
+  does: string;
+}
+
+/** A game that was started. */
+export interface PlayStart {
+  /** Id of the game, for the calls that follow. */
+  session: string;
+  /** Id of the run with which it is stored. Empty for an environment, whose run is found or created when the game ends. */
+  run: string;
+  /** Id of the environment. */
+  env: string;
+  /** Env steps of the policy that plays the other roles or is shown next to the person's; 0 without one. */
+  version: number;
+  /** Seed passed to `env.reset`. */
+  seed: number;
+  /** Frames per second at natural speed. */
+  fps: number;
+  /** The keys. Keys that are held together act together. */
+  keys: PlayKey[];
+  /** True if nothing happens while no key is pressed; else a step without a key takes the idle action. */
+  waits_for_key: boolean;
+  /** The role of the person in a match; empty for a single agent. */
+  role: string;
+  /** All roles of a match; empty for a single agent. */
+  roles: string[];
+  /** Role -> the player that has it, in a match. */
+  cast: Record<string, string>;
+  /** The state before the first step. */
+  state: PlayState;
+}
+
+/** The state of a game after the last steps. */
+export interface PlayState {
+  /** Id of the game. */
+  session: string;
+  /** Number of steps taken so far. */
+  step: number;
+  /** Sum of the rewards of the steps that were just taken; 0 if there was none. */
+  reward: number;
+  /** Sum of all rewards so far. */
+  total: number;
+  /** Whether the episode was terminated. */
+  terminated: boolean;
+  /** Whether the episode was truncated. */
+  truncated: boolean;
+  /** Whether the game is over: the episode ended, or all agents of a match have ended. */
+  over: boolean;
+  /** `terminated` or `truncated`, or the outcome of a match that is over; empty otherwise. */
+  outcome: string;
+  /** The current frame in base64. */
+  picture: string;
+  /** Type of the picture: image/png or image/jpeg. */
+  media_type: string;
+  /** Width of the picture in pixels. */
+  width: number;
+  /** Height of the picture in pixels. */
+  height: number;
+  /** The stored episode, once the game is over. */
+  episode: PlayedEpisode | null;
+}
+
+/** The stored episode or match of a game that is over or was stopped. */
+export interface PlayedEpisode {
+  /** Id of the run with which it is stored. */
+  run: string;
+  /** The name of the stored episode. */
+  address: EpisodeAddress;
+  /** Return, length, seed and outcome. */
+  info: EpisodeInfo;
 }
 
 /** The score of a checkpoint on held-out episode seeds. */
@@ -1206,6 +1502,16 @@ export interface Removal {
   kept: Record<string, "running" | "tagged" | "best" | "parent" | "newest" | "foreign">;
 }
 
+/** The result of replaying the seed and the actions of an episode. */
+export interface ReplayInfo {
+  /** True if every reward and the end are as stored, bit for bit. */
+  exact: boolean;
+  /** Number of the first step that differs; frames and replayed observations end there. None: no step. */
+  mismatch: number | null;
+  /** The reason why the replay is not exact; empty if it is. */
+  note: string;
+}
+
 export interface Report {
   /** Id of the run. */
   run: string;
@@ -1228,6 +1534,64 @@ export interface ResultSummary {
   /** Median over seeds. */
   seconds: number;
   date: string;
+}
+
+/** A bundle about a run, and what the command that read it answered. */
+export interface Review {
+  /** Ids sort by time. */
+  id: string;
+  /** Id of the run. */
+  run: string;
+  /** Seconds since the epoch. */
+  created: number;
+  /** Env steps of the checkpoint or of the policy that played the episode; None if none was named. */
+  checkpoint: number | null;
+  /** The episode that the review is about; None if it is about the run. */
+  episode: EpisodeInfo | null;
+  /** Name of the command in the settings file; empty if the bundle was only written to a file. */
+  command: string;
+  /** Time that the command took. */
+  seconds: number;
+  /** The parts of the bundle. */
+  parts: BundlePart[];
+  /** The file with the bundle. */
+  bundle: string;
+  /** The output of the command as plain text: written by a program, and not checked by anyone. */
+  answer: string;
+  /** A sentence about what is missing of the answer; empty if it is complete. */
+  cut: string;
+}
+
+/** The contents of a review that has not been made: nothing has been sent or written. */
+export interface ReviewContents {
+  /** Id of the run. */
+  run: string;
+  /** Env steps of the checkpoint that the reference names, or of the policy of the episode; None if neither is named. */
+  checkpoint: number | null;
+  /** The episode that the review is about, if it is about one. */
+  episode: EpisodeInfo | null;
+  /** The parts of the bundle, in order. */
+  parts: BundlePart[];
+  /** Size of the bundle in characters. */
+  chars: number;
+  /** The steps of the episode whose frames are passed, as files or inside of the bundle. */
+  frames: number[];
+  /** Name of the configured command that would receive it; empty if it would be written to a file. */
+  command: string;
+  /** Names of all configured commands, the default first. */
+  commands: string[];
+}
+
+/** The stored reviews of a run. */
+export interface ReviewList {
+  /** Id of the run. */
+  run: string;
+  /** The reviews, newest first. */
+  reviews: Review[];
+  /** Names of the commands in the settings file, the default first. */
+  commands: string[];
+  /** The reason why the settings file or a review cannot be read; empty if all of them can. */
+  problem: string;
 }
 
 /** A share over time, from the side of a role. */
@@ -1481,6 +1845,38 @@ export interface RunSummary {
   bytes: number | null;
 }
 
+/** The importance of the parts of an image, on a coarse grid. */
+export interface SaliencyMap {
+  /** Number of grid points per row. */
+  width: number;
+  /** Number of rows. */
+  height: number;
+  /** Importance of each grid point, 0 or more, row by row from the top left. */
+  values: number[];
+  /** Width of the image in pixels. */
+  image_width: number;
+  /** Height of the image in pixels. */
+  image_height: number;
+}
+
+/** An agent of a match. */
+export interface SeatInfo {
+  /** Its role. */
+  role: string;
+  /** Its seat among those of the role, from 0. */
+  seat: number;
+  /** The player that had it: `learner`, `step:N` (a past self), `scripted:NAME`, `random` or a reference to another run. */
+  player: string;
+  /** Whether its policy is stored, so that it has probabilities and values. */
+  has_policy: boolean;
+  /** Number of steps until it was out of the match. */
+  length: number;
+  /** Sum of its rewards. */
+  raw_return: number;
+  /** `terminated` or `truncated`; empty if the replay does not show it. */
+  outcome: string;
+}
+
 /** Metrics as means over the seeds of groups. */
 export interface SeedCurves {
   /** The clock that the x values count. */
@@ -1666,8 +2062,8 @@ export interface StartedRuns {
 export interface StepPage {
   /** Id of the run. */
   run: string;
-  /** Name -> values, one per step: `step`, `obs/*` (before the action, if stored), `action` or `action/*`, `p/*` or `mean/*` and `log_std/*` (the policy's distribution), `reward_raw`, `reward_so_far_raw`, `value` (the critic's estimate), `terminated`, `truncated`. For a match, `ROLE/SEAT/action` and `ROLE/SEAT/reward_raw`. */
-  columns: Record<string, (boolean | number)[]>;
+  /** Name -> values, one per step, of the columns that `inspect` describes; None where a number is not known. */
+  columns: Record<string, (boolean | number | string | null)[]>;
   /** Index of the first step. */
   start: number;
   /** Number of steps of the episode. */
@@ -1679,7 +2075,7 @@ export interface StoredFilm {
   path: string;
   /** Whether it shows the best checkpoint. */
   is_best: boolean;
-  /** The kind of stored episode: eval, confirm or train. */
+  /** The kind of the stored episode, as in `EpisodeInfo`. */
   kind: string;
   /** Env steps of the policy. */
   version: number | null;
@@ -1816,6 +2212,36 @@ export interface UniformityReport {
   off_center: number | null;
 }
 
+/** The line after another action at a step of an episode, continued with the policy. */
+export interface Variation {
+  /** The step at which the line leaves the episode. */
+  step: number;
+  /** The action that was forced at that step. */
+  action: number | number[];
+  /** Its name. */
+  label: string;
+  /** The columns of the episode's table, for the steps from `step` on. */
+  table: Record<string, (boolean | number | string | null)[]>;
+  /** Sum of the rewards of the whole line, those before `step` included; raw reward. */
+  raw_return: number;
+  /** Return of the episode as it was played; raw reward. */
+  played_return: number;
+  /** Whether the line reached the end of an episode, not only the horizon. */
+  ended: boolean;
+  /** The way in which the line ended. */
+  outcome: "terminated" | "truncated" | "horizon";
+  /** Time that computing the line took. */
+  seconds: number;
+}
+
+/** The decision of a policy for an observation of an episode, before and after a change of it. */
+export interface WhatIf {
+  /** The decision for the observation of the episode. */
+  original: Decision;
+  /** The decision for the changed observation. */
+  changed: Decision;
+}
+
 /** Operation -> its result; that of the task, if it starts one. */
 export interface Results {
   runs: RunPage;
@@ -1827,6 +2253,18 @@ export interface Results {
   logs: LogPage;
   episodes: EpisodePage;
   steps: StepPage;
+  steps_csv: string;
+  find_episode: EpisodeAddress;
+  inspect: EpisodeInspection;
+  branch: Variation;
+  what_if: WhatIf;
+  attribution: Attribution;
+  blunders: BlunderReport;
+  stored_blunders: BlunderReport | null;
+  roll_out: EpisodeInfo;
+  play_start: PlayStart;
+  play_step: PlayState;
+  play_stop: PlayEnd;
   charts: ChartData[];
   compare: Comparison;
   seed_curves: SeedCurves;
@@ -1853,6 +2291,9 @@ export interface Results {
   video: FilmReport;
   tune_envs: TuningResult;
   frames: FrameReport;
+  review_contents: ReviewContents;
+  reviews: ReviewList;
+  review: Review;
   league: LeagueRatings;
   self_play: SelfPlay;
   cross_play: CrossPlayReport;
@@ -1888,7 +2329,19 @@ export interface Arguments {
   rows_csv: { ref?: string; names?: string[]; last?: number | null };
   logs: { ref?: string; after?: string; last?: number | null; max_bytes?: number };
   episodes: { ref?: string; kind?: string; version?: number | null; after?: string | null; limit?: number | null };
-  steps: { ref: string; kind: string; version: number; number: number; columns?: string[]; start?: number; limit?: number | null };
+  steps: { ref: string; kind: "train" | "eval" | "confirm" | "fresh" | "played"; version: number; number: number; role?: string; seat?: number; columns?: string[]; start?: number; limit?: number | null };
+  steps_csv: { ref: string; kind: "train" | "eval" | "confirm" | "fresh" | "played"; version: number; number: number; role?: string; seat?: number; columns?: string[] };
+  find_episode: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; role?: string; seat?: number };
+  inspect: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; role?: string; seat?: number };
+  branch: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; step: number; action: number | number[]; horizon?: number | null; sampled?: boolean };
+  what_if: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; step: number; changes?: Record<string, number> | null; blank?: number[] | null; role?: string; seat?: number };
+  attribution: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; step: number; target?: "action" | "value"; role?: string; seat?: number };
+  blunders: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; budget?: number | null; horizon?: number | null };
+  stored_blunders: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null };
+  roll_out: { ref?: string; seed?: number | null; sampled?: boolean; max_steps?: number | null; overrides?: Record<string, unknown> | string[] | null; roles?: Record<string, string> | null };
+  play_start: { target?: string; seed?: number | null; role?: string; sampled?: boolean | null; overrides?: Record<string, unknown> | string[] | null; width?: number };
+  play_step: { session: string; keys?: string[]; action?: number | number[] | null; steps?: number };
+  play_stop: { session: string };
   charts: { ref?: string; x?: string };
   compare: { refs: string[]; x?: string };
   seed_curves: { refs: string[]; names: string[]; x?: string; points?: number };
@@ -1912,9 +2365,12 @@ export interface Arguments {
   check_all: { targets?: string[]; steps?: number | null; seed?: number; allow?: string[] };
   net: { target: string; overrides?: Record<string, unknown> | null };
   audit: { ref?: string; episodes?: number };
-  video: { ref?: string; episode?: string; kind?: "eval" | "confirm" | "train"; learning?: boolean; grid?: string | null; out?: string | null; fps?: number | null };
+  video: { ref?: string; episode?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; learning?: boolean; grid?: string | null; out?: string | null; fps?: number | null };
   tune_envs: { target: string; backends?: string[]; copies?: number[]; seconds?: number; overrides?: Record<string, unknown> | null };
-  frames: { ref?: string; episode?: string; kind?: "eval" | "confirm" | "train"; first?: number; last?: number | null; every?: number; overlay?: boolean; out?: string | null };
+  frames: { ref?: string; episode?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; first?: number; last?: number | null; every?: number; overlay?: boolean; out?: string | null };
+  review_contents: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; command?: string | null; budget?: number };
+  reviews: { ref?: string; id?: string };
+  review: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; command?: string | null; confirm?: boolean; budget?: number; out?: string | null };
   league: { ref?: string };
   self_play: { ref?: string; x?: string };
   cross_play: { ref?: string; episodes?: number; max_snapshots?: number };
@@ -1940,10 +2396,10 @@ export interface Arguments {
   init: { name: string; directory?: string };
 }
 
-export type ReadOperation = "runs" | "show" | "events" | "rows" | "curves" | "rows_csv" | "logs" | "episodes" | "steps" | "charts" | "compare" | "seed_curves" | "doctor" | "presets" | "metrics" | "config_show" | "config_check" | "config_diff" | "settings_form" | "tasks" | "task" | "task_log" | "task_result" | "league" | "self_play" | "dry_run" | "train_command" | "jobs" | "wait" | "group";
-export type ChangeOperation = "report" | "export" | "config_fmt" | "cancel_task" | "start" | "resume" | "cancel" | "stop" | "pause" | "unpause" | "checkpoint" | "set_live" | "evaluate_live" | "remove" | "prune" | "tag" | "note" | "init";
-export type TaskOperation = "eval" | "check" | "check_all" | "net" | "audit" | "video" | "tune_envs" | "frames" | "cross_play" | "spaces";
+export type ReadOperation = "runs" | "show" | "events" | "rows" | "curves" | "rows_csv" | "logs" | "episodes" | "steps" | "steps_csv" | "find_episode" | "inspect" | "branch" | "what_if" | "attribution" | "stored_blunders" | "charts" | "compare" | "seed_curves" | "doctor" | "presets" | "metrics" | "config_show" | "config_check" | "config_diff" | "settings_form" | "tasks" | "task" | "task_log" | "task_result" | "review_contents" | "reviews" | "league" | "self_play" | "dry_run" | "train_command" | "jobs" | "wait" | "group";
+export type ChangeOperation = "roll_out" | "play_start" | "play_step" | "play_stop" | "report" | "export" | "config_fmt" | "cancel_task" | "start" | "resume" | "cancel" | "stop" | "pause" | "unpause" | "checkpoint" | "set_live" | "evaluate_live" | "remove" | "prune" | "tag" | "note" | "init";
+export type TaskOperation = "blunders" | "eval" | "check" | "check_all" | "net" | "audit" | "video" | "tune_envs" | "frames" | "review" | "cross_play" | "spaces";
 
 /** Where numbers are in records: JSON has texts for those that are not finite. */
-export const RECORD_SHAPES: Record<string, unknown> = {"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"Diagnosis":{"findings":["LikelyCause"]},"DurationHistogram":{"edges":[1]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"LikelyCause":{"weight":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"range":{"0":1,"1":1},"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":[{"*":1}]},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingCurve":{"x":[1],"rating":[1],"low":[1],"high":[1]},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"RoleCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["StoredFilm"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SelfPlay":{"ratings":["RatingCurve"],"win_rates":["RoleCurve"],"outcomes":["RoleCurve"],"durations":["DurationHistogram"],"matrix":"CrossPlayReport","players":"RatingTable"},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StepPage":{"columns":{"*":[1]}},"StoredFilm":{"raw_return":1,"returns":{"*":1},"created":1},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1}};
-export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","rows":"MetricRows","curves":"MetricCurves","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":"StepPage","charts":["ChartData"],"compare":"Comparison","seed_curves":"SeedCurves","doctor":"Diagnosis","presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"league":"LeagueRatings","self_play":"SelfPlay","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};
+export const RECORD_SHAPES: Record<string, unknown> = {"Attribution":{"components":{"*":1},"image":"SaliencyMap","output":1,"baseline":1},"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"Blunder":{"played":[1],"better":[1],"lost":1,"lost_raw":1,"error_raw":1},"BlunderReport":{"scale":1,"seconds":1,"thresholds":{"*":1},"marks":["Blunder"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"Decision":{"action":[1],"probabilities":[1],"mean":[1],"std":[1],"value":1,"value_raw":1},"Diagnosis":{"findings":["LikelyCause"]},"DurationHistogram":{"edges":[1]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1},"surprise":1},"EpisodeInspection":{"info":"EpisodeInfo","seats":["SeatInfo"],"observations":["ObsComponent"],"moments":["KeyMoment"],"fps":1,"keys":{"*":[1]}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"KeyMoment":{"size":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"LikelyCause":{"weight":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"range":{"0":1,"1":1},"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"ObsComponent":{"low":1,"high":1},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PlayEnd":{"episode":"PlayedEpisode"},"PlayStart":{"fps":1,"state":"PlayState"},"PlayState":{"reward":1,"total":1,"episode":"PlayedEpisode"},"PlayedEpisode":{"info":"EpisodeInfo"},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":[{"*":1}]},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingCurve":{"x":[1],"rating":[1],"low":[1],"high":[1]},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"Review":{"created":1,"episode":"EpisodeInfo","seconds":1},"ReviewContents":{"episode":"EpisodeInfo"},"ReviewList":{"reviews":["Review"]},"RoleCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["StoredFilm"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"SaliencyMap":{"values":[1]},"SeatInfo":{"raw_return":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SelfPlay":{"ratings":["RatingCurve"],"win_rates":["RoleCurve"],"outcomes":["RoleCurve"],"durations":["DurationHistogram"],"matrix":"CrossPlayReport","players":"RatingTable"},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StoredFilm":{"raw_return":1,"returns":{"*":1},"created":1},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1},"Variation":{"action":[1],"raw_return":1,"played_return":1,"seconds":1},"WhatIf":{"original":"Decision","changed":"Decision"}};
+export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","rows":"MetricRows","curves":"MetricCurves","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":null,"steps_csv":null,"find_episode":null,"inspect":"EpisodeInspection","branch":"Variation","what_if":"WhatIf","attribution":"Attribution","blunders":"BlunderReport","stored_blunders":"BlunderReport","roll_out":"EpisodeInfo","play_start":"PlayStart","play_step":"PlayState","play_stop":"PlayEnd","charts":["ChartData"],"compare":"Comparison","seed_curves":"SeedCurves","doctor":"Diagnosis","presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"review_contents":"ReviewContents","reviews":"ReviewList","review":"Review","league":"LeagueRatings","self_play":"SelfPlay","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};

@@ -21,7 +21,9 @@ const PAGES: Page[] = [
   { pattern: "/new", title: () => "New run", load: () => import("../pages/new/index") },
   { pattern: "/run/:id/:tab?/:rest?", title: ({ id }) => id ?? "Run", load: () => import("../pages/run/index") },
   { pattern: "/compare", title: () => "Compare", load: () => import("../pages/compare/index") },
+  { pattern: "/play/:target", title: () => "Play", load: () => import("../pages/play/index") },
   { pattern: "/selfplay/:id?", title: () => "League", load: () => import("../pages/selfplay/index") },
+  { pattern: "/playground", title: () => "Playground", load: () => import("../pages/playground/index") },
 ];
 
 const loaded = signal(new Map<string, ComponentType<PageProps>>());

@@ -52,6 +52,8 @@ export function Frame(props: FrameProps) {
   const latest = useRef(props);
   latest.current = props;
 
+  const position = props.position;
+  const readAt = useComputed(() => group.cursor.value ?? position?.value ?? null);
   const limits = (): Range => latest.current.model.xRange ?? [0, 1];
   const view = (): Range => group.zoom.peek() ?? limits();
   const setView = (next: Range | null) => {
@@ -118,6 +120,7 @@ export function Frame(props: FrameProps) {
         onCursor: (x: number | null, y: number | null) => setCursor(x, y),
         onSelect: (next: Range) => setView(within(next, limits())),
         onReset: () => setView(null),
+        onClick: (x: number) => latest.current.onPick?.(x),
         onDraw: (next: PlotBox) => (box.value = next),
       };
       plot.current = new Plot(element, current, theme, size, handlers, { xLabel: label, gutter: gutterSize });
@@ -131,6 +134,7 @@ export function Frame(props: FrameProps) {
     const now = view();
     const center = group.cursor.peek() ?? (now[0] + now[1]) / 2;
     const step = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
+    if (step && latest.current.onPick) return;
     if (step && event.shiftKey) setView(panned(now, step * 0.2, limits()));
     else if (step) setCursor(Math.max(now[0], Math.min(now[1], center + (step * (now[1] - now[0])) / 100)));
     else if (event.key === "+" || event.key === "=") setView(zoomed(now, 0.5, center, limits()));
@@ -153,7 +157,7 @@ export function Frame(props: FrameProps) {
     <section class="chart" aria-label={title}>
       <ChartHeader
         chart={props}
-        cursor={group.cursor}
+        cursor={readAt}
         model={shownModel}
         zoom={group.zoom}
         canvas={() => plot.current?.canvas}
@@ -174,7 +178,8 @@ export function Frame(props: FrameProps) {
         {!model.xRange && <p class="plot-empty">No values yet</p>}
         {isVisible.value && box.value && model.xRange && (
           <>
-            <Crosshair cursor={group.cursor} box={box.value} />
+            {position && <Crosshair cursor={position} box={box.value} class="crosshair position" />}
+            <Crosshair cursor={group.cursor} box={box.value} class="crosshair" />
             {gutter > 0 && <EndLabels model={model} box={box.value} gutter={gutter} />}
             {props.marks && <Marks marks={props.marks} box={box.value} />}
             <PointerReadout model={shownModel} box={box.value} xLabel={xLabel} pointer={pointer} />
@@ -186,7 +191,7 @@ export function Frame(props: FrameProps) {
         <LegendList
           entries={entries}
           model={shownModel}
-          cursor={group.cursor}
+          cursor={readAt}
           hidden={hidden}
           onToggle={props.onToggle}
           onEmphasize={(key) => props.onEmphasize?.(key)}
@@ -203,11 +208,11 @@ export function Frame(props: FrameProps) {
   );
 }
 
-function Crosshair({ cursor, box }: { cursor: ReadonlySignal<number | null>; box: PlotBox }) {
+function Crosshair({ cursor, box, class: name }: { cursor: ReadonlySignal<number | null>; box: PlotBox; class: string }) {
   const x = cursor.value;
   if (x === null || x < box.view[0] || x > box.view[1]) return null;
   return (
-    <div class="crosshair" style={{ transform: `translateX(${box.toX(x)}px)`, top: `${box.top}px`, height: `${box.height}px` }} />
+    <div class={name} style={{ left: `${box.toX(x)}px`, top: `${box.top}px`, height: `${box.height}px` }} />
   );
 }
 

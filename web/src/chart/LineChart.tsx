@@ -15,11 +15,11 @@ export function LineChart(props: LineChartProps & { isEnlarged?: boolean }) {
   const chosenLog = useSignal<boolean | undefined>(undefined);
   const log = chosenLog.value ?? props.log ?? false;
   const theme = shownTheme.value;
-  const { series, smoothing, lines, healthy, bounds, range, xRange, unit, digits, xLabel } = props;
+  const { series, smoothing, lines, healthy, bounds, range, xRange, yRange, unit, digits, xLabel } = props;
   const first = emphasized.value || (props.highlighted ?? "");
   const model = useMemo(
     () => new LineModel({ ...props, log }, theme, hidden.value, first),
-    [series, smoothing, lines, healthy, bounds, range, xRange, unit, digits, xLabel, log, theme, hidden.value, first],
+    [series, smoothing, lines, healthy, bounds, range, xRange, yRange, unit, digits, xLabel, log, theme, hidden.value, first],
   );
   const toggle = (key: string) => {
     const next = new Set(hidden.value);

@@ -40,6 +40,9 @@ export class LineModel implements PlotModel {
   }
 
   readonly yRange = (view: Range): Range => {
+    const { yRange } = this.props;
+    const isWhole = this.xRange !== null && view[0] <= this.xRange[0] && view[1] >= this.xRange[1];
+    if (yRange && isWhole && !this.isLog) return yRange;
     const found: [number, number] = [Infinity, -Infinity];
     for (const series of this.shown) {
       const [first, end] = indicesIn(series.x, view);

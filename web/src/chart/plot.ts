@@ -15,6 +15,8 @@ export interface PlotHandlers {
   onCursor: (x: number | null, y: number | null) => void;
   onSelect: (view: Range) => void;
   onReset: () => void;
+  /** Called with the position on the x axis of a click. */
+  onClick: (x: number) => void;
   /** Called after each drawing, with the place of the plot in CSS pixels. */
   onDraw: (box: PlotBox) => void;
 }
@@ -32,6 +34,8 @@ export class Plot {
     options: { xLabel: string; gutter: number },
   ) {
     this.chart = new uPlot(this.options(size, options), [[0, 1], [0, 1]], host);
+    // The click that ends a drag does not arrive here.
+    this.chart.over.addEventListener("click", (event) => handlers.onClick(this.chart.posToVal(event.offsetX, "x")));
   }
 
   /** Shows a model. `zoom`: part of the x axis; null for all. */

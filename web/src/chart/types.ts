@@ -1,4 +1,5 @@
 /** What charts draw. */
+import type { ReadonlySignal } from "@preact/signals";
 import type { MetricInfo, Span, Values } from "../api/types";
 import type { MenuItem } from "../ui/Menu";
 
@@ -59,6 +60,11 @@ export interface ChartProps {
   actions?: readonly MenuItem[] | undefined;
   /** Range of the x axis; that of the data if missing. */
   xRange?: readonly [number, number] | undefined;
+  /** A position on the x axis that stays marked, such as the current step of an episode. Values are shown there while
+   * the pointer is elsewhere. */
+  position?: ReadonlySignal<number> | undefined;
+  /** Called with the position on the x axis that was clicked. The arrow keys then belong to the page. */
+  onPick?: ((x: number) => void) | undefined;
 }
 
 export interface LineChartProps extends ChartProps {
@@ -67,6 +73,8 @@ export interface LineChartProps extends ChartProps {
   bounds?: Span | null | undefined;
   /** The y axis covers at least this. */
   range?: Span | null | undefined;
+  /** Range of the y axis while the whole x axis is shown, if it should not have all values: those outside are cut off. */
+  yRange?: readonly [number, number] | undefined;
   lines?: ChartLine[] | undefined;
   log?: boolean | undefined;
   /** Weight of the past in the exponential moving average, 0 (none) to below 1. */

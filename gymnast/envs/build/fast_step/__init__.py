@@ -7,6 +7,8 @@ settings it calls Gymnasium's.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 
 from gymnast.envs.env_types import Env
@@ -31,3 +33,18 @@ def use_fast_step(env: Env) -> Env:
         module, subclass = known[name]
         inner.__class__ = getattr(import_module(f"{__name__}.{module}"), subclass)
     return env
+
+
+@contextmanager
+def no_rendering(env: Env) -> Iterator[None]:
+    """Lets an environment take fast steps inside although it has a renderer. Its state afterwards may only be
+    rendered after further steps outside."""
+    inner = env.unwrapped
+    if type(inner).__module__.rpartition(".")[0] != __name__:
+        yield
+        return
+    mode, inner.render_mode = inner.render_mode, None
+    try:
+        yield
+    finally:
+        inner.render_mode = mode

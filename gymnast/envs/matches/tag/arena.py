@@ -32,7 +32,7 @@ from gymnast.envs.matches.tag.rules import (
     TURNS,
 )
 from gymnast.envs.matches.tag.scripted import SCRIPTED
-from gymnast.envs.matches.tag.sight import SPACE, Vision, seeker_hider_vectors
+from gymnast.envs.matches.tag.sight import NAMES, SPACE, Vision, seeker_hider_vectors
 from gymnast.envs.matches.tag.state import State, blank_state
 from gymnast.errors import ConfigError
 from gymnast.spaces.spaces import MultiDiscreteAction
@@ -41,6 +41,7 @@ Array = np.ndarray
 
 ACTION = MultiDiscreteAction((3,), (TURNS, THRUSTS, DASHES), (0, 0, 0))
 """Turn (left, straight, right), thrust (backward, coast, forward), and dash (no, yes)."""
+ACTION_NAMES = ("turn", "move", "dash")
 _MIN_HANDICAP, _MAX_HANDICAP = 0.25, 4.0
 
 
@@ -75,7 +76,7 @@ class TagMatches:
         self.has_default_limit = False
         self._limit = time_limit
         self.roles: Mapping[str, Role] = {
-            role: Role(count, SPACE, ACTION)
+            role: Role(count, SPACE, ACTION, NAMES, ACTION_NAMES)
             for role, count in zip(ROLES, (seekers, hiders), strict=True)
         }
         self._seekers, self._hiders = seekers, hiders

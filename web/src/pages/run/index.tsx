@@ -1,5 +1,5 @@
 /** The page of one run: header with status and buttons, and a tab for each view. */
-import { lazyTab } from "./parts/lazyTab";
+import { lazyComponent, lazyTab } from "./parts/lazyTab";
 import type { PageProps } from "../../app/pages";
 import { useActions } from "../../app/palette";
 import { navigate, pathWith, runPath } from "../../app/router";
@@ -23,16 +23,18 @@ const TABS: { key: string; label: string; view?: (props: TabProps) => preact.Com
   { key: "checkpoints", label: "Checkpoints", view: lazyTab(() => import("./tabs/CheckpointsTab")) },
   { key: "films", label: "Films", view: lazyTab(() => import("./tabs/FilmsTab")) },
 ];
+const EpisodePage = lazyComponent(() => import("../episode/index"));
 const PANEL = "run-tab";
 
 export default function RunPage({ values }: PageProps) {
   const id = values["id"] ?? "@last";
-  return <RunView key={id} id={id} tab={values["tab"] ?? "charts"} />;
+  return <RunView key={id} id={id} tab={values["tab"] ?? "charts"} rest={values["rest"]} />;
 }
 
-function RunView({ id, tab }: { id: string; tab: string }) {
+function RunView({ id, tab, rest }: { id: string; tab: string; rest: string | undefined }) {
   const model = useRun(id);
   const current = TABS.find(({ key }) => key === tab) ?? TABS[0]!;
+  const isInspector = current.key === "episodes" && rest !== undefined;
   const show = (key: string) => navigate(runPath(id, key));
   TABS.forEach(({ key, label }, i) => useShortcut(String(i + 1), `Show ${label}`, () => show(key)));
   useActions(() => [
@@ -46,7 +48,7 @@ function RunView({ id, tab }: { id: string; tab: string }) {
     })),
   ]);
   return (
-    <div class="run-page">
+    <div class={isInspector ? "run-page inspecting" : "run-page"}>
       <RunHead model={model} />
       {!model.job.value && !model.error.value && (
         <>
@@ -58,7 +60,11 @@ function RunView({ id, tab }: { id: string; tab: string }) {
             panel={PANEL}
           />
           <TabPanel id={PANEL} tab={current.key}>
-            <TabContent model={model} view={current.view} key={current.key} />
+            {isInspector ? (
+              <EpisodePage run={id} episode={rest} />
+            ) : (
+              <TabContent model={model} view={current.view} key={current.key} />
+            )}
           </TabPanel>
         </>
       )}

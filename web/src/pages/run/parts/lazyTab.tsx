@@ -10,14 +10,21 @@ export interface TabProps {
   details: RunDetails;
 }
 
-/** Returns a component that loads the default export of a module, and shows it. */
+/** Returns the component of a tab, loaded when it is first shown. */
 export function lazyTab(load: () => Promise<{ default: ComponentType<TabProps> }>): (props: TabProps) => ComponentChild {
-  const loaded = signal<ComponentType<TabProps> | undefined>(undefined);
+  return lazyComponent(load);
+}
+
+/** Returns a component that loads the default export of a module, and shows it. */
+export function lazyComponent<Props extends object>(
+  load: () => Promise<{ default: ComponentType<Props> }>,
+): (props: Props) => ComponentChild {
+  const loaded = signal<ComponentType<Props> | undefined>(undefined);
   const failed = signal<unknown>(undefined);
   let started = false;
-  return function LazyTab(props: TabProps) {
-    const Tab = loaded.value;
-    if (Tab) return <Tab {...props} />;
+  return function LazyComponent(props: Props) {
+    const Loaded = loaded.value;
+    if (Loaded) return <Loaded {...props} />;
     if (failed.value) throw failed.value;
     if (!started) {
       started = true;

@@ -1,17 +1,22 @@
-/** The episodes that a run has stored. */
+/** The episodes that a run has stored, and fresh ones on request. */
 import { useSignal } from "@preact/signals";
 import { read } from "../../../api/client";
 import { commandText } from "../../../api/command";
 import { useQuery } from "../../../api/queries";
 import type { EpisodeInfo } from "../../../api/types";
-import { route, setParams } from "../../../app/router";
+import { Link, navigate, route, setParams } from "../../../app/router";
+import { readOnlyReason } from "../../../app/session";
+import { Button } from "../../../ui/Button";
 import { CopyButton } from "../../../ui/CopyButton";
 import { Num } from "../../../ui/Num";
-import { sortedBy, type Sort } from "../../../ui/sorting";
+import type { Sort } from "../../../ui/sorting";
 import { Empty, ErrorState, Loading } from "../../../ui/states";
 import { Table, type Column } from "../../../ui/Table";
+import { episodePath } from "../../episode/address";
 import type { TabProps } from "../parts/lazyTab";
 import { counted } from "../parts/text";
+import { listed, orderOf, ORDERS } from "./episodeOrder";
+import { RollOutDialog } from "./RollOutDialog";
 
 const PAGE = 2000;
 const KINDS: [kind: string, label: string][] = [
@@ -19,6 +24,8 @@ const KINDS: [kind: string, label: string][] = [
   ["eval", "evaluations"],
   ["confirm", "final evaluation"],
   ["train", "training"],
+  ["fresh", "fresh rollouts"],
+  ["played", "played by hand"],
 ];
 
 export default function EpisodesTab({ details }: TabProps) {
@@ -26,6 +33,8 @@ export default function EpisodesTab({ details }: TabProps) {
   const version = route.value.params.get("version") ?? "";
   const limit = useSignal(PAGE);
   const sort = useSignal<Sort | undefined>(undefined);
+  const isRollingOut = useSignal(false);
+  const order = orderOf(route.value.params.get("order"));
   const episodes = useQuery(`episodes:${details.id}:${kind}:${version}:${limit.value}:${details.latest_step}`, () =>
     read("episodes", { ref: details.id, kind, version: version ? Number(version) : null, limit: limit.value }),
   );
@@ -34,7 +43,7 @@ export default function EpisodesTab({ details }: TabProps) {
   if (!page) return <Loading what="the episodes" rows={12} />;
   const columns = columnsFor(page.episodes, details.id, details.best_step);
   const column = columns.find((found) => found.key === sort.value?.key);
-  const rows = column?.sortValue ? sortedBy(page.episodes, column.sortValue, sort.value?.descending ?? false) : page.episodes;
+  const rows = listed(page.episodes, order, sort.value, column?.sortValue);
   const versions = [...new Set([...page.episodes.map((episode) => episode.version), ...(version ? [Number(version)] : [])])];
   return (
     <div class="run-view">
@@ -60,6 +69,22 @@ export default function EpisodesTab({ details }: TabProps) {
             ))}
           </select>
         </label>
+        <label title={order.title}>
+          order{" "}
+          <select
+            value={order.key}
+            onChange={(event) => {
+              sort.value = undefined;
+              setParams({ order: event.currentTarget.value });
+            }}
+          >
+            {ORDERS.map(({ key, label }) => (
+              <option key={key} value={key}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
         <span class="muted">
           {counted(page.episodes.length, "episode")}
           {page.cursor !== null && " shown"}
@@ -69,6 +94,13 @@ export default function EpisodesTab({ details }: TabProps) {
             Show more
           </button>
         )}
+        <span class="spacer" />
+        <Button onClick={() => (isRollingOut.value = true)} disabledReason={readOnlyReason.value} title="Play a fresh episode with a checkpoint">
+          Roll out…
+        </Button>
+        <Link class="button" to={`/play/${encodeURIComponent(details.id)}`}>
+          Play
+        </Link>
       </div>
       {rows.length ? (
         <Table
@@ -78,6 +110,7 @@ export default function EpisodesTab({ details }: TabProps) {
           rowKey={(row) => `${row.kind}-${row.version}-${row.number}`}
           sort={sort.value}
           onSort={(chosen) => (sort.value = chosen)}
+          onOpen={(row) => navigate(episodePath({ run: details.id, ...row }))}
           hasShortcuts
         />
       ) : (
@@ -86,6 +119,7 @@ export default function EpisodesTab({ details }: TabProps) {
           is none of this kind.
         </Empty>
       )}
+      {isRollingOut.value && <RollOutDialog details={details} onClose={() => (isRollingOut.value = false)} />}
     </div>
   );
 }
@@ -118,10 +152,21 @@ function columnsFor(episodes: readonly EpisodeInfo[], id: string, best: number |
         </>
       ),
     },
-    count("number", "Number", (row) => row.number),
+    {
+      ...count("number", "Episode", (row) => row.number),
+      cell: (row) => (
+        <Link to={episodePath({ run: id, ...row })} aria-label={`Open ${row.kind} episode ${row.number} of ${row.version}`}>
+          {row.number}
+        </Link>
+      ),
+    },
     ...(roles.length ? [] : [number("return", "Return", (row) => row.raw_return)]),
     ...roles.map((role) => number(`return ${role}`, `Return of ${role}`, (row) => row.returns[role])),
     count("length", "Length", (row) => row.length),
+    {
+      ...number("surprise", "Surprise", (row) => row.surprise),
+      title: "How far the return was from what the critic expected at the start",
+    },
     { key: "outcome", label: "Outcome", width: "112px", sortValue: (row) => row.outcome, cell: (row) => row.outcome },
     { ...count("seed", "Seed", (row) => row.seed), cell: (row) => <span class="num">{row.seed}</span> },
     ...numbers.map((name) => number(`number ${name}`, name, (row) => row.numbers[name])),
@@ -130,7 +175,7 @@ function columnsFor(episodes: readonly EpisodeInfo[], id: string, best: number |
       label: <span class="visually-hidden">Actions</span>,
       cell: (row) => (
         <CopyButton
-          text={commandText({ command: "video", words: [`${id}:${row.version}`], options: { episode: row.number, kind: row.kind } })}
+          text={commandText({ command: "inspect", words: [`${id}:${row.version}`], options: { episode: row.number, kind: row.kind } })}
         />
       ),
     },

@@ -1,0 +1,113 @@
+"""`gymnast inspect`: a stored episode step by step, in the studio or as text."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import webbrowser
+from pathlib import Path
+
+import click
+
+from gymnast import api
+from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.studio import background_link
+from gymnast.errors import UsageError
+from gymnast.runs.episode_kinds import KINDS, Kind
+
+PIPE_WIDTH = 200
+"""Width of the text in a file or a pipe, which has no width of its own."""
+
+
+@click.command()
+@click.argument("run", metavar="RUN[:CHECKPOINT]", default="@last")
+@click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    default="eval",
+    show_default=True,
+    help="Which stored episodes: of training, of evaluations, fresh ones or those of a person.",
+)
+@click.option(
+    "--episode",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Number of the episode. Default: the first; of fresh and played ones, the newest.",
+)
+@click.option("--step", type=click.IntRange(min=0), metavar="N", help="Start at this step.")
+@click.option("--role", default="", help="Of a match: the role. Default: the first that learned.")
+@click.option(
+    "--seat", type=click.IntRange(min=0), default=0, help="Of a match: the seat of the role."
+)
+@click.option("--text", "as_text", is_flag=True, help="Print timeline, key moments and steps.")
+@click.option("--csv", "csv_file", metavar="FILE", help="Write all steps as CSV; - prints them.")
+@click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
+@runs_option
+@json_option
+def inspect(
+    run: str,
+    kind: Kind,
+    episode: int | None,
+    step: int | None,
+    role: str,
+    seat: int,
+    as_text: bool,
+    csv_file: str | None,
+    open_browser: bool,
+    runs_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Step through a stored episode: what the policy saw, did and expected.
+
+    Prints a link to the episode's page in the studio, which is started in the background unless one serves
+    these runs already, and ends by itself. With --text, it prints the return, a timeline of value and reward,
+    the key moments and the steps around them; --step shows those around a step.
+
+    Without a checkpoint, the episode is one of the best checkpoint.
+
+    \b
+    gymnast inspect @last --open
+    gymnast inspect @last:120k --episode 3 --text
+    gymnast inspect @last --kind train --text --step 40
+    gymnast inspect @last --csv steps.csv
+    """
+    found = api.find_episode(run, kind, number=episode, role=role, seat=seat, runs_dir=runs_dir)
+    where = (found.run, kind, found.version, found.number)
+    if csv_file is not None:
+        _write_csv(csv_file, where, role, seat, runs_dir)
+    if as_text or as_json:
+        inspection = api.inspect(*where, role=role, seat=seat, runs_dir=runs_dir)
+        if step is not None and step >= len(inspection.table["step"]):
+            steps = len(inspection.table["step"])
+            problem = f"the episode has no step {step}: it has {steps:,} steps"
+            raise UsageError(problem, fix=f"use 0 to {steps - 1}")
+        if as_json:
+            echo_json(inspection)
+        else:
+            from gymnast.inspector.text import inspection_text
+
+            is_terminal = sys.stdout.isatty()
+            width = shutil.get_terminal_size().columns if is_terminal else PIPE_WIDTH
+            click.echo(inspection_text(inspection, step=step, width=width))
+    elif csv_file is None:
+        page = f"run/{found.path.name}/episodes/{kind}-{found.version}-{found.number}"
+        link = background_link(runs_dir)(page if step is None else f"{page}?step={step}")
+        click.echo(link)
+        if open_browser:
+            webbrowser.open(link.removeprefix("studio: "))
+
+
+def _write_csv(
+    file: str, where: tuple[str, Kind, int, int], role: str, seat: int, runs_dir: str | None
+) -> None:
+    """Writes the steps of an episode to a file, or prints them."""
+    text = api.steps_csv(*where, role=role, seat=seat, runs_dir=runs_dir)
+    if file == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        problem = f"{file} cannot be written: {error.strerror}"
+        raise UsageError(problem, fix="choose another file") from error
+    click.echo(f"wrote {text.count(chr(10)) - 1:,} steps to {file}", err=True)

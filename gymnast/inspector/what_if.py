@@ -1,0 +1,104 @@
+"""Asks the policy what it would decide if an observation of the episode were different."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gymnast.errors import UsageError
+from gymnast.inspector.action_forms import label, to_value
+from gymnast.inspector.decision_record import Decision, WhatIf
+from gymnast.inspector.episode import OpenEpisode
+from gymnast.inspector.lines import require_policy
+from gymnast.inspector.obs_parts import component_places, image_part, mask_at, obs_at
+from gymnast.policy.policy import Policy
+
+Array = np.ndarray
+
+
+def what_if(
+    episode: OpenEpisode,
+    *,
+    step: int,
+    changes: Mapping[str, float] | None = None,
+    blank: Sequence[int] | None = None,
+) -> WhatIf:
+    """Returns the decision of the policy for the observation at a step, and for a changed one. `changes`:
+    column of the table -> new value, in raw units; `blank`: x, y, width and height of a rectangle of the
+    image that becomes 0 in all channels and stacked frames. Raises UsageError for a change that does not
+    fit."""
+    policy = require_policy(episode)
+    original = obs_at(episode, step)
+    changed = original.copy()
+    _apply_changes(episode, policy, changed, changes or {})
+    if blank is not None:
+        _apply_blank(policy, changed, blank)
+    mask = mask_at(episode, step)
+    return WhatIf(
+        original=decision(episode, policy, original, mask),
+        changed=decision(episode, policy, changed, mask),
+    )
+
+
+def decision(episode: OpenEpisode, policy: Policy, obs: Array, mask: Array | None) -> Decision:
+    """Returns the decision of a policy for an observation, [1, ...]."""
+    head, facts = policy.head, episode.config.facts
+    dist = policy.dist(obs, mask)
+    action = head.for_env(head.mode(dist))[0]
+    std = head.std(dist)
+    has_critic = "value_learned" in episode.table
+    value = float(policy.value(obs)[0]) if has_critic else None
+    factor = _raw_per_unit(episode)
+    return Decision(
+        action=to_value(policy.action_space, action),
+        label=label(policy.action_space, action, facts),
+        probabilities=head.option_probabilities(dist)[0].tolist() if head.space.options else None,
+        mean=None if std is None else np.ravel(action).tolist(),
+        std=None if std is None else std[0].tolist(),
+        value=value,
+        value_raw=None if value is None or factor is None else value * factor,
+    )
+
+
+def _raw_per_unit(episode: OpenEpisode) -> float | None:
+    """Returns the raw reward per unit of learned reward, a constant that the table was made with; None if the
+    table has no values in raw reward."""
+    table = episode.table
+    if "value_raw" not in table:
+        return None
+    learned = np.asarray(table["value_learned"], np.float64)
+    largest = int(np.nan_to_num(np.abs(learned)).argmax())
+    return float(table["value_raw"][largest] / learned[largest]) if learned[largest] else None
+
+
+def _apply_changes(
+    episode: OpenEpisode, policy: Policy, obs: Array, changes: Mapping[str, float]
+) -> None:
+    """Writes the changed components into an observation [1, ...]."""
+    places = component_places(episode, policy.obs_space)
+    for column, value in changes.items():
+        if column not in places:
+            known = ", ".join(places) or "none"
+            what = f"the observation has no component {column}"
+            raise UsageError(what, at="changes", fix=f"use one of: {known}")
+        if problem := places[column].problem(value):
+            raise UsageError(f"{column} cannot be {value:g}: {problem}", at="changes")
+        places[column].put(obs, value)
+
+
+def _apply_blank(policy: Policy, obs: Array, blank: Sequence[int]) -> None:
+    """Sets a rectangle of the image of an observation [1, ...] to 0."""
+    part = image_part(policy.obs_space)
+    if part is None:
+        raise UsageError("the observation has no image", at="blank", fix="change components")
+    pixels = part.pixels(obs)
+    height, width = pixels.shape[1:3]
+    if len(blank) != 4 or min(blank[0], blank[1]) < 0 or min(blank[2], blank[3]) < 1:
+        fix = "give x, y, width and height in pixels of the image"
+        raise UsageError(f"{list(blank)} is not a rectangle", at="blank", fix=fix)
+    x, y, w, h = blank
+    if x >= width or y >= height:
+        what = f"{list(blank)} is outside of the image of {width} x {height} pixels"
+        raise UsageError(what, at="blank", fix="choose a rectangle inside of it")
+    pixels[:, y : y + h, x : x + w] = 0

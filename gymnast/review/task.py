@@ -1,0 +1,100 @@
+"""A review as a task: makes the bundle, runs the command, stores the answer."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from gymnast.progress import ProgressCallback
+from gymnast.review.bundle import Bundle
+from gymnast.review.command import run_command
+from gymnast.review.prepare import ReviewRequest, Subject, bundle_of, find_subject
+from gymnast.review.record import Review
+from gymnast.review.stored import BUNDLE, bundle_file, new_id, write_bundle, write_review
+from gymnast.runs.episodes import Kind
+
+
+def review(
+    ref: str,
+    *,
+    kind: Kind,
+    version: int | None,
+    number: int | None,
+    command: str | None,
+    budget: int,
+    out: str | None,
+    runs_dir: str,
+    progress: ProgressCallback,
+) -> Review:
+    """Reviews a run or an episode, see `api.review`. `command`: the name of a command, or None to only write
+    the bundle to a file, which is `out` or in the run."""
+    request = ReviewRequest(ref, kind, version, number, command, budget, runs_dir)
+    subject = find_subject(request)
+    bundle = bundle_of(subject, budget, progress)
+    if subject.command is not None:
+        progress(3, 4, f"waiting for {subject.command[0]}")
+        done = _answered(subject, bundle)
+    else:
+        done = _written(subject, bundle, out)
+    progress(4, 4)
+    return done
+
+
+def _written(subject: Subject, bundle: Bundle, out: str | None) -> Review:
+    """Writes a bundle to a file: `out`, or one in the run."""
+    made = _review(subject, bundle)
+    if out is None:
+        write_review(subject.run, made, bundle.text, bundle.files)
+        return made
+    file = Path(out).expanduser()
+    # Frames of several bundles in one directory must not overwrite each other.
+    files = {f"{file.stem}-{name}": png for name, png in bundle.files.items()}
+    write_bundle(file, bundle.text.replace("](frames/", f"]({file.stem}-frames/"), files)
+    return _review(subject, bundle, bundle_path=str(file))
+
+
+def _answered(subject: Subject, bundle: Bundle) -> Review:
+    """Runs the command in a directory that has only the bundle, and stores its answer."""
+    assert subject.command is not None
+    name, command = subject.command
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="gymnast-review-") as folder:
+        write_bundle(Path(folder) / BUNDLE, bundle.text, bundle.files)
+        answer = run_command(name, command, bundle.text, Path(folder))
+    made = _review(
+        subject,
+        bundle,
+        command=name,
+        seconds=time.monotonic() - start,
+        answer=answer.text,
+        cut=answer.cut,
+    )
+    write_review(subject.run, made, bundle.text, bundle.files)
+    return made
+
+
+def _review(
+    subject: Subject,
+    bundle: Bundle,
+    *,
+    command: str = "",
+    seconds: float = 0.0,
+    answer: str = "",
+    cut: str = "",
+    bundle_path: str = "",
+) -> Review:
+    review_id = new_id()
+    return Review(
+        id=review_id,
+        run=subject.run.id,
+        created=time.time(),
+        checkpoint=subject.step,
+        episode=subject.episode,
+        command=command,
+        seconds=seconds,
+        parts=bundle.parts,
+        bundle=bundle_path or str(bundle_file(subject.run, review_id)),
+        answer=answer,
+        cut=cut,
+    )

@@ -1,1 +1,0 @@
-import{f as e,l as t,p as n}from"./command-VsKhVAil.js";import{R as r}from"./router-nLWBrYH0.js";function i({value:i,metric:a}){if(i==null)return r(`span`,{class:`num muted`,children:`-`});let[o,s]=a?n(a,i):[t(i),``];return r(`span`,{class:`num`,title:e(i),children:[o,s&&r(`span`,{class:`unit`,children:s===`%`?s:` ${s}`})]})}export{i as t};

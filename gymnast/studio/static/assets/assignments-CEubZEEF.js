@@ -1,0 +1,2 @@
+function e(e){let t=[],n=[];for(let r of e.split(`
+`)){let e=r.trim().replace(/^--set[ =]+/,``).replace(/^(['"])(.*)\1$/,`$2`);if(!e)continue;let i=e.indexOf(`=`);i>0&&/^[\w.-]+$/.test(e.slice(0,i).trim())?t.push(`${e.slice(0,i).trim()}=${e.slice(i+1).trim()}`):n.push(e)}return{assignments:t,wrong:n}}function t(e){return[...e].filter(([,e])=>e.trim()!==``).map(([e,t])=>`${e}=${t.trim()}`)}function n(t,n){let{assignments:r}=e(t);return n.trim()?[`stop.env_steps=${n.trim()}`,...r]:r}export{e as n,n as r,t};

@@ -1,0 +1,155 @@
+"""`gymnast inspect`: the link to a page, text, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import gymnast
+from gymnast import api
+from gymnast.errors import GymnastError
+from gymnast.inspector.record import EpisodeInspection
+from gymnast.inspector.text import MARKS, MAX_STEPS
+from gymnast.runs.run import Run
+from tests.cli_output import cli_output
+from tests.e2e.commands import run_checked, run_gymnast
+from tests.small_runs import SMALL
+
+Ask = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    settings = {
+        **SMALL,
+        "env.n_envs": 4,
+        "algo.n_steps": 64,
+        "stop.env_steps": 1024,
+        "eval.every": "50%",
+        "traces.train": "100%",
+    }
+    runs_dir = tmp_path_factory.mktemp("inspect") / "runs"
+    return gymnast.train("CartPole-v1", overrides=settings, quiet=True, runs_dir=runs_dir)
+
+
+@pytest.fixture
+def ask(run: Run) -> Ask:
+    return lambda *words: cli_output("inspect", *words, "--runs", str(run.path.parent))
+
+
+def inspected(run: Run) -> EpisodeInspection:
+    return api.inspect(run.id, runs_dir=run.path.parent)
+
+
+def test_text_has_the_header_the_timeline_the_key_moments_and_the_steps(run: Run, ask: Ask):
+    text, found = ask(run.id, "--text"), inspected(run)
+    head, timeline, moments, steps = text.split("\n\n")
+    info = found.info
+    assert head.startswith(f"{run.id}: CartPole-v1, eval episode 0 of version {info.version:,}")
+    for part in (f"return {info.raw_return:.6g}", f"{info.length} steps", info.outcome):
+        assert part in head
+    assert f"seed {info.seed}" in head
+    assert [line.split()[0] for line in timeline.splitlines()[1:]] == [
+        *("value_raw", "reward_raw", "step")
+    ]
+    assert len(moments.splitlines()) == 2 + len(found.moments)
+    for line, moment in zip(moments.splitlines()[2:], found.moments, strict=True):
+        assert line.split()[:2] == [MARKS[moment.kind], str(moment.step)]
+        assert line.endswith(moment.text)
+    columns = re.split(r"  +", steps.splitlines()[1].strip())
+    for name in ("step", "action", "P(action)", "reward", "value", "advantage", "TD error"):
+        assert name in columns
+    assert "obs/pole angle" in columns
+
+
+def test_the_steps_around_a_step_are_those_of_the_table(run: Run, ask: Ask):
+    long = max(
+        api.episodes(run.id, kind="train", runs_dir=run.path.parent).episodes,
+        key=lambda episode: episode.length,
+    )
+    assert long.length > MAX_STEPS
+    ref = f"{run.id}:{long.version}"
+    text = ask(ref, "--kind", "train", "--episode", str(long.number), "--text", "--step", "20")
+    steps = text.split("\nsteps\n")[1].splitlines()
+    shown = [line.split()[0] for line in steps[1:] if not line.startswith("not shown")]
+    assert shown == ["...", *(str(t) for t in range(10, 31))]
+    table = api.steps(run.id, "train", long.version, long.number, runs_dir=run.path.parent).columns
+    assert str(table["action"][20]) in next(line for line in steps if line.split()[0] == "20")
+
+
+def test_csv_is_that_of_the_api_and_json_the_record(run: Run, ask: Ask, tmp_path: Path):
+    found = inspected(run)
+    where = (run.id, "eval", found.info.version, found.info.number)
+    expected = api.steps_csv(*where, runs_dir=run.path.parent)  # pyright: ignore[reportArgumentType]
+    assert ask(run.id, "--csv", "-") == expected
+    file = tmp_path / "steps.csv"
+    assert ask(run.id, "--csv", str(file)) == ""
+    assert file.read_text() == expected
+    rows = list(csv.DictReader(io.StringIO(expected)))
+    assert len(rows) == found.info.length
+    assert list(rows[0]) == [column.name for column in found.columns] == list(found.table)
+    record = json.loads(ask(run.id, "--json"))
+    assert record["table"] == {name: list(values) for name, values in found.table.items()}
+    assert record["moments"][-1]["kind"] == "end"
+
+
+class Studio:
+    """Stands for a studio that runs in the background."""
+
+    def __init__(self) -> None:
+        self.opened: list[str] = []
+
+    def link(self, page: str) -> str:
+        return f"http://127.0.0.1:8765/{page}#token=x"
+
+
+@pytest.fixture
+def studio(monkeypatch: pytest.MonkeyPatch) -> Studio:
+    studio = Studio()
+    monkeypatch.setattr("gymnast.studio.background.ensure_running", lambda _: studio)
+    monkeypatch.setattr("webbrowser.open", studio.opened.append)
+    return studio
+
+
+def test_without_text_it_prints_and_opens_the_page_of_the_episode(
+    run: Run, ask: Ask, studio: Studio
+):
+    version = inspected(run).info.version
+    page = f"http://127.0.0.1:8765/run/{run.id}/episodes/eval-{version}-2"
+    assert ask(run.id, "--episode", "2") == f"studio: {page}#token=x\n"
+    assert studio.opened == []
+    ask(run.id, "--episode", "2", "--step", "7", "--open")
+    assert studio.opened == [f"{page}?step=7#token=x"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--episode", "99"], "has no stored eval episode 99"),
+        (["--text", "--step", "99999"], "the episode has no step 99999: it has"),
+        (["--kind", "fresh"], "no fresh episodes are stored"),
+        (["--csv", "/no/such/folder/x.csv"], "cannot be written: No such file"),
+        (["--text", "--role", "seeker"], "has no roles"),
+    ],
+)
+def test_errors_say_what_is_wrong_and_how_to_fix_it(
+    run: Run, ask: Ask, words: list[str], problem: str
+):
+    with pytest.raises(GymnastError, match=re.escape(problem)) as caught:
+        ask(run.id, *words)
+    assert caught.value.fix
+
+
+def test_it_works_as_typed(run: Run):
+    """The command is a process of its own, which starts and ends the one that replays the episode."""
+    text = run_checked(run.path.parent, "inspect", f"{run.id}:best", "--text")
+    assert text.startswith(f"{run.id}: CartPole-v1, eval episode 0")
+    wrong = run_gymnast(run.path.parent, "inspect", run.id, "--kind", "dream")
+    assert wrong.returncode == 2
+    assert "'dream' is not one of 'train', 'eval'" in wrong.stderr
