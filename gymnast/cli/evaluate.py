@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--seed", type=click.IntRange(min=0), help="Root seed from which the episode seeds are derived."
 )
 @click.option(
-    "--sampled", is_flag=True, help="Sample actions instead of taking the most likely ones."
+    "--sample", is_flag=True, help="Sample actions instead of taking the most likely ones."
 )
 @click.option(
     "--roles",
@@ -49,7 +49,7 @@ def eval_(
     run: str,
     episodes: int | None,
     seed: int | None,
-    sampled: bool,
+    sample: bool,
     roles: str | None,
     live: bool,
     timeout: float,
@@ -63,7 +63,7 @@ def eval_(
     \b
     gymnast eval @last
     gymnast eval @last:best --episodes 100 --json
-    gymnast eval 3f2a:120k --sampled
+    gymnast eval 3f2a:120k --sample
     gymnast eval @last --roles seeker=@last:best,hider=scripted:medium --episodes 200
     gymnast eval @last --live          a run that is training; training waits for the result
 
@@ -71,7 +71,7 @@ def eval_(
     you choose the players; roles that you do not name are played by the run's own policies.
     """
     if live:
-        _refuse_with_live(episodes=episodes, seed=seed, sampled=sampled, roles=roles)
+        _refuse_with_live(episodes=episodes, seed=seed, sample=sample, roles=roles)
         answer = api.evaluate_live(run, timeout=timeout, by=SENDER, runs_dir=runs_dir)
         score = answer.score
         scored = formatting.interval(score.mean, score.low, score.high) if score else "-"
@@ -80,7 +80,7 @@ def eval_(
         return
     cast = None if roles is None else parse_cast(roles)
     task = api.eval(
-        run, episodes=episodes, seed=seed, sampled=sampled, roles=cast, runs_dir=runs_dir
+        run, episodes=episodes, seed=seed, sampled=sample, roles=cast, runs_dir=runs_dir
     )
     report = wait_for(task, on_progress=_print_progress)
     if report.score is not None:

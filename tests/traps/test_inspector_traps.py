@@ -60,7 +60,7 @@ def test_39_every_episode_starts_again_and_ends_by_itself(run: Run):
 
 
 def test_39_what_happened_is_shown_whatever_the_policy_would_do_now(run: Run):
-    """With other weights in the checkpoint, an episode that is simulated again would be another one."""
+    """The weights are changed first: an episode that is simulated again would be another one."""
     info = max(list_episodes(run, "eval"), key=lambda episode: episode.version)
     address = EpisodeAddress(str(run.path), "eval", info.version, info.number)
     with closing(OpenEpisode(address)) as episode:

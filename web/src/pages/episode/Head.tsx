@@ -8,6 +8,7 @@ import { CopyButton } from "../../ui/CopyButton";
 import { Num } from "../../ui/Num";
 import { formatCount } from "../../ui/numbers";
 import { episodePath } from "./address";
+import { settingsText } from "./format";
 import { useEpisode } from "./store";
 
 /** Neighbors are looked for among so many episodes of the checkpoint. */
@@ -46,6 +47,7 @@ export function Head({ onCompare }: { onCompare: () => void }) {
             <Num value={info.length} metric={{ unit: "", digits: 0 }} /> <span class="muted">steps</span>
           </span>
           <span class="badge">{info.outcome}</span>
+          {info.settings && <span class="muted">{settingsText(info.settings)}</span>}
         </>
       )}
       <span class="episode-head-end">

@@ -1,5 +1,6 @@
 /** Numbers, shares and texts of steps. Pure functions. */
 import { fullPrecision, rounded } from "../../ui/numbers";
+import type { EpisodeSettings } from "../../api/types";
 import type { Cell } from "./types";
 
 export const MISSING = "-";
@@ -57,4 +58,15 @@ export function extent(values: ArrayLike<number>): [low: number, high: number] |
 export function sentence(note: string): string {
   const text = note.trim();
   return text && `${text[0]?.toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+}
+
+/** Returns how an episode on request was played: `sampled actions, env.kwargs.gravity=-8`. */
+export function settingsText({ sampled, max_steps, role, overrides }: EpisodeSettings): string {
+  const parts = [
+    ...(sampled ? ["sampled actions"] : []),
+    ...(max_steps === null ? [] : [`at most ${max_steps} steps`]),
+    ...(role ? [`a person as ${role}`] : []),
+    ...Object.entries(overrides).map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`),
+  ];
+  return parts.join(", ");
 }

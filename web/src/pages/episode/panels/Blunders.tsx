@@ -13,7 +13,7 @@ import { episodeArguments } from "../address";
 import { cellText, percentText } from "../format";
 import { useEpisode } from "../store";
 import type { Variation } from "../types";
-import { notAskable } from "./records";
+import { notBranchable } from "./records";
 
 export function Blunders() {
   const store = useEpisode();
@@ -27,7 +27,7 @@ export function Blunders() {
   const line = useLine();
   const { running, share, error } = search.state.value;
   const report = search.state.value.result ?? found.data.value ?? undefined;
-  const reason = isMatch ? "Other actions are not tried in matches: the other players would answer differently." : notAskable(store, 0) || (store.inspection.value?.replay.exact === false ? "The episode cannot be replayed exactly." : "");
+  const reason = notBranchable(store, 0);
   useEffect(() => {
     store.blunders.value = (report?.marks ?? []).map(({ step, level, lost, played_label, better_label }) => ({
       step,
@@ -134,7 +134,7 @@ function OtherAction({ step, line }: { step: number; line: Line }) {
   const store = useEpisode();
   const chosen = useSignal(0);
   const options = store.inspection.value?.actions ?? [];
-  const reason = notAskable(store, step);
+  const reason = notBranchable(store, step);
   // Only a Discrete action is one of a list.
   if (!options.length || !store.column("action")) return null;
   return (

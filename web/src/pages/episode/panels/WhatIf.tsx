@@ -48,12 +48,12 @@ export function WhatIf() {
           </button>
         )}
       </p>
+      {answer.value && <Decisions answer={answer.value} isChanged={isChanged} />}
       {components.map((component) => (
         <ComponentField key={component.column} component={component} step={step.value} changes={changes} />
       ))}
       {components.length === 0 && <BlankArea blank={blank} />}
       <ErrorLine error={error.value} />
-      {answer.value && <Decisions answer={answer.value} isChanged={isChanged} />}
     </div>
   );
 }

@@ -18,3 +18,11 @@ export function notAskable(store: EpisodeStore, step: number): string {
   if (store.variation.value && step >= store.variation.value.step) return "Go back to the episode: this is a variation of it.";
   return step >= inspection.info.length ? "The episode has ended: there is no decision after its last step." : "";
 }
+
+/** Returns why no other action can be tried at a step; empty if it can. */
+export function notBranchable(store: EpisodeStore, step: number): string {
+  const inspection = store.inspection.value;
+  if (inspection && inspection.roles.length > 0) return "Other actions are not tried in matches: the other players would answer differently.";
+  const reason = notAskable(store, step);
+  return reason || (inspection?.replay.exact === false ? "The episode cannot be replayed exactly." : "");
+}
