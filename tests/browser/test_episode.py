@@ -12,14 +12,28 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from gymnast import api
+from gymnast.check.presets import short_run_overrides
+from gymnast.config.resolve import resolve
 from gymnast.inspector.record import EpisodeInspection
+from gymnast.training.lifecycle.label import Label
 from tests.browser.conftest import OpenPage
 from tests.browser.inspected import BANDIT, CARTPOLE, MATCH, OTHER, PONG, newest_episode
-from tests.browser.sample import SampleRuns
+from tests.browser.sample import SampleRuns, read_sample, train
 from tests.browser.studio import PHONE, Studio, overflow, serious_findings, settle
 
 pytestmark = pytest.mark.slow
 OpenEpisodePage = Callable[..., Page]
+FAMILIES = (
+    "FrozenLake-v1",
+    "Pendulum-v1",
+    "LunarLander-v3",
+    "Hopper-v5",
+    "MinAtar/Breakout-v1",
+    "MiniGrid-DoorKey-6x6-v0",
+    "VizdoomBasic-v1",
+    "pettingzoo/simple_speaker_listener_v4",
+)
+"""One preset of each family that no other test here opens."""
 
 
 @pytest.fixture
@@ -266,6 +280,21 @@ def test_a_person_plays_with_the_keys_and_inspects_the_episode(
     known = inspection(inspected, page)
     assert set(known.table["action"]) == {"push left"}
     assert known.info.outcome == "terminated"
+
+
+@pytest.mark.parametrize("target", FAMILIES)
+def test_an_episode_of_every_family_opens(
+    target: str, runs_dir: Path, studio: Studio, new_page: OpenPage
+) -> None:
+    train(runs_dir, target, short_run_overrides(resolve(target).config), Label("brief"))
+    page = new_page(studio, newest_episode(read_sample(runs_dir), "brief"))
+    expect(page.get_by_role("article", name="Episode")).to_have_attribute(
+        "aria-busy", "false", timeout=60_000
+    )
+    expect(page.get_by_role("table", name="Steps").get_by_role("row").nth(1)).to_be_visible()
+    page.wait_for_function(
+        "() => (document.querySelector('.episode-picture canvas')?.width ?? 0) > 1", timeout=60_000
+    )
 
 
 @pytest.mark.parametrize("name", [CARTPOLE, MATCH, BANDIT])
