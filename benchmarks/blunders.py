@@ -166,6 +166,12 @@ def main() -> None:
         "--episodes", type=int, default=20, help="episodes per environment and seed"
     )
     parser.add_argument("--seeds", type=int, default=2, help="number of seeds of the injections")
+    parser.add_argument(
+        "--first-seed",
+        type=int,
+        default=100,
+        help="seeds below 100 were used for choosing the search",
+    )
     parser.add_argument("--envs", nargs="+", default=list(ENVS), choices=list(ENVS))
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
@@ -173,7 +179,7 @@ def main() -> None:
     for env in options.envs:
         run = trained(env, options.runs)
         result[env] = []
-        for seed in range(options.seeds):
+        for seed in range(options.first_seed, options.first_seed + options.seeds):
             result[env].append({"seed": seed} | measure(env, run, options.episodes, seed))
             print(json.dumps({env: result[env][-1]}, indent=1))
             if options.out is not None:
