@@ -25,6 +25,7 @@ from gymnast.inspector.address import EpisodeAddress
 from gymnast.inspector.process import WorkerEnded, WorkerProcess
 from gymnast.inspector.protocol import Answer, Request
 from gymnast.inspector.table_bytes import put_table
+from gymnast.processes.per_process import PerProcess
 from gymnast.records import from_json, to_json
 from gymnast.text import formatting
 
@@ -204,17 +205,8 @@ class _Worker:
         return TaskCrashed(problem, at=request["run"], fix=fix)
 
 
-_default: InspectorPool | None = None
-_default_lock = threading.Lock()
-
-
-def default_pool() -> InspectorPool:
-    """Returns the pool of this process, which is created on first use."""
-    global _default
-    with _default_lock:
-        if _default is None:
-            _default = InspectorPool()
-        return _default
+default_pool = PerProcess(InspectorPool)
+"""The pool of this process."""
 
 
 def call(
@@ -227,12 +219,3 @@ def call(
 ) -> T:
     """Calls a function in a worker of the default pool, see `InspectorPool.call`."""
     return default_pool().call(function, about, arguments, result_type, deadline=deadline)
-
-
-def _forget_default() -> None:
-    """A forked process has none of the workers of its parent."""
-    global _default, _default_lock
-    _default, _default_lock = None, threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_default)

@@ -6,7 +6,6 @@ questions about an episode nor another environment, which may crash or end pygam
 
 from __future__ import annotations
 
-import os
 import secrets
 import threading
 from collections import OrderedDict
@@ -18,6 +17,7 @@ from typing import TypeVar
 from gymnast.errors import GymnastError, UsageError
 from gymnast.inspector.client import InspectorPool
 from gymnast.inspector.play_record import PlayEnd, PlayStart, PlayState
+from gymnast.processes.per_process import PerProcess
 
 T = TypeVar("T")
 MAX_GAMES = 2
@@ -150,23 +150,5 @@ def _call(
     return place.call(function, session, given, result_type, deadline=DEADLINE_SECONDS)
 
 
-_default: Games | None = None
-_default_lock = threading.Lock()
-
-
-def default_games() -> Games:
-    """Returns the games of this process, which are created on first use."""
-    global _default
-    with _default_lock:
-        if _default is None:
-            _default = Games()
-        return _default
-
-
-def _forget_default() -> None:
-    """A forked process has none of the games of its parent."""
-    global _default, _default_lock
-    _default, _default_lock = None, threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_default)
+default_games = PerProcess(Games)
+"""The games of this process."""

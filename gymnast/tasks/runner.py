@@ -22,6 +22,7 @@ from gymnast.errors import (
     TaskTimedOut,
     UsageError,
 )
+from gymnast.processes.per_process import PerProcess
 from gymnast.records import from_json, to_json
 from gymnast.runs.machine import usable_cores
 from gymnast.tasks.task import ENDED, Task, TaskProgress, TaskState
@@ -239,17 +240,8 @@ def _last_lines(log: str) -> str:
     return "see what it printed last: " + " | ".join(lines) if lines else ""
 
 
-_default: TaskRunner | None = None
-_default_lock = threading.Lock()
-
-
-def default_runner() -> TaskRunner:
-    """Returns the runner of this process, which is created on first use."""
-    global _default
-    with _default_lock:
-        if _default is None:
-            _default = TaskRunner()
-        return _default
+default_runner = PerProcess(TaskRunner)
+"""The runner of this process."""
 
 
 def start(
@@ -262,12 +254,3 @@ def start(
 ) -> Task[T]:
     """Starts a task of the default runner, see `TaskRunner.start`."""
     return default_runner().start(function, arguments, result_type, title=title, deadline=deadline)
-
-
-def _forget_default() -> None:
-    """A forked process has none of the threads and children of its parent."""
-    global _default, _default_lock
-    _default, _default_lock = None, threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_default)
