@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from gymnast.errors import UsageError
 from gymnast.inspector import client
-from gymnast.inspector.address import EpisodeAddress, find_address
+from gymnast.inspector.address import resolve_address
 from gymnast.inspector.branch_record import ActionValue, BlunderReport, Variation
 from gymnast.inspector.decision_record import Attribution, Target, WhatIf
 from gymnast.inspector.frames_record import MAX_FRAMES, FrameSet
 from gymnast.inspector.stored_blunders import read_blunders
-from gymnast.runs import store
 from gymnast.runs.episode_kinds import Kind
 from gymnast.runs.store import RunsDir
 from gymnast.tasks import Task, start
@@ -34,7 +33,7 @@ def branch(
     element; `sampled`: continue with actions sampled from the episode's random numbers, not with the most
     likely ones. Fails if the episode cannot be replayed exactly. The episode is named as in `inspect`."""
     arguments = {"step": step, "action": action, "horizon": horizon, "sampled": sampled}
-    address = _address(ref, kind, version, number, runs_dir)
+    address = resolve_address(ref, kind, version, number, runs_dir)
     return client.call("branch", address, arguments, Variation)
 
 
@@ -56,7 +55,7 @@ def what_if(
     units; `blank`: x, y, width and height of a rectangle of the image that becomes 0. The episode is named as
     in `inspect`."""
     arguments = {"step": step, "changes": changes, "blank": blank}
-    address = _address(ref, kind, version, number, runs_dir, role, seat)
+    address = resolve_address(ref, kind, version, number, runs_dir, role, seat)
     return client.call("what_if", address, arguments, WhatIf)
 
 
@@ -76,7 +75,7 @@ def attribution(
     observation (integrated gradients; Shapley values for categories), and the importance of the parts of an
     image (perturbation saliency). `target`: explain the action that was played, or the value. The episode is
     named as in `inspect`."""
-    address = _address(ref, kind, version, number, runs_dir, role, seat)
+    address = resolve_address(ref, kind, version, number, runs_dir, role, seat)
     return client.call("attribution", address, {"step": step, "target": target}, Attribution)
 
 
@@ -98,7 +97,7 @@ def blunders(
     `inspect`."""
     if (budget is not None and budget < 1) or (horizon is not None and horizon < 1):
         raise UsageError("budget and horizon are at least 1")
-    address = _address(ref, kind, version, number, runs_dir)
+    address = resolve_address(ref, kind, version, number, runs_dir)
     arguments = {"run": address.run, "kind": kind, "version": address.version}
     arguments |= {"number": address.number, "budget": budget, "horizon": horizon}
     return start(
@@ -120,7 +119,7 @@ def stored_blunders(
 ) -> BlunderReport | None:
     """Returns the blunders of a stored episode that `blunders` found before; None if it has not been
     searched. The episode is named as in `inspect`."""
-    return read_blunders(_address(ref, kind, version, number, runs_dir))
+    return read_blunders(resolve_address(ref, kind, version, number, runs_dir))
 
 
 def branch_frames(
@@ -141,22 +140,8 @@ def branch_frames(
 ) -> tuple[FrameSet, bytes]:
     """Renders frames of a variation of a stored episode, which `step`, `action`, `horizon` and `sampled` name
     as in `branch`; the frames are chosen and returned as in `episode_frames`."""
-    address = _address(ref, kind, version, number, runs_dir)
+    address = resolve_address(ref, kind, version, number, runs_dir)
     last = first + (MAX_FRAMES - 1) * every if last is None else last
     arguments = {"step": step, "action": action, "horizon": horizon, "sampled": sampled}
     arguments |= {"first": first, "last": last, "every": every, "width": width}
     return client.default_pool().call_binary("branch_frames", address, arguments, FrameSet)
-
-
-def _address(
-    ref: str,
-    kind: Kind,
-    version: int | None,
-    number: int | None,
-    runs_dir: RunsDir,
-    role: str = "",
-    seat: int = 0,
-) -> EpisodeAddress:
-    """Returns the address of the episode that the arguments of an operation name."""
-    run, checkpoint = store.resolve(ref, store.runs_dir(runs_dir))
-    return find_address(run, kind, version, number, checkpoint=checkpoint, role=role, seat=seat)

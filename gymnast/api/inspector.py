@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gymnast.inspector import client
-from gymnast.inspector.address import EpisodeAddress, find_address
+from gymnast.inspector.address import EpisodeAddress, resolve_address
 from gymnast.inspector.frames_record import MAX_FRAMES, FrameSet
 from gymnast.inspector.record import EpisodeInspection
-from gymnast.runs import store
 from gymnast.runs.episode_kinds import Kind
 from gymnast.runs.episodes import find_episode as stored_episode
+from gymnast.runs.run import Run
 from gymnast.runs.store import RunsDir
 
 
@@ -24,9 +24,8 @@ def find_episode(
 ) -> EpisodeAddress:
     """Returns the address of the stored episode that `inspect` returns for these arguments, without reading
     its steps. Raises RunError if it is not stored."""
-    run, checkpoint = store.resolve(ref, store.runs_dir(runs_dir))
-    address = find_address(run, kind, version, number, checkpoint=checkpoint, role=role, seat=seat)
-    stored_episode(run, kind, address.version, address.number)
+    address = resolve_address(ref, kind, version, number, runs_dir, role, seat)
+    stored_episode(Run(address.path), kind, address.version, address.number)
     return address
 
 
@@ -46,8 +45,7 @@ def inspect(
     default the best; without `number`, the first one. The steps of a match are those of one agent: `role`, by
     default the first one that learned, and its `seat`, from 0. The environment runs in a process that stays
     for further questions."""
-    run, checkpoint = store.resolve(ref, store.runs_dir(runs_dir))
-    address = find_address(run, kind, version, number, checkpoint=checkpoint, role=role, seat=seat)
+    address = resolve_address(ref, kind, version, number, runs_dir, role, seat)
     return client.call("inspect", address, {}, EpisodeInspection)
 
 
@@ -68,8 +66,7 @@ def episode_frames(
     episode, at most 300; `width`: width in pixels at most. The bytes have the number of frames (uint32,
     little-endian) and, for each, its step (uint32), its length (uint32) and a PNG or a JPEG. There are no
     frames after the first step at which the replay differs from the episode."""
-    run, checkpoint = store.resolve(ref, store.runs_dir(runs_dir))
-    address = find_address(run, kind, version, number, checkpoint=checkpoint)
+    address = resolve_address(ref, kind, version, number, runs_dir)
     last = first + (MAX_FRAMES - 1) * every if last is None else last
     arguments = {"first": first, "last": last, "every": every, "width": width}
     return client.default_pool().call_binary("frames", address, arguments, FrameSet)

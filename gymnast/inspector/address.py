@@ -8,9 +8,11 @@ from pathlib import Path
 from gymnast.errors import RunError
 from gymnast.film.choose import files_by_version, select_version, storage_settings
 from gymnast.film.requested import find_requested
+from gymnast.runs import store
 from gymnast.runs.episode_kinds import Kind
 from gymnast.runs.episodes import list_episodes
 from gymnast.runs.run import Run
+from gymnast.runs.store import RunsDir
 
 
 @dataclass(frozen=True)
@@ -73,3 +75,18 @@ def find_address(
             raise RunError(problem, fix="list the stored ones with `episodes`")
         number = first.number
     return EpisodeAddress(str(run.path.resolve()), kind, version, number, role, seat)
+
+
+def resolve_address(
+    ref: str,
+    kind: Kind,
+    version: int | None,
+    number: int | None,
+    runs_dir: RunsDir,
+    role: str = "",
+    seat: int = 0,
+) -> EpisodeAddress:
+    """Returns the address of the episode that the arguments of an operation name, as `find_address` does for
+    the run and the checkpoint that `ref` refers to."""
+    run, checkpoint = store.resolve(ref, store.runs_dir(runs_dir))
+    return find_address(run, kind, version, number, checkpoint=checkpoint, role=role, seat=seat)

@@ -52,7 +52,7 @@ export function Head({ onCompare }: { onCompare: () => void }) {
       )}
       <span class="episode-head-end">
         <Neighbors />
-        <Button onClick={onCompare} title="Show it beside another episode, at the same step">
+        <Button onClick={onCompare} title="Show it next to another episode, at the same step">
           Side by side…
         </Button>
         <CopyButton label="CLI" text={command} what="the command" />

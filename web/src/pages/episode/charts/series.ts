@@ -16,7 +16,7 @@ export interface EpisodeChart {
   isStacked?: boolean;
 }
 
-/** Lines in one chart; more would not be told apart. Of more, the largest are shown. */
+/** Lines in one chart; more could not be distinguished. If there are more, the largest are shown. */
 const LINES = 8;
 /** Areas in a stacked chart. */
 const AREAS = 14;

@@ -1,4 +1,4 @@
-/** Chooses an episode to show beside the current one: a stored one with the same seed, or a fresh one. */
+/** Chooses an episode to show next to the current one: a stored one with the same seed, or a fresh one. */
 import { useSignal } from "@preact/signals";
 import { asApiError, read, send, type ApiError } from "../../../api/client";
 import { useQuery } from "../../../api/queries";
@@ -45,10 +45,10 @@ export function CompareDialog({ onClose }: { onClose: () => void }) {
     }
   };
   return (
-    <Dialog title="Show beside another episode" onClose={onClose} className="run-dialog" actions={<Button onClick={onClose}>Cancel</Button>}>
+    <Dialog title="Show next to another episode" onClose={onClose} className="run-dialog" actions={<Button onClick={onClose}>Cancel</Button>}>
       <div class="run-form">
-        <label for="beside-run">Run</label>
-        <select id="beside-run" value={run.value} onChange={(event) => (run.value = event.currentTarget.value)}>
+        <label for="other-run">Run</label>
+        <select id="other-run" value={run.value} onChange={(event) => (run.value = event.currentTarget.value)}>
           {runs.map(({ id, name }) => (
             <option key={id} value={id}>
               {name || id}
@@ -56,9 +56,9 @@ export function CompareDialog({ onClose }: { onClose: () => void }) {
             </option>
           ))}
         </select>
-        <label for="beside-checkpoint">Checkpoint</label>
+        <label for="other-checkpoint">Checkpoint</label>
         <span>
-          <input id="beside-checkpoint" value={checkpoint.value} onInput={(event) => (checkpoint.value = event.currentTarget.value)} />{" "}
+          <input id="other-checkpoint" value={checkpoint.value} onInput={(event) => (checkpoint.value = event.currentTarget.value)} />{" "}
           <Button busy={busy.value} disabledReason={readOnlyReason.value || undefined} onClick={() => void rollOut()}>
             Roll out with seed {seed}
           </Button>

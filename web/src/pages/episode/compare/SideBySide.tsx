@@ -13,7 +13,7 @@ import type { EpisodeAddress } from "../types";
 import { synchronize } from "./sync";
 import "./compare.css";
 
-/** Shows the episode around it beside another one. */
+/** Shows the episode of the page next to another one. */
 export function SideBySide({ other }: { other: EpisodeAddress }) {
   const first = useEpisode();
   const second = useMemo(() => episodeStore(other, first.step.peek()), [first, other.run, other.kind, other.version, other.number]);
