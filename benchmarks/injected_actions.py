@@ -16,7 +16,7 @@ from gymnast.seeds import episode_seed
 from gymnast.spaces import spaces
 
 Array = np.ndarray
-BURST, CONTINUATIONS = 60, 8
+BURST, CONTINUATIONS = 60, 40
 
 
 @dataclass

@@ -1,7 +1,9 @@
 """The search for blunders: which steps, actions and continuations of an episode are tried.
 
-The search has a budget of env steps. Suspicious steps come first: actions that the policy would not have
-chosen, and drops of the value. They alternate with steps that are spread over the episode.
+The search has a budget of env steps. If something is random, actions that the policy would not have chosen
+are first compared with its own, by several continuations. Then all actions are tried at as many steps as
+possible: suspicious ones, such as drops of the value, in turns with steps that are spread over the episode.
+The worst steps are tested again, with other random numbers.
 """
 
 from __future__ import annotations
@@ -20,10 +22,10 @@ from gymnast.policy.policy import Policy
 from gymnast.progress import ProgressCallback
 
 Array = np.ndarray
-_SHARES = {True: (0.35, 0.4, 0.6, 0.8, 1.0), False: (0.85, 1.0)}
+_SHARES = {True: (0.2, 0.45, 0.5, 0.65, 0.8, 1.0), False: (0.0, 0.85, 1.0)}
 """Shares of the budget after which each pass ends, if something is random and if nothing is."""
 _FIRST_CONTINUATIONS = 64
-"""Maximum number of continuations after each action in the first pass."""
+"""Maximum number of continuations after each action in the first passes."""
 _MIN_CONTINUATIONS, _MAX_CONTINUATIONS = 6, 512
 """Bounds of their number in the last passes."""
 
@@ -104,18 +106,24 @@ class BlunderSearch:
         again, with returns from new random numbers only."""
         steps = len(self._trace)
         shares = _SHARES[self.is_random]
-        # 1. As many steps as possible. If all of them are cheap, several continuations each.
+        # 1. If something is random: foreign actions, against the own action of the policy.
+        deviating = [t for t in self._suspicious() if self.deviates[t] and self.is_random]
+        # Half of what is affordable: after a better action, a line may be longer than the episode.
+        repeats = self._affordable_continuations(shares[0] / 2, 2 * len(deviating))
+        against_own = (self._trial(step, kept=1) for step in deviating)
+        trials = self._compare(against_own, repeats, shares[0], "own actions")
+        # 2. As many steps as possible. If all of them are cheap, several continuations each.
         every = 1 + steps // 50
         actions = every * sum(1 + len(self._alternatives(t)) for t in range(0, steps, every))
-        affordable = int(shares[0] * self._budget / (actions * steps))
-        repeats = min(_FIRST_CONTINUATIONS, max(1, affordable)) if self.is_random else 1
-        trials = self._compare(map(self._trial, self._order()), repeats, shares[0], "all actions")
-        # 2. The steps around the worst ones, where not all were tested.
+        repeats = self._affordable_continuations(shares[1] - shares[0], actions)
+        others = (self._trial(step) for step in self._order() if step not in self.tested)
+        trials += self._compare(others, repeats, shares[1], "all actions")
+        # 3. The steps around the worst ones, where not all were tested.
         nearby = [t for t in self._neighbors(trials) if t not in self.tested]
-        trials += self._compare(map(self._trial, nearby), repeats, shares[1], "steps nearby")
-        # 3. New random numbers for the worst steps, three times: fewer of them, with fewer actions.
+        trials += self._compare(map(self._trial, nearby), repeats, shares[2], "steps nearby")
+        # 4. New random numbers for the worst steps, three times: fewer of them, with fewer actions.
         before: dict[int, Trial] = {}
-        for share, most, kept in zip(shares[2:], (32, 16, 8), (3, 2, 1), strict=False):
+        for share, most, kept in zip(shares[3:], (32, 16, 8), (3, 2, 1), strict=False):
             lines = self._affordable_lines(share) // (1 + kept)
             chosen = self._worst(trials, min(most, max(4, lines // _MIN_CONTINUATIONS)))
             repeats = lines // max(1, len(chosen))
@@ -126,18 +134,23 @@ class BlunderSearch:
             before = {trial.step: trial for trial in trials}
         return sorted(trials, key=lambda trial: trial.step)
 
-    def _order(self) -> Iterator[int]:
-        """Yields all steps: suspicious ones in turns with others that are spread over the episode."""
+    def _suspicious(self) -> list[int]:
+        """Returns all steps: first those whose action is not the policy's own, largest drop of the value
+        within the next steps first."""
         steps = len(self._trace)
-        # A drop of the value within the next steps. What is lost after the last one is not known.
+        # What is lost after the last step is not known.
         value = np.append(self._trace.value, self._trace.value[-1:])
         ahead = np.stack([value[np.minimum(np.arange(steps) + k, steps)] for k in range(1, 6)])
         drop = value[:-1] - ahead.min(0)
-        suspicious = np.lexsort((-drop, ~self.deviates))
+        return np.lexsort((-drop, ~self.deviates)).tolist()
+
+    def _order(self) -> Iterator[int]:
+        """Yields all steps: suspicious ones in turns with others that are spread over the episode."""
         # Multiples of the golden ratio are spread evenly, however many of them are used.
-        spread = np.argsort((np.arange(steps) * (math.sqrt(5) - 1) / 2) % 1.0)
+        steps = np.arange(len(self._trace))
+        spread = np.argsort((steps * (math.sqrt(5) - 1) / 2) % 1.0)
         seen: set[int] = set()
-        for pair in zip(suspicious.tolist(), spread.tolist(), strict=True):
+        for pair in zip(self._suspicious(), spread.tolist(), strict=True):
             for step in pair:
                 if step not in seen:
                     seen.add(step)
@@ -165,15 +178,26 @@ class BlunderSearch:
             self._policy.head, self._dist[step], mask, np.asarray(self._trace.action[step])
         )
 
-    def _trial(self, step: int) -> Trial:
-        actions = [np.asarray(self._trace.action[step]), *self._alternatives(step)]
+    def _trial(self, step: int, kept: int | None = None) -> Trial:
+        """Returns a trial of the played action and its alternatives: the first `kept` of them, the policy's
+        own before others."""
+        actions = [np.asarray(self._trace.action[step]), *self._alternatives(step)[:kept]]
         return Trial(step, actions)
 
     def _narrowed(self, trial: Trial, kept: int) -> Trial:
         """Returns a trial of the played action and the best `kept` alternatives, without returns."""
+        if len(trial.actions) <= kept:  # not all alternatives were tried
+            return self._trial(trial.step, kept)
         best = 1 + np.argsort(-trial.gains(), kind="stable")[:kept]
         actions = [trial.actions[0], *(trial.actions[i] for i in best)]
         return Trial(trial.step, actions)
+
+    def _affordable_continuations(self, share: float, actions: int) -> int:
+        """Returns how often each of these actions can be continued with a share of the budget, about."""
+        if not self.is_random:
+            return 1
+        count = int(share * self._budget / (max(1, actions) * len(self._trace)))
+        return min(_FIRST_CONTINUATIONS, max(1, count))
 
     def _affordable_lines(self, share: float) -> int:
         """Returns the number of lines that this share of the budget still allows."""

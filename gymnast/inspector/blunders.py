@@ -64,7 +64,7 @@ def find_blunders(
     if scale is not None:
         found = [_mark(episode, policy, trial, scale.width) for trial in trials]
         marks = sorted((mark for mark in found if mark), key=lambda mark: -mark.lost)
-        marks = _distinct(marks, search.deviates)
+        marks = distinct(marks, search.deviates)
     return BlunderReport(
         steps=len(episode.trace),
         steps_tested=len(search.tested),
@@ -79,7 +79,7 @@ def find_blunders(
     )
 
 
-def _distinct(marks: list[Blunder], deviates: Array) -> list[Blunder]:
+def distinct(marks: list[Blunder], deviates: Array) -> list[Blunder]:
     """Returns the marks, worst first, without those close to a worse one of the same kind. If the policy
     itself leads into trouble, several steps in a row offer a way out, of which the best is marked. Actions
     that are not the policy's own (`deviates`, [T]) are mistakes by themselves and keep their marks."""

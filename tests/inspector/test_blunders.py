@@ -6,12 +6,15 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gymnast.config.facts import Facts
 from gymnast.inspector.address import EpisodeAddress
-from gymnast.inspector.blunders import THRESHOLDS, find_blunders
-from gymnast.inspector.branch_record import BlunderReport
+from gymnast.inspector.blunders import NEARBY, THRESHOLDS, distinct, find_blunders
+from gymnast.inspector.branch_record import Blunder, BlunderReport
 from gymnast.inspector.outcome_scale import outcome_scale, scale_of_lines
 from gymnast.inspector.stored_blunders import MAX_FILES, read_blunders, write_blunders
 from gymnast.inspector.task import blunders
@@ -68,6 +71,35 @@ def test_a_step_is_not_blamed_for_a_later_mistake(tmp_path: Path):
         assert report.steps_tested == len(episode.trace)
         # One line per alternative: those of the played actions are the episode itself.
         assert report.lines == len(episode.trace)
+
+
+@given(st.lists(st.integers(0, 40), unique=True), st.lists(st.booleans(), min_size=41, max_size=41))
+def test_trouble_of_the_policy_has_one_mark_and_each_foreign_action_its_own(
+    steps: list[int], deviates: list[bool]
+):
+    marks = [
+        Blunder(
+            step=step,
+            played=0,
+            played_label="",
+            better=1,
+            better_label="",
+            lost=1.0 - i / 100,
+            lost_raw=1.0,
+            error_raw=0.0,
+            continuations=1,
+            level="blunder",
+        )
+        for i, step in enumerate(steps)
+    ]
+    kept = [mark.step for mark in distinct(marks, np.array(deviates))]
+    own = [step for step in kept if not deviates[step]]
+    assert kept == [step for step in steps if step in kept]  # the worst first, as before
+    assert {step for step in steps if deviates[step]} <= set(kept)
+    assert all(abs(a - b) > NEARBY for a in own for b in own if a != b)
+    for step in set(steps) - set(kept):
+        worse = [other for other in own if steps.index(other) < steps.index(step)]
+        assert any(abs(step - other) <= NEARBY for other in worse)
 
 
 def test_the_budget_limits_the_search_and_progress_reaches_it(tmp_path: Path):
