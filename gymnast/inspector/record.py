@@ -89,6 +89,8 @@ class EpisodeInspection:
     """The actions, with their labels."""
     observations: list[ObsComponent]
     """The components of the observation that are columns of the table, with their ranges."""
+    has_image: bool
+    """Whether the observation has an image."""
     columns: list[ColumnInfo]
     """The columns of the table, in its order, with their units and meanings."""
     table: StepLists

@@ -248,6 +248,49 @@ def test_a_changed_observation_changes_the_decision(open_episode: OpenEpisodePag
     expect(page.get_by_role("list", name="Contributions").get_by_role("listitem")).to_have_count(4)
 
 
+def test_a_blanked_part_of_an_image_changes_the_decision(
+    open_episode: OpenEpisodePage, inspected: SampleRuns
+) -> None:
+    page = open_episode(PONG, "?step=30")
+    page.get_by_role("tab", name="What if").click()
+    decisions = page.get_by_role("table", name="Decisions before and after the change")
+    expect(decisions).to_be_visible(timeout=60_000)
+    picture = page.get_by_role("application", name=re.compile("^Part of the image to blank"))
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.25 * box["height"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 0.75 * box["height"], steps=4)
+    page.mouse.up()
+    rows = decisions.locator("tr.changed")
+    expect(rows.filter(has=page.get_by_role("rowheader", name="value"))).to_be_visible()
+    address = inspection(inspected, page).address
+    answer = api.what_if(
+        inspected.ids[PONG],
+        address.kind,
+        address.version,
+        address.number,
+        step=30,
+        blank=[0.25, 0.25, 0.5, 0.5],
+        runs_dir=inspected.path,
+    )
+    assert answer.changed.probabilities is not None
+    assert answer.changed.probabilities != answer.original.probabilities
+    shown = [
+        row.get_by_role("cell").last.inner_text()
+        for row in decisions.get_by_role("row").all()
+        if "%" in row.inner_text()
+    ]
+    assert len(shown) == len(answer.changed.probabilities)
+    for text, share in zip(shown, answer.changed.probabilities, strict=True):
+        # The pointer is at most a pixel of the screen away from the corners.
+        assert float(text.removesuffix("%")) == pytest.approx(100 * share, abs=1)
+    page.get_by_role("button", name="As it was").click()
+    expect(rows).to_have_count(0)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_another_action_is_continued_with_the_policy(
     open_episode: OpenEpisodePage, inspected: SampleRuns
 ) -> None:

@@ -566,6 +566,8 @@ export interface EpisodeInspection {
   actions: ActionLabel[];
   /** The components of the observation that are columns of the table, with their ranges. */
   observations: ObsComponent[];
+  /** Whether the observation has an image. */
+  has_image: boolean;
   /** The columns of the table, in its order, with their units and meanings. */
   columns: ColumnInfo[];
   /** Column -> values, one per step; None where a number is not known. */

@@ -28,13 +28,13 @@ export function WhatIf() {
   }, [step.value]);
   if (reason) return <p class="muted">{reason}</p>;
   const components = store.inspection.value?.observations ?? [];
+  const hasImage = store.inspection.value?.has_image ?? false;
   const isChanged = Object.keys(changes.value).length > 0 || blank.value !== null;
   return (
     <div class="episode-what-if">
       <p class="muted">
-        {components.length
-          ? "Move a component of the observation: the policy is asked again, the episode stays as it was."
-          : "Drag over the picture: the policy is asked again with this part of its image blanked."}{" "}
+        {components.length > 0 && "Move a component of the observation: the policy is asked again, the episode stays as it was. "}
+        {hasImage && "Drag over the picture: the policy is asked again with this part of its image blanked. "}
         {isChanged && (
           <button
             type="button"
@@ -52,7 +52,7 @@ export function WhatIf() {
       {components.map((component) => (
         <ComponentField key={component.column} component={component} step={step.value} changes={changes} />
       ))}
-      {components.length === 0 && <BlankArea blank={blank} />}
+      {hasImage && <BlankArea blank={blank} />}
       <ErrorLine error={error.value} />
     </div>
   );
