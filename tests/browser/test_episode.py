@@ -185,6 +185,30 @@ def test_a_fresh_episode_is_rolled_out_and_opens(
     expect(page.get_by_text("seed 77")).to_be_visible()
 
 
+def test_a_roll_out_shows_that_it_works_and_can_be_cancelled(
+    inspected: SampleRuns, inspected_studio: Studio, new_page: OpenPage
+) -> None:
+    def stored() -> int:
+        run = inspected.ids[OTHER]
+        return len(api.episodes(run, kind="fresh", runs_dir=inspected.path).episodes)
+
+    before = stored()
+    page = new_page(inspected_studio, f"/run/{inspected.ids[OTHER]}/episodes")
+    page.get_by_role("button", name="Roll out…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Roll out", exact=True).click()
+    working = dialog.get_by_role("region", name="Rolling out")
+    expect(working).to_contain_text(re.compile(r"\d steps.*\d s"))
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(working).to_have_count(0)
+    expect(dialog).to_be_visible()
+    expect(dialog.get_by_role("alert")).to_have_count(0)
+    assert stored() == before
+    dialog.get_by_role("button", name="Roll out", exact=True).click()
+    expect(page).to_have_url(re.compile("/episodes/fresh-"), timeout=60_000)
+    assert stored() == before + 1
+
+
 def test_two_episodes_are_shown_side_by_side_in_step(
     open_episode: OpenEpisodePage, inspected: SampleRuns
 ) -> None:
