@@ -84,9 +84,13 @@ def seat_infos(episode: OpenEpisode) -> list[SeatInfo]:
 
 def action_labels(episode: OpenEpisode) -> list[ActionLabel]:
     """Returns the actions of the environment with their labels."""
-    space, declared = episode.action_space, episode.config.facts.actions
-    names = declared if space is None else space.names(declared)
-    return [ActionLabel(index, name) for index, name in enumerate(names)]
+    space, facts = episode.action_space, episode.config.facts
+    names = facts.actions if space is None else space.names(facts.actions)
+    has_options = space is None or space.n_choices is None
+    return [
+        ActionLabel(index, name, list(facts.options.get(name, ())) if has_options else [])
+        for index, name in enumerate(names)
+    ]
 
 
 def obs_components(episode: OpenEpisode, table: dict[str, Array]) -> list[ObsComponent]:

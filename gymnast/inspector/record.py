@@ -18,6 +18,8 @@ class ActionLabel:
     """Index of the action or of the element, from 0."""
     name: str
     """Its label from the facts of the preset; without one, its number or its place in the action."""
+    options: list[str]
+    """Labels of the options of a discrete element, from the facts of the preset; empty without them."""
 
 
 @dataclass(frozen=True)

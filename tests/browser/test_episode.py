@@ -248,6 +248,22 @@ def test_a_match_shows_each_role_with_its_own_view(
     expect(step_field(page)).to_have_value("1")
 
 
+def test_options_of_an_action_have_their_names(
+    open_episode: OpenEpisodePage, inspected: SampleRuns
+) -> None:
+    page = open_episode(MATCH)
+    card = page.get_by_role("region", name="Step", exact=True)
+    for option in ("turn left", "move forward", "dash on"):
+        expect(card.get_by_text(option, exact=True)).to_be_visible()
+    known = inspection(inspected, page)
+    row = page.get_by_role("table", name="Steps").get_by_role("row").nth(1)
+    for element in known.actions:
+        number = known.table[f"action/{element.name}"][0]
+        assert isinstance(number, float | int)
+        name = element.options[int(number)]
+        expect(row.get_by_role("cell", name=name, exact=True)).to_be_visible()
+
+
 def test_parts_of_an_image_that_mattered_are_shown(open_episode: OpenEpisodePage) -> None:
     page = open_episode(PONG)
     page.get_by_role("tab", name="Why").click()

@@ -6,6 +6,8 @@ export interface ActionLabel {
   index: number;
   /** Its label from the facts of the preset; without one, its number or its place in the action. */
   name: string;
+  /** Labels of the options of a discrete element, from the facts of the preset; empty without them. */
+  options: string[];
 }
 
 export interface Alert {
