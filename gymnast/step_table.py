@@ -102,10 +102,10 @@ def step_table(
     table = {"env": env.ravel(), "step": step.ravel()}
     table |= obs_columns("obs", rollout.obs, [c.name for c in facts.observations])
     action, dist = env_major(rollout.action), env_major(rollout.dist)
-    table |= head.table_columns(action, dist, facts.actions)
+    table |= head.table_columns(action, dist, facts)
     table |= {"logprob": env_major(rollout.logprob), "entropy": head.entropy(dist)}
     if rollout.mask is not None:
-        names, allowed = head.space.option_names(facts.actions), env_major(rollout.mask)
+        names, allowed = head.space.option_names(facts), env_major(rollout.mask)
         table |= {f"mask/{name}": allowed[:, i] for i, name in enumerate(names)}
     flat = {
         "reward_raw": rollout.reward,

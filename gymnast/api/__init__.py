@@ -112,7 +112,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("attribution", READS, "decisions"),
         Operation("blunders", TASK, "decisions"),
         Operation("stored_blunders", READS, "decisions"),
-        Operation("roll_out", CHANGES, "playing"),
+        Operation("roll_out", TASK, "playing"),
         Operation("play_start", CHANGES, "playing"),
         Operation("play_step", CHANGES, "playing"),
         Operation("play_stop", CHANGES, "playing"),

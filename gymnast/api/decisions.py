@@ -45,15 +45,15 @@ def what_if(
     *,
     step: int,
     changes: Mapping[str, float] | None = None,
-    blank: Sequence[int] | None = None,
+    blank: Sequence[float] | None = None,
     role: str = "",
     seat: int = 0,
     runs_dir: RunsDir = None,
 ) -> WhatIf:
     """Returns what the policy decides for the observation at a step of a stored episode, and for a changed
     one: action, probabilities or mean, and value. `changes`: column of the table (`obs/NAME`) -> value in raw
-    units; `blank`: x, y, width and height of a rectangle of the image that becomes 0. The episode is named as
-    in `inspect`."""
+    units; `blank`: x, y, width and height of a rectangle of the image that becomes 0, as shares of its width
+    and height. The episode is named as in `inspect`."""
     arguments = {"step": step, "changes": changes, "blank": blank}
     address = resolve_address(ref, kind, version, number, runs_dir, role, seat)
     return client.call("what_if", address, arguments, WhatIf)

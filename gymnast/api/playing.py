@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from gymnast.api.overrides import Overrides, parse_overrides
 from gymnast.errors import UsageError
-from gymnast.inspector import client
 from gymnast.inspector.play_client import default_games
 from gymnast.inspector.play_record import PlayEnd, PlayStart, PlayState
 from gymnast.runs import store
 from gymnast.runs.episodes import EpisodeInfo
 from gymnast.runs.reference import split_reference
 from gymnast.runs.store import RunsDir
+from gymnast.tasks import Task, start
 
-ROLL_OUT_SECONDS = 300.0
-"""Time that an episode may take."""
 MAX_STEPS = 1000
 """Number of steps of a game in one request."""
 MAX_WIDTH = 1920
@@ -30,8 +28,9 @@ def roll_out(
     max_steps: int | None = None,
     overrides: Overrides | None = None,
     roles: Mapping[str, str] | None = None,
+    deadline: float | None = None,
     runs_dir: RunsDir = None,
-) -> EpisodeInfo:
+) -> Task[EpisodeInfo]:
     """Plays one episode with a checkpoint of a run (the one that `RUN:CHECKPOINT` names, else the best, else
     the latest) and stores it with the run as kind `fresh`; the oldest ones are removed beyond a limit. The
     same seed and settings as those of a stored evaluation give the same episode.
@@ -39,12 +38,14 @@ def roll_out(
     `seed`: seed of the environment, by default random; `sampled`: sample actions instead of taking the most
     likely ones; `max_steps`: stop after so many steps; `overrides`: settings of the environment for this
     episode (`env.*`), such as kwargs, noise or randomization. In environments with several roles, the run's
-    policies play; `roles` (role -> player) chooses others, as in `eval`."""
+    policies play; `roles` (role -> player) chooses others, as in `eval`. The progress counts steps. A
+    cancelled task stores nothing."""
     _check_seed(seed)
     if max_steps is not None and max_steps < 1:
         raise UsageError(f"max_steps is {max_steps}, but an episode has at least one step")
     run, checkpoint = store.resolve(ref, store.runs_dir(runs_dir))
     arguments = {
+        "run": run.path.resolve(),
         "checkpoint": checkpoint,
         "seed": seed,
         "sampled": sampled,
@@ -52,8 +53,13 @@ def roll_out(
         "overrides": parse_overrides(overrides),
         "roles": roles or {},
     }
-    path = str(run.path.resolve())
-    return client.call("roll_out", path, arguments, EpisodeInfo, deadline=ROLL_OUT_SECONDS)
+    return start(
+        "gymnast.inspector.task:roll_out",
+        arguments,
+        EpisodeInfo,
+        title=f"roll out {ref}",
+        deadline=deadline,
+    )
 
 
 def play_start(

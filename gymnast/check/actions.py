@@ -139,6 +139,16 @@ def check_action_labels(space: gym.Space[object], kind: Action, facts: Facts) ->
         yield Finding("facts.actions", "wrong", "two actions have the same label")
     elif facts.actions:
         yield Finding("facts.actions", "ok", ", ".join(facts.actions)[:60])
+    named = zip(kind.names(facts.actions), kind.elements, strict=False)
+    sizes = {} if kind.n_choices is not None else {name: e.n for name, e in named}
+    for name, options in facts.options.items():
+        if len(set(options)) != sizes.get(name, 0):
+            what = (
+                f"{len(set(options))} different labels for {sizes.get(name, 0)} options of {name}"
+            )
+            yield Finding("facts.options", "wrong", what)
+        else:
+            yield Finding("facts.options", "ok", f"{name}: {', '.join(options)}"[:60])
     if facts.keys:
         try:
             KeyBindings(space, facts)

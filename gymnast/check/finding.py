@@ -40,6 +40,7 @@ CHECKS = {
     "rendering": "Neither videos nor `gymnast play` can show it.",
     "metrics": "The metric that the preset declares is never recorded.",
     "facts.actions": "Tables, videos and `gymnast play` cannot label the actions.",
+    "facts.options": "Tables, videos and `gymnast play` show numbers instead of these labels.",
     "facts.keys": "It cannot be played with the keyboard (`gymnast play --human`).",
     "facts.observations": "Tables label the wrong components, and normalization by declared bounds "
     "(normalize.obs: static) is wrong.",

@@ -9,6 +9,7 @@ import click
 from gymnast import api
 from gymnast.cli.evaluate import parse_cast
 from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.tasks import wait_for
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def rollout(
     Settings of the environment (env.*) can be changed for the episode: kwargs, noise, randomization. A run
     keeps its 50 newest fresh episodes.
     """
-    episode = api.roll_out(
+    task = api.roll_out(
         run,
         seed=seed,
         sampled=sample,
@@ -71,6 +72,7 @@ def rollout(
         roles=None if roles is None else parse_cast(roles),
         runs_dir=runs_dir,
     )
+    episode = wait_for(task, "rolling out")
     if as_json:
         echo_json(episode)
         return

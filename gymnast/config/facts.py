@@ -77,6 +77,8 @@ class Published(Section):
 class Facts(Section):
     actions: tuple[str, ...] = ()
     """Labels: one per action of a Discrete space, or one per element of any other action."""
+    options: dict[str, tuple[str, ...]] = {}
+    """Label of a discrete element -> labels of its options: `turn: [left, straight, right]`."""
     keys: dict[str, KeyAction] = {}
     """Keyboard key -> action, for `gymnast play`: a number, or one per element. Continuous elements of keys
     held together are added."""
@@ -108,6 +110,12 @@ class Facts(Section):
     def conflicts(self) -> list[tuple[str, str]]:
         """Returns facts that contradict each other, as (field, message)."""
         conflicts: list[tuple[str, str]] = []
+        for element in self.options:
+            if element not in self.actions:
+                known = ", ".join(self.actions) or "none"
+                conflicts.append(
+                    ("options", f"{element} is not a label in facts.actions ({known})")
+                )
         optimum, threshold = self.optimum, self.threshold
         if threshold is not None and optimum is not None and threshold > optimum:
             conflicts.append(("threshold", f"{threshold:g} is above the optimum {optimum:g}"))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gymnast.film.episode_frame import EpisodeFrame
-from gymnast.spaces.actions import Action, Element
+from gymnast.spaces.action import NO_NAMES, Action, ActionNames, Element
 
 
 @dataclass(frozen=True)
@@ -27,12 +26,12 @@ class ActionLabels:
     """Names of an environment's actions, and how they are drawn as bars."""
 
     space: Action
-    labels: Sequence[str] = ()
+    declared: ActionNames = NO_NAMES
 
     def action_text(self, action: object) -> str:
         """Returns an action as text: the label of a discrete action, else the label of each element with
         its value. Without labels, their places in the action are named instead."""
-        return self.space.action_text(action, self.labels)
+        return self.space.action_text(action, self.declared)
 
     def probability(self, frame: EpisodeFrame) -> float | None:
         """Returns the probability of all options of the frame's action together; None if it is unknown."""
@@ -47,9 +46,9 @@ class ActionLabels:
         space = self.space
         if frame.action is None:
             return []
-        flat, names = space.flatten(space.pack(frame.action)).tolist(), space.names(self.labels)
+        flat = space.flatten(space.pack(frame.action))
         if space.n_choices is not None:
-            (chosen,) = flat
+            chosen, names = int(flat[0]), space.names(self.declared.actions)
             # Without probabilities (random or human player), the chosen action is a full bar.
             probs = np.eye(len(names))[chosen] if frame.action_probs is None else frame.action_probs
             return [
@@ -57,8 +56,8 @@ class ActionLabels:
                 for i, name in enumerate(names)
             ]
         bars, option = list[Bar](), 0
-        for name, element, x in zip(names, space.elements, flat, strict=True):
-            label = f"{name} {element.text(x)}"
+        labels = space.element_texts(flat, self.declared)
+        for label, element, x in zip(labels, space.elements, flat.tolist(), strict=True):
             if element.n:
                 # the probability of the chosen option; a full bar without probabilities
                 probs, at = frame.action_probs, option + int(x)

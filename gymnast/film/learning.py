@@ -83,7 +83,7 @@ def _film(
 ) -> FilmWriter:
     """Writes the film, one clip after the other. `note`: the warning shown on every frame; empty
     for an exact replay, which raises ReplayMismatch where it differs from the stored episode."""
-    actions = ActionLabels(renderer.action_space, cfg.facts.actions)
+    actions = ActionLabels(renderer.action_space, cfg.facts)
     total, done = sum(len(clip.trace) for clip in clips), 0
     with FilmWriter(options.out, options.fps or renderer.fps, threads=options.threads) as writer:
         for i, clip in enumerate(clips):

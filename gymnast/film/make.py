@@ -71,7 +71,7 @@ def episode_source(cfg: Config, chosen: ChosenEpisode) -> Iterator[FilmSource[Ep
     needs_renderer = image_observations(trace) is None
     training = chosen.kind == "train"
     with closing(EnvRenderer(cfg, render=needs_renderer, training=training)) as renderer:
-        actions = ActionLabels(renderer.action_space, cfg.facts.actions)
+        actions = ActionLabels(renderer.action_space, cfg.facts)
         yield FilmSource(
             fps=renderer.fps,
             length=len(trace),

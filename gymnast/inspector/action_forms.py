@@ -37,4 +37,4 @@ def to_value(space: Action, row: Array) -> ActionValue:
 
 def label(space: Action, row: Array, facts: Facts) -> str:
     """Returns the name of an action: the declared one if there is one."""
-    return space.action_text(space.unpack(row), facts.actions)
+    return space.action_text(space.unpack(row), facts)

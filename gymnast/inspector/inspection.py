@@ -11,6 +11,7 @@ from gymnast.inspector.episode import OpenEpisode
 from gymnast.inspector.episode_rollout import obs_space_of
 from gymnast.inspector.frames import missing_frames
 from gymnast.inspector.moments import key_moments
+from gymnast.inspector.obs_parts import image_part
 from gymnast.inspector.record import (
     ActionLabel,
     EpisodeInspection,
@@ -49,6 +50,7 @@ def inspect(episode: OpenEpisode) -> EpisodeInspection:
         seats=seats,
         actions=action_labels(episode),
         observations=obs_components(episode, table),
+        has_image=has_image(episode),
         columns=column_infos(episode),
         table=as_lists(table),
         table_note=table_note(episode),
@@ -82,9 +84,13 @@ def seat_infos(episode: OpenEpisode) -> list[SeatInfo]:
 
 def action_labels(episode: OpenEpisode) -> list[ActionLabel]:
     """Returns the actions of the environment with their labels."""
-    space, declared = episode.action_space, episode.config.facts.actions
-    names = declared if space is None else space.names(declared)
-    return [ActionLabel(index, name) for index, name in enumerate(names)]
+    space, facts = episode.action_space, episode.config.facts
+    names = facts.actions if space is None else space.names(facts.actions)
+    has_options = space is None or space.n_choices is None
+    return [
+        ActionLabel(index, name, list(facts.options.get(name, ())) if has_options else [])
+        for index, name in enumerate(names)
+    ]
 
 
 def obs_components(episode: OpenEpisode, table: dict[str, Array]) -> list[ObsComponent]:
@@ -109,6 +115,12 @@ def obs_components(episode: OpenEpisode, table: dict[str, Array]) -> list[ObsCom
         name = column.removeprefix("obs/")
         found.append(ObsComponent(column, name, _bound(low), _bound(high), unit, doc))
     return found
+
+
+def has_image(episode: OpenEpisode) -> bool:
+    """Returns whether the observation of the policy has an image; False if nothing is known about it."""
+    space = obs_space_of(episode)
+    return space is not None and image_part(space) is not None
 
 
 def _ranges(space: Observation, labels: Sequence[str]) -> dict[str, tuple[float, float]]:

@@ -18,6 +18,8 @@ class ActionLabel:
     """Index of the action or of the element, from 0."""
     name: str
     """Its label from the facts of the preset; without one, its number or its place in the action."""
+    options: list[str]
+    """Labels of the options of a discrete element, from the facts of the preset; empty without them."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ class EpisodeInspection:
     """The actions, with their labels."""
     observations: list[ObsComponent]
     """The components of the observation that are columns of the table, with their ranges."""
+    has_image: bool
+    """Whether the observation has an image."""
     columns: list[ColumnInfo]
     """The columns of the table, in its order, with their units and meanings."""
     table: StepLists

@@ -201,7 +201,7 @@ def _policy_columns(episode: OpenEpisode, labels: list[str]) -> dict[str, Array]
     # The Q-values of a training episode were those of earlier versions.
     if policy.head.has_q_values and episode.address.kind != "train":
         q = policy.inference.actor(policy.features(np.asarray(obs)))
-        names = policy.head.space.option_names(episode.config.facts.actions)
+        names = policy.head.space.option_names(episode.config.facts)
         columns |= {f"q/{name}": q[:, i] for i, name in enumerate(names)}
     return columns
 

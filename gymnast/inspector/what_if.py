@@ -22,12 +22,12 @@ def what_if(
     *,
     step: int,
     changes: Mapping[str, float] | None = None,
-    blank: Sequence[int] | None = None,
+    blank: Sequence[float] | None = None,
 ) -> WhatIf:
     """Returns the decision of the policy for the observation at a step, and for a changed one. `changes`:
     column of the table -> new value, in raw units; `blank`: x, y, width and height of a rectangle of the
-    image that becomes 0 in all channels and stacked frames. Raises UsageError for a change that does not
-    fit."""
+    image, as shares of its width and height, that becomes 0 in all channels and stacked frames. Raises
+    UsageError for a change that does not fit."""
     policy = require_policy(episode)
     original = obs_at(episode, step)
     changed = original.copy()
@@ -87,18 +87,23 @@ def _apply_changes(
         places[column].put(obs, value)
 
 
-def _apply_blank(policy: Policy, obs: Array, blank: Sequence[int]) -> None:
+def _apply_blank(policy: Policy, obs: Array, blank: Sequence[float]) -> None:
     """Sets a rectangle of the image of an observation [1, ...] to 0."""
     part = image_part(policy.obs_space)
     if part is None:
         raise UsageError("the observation has no image", at="blank", fix="change components")
-    pixels = part.pixels(obs)
-    height, width = pixels.shape[1:3]
-    if len(blank) != 4 or min(blank[0], blank[1]) < 0 or min(blank[2], blank[3]) < 1:
-        fix = "give x, y, width and height in pixels of the image"
+    # The comparisons are false for NaN.
+    if not (len(blank) == 4 and all(0 <= share <= 1 for share in blank) and min(blank[2:]) > 0):
+        fix = "give x, y, width and height as shares of the image, from 0 to 1"
         raise UsageError(f"{list(blank)} is not a rectangle", at="blank", fix=fix)
-    x, y, w, h = blank
-    if x >= width or y >= height:
-        what = f"{list(blank)} is outside of the image of {width} x {height} pixels"
-        raise UsageError(what, at="blank", fix="choose a rectangle inside of it")
-    pixels[:, y : y + h, x : x + w] = 0
+    x, y, width, height = blank
+    pixels = part.pixels(obs)
+    rows, columns = pixels.shape[1:3]
+    pixels[:, _pixels_of(y, height, rows), _pixels_of(x, width, columns)] = 0
+
+
+def _pixels_of(start: float, size: float, n: int) -> slice:
+    """Returns the pixels of a part of one axis with `n` pixels: at least one, and none outside of the image.
+    `start`, `size`: shares of the axis."""
+    first = min(round(start * n), n - 1)
+    return slice(first, min(max(round((start + size) * n), first + 1), n))

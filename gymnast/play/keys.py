@@ -36,7 +36,7 @@ class KeyBindings:
         if not self.key_actions:
             self.key_actions, idle = _generated(self.kind)
             self.idle = idle if self.idle is None else self.idle
-        self.actions = ActionLabels(self.kind, facts.actions)
+        self.actions = ActionLabels(self.kind, facts)
         invalid = [key for key, action in self.key_actions.items() if not self._is_action(action)]
         if invalid:
             problem = (
@@ -92,8 +92,8 @@ class KeyBindings:
         if self.idle is None or len(elements) == 1:
             return self.actions.action_text(self.action([key])).strip()
         flat, idle = self._flat(self.key_actions[key]), self._flat(self.idle)
-        named = zip(self.kind.names(self.actions.labels), elements, flat, idle, strict=True)
-        changed = [f"{name} {element.text(x)}" for name, element, x, rest in named if x != rest]
+        texts = self.kind.element_texts(flat, self.actions.declared)
+        changed = [text for text, x, rest in zip(texts, flat, idle, strict=True) if x != rest]
         return ", ".join(changed) or "nothing"
 
     def _flat(self, action: KeyAction) -> Array:

@@ -102,7 +102,7 @@ def play(
         window = stack.enter_context(closing(Window(cfg.env.id, fps))) if opens_window else None
         film = FilmWriter(Path(request.record), fps) if request.record else None
         viewer = Viewer(
-            ActionLabels(renderer.action_space, cfg.facts.actions),
+            ActionLabels(renderer.action_space, cfg.facts),
             _declared_facts(cfg, renderer) if request.step_by_step else cfg.facts,
             window,
             stack.enter_context(film or nullcontext()),

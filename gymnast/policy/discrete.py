@@ -6,12 +6,11 @@ add nothing to entropy or KL.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from gymnast.policy.head import Head
 from gymnast.policy.layers import ExtraParameters
+from gymnast.spaces.action import NO_NAMES, ActionNames
 from gymnast.spaces.actions import (
     ActionSpec,
     DiscreteAction,
@@ -72,10 +71,10 @@ class Categorical(Head):
         return [np.exp(log_softmax(dist))]
 
     def table_columns(
-        self, action: Array, dist: Array, labels: Sequence[str] = ()
+        self, action: Array, dist: Array, declared: ActionNames = NO_NAMES
     ) -> dict[str, Array]:
         """Returns the name of the action, whether it is the most likely one, and the probability of each."""
-        names, (probability,) = self.space.names(labels), self.probabilities(dist)
+        names, (probability,) = self.space.names(declared.actions), self.probabilities(dist)
         return {
             "action": np.array(names, dtype=object)[action],
             "greedy": action == self.mode(dist),

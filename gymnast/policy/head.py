@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from gymnast.policy.layers import ExtraParameters
-from gymnast.spaces.action import Action, ActionSpec
+from gymnast.spaces.action import NO_NAMES, Action, ActionNames, ActionSpec
 
 Array = np.ndarray
 Family = Literal["categorical", "bernoulli", "gaussian", "squashed", "epsilon_greedy", "composite"]
@@ -112,20 +112,20 @@ class Head(ABC):
         return measured
 
     def table_columns(
-        self, action: Array, dist: Array, labels: Sequence[str] = ()
+        self, action: Array, dist: Array, declared: ActionNames = NO_NAMES
     ) -> dict[str, Array]:
         """Returns the columns of the step table for actions [B, ...] with these distribution parameters [B,
         dist_size]: the elements of the action; whether all options are the most likely ones; the probability
-        of each option; means and standard deviations of continuous elements. `labels`: declared names, used
+        of each option; means and standard deviations of continuous elements. `declared`: names, used
         if their number fits."""
-        columns = self._action_columns(action, labels)
+        columns = self._action_columns(action, declared.actions)
         options = ~self.space.is_continuous
         if options.any():
             most_likely = (action == self.mode(dist)).reshape(len(action), len(options))
             columns["greedy"] = most_likely[:, options].all(-1)
-            names, probability = self.space.option_names(labels), self.option_probabilities(dist)
+            names, probability = self.space.option_names(declared), self.option_probabilities(dist)
             columns |= {f"p/{name}": probability[:, i] for i, name in enumerate(names)}
-        return columns | self.continuous_columns(dist, self.space.names(labels))
+        return columns | self.continuous_columns(dist, self.space.names(declared.actions))
 
     def continuous_columns(self, dist: Array, names: Sequence[str]) -> dict[str, Array]:
         """Returns the columns of the distributions of continuous elements, for distribution parameters [B,

@@ -86,12 +86,19 @@ class Tournament:
             for role in self.roles
         }
 
-    def play(self, cast: Mapping[str, str], plan: EpisodePlan) -> list[PlayedMatch]:
+    def play(
+        self,
+        cast: Mapping[str, str],
+        plan: EpisodePlan,
+        progress: EvaluationProgress | None = None,
+    ) -> list[PlayedMatch]:
         """Plays the matches of a plan between the players of `cast` (role -> name, for all roles) and returns
         the ones that finish in time. If none does, raises EnvError for a fault of the environment, else
-        RunError."""
+        RunError. `progress`: instead of one that calls `report`."""
         players = {role: self.player(role, name, plan) for role, name in cast.items()}
-        progress = EvaluationProgress(on_step=ThrottledReport(self.report), total=len(plan.seeds))
+        progress = progress or EvaluationProgress(
+            on_step=ThrottledReport(self.report), total=len(plan.seeds)
+        )
         played = play_matches(
             self.matches,
             players,

@@ -13,13 +13,38 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 
 Array = np.ndarray
+
+
+class ActionNames(Protocol):
+    """Declared names of actions, such as the facts of a preset."""
+
+    @property
+    def actions(self) -> Sequence[str]:
+        """Names: one per action of a Discrete space, or one per element of any other action."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Sequence[str]]:
+        """Name of a discrete element -> names of its options."""
+        ...
+
+
+class _NoNames:
+    actions: Sequence[str] = ()
+    options: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+
+NO_NAMES: ActionNames = _NoNames()
+"""Nothing is declared: elements are named by their places, and options by their numbers."""
 
 
 @dataclass(frozen=True)
@@ -182,22 +207,35 @@ class Action(ABC):
         default = self.default_names
         return tuple(declared) if len(declared) == len(default) else default
 
-    def option_names(self, declared: Sequence[str] = ()) -> tuple[str, ...]:
+    def option_names(self, declared: ActionNames = NO_NAMES) -> tuple[str, ...]:
         """Returns a name for each option, in the order of an action mask: `ELEMENT.OPTION`, with options
-        counted from 0, or the name of each action of a Discrete space."""
-        named = zip(self.names(declared), self.elements, strict=True)
-        return tuple(f"{name}.{i}" for name, element in named for i in range(element.n))
+        counted from 0 unless their names are declared, or the name of each action of a Discrete space."""
+        named = zip(self.names(declared.actions), self.elements, strict=True)
+        return tuple(
+            f"{name}.{option}"
+            for name, element in named
+            for option in _declared_options(name, element, declared) or range(element.n)
+        )
 
     @property
     def default_names(self) -> tuple[str, ...]:
         """The names of everything that a preset may name."""
         return tuple(e.name for e in self.elements)
 
-    def action_text(self, action: object, declared: Sequence[str] = ()) -> str:
+    def action_text(self, action: object, declared: ActionNames = NO_NAMES) -> str:
         """Returns an action that `env.step` takes as text: each element with its name."""
-        flat = self.flatten(self.pack(action)).tolist()
-        named = zip(self.names(declared), self.elements, flat, strict=True)
-        return ", ".join(f"{name} {element.text(x)}" for name, element, x in named)
+        return ", ".join(self.element_texts(self.flatten(self.pack(action)), declared))
+
+    def element_texts(self, flat: Array, declared: ActionNames = NO_NAMES) -> list[str]:
+        """Returns each element of an action in the flat form, [E], as text: its name, and its number or the
+        name of its option."""
+        texts: list[str] = []
+        for name, element, x in zip(
+            self.names(declared.actions), self.elements, flat.tolist(), strict=True
+        ):
+            options = _declared_options(name, element, declared)
+            texts.append(f"{name} {options[int(x)] if options else element.text(x)}")
+        return texts
 
     # ---- entropy and masks -------------------------------------------------------------------
 
@@ -268,3 +306,9 @@ class Action(ABC):
     def is_allowed(self, flat: Array, mask: Array) -> bool:
         """Returns whether a mask [options] allows an action in the flat form, [E]."""
         return bool(mask[self.chosen_options(flat)].all())
+
+
+def _declared_options(name: str, element: Element, declared: ActionNames) -> Sequence[str]:
+    """Returns the declared names of the options of an element if there is one for each, else none."""
+    options = declared.options.get(name, ())
+    return options if len(options) == element.n else ()

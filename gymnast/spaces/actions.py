@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from gymnast.spaces.action import Action, ActionSpec, Element
+from gymnast.spaces.action import NO_NAMES, Action, ActionNames, ActionSpec, Element
 
 __all__ = [
     "Action",
@@ -77,11 +77,11 @@ class DiscreteAction(Action):
     def default_names(self) -> tuple[str, ...]:
         return tuple(str(i) for i in range(self.n))
 
-    def option_names(self, declared: Sequence[str] = ()) -> tuple[str, ...]:
-        return self.names(declared)
+    def option_names(self, declared: ActionNames = NO_NAMES) -> tuple[str, ...]:
+        return self.names(declared.actions)
 
-    def action_text(self, action: object, declared: Sequence[str] = ()) -> str:
-        return self.names(declared)[int(self.pack(action)) - self.first]
+    def element_texts(self, flat: Array, declared: ActionNames = NO_NAMES) -> list[str]:
+        return [self.names(declared.actions)[int(flat[0])]]
 
     def mask_row(self, given: object) -> Array | None:
         return np.asarray(given)

@@ -185,6 +185,30 @@ def test_a_fresh_episode_is_rolled_out_and_opens(
     expect(page.get_by_text("seed 77")).to_be_visible()
 
 
+def test_a_roll_out_shows_that_it_works_and_can_be_cancelled(
+    inspected: SampleRuns, inspected_studio: Studio, new_page: OpenPage
+) -> None:
+    def stored() -> int:
+        run = inspected.ids[OTHER]
+        return len(api.episodes(run, kind="fresh", runs_dir=inspected.path).episodes)
+
+    before = stored()
+    page = new_page(inspected_studio, f"/run/{inspected.ids[OTHER]}/episodes")
+    page.get_by_role("button", name="Roll out…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Roll out", exact=True).click()
+    working = dialog.get_by_role("region", name="Rolling out")
+    expect(working).to_contain_text(re.compile(r"\d steps.*\d s"))
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(working).to_have_count(0)
+    expect(dialog).to_be_visible()
+    expect(dialog.get_by_role("alert")).to_have_count(0)
+    assert stored() == before
+    dialog.get_by_role("button", name="Roll out", exact=True).click()
+    expect(page).to_have_url(re.compile("/episodes/fresh-"), timeout=60_000)
+    assert stored() == before + 1
+
+
 def test_two_episodes_are_shown_side_by_side_in_step(
     open_episode: OpenEpisodePage, inspected: SampleRuns
 ) -> None:
@@ -224,6 +248,22 @@ def test_a_match_shows_each_role_with_its_own_view(
     expect(step_field(page)).to_have_value("1")
 
 
+def test_options_of_an_action_have_their_names(
+    open_episode: OpenEpisodePage, inspected: SampleRuns
+) -> None:
+    page = open_episode(MATCH)
+    card = page.get_by_role("region", name="Step", exact=True)
+    for option in ("turn left", "move forward", "dash on"):
+        expect(card.get_by_text(option, exact=True)).to_be_visible()
+    known = inspection(inspected, page)
+    row = page.get_by_role("table", name="Steps").get_by_role("row").nth(1)
+    for element in known.actions:
+        number = known.table[f"action/{element.name}"][0]
+        assert isinstance(number, float | int)
+        name = element.options[int(number)]
+        expect(row.get_by_role("cell", name=name, exact=True)).to_be_visible()
+
+
 def test_parts_of_an_image_that_mattered_are_shown(open_episode: OpenEpisodePage) -> None:
     page = open_episode(PONG)
     page.get_by_role("tab", name="Why").click()
@@ -246,6 +286,49 @@ def test_a_changed_observation_changes_the_decision(open_episode: OpenEpisodePag
         expect(value).not_to_have_text(before)
     page.get_by_role("tab", name="Why").click()
     expect(page.get_by_role("list", name="Contributions").get_by_role("listitem")).to_have_count(4)
+
+
+def test_a_blanked_part_of_an_image_changes_the_decision(
+    open_episode: OpenEpisodePage, inspected: SampleRuns
+) -> None:
+    page = open_episode(PONG, "?step=30")
+    page.get_by_role("tab", name="What if").click()
+    decisions = page.get_by_role("table", name="Decisions before and after the change")
+    expect(decisions).to_be_visible(timeout=60_000)
+    picture = page.get_by_role("application", name=re.compile("^Part of the image to blank"))
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.25 * box["height"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 0.75 * box["height"], steps=4)
+    page.mouse.up()
+    rows = decisions.locator("tr.changed")
+    expect(rows.filter(has=page.get_by_role("rowheader", name="value"))).to_be_visible()
+    address = inspection(inspected, page).address
+    answer = api.what_if(
+        inspected.ids[PONG],
+        address.kind,
+        address.version,
+        address.number,
+        step=30,
+        blank=[0.25, 0.25, 0.5, 0.5],
+        runs_dir=inspected.path,
+    )
+    assert answer.changed.probabilities is not None
+    assert answer.changed.probabilities != answer.original.probabilities
+    shown = [
+        row.get_by_role("cell").last.inner_text()
+        for row in decisions.get_by_role("row").all()
+        if "%" in row.inner_text()
+    ]
+    assert len(shown) == len(answer.changed.probabilities)
+    for text, share in zip(shown, answer.changed.probabilities, strict=True):
+        # The pointer is at most a pixel of the screen away from the corners.
+        assert float(text.removesuffix("%")) == pytest.approx(100 * share, abs=1)
+    page.get_by_role("button", name="As it was").click()
+    expect(rows).to_have_count(0)
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_another_action_is_continued_with_the_policy(

@@ -49,6 +49,7 @@ PLANTED = {
 CONTINUOUS = ("FearsTheEdge", "WritesIntoActions")
 FALSE_FACTS = {
     "facts.actions": (["left"], "1 labels for 2 actions"),
+    "facts.options": ({"left": ["far", "near"]}, "2 different labels for 0 options of left"),
     "facts.keys": ({"left": 7}, "left do not map to an action"),
     "facts.observations": ([{"name": "place", "low": 0, "high": 1}], "1 components are declared"),
     "facts.reward": ([0, 1], "the reward is -1, declared is [0, 1]"),
@@ -71,8 +72,8 @@ def test_a_healthy_environment_passes_every_check():
     assert {f.check: f.what for f in report.findings if f.verdict == "wrong"} == {}
     assert report.steps == STEPS
     unreported = set(CHECKS) - {finding.check for finding in report.findings}
-    # it has no mask, its preset declares no metric, and no fact is missing
-    assert unreported == {"mask", "metrics", "facts"}
+    # it has no mask and no options, its preset declares no metric, and no fact is missing
+    assert unreported == {"mask", "facts.options", "metrics", "facts"}
     ends = next(f.what for f in report.findings if f.check == "ends")
     assert "0 terminated" not in ends
 

@@ -13,9 +13,11 @@ import pytest
 from gymnast.config.config import Config
 from gymnast.config.families import family_of, is_multi_agent
 from gymnast.config.presets import BUILTIN_DIR, Preset
+from gymnast.config.problems import InvalidConfig
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import is_atari
 from gymnast.envs.build.make import make_env
+from gymnast.envs.matches.tag import arena, rules
 from gymnast.play.keys import KeyBindings
 from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import convert_obs_space
@@ -205,3 +207,19 @@ def test_no_landing_returns_more_than_the_declared_range_allows():
         x, y, vx, vy, angle, *_ = env.reset(seed=seed)[0]
         start = -100 * (np.hypot(x, y) + np.hypot(vx, vy) + abs(angle))
         assert 120 - start <= config.facts.returns[1]
+
+
+def test_the_options_of_tag_are_those_of_its_rules():
+    facts = resolve("tag").config.facts
+    assert [len(facts.options[name]) for name in facts.actions] == list(arena.ACTION.n)
+    assert facts.actions == arena.ACTION_NAMES
+    named = {"turn": (rules.LEFT, rules.STRAIGHT, rules.RIGHT)}
+    named["move"] = (rules.BACK, rules.COAST, rules.FORWARD)
+    words = {"turn": ("left", "straight", "right"), "move": ("back", "coast", "forward")}
+    for name, numbers in named.items():
+        assert [facts.options[name][number] for number in numbers] == list(words[name])
+
+
+def test_options_of_an_unknown_element_are_an_error():
+    with pytest.raises(InvalidConfig, match=r"spin is not a label in facts\.actions"):
+        resolve("tag", {"facts.options": {"spin": ["left", "right"]}})

@@ -170,14 +170,24 @@ def test_a_blank_rectangle_is_black_in_all_channels(obs: str):
     assert policy is not None
     part = image_part(policy.obs_space)
     assert part is not None
-    changed = episode.replay.obs[4:5].copy()
-    part.pixels(changed)[:, 1:4, 5:8] = 0
-    found = what_if(episode, step=4, blank=[5, 1, 7, 3])  # clipped at the border
-    p = policy.head.option_probabilities(policy.dist(changed))[0]
-    assert found.changed.probabilities == pytest.approx(p.tolist())
-    assert found.changed != found.original
-    for blank in ([8, 0, 1, 1], [0, 6, 1, 1], [0, 0, 0, 1], [-1, 0, 2, 2], [1, 2, 3]):
-        with pytest.raises(UsageError, match=r"rectangle|outside") as raised:
+    assert part.space.planes[1:] == (6, 8)
+    areas = {
+        (5 / 8, 1 / 6, 3 / 8, 3 / 6): np.s_[:, 1:4, 5:8],
+        (0.5, 0.5, 1, 1): np.s_[:, 3:, 4:],  # clipped at the border
+        (0, 0, 1e-9, 1): np.s_[:, :, :1],  # at least one pixel
+        (1, 1, 0.1, 0.1): np.s_[:, 5:, 7:],
+        (0.1 + 0.2, 0, 0.2, 0.5): np.s_[:, :3, 2:4],
+    }
+    for blank, area in areas.items():
+        changed = episode.replay.obs[4:5].copy()
+        part.pixels(changed)[area] = 0
+        found = what_if(episode, step=4, blank=blank)
+        p = policy.head.option_probabilities(policy.dist(changed))[0]
+        assert found.changed.probabilities == pytest.approx(p.tolist())
+        assert found.changed != found.original
+    nan = float("nan")
+    for blank in ([1.1, 0, 1, 1], [0, 0, 0, 1], [-0.1, 0, 1, 1], [0, nan, 1, 1], [1, 0, 0.5]):
+        with pytest.raises(UsageError, match="rectangle") as raised:
             what_if(episode, step=4, blank=blank)
         assert raised.value.at == "blank"
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gymnast import api
 from gymnast.collect.matchmaking import LEARNER
 from gymnast.config.resolve import apply_overrides
 from gymnast.errors import CheckpointError, ConfigError, UsageError
@@ -163,6 +164,24 @@ def test_observations_are_stored_if_a_replay_could_differ(run: Run):
     trace = stored(run, fresh(run))
     assert trace.obs is not None
     assert len(trace.obs) == len(trace) + 1
+
+
+def test_the_progress_counts_the_steps(run: Run):
+    reports: list[tuple[int, int]] = []
+    length = fresh(run, progress=lambda done, total, _="": reports.append((done, total))).length
+    assert reports == [(step, 0) for step in range(length)]
+    reports.clear()
+    fresh(run, max_steps=3, progress=lambda done, total, _="": reports.append((done, total)))
+    assert reports == [(0, 3), (1, 3), (2, 3)]
+
+
+def test_a_cancelled_one_is_not_stored(run: Run):
+    task = api.roll_out(run.id, runs_dir=run.path.parent)
+    task.cancel()
+    assert task.wait(60)
+    assert task.state == "cancelled"
+    assert not list(list_episodes(run, "fresh"))
+    assert api.roll_out(run.id, runs_dir=run.path.parent).result().number == 0
 
 
 def test_without_a_seed_each_episode_has_another(run: Run):

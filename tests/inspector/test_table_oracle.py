@@ -177,7 +177,7 @@ def test_actions_and_probabilities_are_those_of_the_trace(case: str):
         for i, name in enumerate(names):
             close(table[f"action/{name}"], flat[:, i])
     probabilities = head.option_probabilities(trace.dist)
-    for i, name in enumerate(head.space.option_names(setting.config.facts.actions)):
+    for i, name in enumerate(head.space.option_names(setting.config.facts)):
         close(table[f"p/{name}"], probabilities[:, i])
         if episode.replay.masks is not None:
             assert table[f"mask/{name}"].tolist() == episode.replay.masks[:9, i].tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 import httpx
 import pytest
@@ -23,12 +24,20 @@ def post(browser: httpx.Client, operation: str, **arguments: object) -> httpx.Re
     return browser.post(f"/api/{operation}", json=arguments)
 
 
+def rolled_out(browser: httpx.Client, **arguments: object) -> dict[str, Any]:
+    """Rolls out an episode and returns the outcome of the task."""
+    started = post(browser, "roll_out", **arguments)
+    assert started.status_code == 202
+    query = {"id": started.json()["id"], "timeout": 60}
+    return browser.get("/api/task_result", params=query, timeout=70).json()
+
+
 @pytest.mark.slow
 def test_an_episode_is_rolled_out_and_inspected(copied: Trained):
     run = copied.first.id
     with serving(copied.runs_dir) as server, server.client() as browser:
         overrides = ["env.noise.obs=0.01"]
-        info = post(browser, "roll_out", ref=run, seed=4, max_steps=3, overrides=overrides).json()
+        info = rolled_out(browser, ref=run, seed=4, max_steps=3, overrides=overrides)["result"]
         assert (info["kind"], info["seed"], info["outcome"]) == ("fresh", 4, "stopped")
         listed = browser.get("/api/episodes", params={"ref": run, "kind": "fresh"}).json()
         assert listed["episodes"] == [info]
@@ -36,8 +45,8 @@ def test_an_episode_is_rolled_out_and_inspected(copied: Trained):
         inspection = browser.get("/api/inspect", params=query).json()
         assert inspection["replay"]["exact"]
         assert inspection["info"] == info
-        wrong = post(browser, "roll_out", ref=run, overrides=["algo.lr=1"])
-        assert (wrong.status_code, wrong.json()["code"]) == (400, "usage")
+        wrong = rolled_out(browser, ref=run, overrides=["algo.lr=1"])
+        assert (wrong["state"], wrong["failure"]["code"]) == ("failed", "usage")
 
 
 @pytest.mark.slow

@@ -59,6 +59,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "check_all": [{"targets": ["FrozenLake-v1:ppo"], "steps": 20}],
     "net": [{"target": "Pendulum-v1", "overrides": {"policy.hidden": [4]}}, {"target": "alone"}],
     "blunders": [{"ref": "alone", "budget": 2000}, {"ref": "alone", "horizon": 3}],
+    "roll_out": [{"ref": "alone", "seed": 3}, {"ref": "roles", "roles": {"hider": "random"}}],
     "audit": [{"ref": "alone"}, {"ref": "roles", "episodes": 2}],
     "video": [{"ref": "alone", "grid": "OUT/grid.png"}, {"ref": "alone", "out": "OUT/film.mp4"}],
     "frames": [

@@ -65,19 +65,21 @@ export async function send<K extends keyof Results>(operation: K, body: Argument
   return decodeResult(isTask ? "task" : operation, await response.json()) as Answers[K];
 }
 
-/** Starts a task and waits for its result; `onProgress` gets the share that is done, null if it is unknown. */
+/** Starts a task and waits for its result; `onProgress` gets the share that is done, null if it is unknown, and the
+ * amount: steps, episodes, matches. */
 export async function runTask<K extends TaskOperation>(
   operation: K,
   body: Arguments[K],
-  options: { onProgress?: (share: number | null, text: string) => void; signal?: AbortSignal } = {},
+  options: { onProgress?: (share: number | null, done: number) => void; signal?: AbortSignal } = {},
 ): Promise<Results[K]> {
   let task = (await send(operation, body)) as unknown as Results["task"];
   const { id } = task;
   const cancel = () => void send("cancel_task", { id }).catch(() => undefined);
   options.signal?.addEventListener("abort", cancel, { once: true });
+  if (options.signal?.aborted) cancel();
   while (task.state === "queued" || task.state === "running") {
     const { done, total } = task.progress;
-    options.onProgress?.(total ? done / total : null, task.title);
+    options.onProgress?.(total ? done / total : null, done);
     await new Promise((resolve) => setTimeout(resolve, 300));
     task = await read("task", { id });
   }

@@ -1,5 +1,5 @@
 /** Columns of the step table. Pure functions. */
-import type { Cell, Variation } from "./types";
+import type { Cell, EpisodeInspection, Variation } from "./types";
 
 /** Returns the values of a column before a variation, followed by those of the variation. */
 export function joinedColumn(
@@ -23,4 +23,17 @@ export function numbersOf(values: readonly Cell[] | undefined): Float64Array | u
     numbers[i] = Number(value);
   }
   return numbers;
+}
+
+/** Returns the names of the options that the numbers of a column `action/ELEMENT` stand for; none for other columns, and
+ * if they have no names. */
+export function optionNames(inspection: Pick<EpisodeInspection, "actions"> | undefined, column: string): readonly string[] {
+  return inspection?.actions.find(({ name }) => column === `action/${name}`)?.options ?? [];
+}
+
+/** Returns values with the names of options in place of their numbers. */
+export function withOptionNames(values: readonly Cell[] | undefined, names: readonly string[]): readonly Cell[] | undefined {
+  if (!values || !names.length) return values;
+  // Not `map`: columns may be typed arrays of numbers.
+  return Array.from(values, (value) => (typeof value === "number" ? (names[value] ?? value) : value));
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { agentArguments, episodeArguments, episodePath, parseEpisode, parseOtherEpisode } from "./address";
-import { joinedColumn, numbersOf } from "./columns";
+import { joinedColumn, numbersOf, optionNames, withOptionNames } from "./columns";
 import { cellText, percentText, rangeShare, signedText } from "./format";
 import { restoredTable } from "./read";
 import { episodeStore } from "./store";
@@ -41,6 +41,18 @@ describe("tables", () => {
   it("are numbers unless there are texts", () => {
     expect([...(numbersOf([1, true, false]) ?? [])]).toEqual([1, 1, 0]);
     expect(numbersOf([1, "left"])).toBeUndefined();
+  });
+
+  it("has names for the options of elements that have them", () => {
+    const actions = [
+      { index: 0, name: "turn", options: ["left", "right"] },
+      { index: 1, name: "dash", options: [] },
+    ];
+    expect(optionNames({ actions }, "action/turn")).toEqual(["left", "right"]);
+    for (const column of ["action/dash", "obs/turn", "action"]) expect(optionNames({ actions }, column)).toEqual([]);
+    expect(withOptionNames([1, 0, NaN, 5], ["left", "right"])).toEqual(["right", "left", NaN, 5]);
+    expect(withOptionNames([1, 0], [])).toEqual([1, 0]);
+    expect(withOptionNames(new Float64Array([0, 1]) as unknown as number[], ["left", "right"])).toEqual(["left", "right"]);
   });
 });
 

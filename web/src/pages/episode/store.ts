@@ -4,7 +4,7 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { ApiError } from "../../api/client";
 import { readInspection } from "./read";
-import { joinedColumn, numbersOf } from "./columns";
+import { joinedColumn, numbersOf, optionNames, withOptionNames } from "./columns";
 import type { Cell, EpisodeAddress, EpisodeInspection, KeyMoment, Variation } from "./types";
 
 export interface EpisodeStore {
@@ -31,7 +31,9 @@ export interface EpisodeStore {
   /** Returns the values of a column of what is shown, one per step; undefined if there is no such column.
    * Called in a component or a computed signal, it is called again when they change. */
   column(name: string): readonly Cell[] | undefined;
-  /** Returns the same as numbers; NaN where there is none. Undefined if the column has texts. */
+  /** Returns the same for display: options of actions with several elements by their names. */
+  labeled(name: string): readonly Cell[] | undefined;
+  /** Returns the values of a column as numbers; NaN where there is none. Undefined if the column has texts. */
   numbers(name: string): Float64Array | undefined;
   /** Shows a step; it is limited to 0 and `length`. */
   seek(step: number): void;
@@ -61,6 +63,7 @@ export function episodeStore(address: EpisodeAddress, firstStep = 0): EpisodeSto
   const cachedNumbers = new Map<string, ReadonlySignal<Float64Array | undefined>>();
   const columnSignal = (name: string) =>
     found(cached, name, () => computed(() => joinedColumn(inspection.value?.table[name], name, variation.value)));
+  const cachedLabels = new Map<string, ReadonlySignal<readonly Cell[] | undefined>>();
   const abort = new AbortController();
   const seek = (wanted: number) => {
     step.value = Math.max(0, Math.min(inspection.peek() ? length.peek() : Infinity, Math.round(wanted)));
@@ -78,6 +81,10 @@ export function episodeStore(address: EpisodeAddress, firstStep = 0): EpisodeSto
     blunders,
     variation,
     column: (name) => columnSignal(name).value,
+    labeled: (name) =>
+      found(cachedLabels, name, () =>
+        computed(() => withOptionNames(columnSignal(name).value, optionNames(inspection.value, name))),
+      ).value,
     numbers: (name) =>
       found(cachedNumbers, name, () => computed(() => numbersOf(columnSignal(name).value))).value,
     seek,

@@ -1,6 +1,6 @@
 /** Chooses an episode to show next to the current one: a stored one with the same seed, or a fresh one. */
 import { useSignal } from "@preact/signals";
-import { asApiError, read, send, type ApiError } from "../../../api/client";
+import { read } from "../../../api/client";
 import { useQuery } from "../../../api/queries";
 import { useRuns } from "../../../api/runs";
 import type { EpisodeInfo } from "../../../api/types";
@@ -10,6 +10,8 @@ import { Button } from "../../../ui/Button";
 import { Dialog } from "../../../ui/Dialog";
 import { formatCount } from "../../../ui/numbers";
 import { ErrorLine } from "../../../ui/states";
+import { TaskBox } from "../../run/parts/TaskBox";
+import { useTask } from "../../run/parts/useTask";
 import { episodeText } from "../address";
 import { cellText } from "../format";
 import { useEpisode } from "../store";
@@ -23,8 +25,8 @@ export function CompareDialog({ onClose }: { onClose: () => void }) {
   const known = store.inspection.value;
   const run = useSignal(address.run);
   const checkpoint = useSignal("best");
-  const busy = useSignal(false);
-  const failure = useSignal<ApiError | undefined>(undefined);
+  const task = useTask("roll_out");
+  const { running } = task.state.value;
   const runs = (useRuns().runs.value ?? []).filter(({ env }) => env === known?.env);
   const seed = known?.info.seed ?? -1;
   const stored = useQuery(`episodes:${run.value}`, () => read("episodes", { ref: run.value, limit: LIMIT }));
@@ -33,19 +35,21 @@ export function CompareDialog({ onClose }: { onClose: () => void }) {
     setParams({ with: `${run.value}/${episodeText(episode)}` });
     onClose();
   };
+  const close = () => {
+    task.cancel();
+    onClose();
+  };
   const rollOut = async () => {
-    busy.value = true;
-    failure.value = undefined;
-    try {
-      show(await send("roll_out", { ref: `${run.value}:${checkpoint.value}`, seed }));
-    } catch (error) {
-      failure.value = asApiError(error);
-    } finally {
-      busy.value = false;
-    }
+    const episode = await task.start({ ref: `${run.value}:${checkpoint.value}`, seed }, "Rolling out");
+    if (episode) show(episode);
   };
   return (
-    <Dialog title="Show next to another episode" onClose={onClose} className="run-dialog" actions={<Button onClick={onClose}>Cancel</Button>}>
+    <Dialog
+      title="Show next to another episode"
+      onClose={close}
+      className="run-dialog"
+      actions={<Button onClick={running ? task.cancel : onClose}>Cancel</Button>}
+    >
       <div class="run-form">
         <label for="other-run">Run</label>
         <select id="other-run" value={run.value} onChange={(event) => (run.value = event.currentTarget.value)}>
@@ -59,12 +63,13 @@ export function CompareDialog({ onClose }: { onClose: () => void }) {
         <label for="other-checkpoint">Checkpoint</label>
         <span>
           <input id="other-checkpoint" value={checkpoint.value} onInput={(event) => (checkpoint.value = event.currentTarget.value)} />{" "}
-          <Button busy={busy.value} disabledReason={readOnlyReason.value || undefined} onClick={() => void rollOut()}>
+          <Button busy={running} disabledReason={readOnlyReason.value || undefined} onClick={() => void rollOut()}>
             Roll out with seed {seed}
           </Button>
         </span>
       </div>
-      <ErrorLine error={failure.value ?? stored.error.value} />
+      <TaskBox state={task.state.value} counts="steps" />
+      <ErrorLine error={stored.error.value} />
       <h3>Stored episodes with this seed</h3>
       {found.length === 0 && <p class="muted">{stored.data.value ? "There are none: roll one out." : "Looking for them."}</p>}
       <ul class="episode-others">

@@ -6,6 +6,7 @@ import type { Results } from "../../../api/types";
 import { Button } from "../../../ui/Button";
 import { ErrorLine } from "../../../ui/states";
 import { cellText, extent, percentText } from "../format";
+import { optionsOf } from "../step/card";
 import { useEpisode, type EpisodeStore } from "../store";
 import type { ObsComponent } from "../types";
 import { BlankArea, type Area } from "./BlankArea";
@@ -28,13 +29,13 @@ export function WhatIf() {
   }, [step.value]);
   if (reason) return <p class="muted">{reason}</p>;
   const components = store.inspection.value?.observations ?? [];
+  const hasImage = store.inspection.value?.has_image ?? false;
   const isChanged = Object.keys(changes.value).length > 0 || blank.value !== null;
   return (
     <div class="episode-what-if">
       <p class="muted">
-        {components.length
-          ? "Move a component of the observation: the policy is asked again, the episode stays as it was."
-          : "Drag over the picture: the policy is asked again with this part of its image blanked."}{" "}
+        {components.length > 0 && "Move a component of the observation: the policy is asked again, the episode stays as it was. "}
+        {hasImage && "Drag over the picture: the policy is asked again with this part of its image blanked. "}
         {isChanged && (
           <button
             type="button"
@@ -52,7 +53,7 @@ export function WhatIf() {
       {components.map((component) => (
         <ComponentField key={component.column} component={component} step={step.value} changes={changes} />
       ))}
-      {components.length === 0 && <BlankArea blank={blank} />}
+      {hasImage && <BlankArea blank={blank} />}
       <ErrorLine error={error.value} />
     </div>
   );
@@ -144,7 +145,9 @@ export function sliderRange(component: Pick<ObsComponent, "low" | "high">, value
 
 function Decisions({ answer, isChanged }: { answer: Answer; isChanged: boolean }) {
   const { original, changed } = answer;
-  const names = useEpisode().inspection.value?.actions.map(({ name }) => name) ?? [];
+  const inspection = useEpisode().inspection.value;
+  const names = inspection?.actions.map(({ name }) => name) ?? [];
+  const options = optionsOf(inspection?.columns.map(({ name }) => name) ?? []);
   return (
     <table class="episode-decisions" aria-label="Decisions before and after the change">
       <thead>
@@ -159,7 +162,7 @@ function Decisions({ answer, isChanged }: { answer: Answer; isChanged: boolean }
         {original.probabilities?.map((before, i) => (
           <Compared
             key={i}
-            label={names[i] ?? String(i)}
+            label={options[i]?.label ?? String(i)}
             before={percentText(before)}
             after={percentText(changed.probabilities?.[i] ?? NaN)}
             isChanged={isChanged}

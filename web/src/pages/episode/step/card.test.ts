@@ -21,7 +21,7 @@ function inspectionOf(table: StepTable, observations: EpisodeInspection["observa
     doc: "",
     group: GROUPS.find(([pattern]) => pattern.test(name))![1],
   }));
-  return { columns, table, observations } as unknown as EpisodeInspection;
+  return { columns, table, observations, actions: [] } as unknown as EpisodeInspection;
 }
 
 const model = (table: StepTable, observations?: EpisodeInspection["observations"]) =>
@@ -43,8 +43,18 @@ describe("the card of a step", () => {
     const table = { "action/turn": [2], "action/dash": [0], "p/turn.0": [0.1], "p/turn.1": [0.2], "p/turn.2": [0.7], "p/dash.0": [0.9], "p/dash.1": [0.1] };
     const { options, amounts, actions } = model(table);
     const taken = options.filter((option) => isTaken(option, table[option.taken as keyof typeof table][0]));
-    expect(taken.map(({ label }) => label)).toEqual(["turn.2", "dash.0"]);
+    expect(taken.map(({ label }) => label)).toEqual(["turn 2", "dash 0"]);
     expect([amounts, actions]).toEqual([[], []]);
+  });
+
+  it("names the options of elements whose options have names", () => {
+    const table = { "action/turn": [1], "p/turn.left": [0.1], "p/turn.right": [0.9], "mask/turn.left": [true] };
+    const { options } = model(table);
+    expect(options.map(({ label, mask }) => [label, mask])).toEqual([
+      ["turn left", "mask/turn.left"],
+      ["turn right", undefined],
+    ]);
+    expect(options.map((option) => isTaken(option, 1))).toEqual([false, true]);
   });
 
   it("has the elements of a continuous action with their means", () => {

@@ -1,9 +1,11 @@
 /** What the card of a step shows, from the columns of the table. Pure functions. */
+import { optionNames } from "../columns";
 import { extent } from "../format";
 import type { Cell, ColumnInfo, EpisodeInspection } from "../types";
 
 /** One option of the policy: an action, or a value of a part of it. */
 export interface Option {
+  /** `left`, or `turn left` if an action has several elements. */
   label: string;
   /** Column of its probability. */
   column: string;
@@ -30,7 +32,7 @@ export interface CardModel {
   options: Option[];
   /** Parts of a continuous action: what was done, and the mean of the policy if it is known. */
   amounts: (Range & { mean: string | undefined })[];
-  /** Action columns without options or amounts, such as those of a Tuple. */
+  /** Other action columns, such as those of a player without probabilities. */
   actions: ColumnInfo[];
   observations: Range[];
   /** The network's input: normalized observations. */
@@ -65,7 +67,7 @@ export function cardModel(inspection: EpisodeInspection, numbers: (column: strin
   };
   const taken = new Set(options.map((option) => option.taken));
   const amounts = actionColumns
-    .filter(({ name }) => !taken.has(name) && numbers(name) !== undefined && (names.has(meanOf(name)) || !options.length))
+    .filter(({ name }) => !taken.has(name) && !optionNames(inspection, name).length && numbers(name) !== undefined && (names.has(meanOf(name)) || !options.length))
     .map((column) => ({ ...range(column), mean: names.has(meanOf(column.name)) ? meanOf(column.name) : undefined }));
   const shown = new Set([...options.map(({ column }) => column), ...amounts.map(({ column }) => column), ...taken]);
   const group = (wanted: ColumnInfo["group"]) => columns.filter((column) => column.group === wanted);
@@ -82,19 +84,21 @@ export function cardModel(inspection: EpisodeInspection, numbers: (column: strin
   };
 }
 
-/** Returns the options of the policy: `p/OPTION`, or `p/ELEMENT.OPTION` if an action has several elements. */
-function optionsOf(names: readonly string[]): Option[] {
+/** Returns the options of the policy, from the names of the columns: `p/OPTION`, or `p/ELEMENT.OPTION` if an action has
+ * several elements. */
+export function optionsOf(names: readonly string[]): Option[] {
   const counts = new Map<string, number>();
   return names
     .filter((name) => name.startsWith("p/"))
     .map((column) => {
-      const label = column.slice(2);
-      const element = names.find((name) => name.startsWith("action/") && label.startsWith(`${name.slice(7)}.`));
+      const option = column.slice(2);
+      const element = names.find((name) => name.startsWith("action/") && option.startsWith(`${name.slice(7)}.`));
       const taken = element ?? "action";
       const index = counts.get(taken) ?? 0;
       counts.set(taken, index + 1);
-      const mask = `mask/${label}`;
-      const name = element ? label.slice(element.length - 6) : label;
+      const mask = `mask/${option}`;
+      const name = element ? option.slice(element.length - 6) : option;
+      const label = element ? `${element.slice(7)} ${name}` : name;
       return { label, column, mask: names.includes(mask) ? mask : undefined, taken, name, index };
     });
 }

@@ -47,11 +47,11 @@ function Row({ column, label, unit, isFirst, hasBar = false, children }: RowProp
   );
 }
 
-/** A number with its name. */
+/** A number with its name; the option of an action as text. */
 export function NumberRow({ column, isFirst, isSigned }: { column: ColumnInfo; isFirst: boolean; isSigned?: boolean | undefined }) {
-  const value = useCell(column.name);
+  const store = useEpisode();
   const text = useComputed(() => {
-    const cell = value.value;
+    const cell = store.labeled(column.name)?.[store.shown.value];
     return isSigned && typeof cell === "number" && !Number.isNaN(cell) ? signedText(cell) : cellText(cell);
   });
   return (

@@ -32,7 +32,7 @@ export function Grid({ columns, steps, sort, onSort }: Props) {
   const left = useSignal(0);
   const variation = store.variation.value;
   const inspection = store.inspection.value;
-  const placed = useMemo(() => placedColumns(columns, (name) => store.column(name), cellText), [columns, inspection, variation]);
+  const placed = useMemo(() => placedColumns(columns, (name) => store.labeled(name), cellText), [columns, inspection, variation]);
   const rows = useSignal(steps);
   rows.value = steps;
   const isSorted = useSignal(sort !== undefined);
@@ -170,7 +170,7 @@ function Rows({ visible, steps, columns, placed, current }: RowsProps) {
   useSignalEffect(mark);
   useLayoutEffect(mark);
   const { first, end } = visible.value;
-  const values = columns.map(({ column }) => store.column(column.name));
+  const values = columns.map(({ column }) => store.labeled(column.name));
   const styles = columns.map(({ left, width }, i) => (i ? `left:${left}px;width:${width}px` : `width:${width}px`));
   const indices = columns.map((column) => placed.indexOf(column));
   const count = end - first;

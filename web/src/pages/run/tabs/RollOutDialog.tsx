@@ -1,6 +1,5 @@
 /** Plays a fresh episode with a checkpoint of the run, and opens it. */
 import { useSignal } from "@preact/signals";
-import { asApiError, send, type ApiError } from "../../../api/client";
 import { commandText } from "../../../api/command";
 import type { Arguments, RunDetails } from "../../../api/types";
 import { navigate } from "../../../app/router";
@@ -8,9 +7,10 @@ import { Button } from "../../../ui/Button";
 import { CopyButton } from "../../../ui/CopyButton";
 import { Dialog } from "../../../ui/Dialog";
 import { formatCount } from "../../../ui/numbers";
-import { ErrorLine } from "../../../ui/states";
 import { episodePath } from "../../episode/address";
 import { parseLines } from "../header/assignments";
+import { TaskBox } from "../parts/TaskBox";
+import { useTask } from "../parts/useTask";
 
 interface Props {
   details: RunDetails;
@@ -23,8 +23,8 @@ export function RollOutDialog({ details, onClose }: Props) {
   const isSampled = useSignal(false);
   const steps = useSignal("");
   const settings = useSignal("");
-  const busy = useSignal(false);
-  const failure = useSignal<ApiError | undefined>(undefined);
+  const task = useTask("roll_out");
+  const { running } = task.state.value;
   const { assignments, wrong } = parseLines(settings.value);
   const ref = `${details.id}:${at.value}`;
   const args: Arguments["roll_out"] = {
@@ -35,23 +35,20 @@ export function RollOutDialog({ details, onClose }: Props) {
     ...(assignments.length ? { overrides: assignments } : {}),
   };
   const problem = wrong.length ? `Not KEY=VALUE: ${wrong[0]}` : notWhole("seed", seed.value) || notWhole("number of steps", steps.value);
+  const close = () => {
+    task.cancel();
+    onClose();
+  };
   const rollOut = async () => {
-    busy.value = true;
-    failure.value = undefined;
-    try {
-      const episode = await send("roll_out", args);
-      onClose();
-      navigate(episodePath({ run: details.id, ...episode }));
-    } catch (error) {
-      failure.value = asApiError(error);
-    } finally {
-      busy.value = false;
-    }
+    const episode = await task.start(args, "Rolling out");
+    if (!episode) return;
+    onClose();
+    navigate(episodePath({ run: details.id, ...episode }));
   };
   return (
     <Dialog
       title="Roll out a fresh episode"
-      onClose={onClose}
+      onClose={close}
       className="run-dialog"
       actions={
         <>
@@ -63,8 +60,8 @@ export function RollOutDialog({ details, onClose }: Props) {
               options: { seed: args.seed, sample: args.sampled, steps: args.max_steps, set: assignments },
             })}
           />
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={busy.value} disabledReason={problem || undefined} onClick={() => void rollOut()}>
+          <Button onClick={running ? task.cancel : onClose}>Cancel</Button>
+          <Button kind="primary" busy={running} disabledReason={problem || undefined} onClick={() => void rollOut()}>
             Roll out
           </Button>
         </>
@@ -118,7 +115,7 @@ export function RollOutDialog({ details, onClose }: Props) {
         />
       </div>
       <p class="muted">The episode is stored with the run and opens when it has ended.</p>
-      <ErrorLine error={failure.value} />
+      <TaskBox state={task.state.value} counts="steps" />
     </Dialog>
   );
 }
