@@ -4,7 +4,8 @@ Importing this package imports neither torch nor gymnasium, and each function im
 is first used. Functions return records (frozen dataclasses, see `gymnast.records`) and raise GymnastError;
 `call` does the same by name, with JSON arguments, and returns errors as values. What needs an environment
 or a network is a task in a child process (`gymnast.tasks`). `ref` is a reference to a run as in
-`gymnast.runs.store.resolve`; `runs_dir` is the runs directory, None for GYMNAST_RUNS or ./runs.
+`gymnast.runs.store.resolve`, in some functions that only read also a bundle (`resolve_readable`); `runs_dir`
+is the runs directory, None for GYMNAST_RUNS or ./runs.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING
 from gymnast.api.operation import CHANGES, READS, TASK, Operation
 
 if TYPE_CHECKING:
+    from gymnast.api.bundle import bundle as bundle
+    from gymnast.api.bundle import bundle_contents as bundle_contents
     from gymnast.api.calling import call as call
     from gymnast.api.config import config_check as config_check
     from gymnast.api.config import config_diff as config_diff
@@ -145,6 +148,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation("review_contents", READS, "review"),
         Operation("reviews", READS, "review"),
         Operation("review", TASK, "review"),
+        Operation("bundle_contents", READS, "bundle"),
+        Operation("bundle", CHANGES, "bundle"),
         Operation("league", READS, "league"),
         Operation("self_play", READS, "league"),
         Operation("cross_play", TASK, "league"),

@@ -63,7 +63,7 @@ def charts(
     ref: str = "@last", x: str = "vec_steps", *, runs_dir: RunsDir = None
 ) -> list[ChartData]:
     """Returns the charts of a run as data, over the clock `x`; `report` draws these."""
-    return _charts(store.resolve(ref, store.runs_dir(runs_dir))[0], x)
+    return _charts(store.resolve_readable(ref, store.runs_dir(runs_dir))[0], x)
 
 
 def report(
@@ -74,7 +74,8 @@ def report(
     *,
     runs_dir: RunsDir = None,
 ) -> Report:
-    """Writes a report into the run, or to `out` (a directory, or a file that ends in .md or .html).
+    """Writes a report into the run, or to `out` (a directory, or a file that ends in .md or .html). That of a
+    bundle is written into a folder next to it.
 
     `formats`: `md` and `html`; by default the suffix of `out`, else both. `x`: the clock of the
     charts."""
@@ -84,14 +85,14 @@ def report(
     from gymnast.runs.details import describe_run
 
     directory = store.runs_dir(runs_dir)
-    run, _ = store.resolve(ref, directory)
+    run, _ = store.resolve_readable(ref, directory)
     details = describe_run(run, sizes=True)
     blocks = report_blocks(details, read_rows(run), _charts(run, x), _parent(run, x, directory))
     files = write_report(
         blocks,
         f"{details.id} {details.preset}",
         formats=formats,
-        default_dir=layout.REPORT.path(run.path),
+        default_dir=_report_dir(run),
         out=None if out is None else Path(out),
     )
     return Report(details.id, [str(file) for file in files])
@@ -101,7 +102,7 @@ def doctor(ref: str = "@last", *, runs_dir: RunsDir = None) -> Diagnosis:
     """Diagnoses a run: its outcome, causes with evidence, the likeliest first, and settings to change."""
     from gymnast.insight.doctor import diagnose
 
-    return diagnose(store.resolve(ref, store.runs_dir(runs_dir))[0])
+    return diagnose(store.resolve_readable(ref, store.runs_dir(runs_dir))[0])
 
 
 def export(
@@ -119,6 +120,13 @@ def _charts(run: Run, x: str) -> list[ChartData]:
     from gymnast.insight.chart_data import charts_of_run
 
     return charts_of_run(run, x)
+
+
+def _report_dir(run: Run) -> Path:
+    """Returns the folder for the report of a run; of a bundle, one next to the file."""
+    if run.bundle is not None:
+        return run.bundle.with_name(f"{run.bundle.stem}-report")
+    return layout.REPORT.path(run.path)
 
 
 def _parent(run: Run, x: str, directory: Path) -> Comparison | str | None:

@@ -26,7 +26,7 @@ class LeagueRatings:
 def league(ref: str = "@last", *, runs_dir: RunsDir = None) -> LeagueRatings:
     """Returns the ratings of the players of a self-play run with their uncertainty, from its
     evaluations."""
-    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    run, _ = store.resolve_readable(ref, store.runs_dir(runs_dir))
     return LeagueRatings(run.id, anchored_ratings(read_results(run)).table())
 
 
@@ -34,7 +34,7 @@ def self_play(ref: str = "@last", *, x: str = "vec_steps", runs_dir: RunsDir = N
     """Returns how the roles of a self-play run developed over the clock `x`: ratings with their uncertainty,
     win rates, outcomes, lengths of matches, and the cross-play matrix if it was played. Raises UsageError for
     a run with a single agent."""
-    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    run, _ = store.resolve_readable(ref, store.runs_dir(runs_dir))
     return describe_self_play(run, x)
 
 

@@ -46,7 +46,7 @@ def rows(
     earlier answer; `limit`: at most that many. Raises UsageError for a name that no row of the run has."""
     if last is not None and (after or limit is not None):
         raise UsageError("`last` cannot be combined with `after` or `limit`")
-    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    run, _ = store.resolve_readable(ref, store.runs_dir(runs_dir))
     with run.metrics() as metrics:
         # One row more than asked for shows whether there are more.
         beyond = None if limit is None else limit + 1
@@ -75,7 +75,7 @@ def rows_csv(
     it. `names` and `last` as in `rows`."""
     from gymnast.metrics.export import to_csv
 
-    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    run, _ = store.resolve_readable(ref, store.runs_dir(runs_dir))
     with run.metrics() as metrics:
         head, *lines = csv.reader(io.StringIO(to_csv(metrics)))
     columns = (

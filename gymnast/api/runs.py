@@ -79,7 +79,7 @@ def show(
 
     `verify` compares the files of the checkpoints with their hashes, which reads them; `sizes` adds the disk
     space of the run, which looks at every file."""
-    run, which = store.resolve(ref, store.runs_dir(runs_dir))
+    run, which = store.resolve_readable(ref, store.runs_dir(runs_dir))
     return describe_run(run, which, verify=verify, sizes=sizes)
 
 
@@ -88,7 +88,7 @@ def events(
 ) -> EventPage:
     """Returns the events of a run, in order. `after`: the `cursor` of an earlier answer; `limit`: at most
     that many."""
-    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    run, _ = store.resolve_readable(ref, store.runs_dir(runs_dir))
     valid = run.events()
     page = valid[after : None if limit is None else after + limit]
     return EventPage(

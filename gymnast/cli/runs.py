@@ -8,6 +8,7 @@ from gymnast import api
 from gymnast.cli.housekeeping import note, prune, rm, tag
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
+from gymnast.text.plain import plain_text
 
 
 class RunsGroup(click.Group):
@@ -89,12 +90,13 @@ for _command in (rm, prune, tag, note):
 def show(run: str, verify: bool, sizes: bool, runs_dir: str | None, as_json: bool) -> None:
     """Show everything about one run: status, score, settings, checkpoints, alerts, events.
 
-    RUN is an id, a unique prefix of one, a name, a path, @last, @best or @best:ENV.
+    RUN is an id, a unique prefix of one, a name, a path, @last, @best or @best:ENV, or the file of a bundle.
 
     \b
     gymnast show                       the newest run
     gymnast show @best:CartPole-v1
     gymnast show k3jx:best --json      with that checkpoint's path and hash
+    gymnast show k3jx-bundle.zip       a bundle that somebody sent you (`gymnast bundle`)
     """
     details = api.show(run, verify=verify, sizes=sizes, runs_dir=runs_dir)
     if as_json:
@@ -102,7 +104,7 @@ def show(run: str, verify: bool, sizes: bool, runs_dir: str | None, as_json: boo
     else:
         from gymnast.insight.page import run_page
 
-        click.echo(run_page(details))
+        click.echo(plain_text(run_page(details)))  # a bundle may come from anybody
 
 
 @click.command()

@@ -48,6 +48,7 @@ def run_page(run: RunDetails) -> str:
         "videos": _videos(run),
         "alerts": _alerts(run),
         "events": _events(run),
+        "bundle": _bundle(run),
         "next": _next(run),
     }
     filled = {title: list(lines) for title, lines in sections.items()}
@@ -237,6 +238,23 @@ def event_cells(events: Sequence[RunEvent]) -> list[tuple[str, str, str]]:
     return [(f"{event.env_steps or 0:,}", event.kind, event.text) for event in events]
 
 
+def _bundle(run: RunDetails) -> Iterator[str]:
+    """Yields where a bundle was made, and what it lacks."""
+    if run.bundle is None:
+        return
+    machine, memory = run.bundle.machine, formatting.size(run.bundle.machine.memory)
+    cores = formatting.count_noun(machine.cores, "core")
+    packages = formatting.count_noun(len(machine.packages), "package")
+    yield f"  made     by gymnast {run.bundle.gymnast}; the run was {run.bundle.status}"
+    yield f"  on       {machine.system}, {machine.cpu}, {cores}, {memory}"
+    yield f"  with     Python {machine.python}, {packages} (--json lists them)"
+    for file in run.bundle.files:
+        if file.note:
+            yield f"  cut      {file.name}: {file.note}"
+    for missing in run.bundle.left_out:
+        yield f"  without  {missing.name} ({formatting.size(missing.size)}): {missing.reason}"
+
+
 def _next(run: RunDetails) -> Iterator[str]:
     return (f"  {command}" for command, _ in next_steps(run))
 
@@ -244,6 +262,11 @@ def _next(run: RunDetails) -> Iterator[str]:
 def next_steps(run: RunDetails) -> Iterator[tuple[str, str]]:
     """Yields suggested commands, each with its purpose."""
     id = run.id
+    if run.path.endswith(".zip"):  # not unpacked into a runs directory
+        yield from _next_for_bundle(run)
+        return
+    if run.status in ("failed", "lost"):
+        yield f"gymnast bundle {id}", "write an archive for a bug report, without anything private"
     if run.checkpoints.latest and run.status in ("stopped", "failed", "lost"):
         yield f"gymnast resume {id}", "continue exactly where it stopped"
     if run.alerts:
@@ -258,6 +281,14 @@ def next_steps(run: RunDetails) -> Iterator[tuple[str, str]]:
         else:
             yield f"gymnast play {id}", "watch the policy"
     yield f"gymnast rows {id} --csv", "export all rows"
+
+
+def _next_for_bundle(run: RunDetails) -> Iterator[tuple[str, str]]:
+    """Yields the commands that read bundles, and the one after which all others can be used."""
+    yield f"gymnast doctor {run.path}", "rank the likely causes and suggest changes"
+    yield f"gymnast report {run.path}", "draw its charts"
+    yield f"gymnast rows {run.path} --csv", "export all rows"
+    yield f"unzip {run.path} -d runs", "evaluate, play or resume it here"
 
 
 def _advised_command(run: RunDetails) -> str:

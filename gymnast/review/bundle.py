@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gymnast.errors import UsageError
+from gymnast.privacy.sanitize import Sanitizer
 from gymnast.review.frames import picture_type
 from gymnast.review.part import MAX_BUDGET, MIN_BUDGET, CutPart, Part, Unit, fit
 from gymnast.review.record import BundlePart
-from gymnast.review.sanitize import Sanitizer
 from gymnast.settings import Frames
 
 FRAMES_RANK = 9

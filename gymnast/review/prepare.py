@@ -8,12 +8,12 @@ from pathlib import Path
 from gymnast.inspector import client
 from gymnast.inspector.address import EpisodeAddress, find_address
 from gymnast.inspector.record import EpisodeInspection
+from gymnast.privacy.sanitize import Sanitizer, this_identity
 from gymnast.progress import ProgressCallback, no_progress
 from gymnast.review.bundle import Bundle, check_budget, make_bundle
 from gymnast.review.episode_parts import episode_parts, largest_moments
 from gymnast.review.frames import choose_frames, render_frames
 from gymnast.review.run_parts import run_parts
-from gymnast.review.sanitize import Sanitizer, this_identity
 from gymnast.runs import checkpoint, store
 from gymnast.runs.episodes import EpisodeInfo, Kind, find_episode
 from gymnast.runs.run import Run

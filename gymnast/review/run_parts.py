@@ -9,9 +9,9 @@ from dataclasses import replace
 from gymnast.errors import GymnastError
 from gymnast.insight.report.blocks import Block, Heading, Paragraph, Table
 from gymnast.jobs.follow import read_log
+from gymnast.privacy.sanitize import Sanitizer
 from gymnast.records import to_json
 from gymnast.review.part import Part, Unit, part_of_blocks
-from gymnast.review.sanitize import Sanitizer
 from gymnast.runs.details import RunDetails, describe_run
 from gymnast.runs.events import RunEvent
 from gymnast.runs.run import Run

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from gymnast.errors import CheckpointError, RunError, UnknownFormat
 from gymnast.metrics.alert import Alert
 from gymnast.runs import checkpoint, films
+from gymnast.runs.bundle_manifest import BundleManifest, read_manifest
 from gymnast.runs.checkpoint import CheckpointInfo
 from gymnast.runs.curve import Row, curve_of, learning_so_far, lower_bounds, read_evaluation_rows
 from gymnast.runs.events import RunEvent
@@ -71,6 +72,8 @@ class RunDetails(RunSummary):
     checkpoint: CheckpointInfo | None = None
     """The checkpoint that the reference names, if it names one."""
     videos: list[StoredFilm] = field(default_factory=list[StoredFilm])
+    bundle: BundleManifest | None = None
+    """The manifest of the bundle that it was read or unpacked from; None for a run of this machine."""
 
 
 def describe_run(
@@ -79,14 +82,17 @@ def describe_run(
     """Returns everything about a run. `which`: a checkpoint, as in `checkpoint.find`; `verify` compares the
     files of the best and the latest checkpoint with their hashes; `sizes` sums up the disk space."""
     info = run.info
+    bundle = read_manifest(run.path)
     rows = _rows(run)
-    summary = summarize(run.path, info, derived_status(run.path, info))
+    # Nobody writes what is in a bundle; its status is that of the moment when the bundle was made.
+    status = bundle.status if run.bundle and bundle else derived_status(run.path, info)
+    summary = summarize(run.path, info, status)
     known = {field.name: getattr(summary, field.name) for field in fields(summary)}
     known |= {
         "learning": learning_so_far(run, rows),
         "bytes": run_size(run.path) if sizes else None,
     }
-    return RunDetails(
+    details = RunDetails(
         **known,
         attempts=info["attempts"],
         engine=info.get("engine", ""),
@@ -104,6 +110,25 @@ def describe_run(
         checkpoints=_checkpoints(run, summary.best_step, verify=verify),
         checkpoint=_named_checkpoint(run, which, verify=verify) if which else None,
         videos=films.list_films(run.path, summary.best_step),
+        bundle=bundle,
+    )
+    return _as_bundled(details, run) if run.bundle else details
+
+
+def _as_bundled(details: RunDetails, run: Run) -> RunDetails:
+    """Replaces the paths of the unpacked files, which are deleted soon, by the bundle and references to its
+    checkpoints."""
+
+    def refer(found: CheckpointInfo | None) -> CheckpointInfo | None:
+        return None if found is None else replace(found, path=f"{run.bundle}:{found.step}")
+
+    kept = details.checkpoints
+    damaged = [text.replace(str(run.path), str(run.bundle)) for text in kept.damaged]
+    return replace(
+        details,
+        path=str(run.bundle),
+        checkpoint=refer(details.checkpoint),
+        checkpoints=Checkpoints(refer(kept.best), refer(kept.latest), kept.steps, damaged),
     )
 
 
@@ -139,7 +164,8 @@ def _checkpoints(run: Run, best: int | None, *, verify: bool) -> Checkpoints:
     available = checkpoint.list_checkpoints(run.path)
     latest, damaged = _newest(list(available.values()), verify=verify)
     found = None
-    if best is not None and available:
+    # A bundle has one checkpoint, of the user's choice; that it lacks the best one is no damage.
+    if best is not None and available and not (run.bundle and best not in available):
         try:
             found = checkpoint.describe(checkpoint.locate(run.path, "best"), verify=verify)
         except CheckpointError as error:

@@ -135,6 +135,13 @@ TENSORBOARD = RunFile(
     "tensorboard/", "TensorBoard event files", "metrics.sinks.tensorboard", "continued"
 )
 WANDB = RunFile("wandb/", "Weights & Biases files", "metrics.sinks.wandb", "continued")
+BUNDLE = RunFile(
+    "manifest.json",
+    "what a bundle has of the run; only in a run that was unpacked from one",
+    "bundle.archive",
+    "kept",
+    version=1,
+)
 LOCK = RunFile("lock", "locked by the process that writes the run", "runs.lock", "rewritten")
 HEARTBEAT = RunFile(
     "heartbeat", "touched by that process every two seconds", "runs.lock", "rewritten"
@@ -160,6 +167,7 @@ FILES = (
     EXPORTS,
     TENSORBOARD,
     WANDB,
+    BUNDLE,
     LOCK,
     HEARTBEAT,
 )

@@ -30,8 +30,11 @@ STATUSES = (*ACTIVE, "finished", "stopped", "failed")
 
 
 class Run:
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, bundle: Path | None = None) -> None:
+        """`bundle`: the file that the directory was unpacked from, for reading only; None for a run that is
+        stored as a directory."""
         self.path = Path(path)
+        self.bundle = bundle
 
     @staticmethod
     def create(

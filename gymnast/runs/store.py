@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gymnast.config.target import split_target
 from gymnast.errors import CheckpointError, RunError
-from gymnast.runs import checkpoint, durable, filters, index, layout, lock, reference
+from gymnast.runs import checkpoint, durable, filters, index, layout, lock, reference, unpack
 from gymnast.runs.info import RunInfo
 from gymnast.runs.run import Run, derived_status, read_info
 from gymnast.runs.summary import RunSummary, summarize, summarize_unreadable
@@ -60,6 +60,9 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
     """
     name, which = reference.split_reference(ref)
     path = Path(name).expanduser()
+    if unpack.is_bundle_name(name) and path.is_file():
+        fix = f"unpack it into a runs directory: unzip {name} -d {directory}"
+        raise RunError("is a bundle, which can only be read", at=name, fix=fix)
     # `@best:ALE/Pong-v5` names an environment, not a path.
     if (os.sep in name and not name.startswith("@")) or name.startswith("."):
         if not layout.RUN.path(path).exists():
@@ -78,6 +81,16 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
     except RunError:
         _refuse_unknown_checkpoint(name, directory)
         raise
+
+
+def resolve_readable(ref: str, directory: Path) -> tuple[Run, str | None]:
+    """Returns what `resolve` returns, for reading only: the reference may also be the path of a bundle
+    (`FILE.zip`), which is opened. Raises RunError if it cannot be."""
+    name, which = reference.split_reference(ref)
+    if not unpack.is_bundle_name(name):
+        return resolve(ref, directory)
+    file = Path(name).expanduser()
+    return Run(unpack.open_bundle(file), bundle=file), which
 
 
 def resolve_all(refs: Sequence[str], directory: Path) -> list[Run]:

@@ -21,6 +21,7 @@ from gymnast.tasks import Task
 from gymnast.text.suggestions import did_you_mean
 
 NOT_EXPOSED = {
+    "bundle": "writes an archive into a directory of the user; `bundle_contents` says what it has",
     "config_check": "reads files of the user by path; `settings_form` checks settings",
     "config_fmt": "rewrites files of the user by path",
     "init": "writes a project into a directory of the user",

@@ -21,6 +21,8 @@ TARGET_NAMES = ("config_show",)
 """Operations whose argument `name` is a target, too. Elsewhere it is the name of a new run or a metric."""
 _ENV_WITH_SLASH = re.compile(r"[A-Za-z][\w-]*(/[A-Za-z0-9][\w-]*){1,3}")
 """Ids such as ALE/Pong-v5 and pettingzoo/butterfly/pistonball_v6."""
+_FILE = re.compile(r"(?i)\.(?:yaml|yml|zip)(?::|$)")
+"""The end of the name of a config or a bundle, before a checkpoint."""
 _BEST_OF_ENV = "@best:"
 
 
@@ -73,7 +75,7 @@ def _problem(text: str, may_be_env: bool) -> str:
     if text.startswith((".", "~")) or ".." in text or "\\" in text:
         return "looks like a path"
     if "/" not in text:
-        return "names a file" if text.endswith((".yaml", ".yml")) else ""
+        return "names a file" if _FILE.search(text) else ""
     name = text.removeprefix(_BEST_OF_ENV)
     if not (may_be_env or name != text):
         return "looks like a path"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)b?", re.IGNORECASE)
 
 
 def interval(mean: float, low: float, high: float) -> str:
@@ -65,6 +68,16 @@ def size(n_bytes: float) -> str:
             return f"{n_bytes:.0f} {unit}" if unit == "B" else f"{n_bytes:.1f} {unit}"
         n_bytes /= 1000
     return f"{n_bytes:.1f} GB"
+
+
+def parse_size(text: str) -> int:
+    """Returns the number of bytes that a text such as `20MB`, `1.5 GB` or `800000` names, in decimal units.
+    Raises ValueError if it names none."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is not a size such as 20MB")
+    power = ("", "k", "m", "g").index((found[2] or "").lower())
+    return round(float(found[1]) * 1000**power)
 
 
 def duration(seconds: float | None) -> str:

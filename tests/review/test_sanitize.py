@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import unicodedata
 from pathlib import Path
@@ -10,25 +9,29 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from ruamel.yaml import YAML
 
 from gymnast.insight.chart import ChartData, ChartEvent, ChartSeries
+from gymnast.privacy.sanitize import Identity, Sanitizer, this_identity
+from gymnast.privacy.secrets import is_secret_name
 from gymnast.review.prepare import ReviewRequest, bundle_of, find_subject
-from gymnast.review.sanitize import Identity, Sanitizer, this_identity
-from gymnast.review.secrets import is_secret_name
 from gymnast.runs.run import Run
 from gymnast.text.plain import plain_text
-from tests.review.planted import HOME, HOST, USER, VARIABLE, Planted, names, planted_texts
+from tests.privacy.planted import (
+    HOME,
+    HOST,
+    USER,
+    VARIABLE,
+    Planted,
+    names,
+    plant,
+    planted_texts,
+    pretend_to_be_somebody,
+)
 
 
 @pytest.fixture
 def person(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes this process the one of another user on another machine."""
-    monkeypatch.setenv("HOME", HOME)
-    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
-        monkeypatch.setenv(variable, USER)
-    monkeypatch.setenv("UMGAH_API_KEY", VARIABLE)
-    monkeypatch.setattr("socket.gethostname", lambda: HOST)
+    pretend_to_be_somebody(monkeypatch)
 
 
 IDENTITY = Identity(
@@ -127,44 +130,6 @@ def test_names_that_identify_nobody_are_no_names(name: str, monkeypatch: pytest.
     monkeypatch.setattr("socket.gethostname", lambda: name)
     monkeypatch.setattr("getpass.getuser", lambda: name)
     assert name not in this_identity(Path("/x/y")).names
-
-
-def plant(run: Run, texts: list[Planted]) -> None:
-    """Writes texts to every place of a run that a user, an environment or another machine can fill."""
-    joined = " ".join(planted.text for planted in texts)
-    config_file = run.path / "config.yaml"
-    yaml = YAML(typ="safe", pure=True)
-    yaml.width = 1 << 20  # else ruamel breaks lines after backslashes, and reads them differently
-    config = yaml.load(config_file)
-    config["env"]["kwargs"] = {"note": joined, "api_key": texts[0].core, "list": [joined]}
-    config["name"] = joined
-    yaml.dump(config, config_file)
-    alert = {
-        "id": "policy/entropy:low",
-        "level": "warning",
-        "message": joined,
-        "advice": joined,
-        "first": 1,
-        "last": 2,
-        "count": 3,
-        "active": True,
-        "changes": {"algo.lr": joined},
-    }
-    run.update(
-        note=joined,
-        tags=[planted.text for planted in texts],
-        reason=joined,
-        status="failed",
-        host=HOST,
-        alerts=[alert],
-        live={"algo.lr": joined},
-    )
-    with (run.path / "log.txt").open("a") as log:
-        log.write(f"{joined}\nTraceback: {joined}\n")
-    event = {"kind": "fault", "env_steps": 1, "rollouts": 1, "time": 1.0}
-    with (run.path / "events.jsonl").open("a") as events:
-        for more in ({"message": joined}, {"error": joined, "password": texts[0].core}):
-            events.write(json.dumps(event | more) + "\n")
 
 
 @pytest.mark.usefixtures("person")

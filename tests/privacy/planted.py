@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from gymnast.runs.run import Run
 
 HOME, USER, HOST = "/data/people/zoqfot", "zoqfot", "mrrshan-7.lab.example"
 """The home directory, the user and the host that tests pretend to have."""
@@ -98,3 +103,50 @@ def surrounded(planted: Planted) -> st.SearchStrategy[Planted]:
 
 
 planted_texts = anything.flatmap(surrounded)
+
+
+def pretend_to_be_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes this process the one of another user on another machine."""
+    monkeypatch.setenv("HOME", HOME)
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(variable, USER)
+    monkeypatch.setenv("UMGAH_API_KEY", VARIABLE)
+    monkeypatch.setattr("socket.gethostname", lambda: HOST)
+
+
+def plant(run: Run, texts: list[Planted]) -> None:
+    """Writes texts to every place of a run that a user, an environment or another machine can fill."""
+    joined = " ".join(planted.text for planted in texts)
+    config_file = run.path / "config.yaml"
+    yaml = YAML(typ="safe", pure=True)
+    yaml.width = 1 << 20  # else ruamel breaks lines after backslashes, and reads them differently
+    config = yaml.load(config_file)
+    config["env"]["kwargs"] = {"note": joined, "api_key": texts[0].core, "list": [joined]}
+    config["name"] = joined
+    yaml.dump(config, config_file)
+    alert = {
+        "id": "policy/entropy:low",
+        "level": "warning",
+        "message": joined,
+        "advice": joined,
+        "first": 1,
+        "last": 2,
+        "count": 3,
+        "active": True,
+        "changes": {"algo.lr": joined},
+    }
+    run.update(
+        note=joined,
+        tags=[planted.text for planted in texts],
+        reason=joined,
+        status="failed",
+        host=HOST,
+        alerts=[alert],
+        live={"algo.lr": joined},
+    )
+    with (run.path / "log.txt").open("a") as log:
+        log.write(f"{joined}\nTraceback: {joined}\n")
+    event = {"kind": "fault", "env_steps": 1, "rollouts": 1, "time": 1.0}
+    with (run.path / "events.jsonl").open("a") as events:
+        for more in ({"message": joined}, {"error": joined, "password": texts[0].core}):
+            events.write(json.dumps(event | more) + "\n")

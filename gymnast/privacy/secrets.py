@@ -13,7 +13,7 @@ _NAMES = (
     r"|credentials?|authorization|cookie"
 )
 _SECRET_NAME = re.compile(rf"(?i)(?:{_NAMES})|[._-](?:key|auth|pwd)$")
-_TOKENS = (
+_PREFIXED = (
     r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9_-]{16,}",  # OpenAI, Anthropic, Stripe
     r"\bgh[pousr]_[A-Za-z0-9]{16,}",  # GitHub
     r"\bgithub_pat_\w{16,}",
@@ -25,6 +25,10 @@ _TOKENS = (
     r"\bnpm_[A-Za-z0-9]{30,}",
     r"\bpypi-[\w-]{16,}",
     r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?",  # JSON Web Tokens
+)
+"""Tokens that begin with the name of their kind. Nothing else looks like them, not even in binary files."""
+_TOKENS = (
+    *_PREFIXED,
     r"(?<![A-Za-z0-9])[A-Fa-f0-9]{32,}(?![A-Za-z0-9])",  # W&B keys, digests
     # Long texts with digits and both cases are random; words and numbers are not.
     r"(?<![\w+-])(?=[\w+-]*\d)(?=[\w+-]*[A-Z])(?=[\w+-]*[a-z])[\w+-]{32,}[\w+/=-]*",
@@ -48,6 +52,7 @@ _NAMED = re.compile(
 )
 _NAME = re.compile(rf"(?i){_NAMES}|[_.-]key")
 _TOKEN = re.compile("|".join(_TOKENS))
+_TOKEN_IN_BYTES = re.compile("|".join((*_PREFIXED, "-----BEGIN [A-Z ]*PRIVATE KEY-----")).encode())
 _SHORTEST = 6
 """Length of the shortest value of an environment variable that is looked for in texts."""
 
@@ -61,6 +66,11 @@ def secret_variables(environment: Mapping[str, str]) -> list[str]:
     """Returns the values of the environment variables whose names say that they are secret."""
     values = {v for name, v in environment.items() if is_secret_name(name) and len(v) >= _SHORTEST}
     return sorted(values, key=len, reverse=True)
+
+
+def has_token(content: bytes) -> bool:
+    """Returns whether a file, which may be binary, has a token of a known kind or a private key."""
+    return _TOKEN_IN_BYTES.search(content) is not None
 
 
 def remove_secrets(text: str) -> str:

@@ -1,4 +1,5 @@
-"""Removes what identifies a person or a machine, and everything that looks like a secret, from a bundle.
+"""Removes what identifies a person or a machine, and everything that looks like a secret, from texts and
+records that leave this machine.
 
 Every value is cleaned before it is rendered, because a table may escape or wrap it, and every rendered part
 once more, because a value may only become recognizable next to its name.
@@ -10,13 +11,19 @@ import getpass
 import os
 import re
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from gymnast.privacy.secrets import (
+    REMOVED,
+    has_token,
+    is_secret_name,
+    remove_secrets,
+    secret_variables,
+)
 from gymnast.records import JsonValue, from_json, to_json
-from gymnast.review.secrets import REMOVED, is_secret_name, remove_secrets, secret_variables
 from gymnast.text.plain import plain_text
 
 T = TypeVar("T")
@@ -25,12 +32,15 @@ HOME, RUNS, USER, HOST, EMAIL = "~", "RUNS", "USER", "HOST", "EMAIL"
 IMPERSONAL = ("root", "user", "localhost", "localdomain")
 """Names of users and hosts that identify nobody and are ordinary words."""
 _ANY_HOME = re.compile(r"(?:/(?:home|Users)/|[A-Za-z]:\\+Users\\+)[^/\\\s\"'`:,;)\]}|<>]+")
+_HOME_IN_BYTES = re.compile(rb"(?:/(?:home|Users)/|[A-Za-z]:\\+Users\\+)[\w.-]+")
+_SHORTEST_PATH = 5
+"""Length of the shortest path that is looked for in binary files, where shorter ones occur by chance."""
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]+)+")
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Paths, names and texts that must not appear in a bundle, besides secrets in general."""
+    """Paths, names and texts that must not leave this machine, besides secrets in general."""
 
     paths: Mapping[str, str] = field(default_factory=dict[str, str])
     """Absolute directory -> replacement."""
@@ -40,9 +50,12 @@ class Identity:
     """Texts that are known to be secret."""
 
 
-def this_identity(runs_dir: Path, hosts: Iterable[str] = ()) -> Identity:
+def this_identity(
+    runs_dir: Path, hosts: Iterable[str] = (), ordinary: Collection[str] = ()
+) -> Identity:
     """Returns the identity of the user and the machine. `runs_dir`: the runs directory; `hosts`: names of
-    other machines, such as that on which a run was trained."""
+    other machines, such as that on which a run was trained; `ordinary`: words in lower case that are no names
+    even if the user or a machine is called like that."""
     paths: dict[str, str] = {}
     for path, replacement in ((runs_dir, RUNS), (_working_directory(), "."), (_home(), HOME)):
         if path is not None:
@@ -50,7 +63,8 @@ def this_identity(runs_dir: Path, hosts: Iterable[str] = ()) -> Identity:
     names = dict.fromkeys(_users(), USER)
     for host in (socket.gethostname(), *hosts):
         names |= dict.fromkeys((host, host.partition(".")[0]), HOST)
-    known = {n: word for n, word in names.items() if len(n) > 1 and n.lower() not in IMPERSONAL}
+    words = {*IMPERSONAL, *ordinary}
+    known = {n: word for n, word in names.items() if len(n) > 1 and n.lower() not in words}
     return Identity(paths, known, tuple(secret_variables(os.environ)))
 
 
@@ -67,6 +81,11 @@ class Sanitizer:
         self._names = [
             (re.compile(rf"(?i)(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])"), word)
             for name, word in sorted(identity.names.items(), key=lambda item: -len(item[0]))
+        ]
+        self._path_bytes = [
+            re.compile(rb"%s(?![\w-])" % re.escape(path.encode()))
+            for path in identity.paths
+            if len(path) >= _SHORTEST_PATH
         ]
 
     def text(self, text: str) -> str:
@@ -95,6 +114,17 @@ class Sanitizer:
         if isinstance(value, list):
             return [self.value(item) for item in value]
         return self.text(value) if isinstance(value, str) else value
+
+    def private_part(self, content: bytes) -> str:
+        """Returns what a file, which may be binary, has that must not leave this machine, as a noun; empty if
+        there is nothing. Names are only found within paths, because a short one occurs in any array."""
+        if any(secret.encode() in content for secret in self._secrets):
+            return "the value of a secret environment variable"
+        if has_token(content):
+            return "a token or key"
+        if any(pattern.search(content) for pattern in self._path_bytes):
+            return "a path of this machine"
+        return "a home directory" if _HOME_IN_BYTES.search(content) else ""
 
 
 def _home() -> Path | None:

@@ -1,0 +1,1 @@
+"""Bundles: small archives of a run for bug reports, without anything private; `runs.unpack` opens them."""
