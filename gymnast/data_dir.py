@@ -1,6 +1,6 @@
-"""The data directory: what is made from runs and kept outside of them, such as trajectories and monitor output.
+"""The data directory holds what is made from runs and kept outside of them, such as trajectories.
 
-Training, evaluation, trajectories, metrics and the monitor all call `data_dir`, so that they agree on the place.
+Training, evaluation, trajectories, metrics and the monitor all call `data_dir`, so that they agree on it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ DATA_DIR_VAR = "GYMNAST_DATA"
 
 
 def data_dir(option: str | Path | None, runs_dir: Path) -> Path:
-    """Returns the data directory as an absolute path: `option` (--data), else GYMNAST_DATA, else `data` next to
-    the runs directory. It need not exist. Raises UsageError if the path is a file."""
+    """Returns the data directory as an absolute path: `option` (--data), else GYMNAST_DATA, else `data` next
+    to the runs directory. It need not exist. Raises UsageError if the path is a file."""
     variable = os.environ.get(DATA_DIR_VAR)
     named = option or variable
     # Absolute first: the parent of the runs directory `.` is not `.`.
