@@ -94,6 +94,10 @@ if TYPE_CHECKING:
     from gymnast.api.training import start as start
     from gymnast.api.training import train_command as train_command
     from gymnast.api.training import wait as wait
+    from gymnast.api.trajectories import trajectories as trajectories
+    from gymnast.api.trajectories import trajectory_metrics as trajectory_metrics
+    from gymnast.api.trajectories import trajectory_paths as trajectory_paths
+    from gymnast.api.trajectories import trajectory_replay as trajectory_replay
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
@@ -145,6 +149,10 @@ OPERATIONS: dict[str, Operation] = {
         Operation("video", TASK, "tasks"),
         Operation("tune_envs", TASK, "tasks"),
         Operation("frames", TASK, "frames"),
+        Operation("trajectories", TASK, "trajectories"),
+        Operation("trajectory_metrics", TASK, "trajectories"),
+        Operation("trajectory_paths", TASK, "trajectories"),
+        Operation("trajectory_replay", TASK, "trajectories"),
         Operation("review_contents", READS, "review"),
         Operation("reviews", READS, "review"),
         Operation("review", TASK, "review"),

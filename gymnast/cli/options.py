@@ -15,6 +15,11 @@ runs_option = click.option(
     metavar="DIR",
     help="Runs directory. Default: $GYMNAST_RUNS, or ./runs.",
 )
+data_option = click.option(
+    "--data",
+    metavar="DIR",
+    help="Data directory. Default: that of the run, $GYMNAST_DATA, or `data` next to the runs.",
+)
 track_option = click.option(
     "--track",
     "trackers",

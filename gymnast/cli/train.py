@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
@@ -52,6 +53,7 @@ class TrainOptions(SharedOptions):
     seeds: int | None
     jobs: int
     source: str | None
+    data: str | None
     requeue: bool
     dry_run: bool
     ask: bool
@@ -131,6 +133,11 @@ def training_options(command: Command) -> Command:
 )
 @click.option("--name", default="", help="A name for the run; with --seeds: NAME-s0, NAME-s1, ...")
 @click.option("--tag", "tags", multiple=True, help="A tag for the run. Repeatable.")
+@click.option(
+    "--data",
+    metavar="DIR",
+    help="Data directory of the run (traces.data). Default: $GYMNAST_DATA, or `data` next to the runs.",
+)
 @detach_option
 @max_jobs_option
 @click.option(
@@ -173,9 +180,13 @@ def train(
     Ctrl-C saves a checkpoint and stops; `gymnast resume @last` continues exactly there. In a terminal,
     keys are commands: c checkpoint, e evaluate, p pause, s stop, ? shows them.
     """
+    overrides = _overrides(options)
+    if options["data"] is not None:
+        # Absolute, since a run in the background may have another working directory.
+        overrides["traces.data"] = os.path.abspath(os.path.expanduser(options["data"]))
     request = foreground.TrainRequest(
         target,
-        _overrides(options),
+        overrides,
         algo=options["algo"],
         seed=options["seed"],
         source=options["source"],

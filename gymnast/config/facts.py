@@ -87,6 +87,12 @@ class Facts(Section):
     observations: tuple[Component, ...] = ()
     """Components of the environment's observation, in order; for a Discrete observation, the state index.
     Components added by `env.stack` and `env.previous_actions` are named automatically."""
+    position: tuple[str, ...] = ()
+    """Names of the two components of the observation that are the agent's x and y, for trajectories. The y
+    axis points up."""
+    grid: Maybe[tuple[Count, Count]] = OFF
+    """Rows and columns of the grid whose cells a Discrete observation numbers row by row; for
+    trajectories."""
     reward: Maybe[Interval] = OFF
     """Range of the raw reward of one step."""
     returns: Maybe[Interval] = OFF
@@ -119,6 +125,10 @@ class Facts(Section):
         optimum, threshold = self.optimum, self.threshold
         if threshold is not None and optimum is not None and threshold > optimum:
             conflicts.append(("threshold", f"{threshold:g} is above the optimum {optimum:g}"))
+        names = [component.name for component in self.observations]
+        if self.position and (len(self.position) != 2 or not {*self.position} <= {*names}):
+            expected = f"expected x and y, two of {', '.join(names) or 'observations'}"
+            conflicts.append(("position", f"{list(self.position)} is unknown ({expected})"))
         low, high = self.returns or (-math.inf, math.inf)
         for name, value in (("threshold", threshold), ("optimum", optimum)):
             if value is not None and not low <= value <= high:

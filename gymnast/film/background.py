@@ -1,4 +1,4 @@
-"""Starts the background process that makes the videos of a run after training."""
+"""Starts the background process that makes the videos of a run after training, and its trajectories."""
 
 from __future__ import annotations
 
@@ -18,18 +18,23 @@ VARIABLE = "GYMNAST_FILM"
 
 
 def film_in_background(run: Path, cfg: Config) -> None:
-    """Starts a process that films the evaluations of the run in directory `run`; training neither
-    waits for it nor fails with it. Does nothing if evaluations are not stored, `traces.film` is
-    off, or GYMNAST_FILM=off."""
+    """Starts a process that films the evaluations of the run in directory `run` and, with
+    `traces.trajectories`, writes their trajectories; training neither waits for it nor fails with it. Does
+    nothing if evaluations are not stored, or if neither is wanted."""
     stored = cfg.traces.eval and cfg.eval.every is not None
-    if not stored or not cfg.traces.film or os.environ.get(VARIABLE) == "off":
+    wanted = {
+        "films": cfg.traces.film and os.environ.get(VARIABLE) != "off",
+        "trajectories": cfg.traces.trajectories,
+    }
+    parts = [part for part, is_wanted in wanted.items() if is_wanted]
+    if not stored or not parts:
         return
     try:
         folder = layout.VIDEOS.path(run)
         folder.mkdir(exist_ok=True)
         with (folder / films.LOG).open("ab") as log:
             child = subprocess.Popen(
-                [sys.executable, "-m", "gymnast.film.worker", str(run.resolve())],
+                [sys.executable, "-m", "gymnast.film.worker", str(run.resolve()), *parts],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -40,5 +45,5 @@ def film_in_background(run: Path, cfg: Config) -> None:
         threading.Thread(target=child.wait, daemon=True).start()
     except (OSError, RuntimeError) as problem:
         logging.getLogger("gymnast").warning(
-            "the process that makes videos could not be started: %s", problem
+            "the process that makes videos and trajectories could not be started: %s", problem
         )

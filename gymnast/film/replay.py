@@ -17,6 +17,7 @@ from gymnast.film.renderer import EnvRenderer, enlarged
 from gymnast.images import Images
 from gymnast.policy.actions import head_for
 from gymnast.runs.trace import Trace
+from gymnast.spaces import spaces
 
 Array = np.ndarray
 T = TypeVar("T")
@@ -60,6 +61,30 @@ def episode_frames(renderer: EnvRenderer, trace: Trace, *, strict: bool) -> Iter
             ending = ending_text(terminated, truncated) or "the recording ends"
             yield EpisodeFrame(renderer.render(), t + 1, total, reward, ending=ending)
             return
+
+
+def replayed_states(renderer: EnvRenderer, trace: Trace) -> Iterator[object]:
+    """Resets the environment and repeats the episode. Yields the observation before each step and the final
+    one, while the environment is in that state. Raises ReplayMismatch, with the number of the first state
+    that is not that of the episode, and EnvError if the environment fails."""
+    obs = renderer.reset(trace.seed)
+    if not _is_stored(renderer, trace, 0, obs):
+        raise ReplayMismatch(0)
+    yield obs
+    last = len(trace) - 1
+    ends = trace.terminated or trace.truncated
+    for t in range(len(trace)):
+        obs, reward, terminated, truncated = renderer.step(renderer.to_env_action(trace.action[t]))
+        over = terminated or truncated
+        # Exact comparison: a replay of a deterministic environment repeats every bit.
+        if (
+            reward != trace.reward[t]
+            or over != (ends and t == last)
+            or (over and terminated != trace.terminated)
+            or not _is_stored(renderer, trace, t + 1, obs)
+        ):
+            raise ReplayMismatch(t + 1)
+        yield obs
 
 
 def retry_with_note(make: Callable[[str], T]) -> tuple[T, str]:
@@ -109,3 +134,11 @@ def _frame(
         action_probs = head.option_probabilities(trace.dist[t])
     action = renderer.to_env_action(trace.action[t])
     return EpisodeFrame(picture, t, total, reward, action, float(trace.value[t]), action_probs)
+
+
+def _is_stored(renderer: EnvRenderer, trace: Trace, t: int, obs: object) -> bool:
+    """Returns whether an observation is the stored one; True if none are stored."""
+    if trace.obs is None:
+        return True
+    stored = np.asarray(trace.obs[t : t + 1])
+    return stored.tobytes() == spaces.as_rows(renderer.obs_space, [obs]).tobytes()

@@ -1,4 +1,5 @@
-"""`python -m gymnast.film.worker RUN_DIRECTORY`: makes the films of a run's evaluations.
+"""`python -m gymnast.film.worker RUN_DIRECTORY [films] [trajectories]`: makes the films of a run's
+evaluations, and writes their trajectories if `traces.trajectories` is on; only one of both if it is named.
 
 It runs at low priority, one process at a time per runs directory, and prints what it did to its log.
 """
@@ -23,19 +24,23 @@ from gymnast.film.matches.choose import choose_matches
 from gymnast.film.matches.films import describe_match, film_match
 from gymnast.film.matches.replay import MatchRenderer
 from gymnast.runs import films, lock
+from gymnast.runs.episodes import stored_versions
 from gymnast.runs.run import Run
+from gymnast.runs.run_data import run_data_dir
 from gymnast.text.formatting import count_noun
+from gymnast.trajectories.write import write_trajectories
 
 
 def main() -> None:
-    """Makes the films of the run whose directory is the first argument, waiting for other such
-    processes of the same runs directory. Exits with 1 after an unexpected error."""
+    """Makes the films and trajectories of the run whose directory is the first argument, waiting for other
+    such processes of the same runs directory. Exits with 1 after an unexpected error."""
     os.nice(10)  # the next training must not wait for films of the last one
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     run = Run(Path(sys.argv[1]))
     try:
         with lock.exclusive(run.path.parent / ".film-lock"), headless_rendering():
-            film_run(run)
+            for part in sys.argv[2:] or PARTS:
+                PARTS[part](run)
     except Exception:
         if run.path.exists():  # else it was deleted in the meantime, which is no error
             traceback.print_exc()
@@ -65,6 +70,24 @@ def film_run(run: Run) -> None:
                 print(f"{out.name}: {summary}", flush=True)
 
 
+def write_evaluations(run: Run) -> None:
+    """Writes the trajectories of all evaluations to the data directory of the run, if `traces.trajectories`
+    is on. Prints a line per file, and those that could not be replayed."""
+    if not run.config().traces.trajectories:
+        return
+    for kind in ("eval", "confirm"):
+        with _errors_printed(run, f"{kind} trajectories"):
+            if not stored_versions(run, kind):
+                continue
+            written = write_trajectories(run, run_data_dir(run), kind)
+            for file in written.files:
+                print(f"{file.path}: {count_noun(file.episodes, 'line')}", flush=True)
+            for one in written.skipped:
+                print(
+                    f"{kind} {one.version} number {one.number} not written: {one.why}", flush=True
+                )
+
+
 def _film_matches(run: Run, cfg: Config) -> None:
     """Films the matches that `choose_matches` returns for the best checkpoint, except those whose
     film exists, and prints a line for each film."""
@@ -85,6 +108,9 @@ def _errors_printed(run: Run, what: str) -> Iterator[None]:
         if run.path.exists():
             print(f"{what}: {problem}", flush=True)
 
+
+PARTS = {"films": film_run, "trajectories": write_evaluations}
+"""What the process makes, by the name of its argument."""
 
 if __name__ == "__main__":
     main()

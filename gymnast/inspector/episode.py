@@ -12,11 +12,11 @@ from gymnast.config.config import Config
 from gymnast.errors import CheckpointError, EnvError, RunError, UsageError
 from gymnast.evaluation.rescore import load_policy
 from gymnast.film.renderer import DEFAULT_FPS, EnvRenderer
-from gymnast.film.replay import image_observations
+from gymnast.film.replay import image_observations, replayed_states
 from gymnast.images import ObsArray
 from gymnast.inspector.address import EpisodeAddress
 from gymnast.inspector.outcome_scale import evaluation_returns
-from gymnast.inspector.replay import RenderedStates, Replay, replay_episode, replayed_states
+from gymnast.inspector.replay import RenderedStates, Replay, replay_episode
 from gymnast.policy.policy import Policy
 from gymnast.runs import checkpoint
 from gymnast.runs.checkpoint import Checkpoint

@@ -15,7 +15,7 @@ import numpy as np
 
 from gymnast.errors import EnvError
 from gymnast.film.renderer import EnvRenderer
-from gymnast.film.replay import ReplayMismatch
+from gymnast.film.replay import ReplayMismatch, replayed_states
 from gymnast.runs.trace import Trace
 from gymnast.spaces import spaces
 
@@ -85,30 +85,6 @@ def replay_episode(
     )
 
 
-def replayed_states(renderer: EnvRenderer, trace: Trace) -> Iterator[object]:
-    """Resets the environment and repeats the episode. Yields the observation before each step and the final
-    one, while the environment is in that state. Raises ReplayMismatch, with the number of the first state
-    that is not that of the episode, and EnvError if the environment fails."""
-    obs = renderer.reset(trace.seed)
-    if not _is_stored(renderer, trace, 0, obs):
-        raise ReplayMismatch(0)
-    yield obs
-    last = len(trace) - 1
-    ends = trace.terminated or trace.truncated
-    for t in range(len(trace)):
-        obs, reward, terminated, truncated = renderer.step(renderer.to_env_action(trace.action[t]))
-        over = terminated or truncated
-        # Exact comparison: a replay of a deterministic environment repeats every bit.
-        if (
-            reward != trace.reward[t]
-            or over != (ends and t == last)
-            or (over and terminated != trace.terminated)
-            or not _is_stored(renderer, trace, t + 1, obs)
-        ):
-            raise ReplayMismatch(t + 1)
-        yield obs
-
-
 class RenderedStates:
     """Pictures of the states of a replay. The environment steps forward from where it is, and is reset for an
     earlier state. On the way to a state, at most the last RENDERED_BEFORE states are rendered."""
@@ -169,11 +145,3 @@ class RenderedStates:
         if len(self._seconds) < 2:
             self._seconds.append(time.process_time() - began)
         return picture
-
-
-def _is_stored(renderer: EnvRenderer, trace: Trace, t: int, obs: object) -> bool:
-    """Returns whether an observation is the stored one; True if none are stored."""
-    if trace.obs is None:
-        return True
-    stored = np.asarray(trace.obs[t : t + 1])
-    return stored.tobytes() == spaces.as_rows(renderer.obs_space, [obs]).tobytes()

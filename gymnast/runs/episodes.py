@@ -93,6 +93,34 @@ def read_episode(run: Run, kind: str, version: int, number: int) -> Trace | Matc
     raise _not_stored(run, kind, version, number)
 
 
+@dataclass(frozen=True, eq=False)
+class StoredEpisode:
+    """A stored episode or match with its steps."""
+
+    version: int
+    """Env steps of the policy or, for training episodes, of the checkpoint."""
+    number: int
+    """Its number, as in EpisodeInfo."""
+    trace: Trace | MatchTrace
+    settings: EpisodeSettings | None
+    """How a fresh or played episode was played; None for those of training."""
+
+
+def read_episodes(run: Run, kind: str, version: int | None = None) -> Iterator[StoredEpisode]:
+    """Yields the stored episodes of a kind, and of a version if one is given, with their steps; each file is
+    read once. Raises RunError if a file is damaged."""
+    for file in _files(run, kind, version):
+        stored = read_matches(file.path) if file.is_match else read_traces(file.path)
+        settings = _settings(file)
+        for number, trace in zip(_numbers(file, len(stored)), stored, strict=True):
+            yield StoredEpisode(file.version, number, trace, settings)
+
+
+def stored_versions(run: Run, kind: str) -> list[int]:
+    """Returns the policy versions of which episodes of this kind are stored, in ascending order."""
+    return sorted({file.version for file in _files(run, kind, None)})
+
+
 def find_episode(run: Run, kind: str, version: int, number: int) -> EpisodeInfo:
     """Returns the description of a stored episode or match; raises RunError if it is not stored."""
     for episode in list_episodes(run, kind, version):

@@ -102,6 +102,8 @@ class RunInfo(MachineInfo):
     rates: NotRequired[dict[str, float]]
     """The present speed: clock -> counts per second."""
     curve: NotRequired[CurveInfo]
+    data: NotRequired[str]
+    """The data directory, absolute or relative to the runs directory (`runs.run_data`)."""
     engine: NotRequired[str]
     repeatable: NotRequired[bool]
     """False if the run depends on the wall clock."""

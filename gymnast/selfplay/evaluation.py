@@ -44,7 +44,7 @@ from gymnast.selfplay.rows import match_row
 from gymnast.selfplay.snapshots import Snapshots
 
 TRACES_PER_PAIRING = 4
-"""Number of matches per pairing whose traces are stored."""
+"""Number of matches per pairing whose traces are stored, unless `traces.trajectories` needs all of them."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ class MatchEvaluator:
     ) -> tuple[MatchEvaluation, list[MatchTrace]]:
         """Plays every learner (`policies`: role -> policy) against every scripted opponent, on the seeds of
         `plan` each. Returns the result, and the traces of the first TRACES_PER_PAIRING matches of each
-        pairing.
+        pairing, or of all matches if `traces.trajectories` is on.
 
         `version`: env steps of the policies. `run_dir` is the run's directory, which stores the players from
         other runs. The result has no pairings if some pairing finished no match in time; EnvError is raised
@@ -224,9 +224,8 @@ class MatchEvaluator:
             self.cfg.info_keys(),
             Shortfall.from_plan(whole_plan, progress, sum(map(len, played)), ()),
         )
-        return evaluation, [
-            match.trace for finished in played for match in finished[:TRACES_PER_PAIRING]
-        ]
+        kept = None if self.cfg.traces.trajectories else TRACES_PER_PAIRING
+        return evaluation, [match.trace for finished in played for match in finished[:kept]]
 
     def _rounds(self, plan: EpisodePlan) -> list[tuple[int, ...]]:
         """Splits the seeds into rounds, after each of which a plan with a time limit may end. Without a time

@@ -25,3 +25,10 @@ class TracesConfig(Section):
     the best and of the newest policy version are always kept. off: no limit."""
     film: Annotated[Switch, WITH_EVALUATIONS, WITH_TRACES] = True
     """Record videos of the best and the last evaluation when training ends, in a separate process."""
+    trajectories: Annotated[Switch, WITH_EVALUATIONS, WITH_TRACES] = False
+    """Write the trajectories of all evaluations as JSON lines to the data directory when training ends, in
+    the process that makes videos. Evaluations of several roles then store all of their matches instead of the
+    first few of each pairing."""
+    data: str = ""
+    """The data directory, for trajectories. Empty: GYMNAST_DATA, or `data` next to the runs directory. The
+    directory is resolved when training starts and stored with the run."""

@@ -26,7 +26,7 @@ from gymnast.training.lifecycle.label import Label
 
 BRANCH, WEIGHTS = "branch", "weights"
 """`parent_kind` in run.json: the whole state was continued, or only the weights (`--from`)."""
-_INHERITED = ("threshold", "repeatable", "engine")
+_INHERITED = ("data", "threshold", "repeatable", "engine")
 _COMPARED = ("versions", "cpu")
 """Software and CPU that computed the checkpoint. Resuming compares them with the current ones."""
 

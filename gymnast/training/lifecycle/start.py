@@ -16,6 +16,7 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
 from gymnast.config.resolve import ResolvedConfig, save
+from gymnast.data_dir import data_dir
 from gymnast.engine.choice import choose_engine, splits_batch_over_threads
 from gymnast.engine.engine import load_engine
 from gymnast.engine.threads import require_device, set_num_threads
@@ -36,6 +37,7 @@ from gymnast.runs import checkpoint, films, layout, store
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.role_arrays import arrays_of_role
 from gymnast.runs.run import Run
+from gymnast.runs.run_data import record_of_data_dir
 from gymnast.shaping.shaping import Shaping
 from gymnast.training.learner import build_policy, load_algorithm
 from gymnast.training.lifecycle.branch import WEIGHTS
@@ -80,6 +82,7 @@ def start_run(
     validate_before_start(cfg, collector, source)
     if is_multi_agent(cfg.env.id):
         _refuse_unknown_players(cfg, collector, runs_dir)
+    data = data_dir(cfg.traces.data, runs_dir)
     # 2. Create the run directory. The stored config is the requested one, also with --debug.
     with store.reserve_name(label.name, runs_dir):
         run = Run.create(
@@ -99,6 +102,7 @@ def start_run(
             reserved_dir=label.claimed_dir,
             threshold=cfg.facts.threshold,
             repeatable=_repeatable(cfg),
+            data=record_of_data_dir(data, runs_dir),
         )
     # 3. Train.
     used = single_process_config(cfg) if debug else cfg

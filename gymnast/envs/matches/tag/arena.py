@@ -15,13 +15,17 @@ import numpy as np
 
 from gymnast.envs.backends.backend import Fault
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, ByRole, MatchStep, Role, ScriptedPolicy
+from gymnast.envs.matches.placement import Arena, Placement
 from gymnast.envs.matches.tag import layout, motion
 from gymnast.envs.matches.tag.exploiters import EXPLOITERS
 from gymnast.envs.matches.tag.rewards import GOAL, Rewards, StepEvents, Weights
 from gymnast.envs.matches.tag.rules import (
     DASHES,
+    HALF_FIELD,
+    HEADINGS,
     HIDER,
     OUTCOMES,
+    RADIUS,
     REACH,
     ROLES,
     SEEKER,
@@ -157,6 +161,24 @@ class TagMatches:
         from gymnast.envs.matches.tag.rendering import render_match
 
         return render_match(self._state.rows(np.array([match])), self._seekers, self._limit)
+
+    def arena(self, match: int) -> Arena:
+        """Returns the field and the walls of a match."""
+        middle, half = self._state.middle[match], self._state.half[match]
+        corners = np.concatenate([middle - half, middle + half], axis=1).tolist()
+        edges = (-HALF_FIELD, HALF_FIELD)
+        walls = tuple((left, low, right, high) for left, low, right, high in corners)
+        return Arena(x=edges, y=edges, walls=walls, radius=RADIUS)
+
+    def placement(self, match: int) -> Placement:
+        """Returns the current positions and headings in a match, and who was tagged."""
+        state = self._state.rows(np.array([match]))  # a copy
+
+        def by_role(agents: Array) -> ByRole:
+            return {role: rows[0] for role, rows in self._by_role(agents).items()}
+
+        heading = by_role(state.heading * (2 * np.pi / HEADINGS))
+        return Placement(by_role(state.position), heading, caught=by_role(state.tagged))
 
     def close(self) -> None:
         pass

@@ -1,0 +1,1 @@
+"""Trajectories: whole episodes and matches as JSON lines, with positions. See docs/trajectories.md."""
