@@ -29,8 +29,6 @@ class MatchTable:
     """[matches] int64: number of steps."""
     outcome: tuple[str, ...]
     """[matches] The outcome that the environment reported, `unknown` if it reported none."""
-    winner: tuple[str, ...]
-    """[matches] The role that won; empty for a draw, a single agent or an unknown outcome."""
     returns: Mapping[str, Array]
     """Role -> [matches] float64: its return, NaN where it did not play. The role of a single agent is
     empty."""

@@ -11,8 +11,8 @@ ChartSubject = Literal["run", "approach"]
 
 @dataclass(frozen=True)
 class RoleOverview:
-    """The result of training one role of a run. Every number is of a window of recent episodes, never of all since the
-    start."""
+    """The result of training one role of a run. Every number is of a window of recent episodes, never of all
+    since the start."""
 
     role: str
     """The role; empty for a single agent."""
