@@ -7,6 +7,8 @@ from typing import Literal
 
 ChartKind = Literal["lines", "histogram", "stacked shares"]
 ChartSubject = Literal["run", "approach"]
+Band = Literal["", "95 % interval", "95 % interval of the mean over runs", "lowest to highest run"]
+"""What the band of a series shows: the recorded interval of a metric, or how much runs differ."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,16 @@ class MonitorSeries:
     x: list[float]
     """Env steps of the points; for a histogram, the edges of the bins, one more than `y`."""
     y: list[float]
-    """Values, shares (0..1), or the counts of a histogram."""
+    """Values, or shares (0..1) of all matches; for a histogram, the share of the matches in each bin. NaN is
+    a gap: rows without a value."""
     low: list[float] = field(default_factory=list[float])
     """Lower edge of the band at each point; empty without a band."""
     high: list[float] = field(default_factory=list[float])
     """Upper edge of the band."""
+    band: Band = ""
+    """What the band shows; empty without a band."""
+    n: list[int] = field(default_factory=list[int])
+    """Number of runs that have a value at each point; empty in a chart about one run."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +125,12 @@ class MonitorChart:
     series: list[MonitorSeries]
     sources: list[SourceColumn]
     """The columns that it was drawn from."""
+    runs: list[str] = field(default_factory=list[str])
+    """Ids of the runs that it was drawn from."""
+    smooth: int = 1
+    """Number of rows that each point is the moving average of; 1 without smoothing."""
     note: str = ""
-    """Explains the smoothing and the bands."""
+    """Explains the smoothing and the bands in words."""
 
 
 @dataclass(frozen=True)
