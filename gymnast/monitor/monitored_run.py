@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from typing import NamedTuple
 
 import numpy as np
 
 from gymnast.errors import RunError
 from gymnast.metrics.specs import split_key
 from gymnast.runs.curve import SCORED_STEPS_KEY
+from gymnast.text.suggestions import did_you_mean
 
 Array = np.ndarray
 ENV_STEPS = "clock/env_steps"
 """The column of the common x axis."""
+UNKNOWN = "unknown"
+"""The outcome of a match whose environment reported none. It counts for no role."""
+
+
+class MatchEntry(NamedTuple):
+    """One stored match, or an episode of a single agent."""
+
+    version: int
+    """Env steps of the policy that played it."""
+    kind: str
+    """train, eval or confirm."""
+    length: int
+    """Number of steps."""
+    outcome: str
+    """The outcome that the environment reported, or UNKNOWN."""
+    returns: Mapping[str, float]
+    """Role -> its return. The role of a single agent is empty."""
+    players: Mapping[str, str]
+    """Role -> the policy or player that had it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,19 +45,39 @@ class MatchTable:
     version: Array
     """[matches] int64: env steps of the policy that played it."""
     kind: tuple[str, ...]
-    """[matches] eval, confirm or train."""
+    """[matches] train, eval or confirm."""
     length: Array
     """[matches] int64: number of steps."""
     outcome: tuple[str, ...]
-    """[matches] The outcome that the environment reported, `unknown` if it reported none."""
+    """[matches] The outcome that the environment reported, or UNKNOWN."""
     returns: Mapping[str, Array]
     """Role -> [matches] float64: its return, NaN where it did not play. The role of a single agent is
     empty."""
     players: Mapping[str, tuple[str, ...]]
-    """Role -> [matches] the policy or player that had it: `learner`, `scripted:weak`, ..."""
+    """Role -> [matches] the policy or player that had it: `learner`, `scripted:weak`, ...; empty where the
+    role did not play."""
 
     def __len__(self) -> int:
         return len(self.kind)
+
+    @staticmethod
+    def from_entries(entries: Sequence[MatchEntry]) -> MatchTable:
+        """Returns the table of these matches, in their order."""
+        playing = dict.fromkeys(role for entry in entries for role in entry.returns)
+        cast = dict.fromkeys(role for entry in entries for role in entry.players)
+        return MatchTable(
+            version=np.array([entry.version for entry in entries], dtype=np.int64),
+            kind=tuple(entry.kind for entry in entries),
+            length=np.array([entry.length for entry in entries], dtype=np.int64),
+            outcome=tuple(entry.outcome for entry in entries),
+            returns={
+                role: np.array([entry.returns.get(role, math.nan) for entry in entries])
+                for role in playing
+            },
+            players={
+                role: tuple(entry.players.get(role, "") for entry in entries) for role in cast
+            },
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +85,8 @@ class MonitoredRun:
     """One run: its rows by column, its stored matches and what is known about it."""
 
     approach: str
-    """The approach it belongs to: its tag if it has exactly one, else the variant of its preset, else the
-    preset."""
+    """The approach it belongs to: its tag if it has exactly one, else the variant of its preset, else its
+    algorithm."""
     run: str
     """Id of the run."""
     name: str
@@ -75,12 +116,8 @@ class MonitoredRun:
         """Returns a column, [rows]. Raises RunError if the run has no such column."""
         if name in self.columns:
             return self.columns[name]
-        close = get_close_matches(name, list(self.columns), n=1)
-        raise RunError(
-            f"run {self.run} has no column {name!r}",
-            at=self.sources[0],
-            fix=f"the closest column is {close[0]!r}" if close else "`gymnast rows` lists columns",
-        )
+        problem = f"run {self.run} has no column {name!r}{did_you_mean(name, self.columns)}"
+        raise RunError(problem, at=self.sources[0])
 
     def has(self, name: str) -> bool:
         """Returns whether a row has a value in this column."""
@@ -99,7 +136,14 @@ class MonitoredRun:
         xs = np.array(sorted(last), dtype=np.float64)
         return xs, np.array([last[x] for x in xs.tolist()], dtype=np.float64)
 
-    def scoped(self, metric: str, role: str = "") -> str:
-        """Returns the column of a metric for a role: `seeker:episode/return`; the metric itself for a single
-        agent."""
-        return f"{role}:{metric}" if role else metric
+
+def role_column(metric: str, role: str = "") -> str:
+    """Returns the column of a training metric for a role: `seeker:episode/return`; the metric itself for a
+    single agent."""
+    return f"{role}:{metric}" if role else metric
+
+
+def evaluation_column(metric: str, role: str = "") -> str:
+    """Returns the column of an evaluation metric for a role: `eval/seeker:match/win_rate`; for a single agent
+    `eval:episode/return`."""
+    return f"eval/{role}:{metric}" if role else f"eval:{metric}"
