@@ -89,9 +89,8 @@ def _mean_series(
 
 
 def _gap_note(series: Sequence[MonitorSeries]) -> str:
-    if all(len(set(line.n)) <= 1 for line in series):
-        return ""
-    return "Where a run has no value, the mean is that of the other runs."
+    some_missing = any(0 < n < max(line.n) for line in series for n in line.n)
+    return "Where a run has no value, the mean is that of the other runs." if some_missing else ""
 
 
 def _outcomes(approaches: Approaches, name: str) -> MonitorChart | None:

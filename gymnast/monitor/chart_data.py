@@ -1,4 +1,4 @@
-"""All charts of the monitor as data: first those that compare approaches, then those of each run."""
+"""All charts of the monitor as data: comparisons of approaches first, then the charts of each run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gymnast.monitor.run_charts import run_charts
 
 def monitor_charts(runs: Sequence[MonitoredRun], smooth: int = 10) -> list[MonitorChart]:
     """Returns the charts of these runs. Only runs of the same environment are compared with each other, since
-    returns of different environments cannot be. `smooth`: number of rows of the moving average; 1 draws every
-    row as it is. Raises UsageError if it is below 1."""
+    returns of different environments cannot be; an environment with a single run has no comparison. `smooth`:
+    number of rows of the moving average; 1 draws every row as it is. Raises UsageError if it is below 1."""
     if smooth < 1:
         raise UsageError(
             f"a moving average over {smooth} rows is not possible",
@@ -29,6 +29,7 @@ def monitor_charts(runs: Sequence[MonitoredRun], smooth: int = 10) -> list[Monit
     charts = [
         chart
         for env, approaches in by_env.items()
+        if sum(map(len, approaches.values())) > 1
         for chart in approach_charts(approaches, smooth, env or "approaches")
     ]
     charts += [chart for run in runs for chart in run_charts(run, smooth)]

@@ -33,7 +33,7 @@ class MeanOverRuns:
     n: Array
     """[points] Number of runs that have a value."""
     band: Band
-    """What the band shows; empty for a single run."""
+    """The kind of band; empty for a single run."""
 
 
 def common_axis(curves: Sequence[Curve], points: int = POINTS) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from gymnast.monitor.chart_specs import (
@@ -79,13 +80,15 @@ def curve_sources(run: MonitoredRun, spec: CurveSpec, roles: Sequence[str]) -> l
 
 
 def chart_note(series: Sequence[MonitorSeries], smooth: int) -> str:
-    """Returns what a reader needs to know about the smoothing and the bands of a chart."""
+    """Returns what a reader needs to know about the smoothing, the bands and the gaps of a chart."""
     notes = [f"Moving average over {smooth} rows."] if smooth > 1 else []
     bands = dict.fromkeys(line.band for line in series if line.band)
     for band in bands:
         approaches = dict.fromkeys(line.approach for line in series if line.band == band)
         whose = f" ({', '.join(approaches)})" if len(bands) > 1 else ""
         notes.append(f"Band: {band}{whose}.")
+    if any(math.isnan(y) for line in series for y in line.y):
+        notes.append("Gaps are rows without a value, such as those in which a role did not learn.")
     return " ".join(notes)
 
 
