@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from gymnast.monitor.chart_specs import (
-    LENGTHS,
     OUTCOMES,
     CurveSpec,
     curve_specs,
@@ -56,11 +55,11 @@ def approach_charts(approaches: Approaches, smooth: int, prefix: str) -> Iterato
                 sources=[s for run in drawn for s in curve_sources(run, spec, spec.roles(run))],
                 runs=[run.run for run in drawn],
                 smooth=rows,
-                note=" ".join(filter(None, (chart_note(series, rows), _gap_note(series)))),
+                note=_note(series, rows, spec.caution if len(approaches) > 1 else ""),
             )
     if chart := _outcomes(approaches, f"{prefix}-{OUTCOMES}"):
         yield chart
-    if chart := approach_lengths_chart(approaches, f"{prefix}-{LENGTHS}"):
+    if chart := approach_lengths_chart(approaches, prefix):
         yield chart
 
 
@@ -88,9 +87,13 @@ def _mean_series(
     return MonitorSeries(approach, role, approach, x, y, low, high, found.band, found.n.tolist())
 
 
-def _gap_note(series: Sequence[MonitorSeries]) -> str:
+def _note(series: Sequence[MonitorSeries], smooth: int, caution: str) -> str:
+    """Returns the note of a comparison. `caution`: what a reader must know who compares the approaches."""
     some_missing = any(0 < n < max(line.n) for line in series for n in line.n)
-    return "Where a run has no value, the mean is that of the other runs." if some_missing else ""
+    missing = (
+        "Where a run has no value, the mean is that of the other runs." if some_missing else ""
+    )
+    return " ".join(filter(None, (chart_note(series, smooth), missing, caution)))
 
 
 def _outcomes(approaches: Approaches, name: str) -> MonitorChart | None:

@@ -16,8 +16,9 @@ from gymnast.monitor.monitored_run import (
 
 OUTCOMES = "outcomes"
 """Name of the chart of the outcomes of matches."""
-LENGTHS = "match-lengths"
-"""Name of the chart with the distribution of match lengths."""
+OPPONENTS_DIFFER = (
+    "Approaches may have different opponents in training: compare evaluations instead."
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class CurveSpec:
     smoothed: bool = False
     """Whether the curve is smoothed. Evaluations are not, and neither are metrics that are recorded over a
     window of matches, like win rates."""
+    caution: str = ""
+    """A warning for readers who compare approaches."""
 
     @property
     def unit(self) -> str:
@@ -81,6 +84,7 @@ REWARDS = (
         "episode/return",
         runs="with roles",
         smoothed=True,
+        caution=OPPONENTS_DIFFER,
     ),
     CurveSpec(
         "evaluation-reward",
@@ -97,6 +101,7 @@ WINS = (
         "league/win_rate",
         runs="with roles",
         interval=("league/win_low", "league/win_high"),
+        caution=OPPONENTS_DIFFER,
     ),
     CurveSpec(
         "evaluation-win-rate",

@@ -9,7 +9,6 @@ import numpy as np
 
 from gymnast.config.sections.league import LEARNER
 from gymnast.insight.lengths import count_lengths, length_edges
-from gymnast.monitor.chart_specs import LENGTHS
 from gymnast.monitor.monitored_run import Array, MonitoredRun
 from gymnast.monitor.records import MonitorChart, MonitorSeries, SourceColumn
 from gymnast.text.formatting import count_noun
@@ -31,7 +30,7 @@ def run_lengths_chart(run: MonitoredRun) -> MonitorChart | None:
     if not series:
         return None
     return MonitorChart(
-        name=f"{run.run}-{LENGTHS}",
+        name=_name(run, run.run),
         title=_title(run),
         about="run",
         run=run.run,
@@ -46,11 +45,11 @@ def run_lengths_chart(run: MonitoredRun) -> MonitorChart | None:
 
 
 def approach_lengths_chart(
-    runs: Mapping[str, Sequence[MonitoredRun]], name: str
+    runs: Mapping[str, Sequence[MonitoredRun]], prefix: str
 ) -> MonitorChart | None:
     """Returns the lengths of the evaluation matches of the second half of training, per role and approach,
     with the matches of all runs of an approach together; None if none is stored. `runs`: approach -> its
-    runs, all of the same environment."""
+    runs, all of the same environment; `prefix`: start of the name of the chart."""
     everything = [run for of_approach in runs.values() for run in of_approach]
     roles = dict.fromkeys(role for run in everything for role in run.roles or ("",))
     lengths = {
@@ -64,7 +63,7 @@ def approach_lengths_chart(
     if not series:
         return None
     return MonitorChart(
-        name=name,
+        name=_name(everything[0], prefix),
         title=f"{_title(everything[0])}, second half of training",
         about="approach",
         run="",
@@ -121,6 +120,10 @@ def _sources(run: MonitoredRun) -> list[SourceColumn]:
         if file.name.startswith(f"{kind}-")
     }
     return [SourceColumn(name, "length") for name in sorted(names)]
+
+
+def _name(run: MonitoredRun, prefix: str) -> str:
+    return f"{prefix}-{'match' if run.roles else 'episode'}-lengths"
 
 
 def _title(run: MonitoredRun) -> str:
