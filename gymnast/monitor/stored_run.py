@@ -40,19 +40,19 @@ def read_stored_run(summary: RunSummary, runs_dir: Path, approach: str) -> Monit
     """Returns a run of the runs directory with the columns of all its rows. Raises RunError if a file cannot
     be read or the run has no rows."""
     run = Run(Path(summary.path))
-    if not summary.is_readable:
-        raise RunError(
-            f"the run cannot be read: {summary.problem}",
-            at=_name(layout.RUN.path(run.path), runs_dir),
-            fix=f"restore the file, or delete the run: gymnast runs rm {summary.id}",
-        )
+    try:
+        alerts = run.info["alerts"]
+    except RunError as error:
+        fix = f"restore the file, or delete the run: gymnast runs rm {summary.id}"
+        file = _name(layout.RUN.path(run.path), runs_dir)
+        raise RunError(error.message, at=file, fix=error.fix or fix) from error
     metrics_file = _name(layout.METRICS.path(run.path), runs_dir)
     columns = _read_columns(run)
     if ENV_STEPS not in columns or not len(columns[ENV_STEPS]):
         raise RunError(
             f"the run has no rows (expected a row per rollout with {ENV_STEPS!r})",
             at=metrics_file,
-            fix="wait for its first rollout, or leave the run out (--skip-broken)",
+            fix="wait for its first rollout",
         )
     matches, files = _read_matches(run)
     return MonitoredRun(
@@ -68,7 +68,7 @@ def read_stored_run(summary: RunSummary, runs_dir: Path, approach: str) -> Monit
         env_steps=columns[ENV_STEPS],
         columns=columns,
         matches=matches,
-        alerts=tuple(alert["message"] for alert in run.info["alerts"]),
+        alerts=tuple(alert["message"] for alert in alerts),
         verdict=summary.verdict,
     )
 
