@@ -49,6 +49,31 @@ def monitor(
     )
 
 
+def monitor_csv(
+    approaches: Sequence[str] = (),
+    refs: Sequence[str] = (),
+    *,
+    all_runs: bool = False,
+    skip_broken: bool = False,
+    files: Sequence[str] = (),
+    column_map: str | None = None,
+    runs_dir: RunsDir = None,
+) -> str:
+    """Returns the overview of `monitor` as CSV, at full precision: the content of run_overview.csv."""
+    from gymnast.monitor.overview import overview_csv
+
+    report = monitor(
+        approaches,
+        refs,
+        all_runs=all_runs,
+        skip_broken=skip_broken,
+        files=files,
+        column_map=column_map,
+        runs_dir=runs_dir,
+    )
+    return overview_csv(report.overview)
+
+
 def write_monitor(
     approaches: Sequence[str] = (),
     refs: Sequence[str] = (),
