@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gymnast.monitor.chart_specs import (
     OUTCOMES,
@@ -36,12 +36,14 @@ def approach_charts(approaches: Approaches, smooth: int, prefix: str) -> Iterato
         drawn = [run for run in runs if spec.roles(run)]
         rows = smooth if spec.smoothed else 1
         roles = dict.fromkeys(role for run in drawn for role in spec.roles(run))
-        series = [
-            line
+        lines = {
+            (approach, role): _mean_series(of_approach, spec, role, rows)
             for role in roles
-            for of_approach in approaches.values()
-            if (line := _mean_series(of_approach, spec, role, rows)) is not None
-        ]
+            for approach, of_approach in approaches.items()
+            if any(role in spec.roles(run) for run in of_approach)
+        }
+        series = [line for line in lines.values() if line is not None]
+        absent = dict.fromkeys(approach for (approach, _), line in lines.items() if line is None)
         if series:
             yield MonitorChart(
                 name=f"{prefix}-{spec.name}",
@@ -55,7 +57,7 @@ def approach_charts(approaches: Approaches, smooth: int, prefix: str) -> Iterato
                 sources=[s for run in drawn for s in curve_sources(run, spec, spec.roles(run))],
                 runs=[run.run for run in drawn],
                 smooth=rows,
-                note=_note(series, rows, spec.caution if len(approaches) > 1 else ""),
+                note=_note(series, rows, absent, spec.caution if len(approaches) > 1 else ""),
             )
     if chart := _outcomes(approaches, f"{prefix}-{OUTCOMES}"):
         yield chart
@@ -87,13 +89,18 @@ def _mean_series(
     return MonitorSeries(approach, role, approach, x, y, low, high, found.band, found.n.tolist())
 
 
-def _note(series: Sequence[MonitorSeries], smooth: int, caution: str) -> str:
-    """Returns the note of a comparison. `caution`: what a reader must know who compares the approaches."""
+def _note(series: Sequence[MonitorSeries], smooth: int, absent: Iterable[str], caution: str) -> str:
+    """Returns the note of a comparison. `absent`: approaches whose runs do not overlap, so that they have no
+    mean; `caution`: what a reader must know who compares the approaches."""
+    names = ", ".join(absent)
+    not_drawn = (
+        f"Not drawn, because its runs have no env steps in common: {names}." if names else ""
+    )
     some_missing = any(0 < n < max(line.n) for line in series for n in line.n)
     missing = (
         "Where a run has no value, the mean is that of the other runs." if some_missing else ""
     )
-    return " ".join(filter(None, (chart_note(series, smooth), missing, caution)))
+    return " ".join(filter(None, (not_drawn, chart_note(series, smooth), missing, caution)))
 
 
 def _outcomes(approaches: Approaches, name: str) -> MonitorChart | None:

@@ -199,6 +199,16 @@ def test_the_comparison_of_one_run_is_that_run(runs: list[MonitoredRun]):
                 np.testing.assert_array_equal(found, values)
 
 
+def test_a_comparison_names_the_approaches_whose_runs_do_not_overlap():
+    def short_run(run: str, approach: str, steps: list[float]) -> MonitoredRun:
+        return made_run(steps, {"episode/return": steps}, run=run, approach=approach, roles=())
+
+    apart = [short_run("a", "apart", [1, 2]), short_run("b", "apart", [3, 4])]
+    (chart,) = approach_charts({"apart": apart, "one": [short_run("c", "one", [1, 4])]}, 1, "tag")
+    assert [line.approach for line in chart.series] == ["one"]
+    assert "no env steps in common: apart." in chart.note
+
+
 def test_match_lengths_are_those_of_evaluations_in_which_the_role_learned(
     charts: list[MonitorChart],
 ):
