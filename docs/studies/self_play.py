@@ -388,7 +388,7 @@ def main(runs_dir: Path) -> None:
     }
     pictures = {
         "": curves(own, runs_dir),
-        "-matrix": heatmap_png(CrossPlayMatrix.from_results(results)),
+        "-matrix": heatmap_png(CrossPlayMatrix.from_results(results).report()),
         "-tag": match_strip(tournament, "tag"),
         "-timeout": match_strip(tournament, "timeout"),
         "-balance": balance,

@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from gymnast.api.league import self_play as self_play
     from gymnast.api.logs import logs as logs
     from gymnast.api.metrics import metrics as metrics
+    from gymnast.api.monitor import monitor as monitor
+    from gymnast.api.monitor import monitor_csv as monitor_csv
+    from gymnast.api.monitor import write_monitor as write_monitor
     from gymnast.api.playing import play_start as play_start
     from gymnast.api.playing import play_step as play_step
     from gymnast.api.playing import play_stop as play_stop
@@ -127,6 +130,9 @@ OPERATIONS: dict[str, Operation] = {
         Operation("compare", READS, "insight"),
         Operation("seed_curves", READS, "insight"),
         Operation("doctor", READS, "insight"),
+        Operation("monitor", READS, "monitor"),
+        Operation("monitor_csv", READS, "monitor"),
+        Operation("write_monitor", CHANGES, "monitor"),
         Operation("presets", READS, "presets"),
         Operation("metrics", READS, "metrics"),
         Operation("config_show", READS, "config"),

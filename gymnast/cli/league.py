@@ -13,7 +13,7 @@ from gymnast.cli.tasks import wait_for
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
-    from gymnast.league.matrix import CrossPlayCell, CrossPlayReport
+    from gymnast.league.matrix import CrossPlayReport
     from gymnast.league.ratings import RatingTable
 
 
@@ -96,19 +96,6 @@ def _matrix(matrix: CrossPlayReport) -> str:
     if not matrix.rows or not matrix.columns:
         return "(no matches yet)"
     head = (f"{matrix.row_role} \\ {matrix.column_role}", *matrix.columns)
-    lines = [
-        (name, *map(_cell, line)) for name, line in zip(matrix.rows, matrix.cells, strict=True)
-    ]
+    lines = [(name, *map(str, line)) for name, line in zip(matrix.rows, matrix.cells, strict=True)]
     table = formatting.table(head, lines, right=" ".join(matrix.columns))
-    unknown = sum(cell.unknown for line in matrix.cells for cell in line)
-    legend = f"win rate of the {matrix.row_role} [95 % interval] / matches with a known outcome"
-    if unknown:
-        legend += f"; {formatting.count(unknown)} unknown, not counted"
-    return f"{table}\n{legend}"
-
-
-def _cell(cell: CrossPlayCell) -> str:
-    if cell.rate is None:
-        return "-"
-    interval = f"[{100 * cell.low:.0f}, {100 * cell.high:.0f}]"
-    return f"{100 * cell.rate:.0f}% {interval} / {formatting.count(cell.matches)}"
+    return f"{table}\n{matrix.legend()}"

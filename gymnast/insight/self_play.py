@@ -10,6 +10,7 @@ from gymnast.clock import CLOCKS
 from gymnast.config.families import is_multi_agent
 from gymnast.config.sections.league import LEARNER
 from gymnast.errors import CheckpointError, RunError, UsageError
+from gymnast.insight.lengths import count_lengths, length_edges
 from gymnast.league.matrix import CrossPlayReport
 from gymnast.league.ratings import RatingTable
 from gymnast.league.results import Results
@@ -23,8 +24,6 @@ from gymnast.runs.run import Run
 
 POINTS = 800
 """Maximum number of points of a curve; the extremes stay."""
-BINS = 24
-"""Maximum number of bins of a histogram."""
 
 
 @dataclass(frozen=True)
@@ -222,11 +221,7 @@ def _durations(run: Run, roles: Sequence[str]) -> Iterator[DurationHistogram]:
         elif match.kind in ("eval", "confirm") and len(learners) == 1 and learners[0] in lengths:
             lengths[learners[0]].append(match.length)
     longest = max((length for of_role in lengths.values() for length in of_role), default=0)
-    width = max(1, math.ceil(longest / BINS))
-    bins = math.ceil(longest / width)
+    edges = length_edges(longest)
     for role, of_role in lengths.items():
         if of_role:
-            counts = [0] * bins
-            for length in of_role:
-                counts[(max(length, 1) - 1) // width] += 1
-            yield DurationHistogram(role, [float(i * width) for i in range(bins + 1)], counts)
+            yield DurationHistogram(role, edges, count_lengths(of_role, edges))

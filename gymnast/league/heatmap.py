@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gymnast import figures
-from gymnast.league.matrix import CrossPlayMatrix
-from gymnast.league.results import Tally
+from gymnast.league.matrix import CrossPlayCell, CrossPlayReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ NO_RESULT = "#eeeeee"
 """Color of a pair without a known outcome."""
 
 
-def heatmap_png(matrix: CrossPlayMatrix) -> bytes:
+def heatmap_png(matrix: CrossPlayReport) -> bytes:
     """Returns the heat map as the bytes of a PNG."""
     # an empty matrix is drawn with one empty cell
     n_columns, n_rows = max(1, len(matrix.columns)), max(1, len(matrix.rows))
@@ -30,19 +30,19 @@ def heatmap_png(matrix: CrossPlayMatrix) -> bytes:
     )
     axes = figure.add_subplot()
     axes.set_facecolor(NO_RESULT)
-    rates = [[tally.win_rate().mean for tally in line] for line in matrix.cells]
+    rates = [[math.nan if c.rate is None else c.rate for c in line] for line in matrix.cells]
     if matrix.rows and matrix.columns:
         mesh = axes.pcolormesh(rates, cmap=COLOR_MAP, vmin=0, vmax=1, edgecolors="white", lw=1)
         bar = figure.colorbar(mesh, ax=axes, pad=0.02, format=lambda v, _: f"{100 * v:.0f}%")
         bar.ax.tick_params(labelsize=7)
     for row, line in enumerate(matrix.cells):
-        for column, tally in enumerate(line):
-            _write_cell(axes, column + 0.5, row + 0.5, tally)
+        for column, cell in enumerate(line):
+            _write_cell(axes, column + 0.5, row + 0.5, cell)
     _label(axes, matrix)
     return figures.to_png(figure)
 
 
-def _label(axes: Axes, matrix: CrossPlayMatrix) -> None:
+def _label(axes: Axes, matrix: CrossPlayReport) -> None:
     """Adds the title, the names of rows and columns, and the roles. Inverts the y axis, so that the first row
     is on top."""
     title = f"win rate of the {matrix.row_role}"
@@ -59,16 +59,15 @@ def _label(axes: Axes, matrix: CrossPlayMatrix) -> None:
     axes.set_ylabel(matrix.row_role, fontsize=8, color="#444444")
 
 
-def _write_cell(axes: Axes, x: float, y: float, tally: Tally) -> None:
+def _write_cell(axes: Axes, x: float, y: float, cell: CrossPlayCell) -> None:
     """Writes into the cell with its center at (x, y) the win rate of the row role, and below it (the y axis
     is inverted) its interval and the number of matches with a known outcome; only `-` if there is none."""
-    if not tally.n_known:
+    if cell.rate is None:
         axes.text(x, y, "-", ha="center", va="center", fontsize=8, color="#777777")
         return
-    rate = tally.win_rate()
     # Both ends of the color map are dark.
-    color = "white" if abs(rate.mean - 0.5) > 0.35 else "black"
-    low, high = f"{100 * rate.low:.0f}", f"{100 * rate.high:.0f}"
-    axes.text(x, y, f"{100 * rate.mean:.0f}%", ha="center", va="bottom", fontsize=9, color=color)
-    small = f"{low}-{high}%, n {tally.n_known}"
+    color = "white" if abs(cell.rate - 0.5) > 0.35 else "black"
+    low, high = f"{100 * cell.low:.0f}", f"{100 * cell.high:.0f}"
+    axes.text(x, y, f"{100 * cell.rate:.0f}%", ha="center", va="bottom", fontsize=9, color=color)
+    small = f"{low}-{high}%, n {cell.matches}"
     axes.text(x, y + 0.05, small, ha="center", va="top", fontsize=5.5, color=color)

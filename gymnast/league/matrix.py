@@ -55,6 +55,13 @@ class CrossPlayCell:
     unknown: int
     """Number of matches with an unknown outcome."""
 
+    def __str__(self) -> str:
+        """Returns `58% [51, 65] / 200`: rate, interval and number of matches; a dash without a rate."""
+        if self.rate is None:
+            return "-"
+        interval = f"[{100 * self.low:.0f}, {100 * self.high:.0f}]"
+        return f"{100 * self.rate:.0f}% {interval} / {self.matches:,}"
+
 
 @dataclass(frozen=True)
 class CrossPlayReport:
@@ -74,6 +81,12 @@ class CrossPlayReport:
     """Results of each pair, [rows][columns]."""
     picture: str
     """File of the picture of the matrix."""
+
+    def legend(self) -> str:
+        """Returns the explanation of the numbers in the cells."""
+        text = f"win rate of the {self.row_role} [95 % interval] / matches with a known outcome"
+        unknown = sum(cell.unknown for line in self.cells for cell in line)
+        return f"{text}; {unknown:,} unknown, not counted" if unknown else text
 
 
 def _cell(tally: Tally) -> CrossPlayCell:

@@ -23,7 +23,7 @@ def cross_play(
             tournament, max_snapshots=max_snapshots, episodes=episodes, progress=progress
         )
         run = tournament.run
-    matrix = CrossPlayMatrix.from_results(results)
     picture = stored_cross_play.picture(run.path)
-    durable.replace(picture, heatmap_png(matrix))
-    return matrix.report(run.id, str(picture))
+    report = CrossPlayMatrix.from_results(results).report(run.id, str(picture))
+    durable.replace(picture, heatmap_png(report))
+    return report

@@ -35,6 +35,8 @@ PAGES = {
     "compare groups": f"/compare?runs={FAST},{SLOW}",
     "compare runs": "/compare?runs={fast-s0},{slow-s0},{high-lr}",
     "league": "/selfplay",
+    "monitor of single agents": "/monitor?env=CartPole-v1",
+    "monitor of roles": "/monitor?env=tag&by=run",
     "playground": "/playground",
     "bandit": "/playground?mode=bandit",
     "self-play": "/selfplay/{tag-1}",

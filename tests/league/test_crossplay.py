@@ -64,7 +64,9 @@ def test_the_heat_map_is_red_where_the_row_loses_and_blue_where_it_wins():
     """One seeker that always loses and one that always wins: half of the cells each."""
     pairs = {("0", name): Tally(0, 50) for name in "xyz"}
     pairs |= {("1", name): Tally(50, 0) for name in "xyz"}
-    png = heatmap.heatmap_png(CrossPlayMatrix.from_results(Results("seeker", "hider", pairs)))
+    png = heatmap.heatmap_png(
+        CrossPlayMatrix.from_results(Results("seeker", "hider", pairs)).report()
+    )
     assert len(png) < 30_000
     pixel = np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
     red, _, blue = np.moveaxis(pixel, 2, 0)
@@ -77,14 +79,16 @@ def test_the_heat_map_is_red_where_the_row_loses_and_blue_where_it_wins():
 
 @pytest.mark.parametrize("pairs", [{}, PAIRS], ids=["nothing", "some never met"])
 def test_a_heat_map_can_be_drawn_of_any_table(pairs: dict[tuple[str, str], Tally]):
-    png = heatmap.heatmap_png(CrossPlayMatrix.from_results(Results("seeker", "hider", dict(pairs))))
+    png = heatmap.heatmap_png(
+        CrossPlayMatrix.from_results(Results("seeker", "hider", dict(pairs))).report()
+    )
     assert Image.open(io.BytesIO(png)).format == "PNG"
 
 
 def test_without_matplotlib_the_error_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(GymnastError, match=r"matplotlib.*\n.*gymnast\[report\]"):
-        heatmap.heatmap_png(matrix())
+        heatmap.heatmap_png(matrix().report())
 
 
 def test_matplotlib_is_imported_only_to_draw():

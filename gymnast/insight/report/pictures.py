@@ -59,7 +59,9 @@ def _draw(axes: Axes, chart: ChartData, title: str) -> None:
     if chart.kind == "heat":
         return
     scale, sign = (100, "%") if chart.unit == "share" else (1, "")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{_tick(value * scale)}{sign}"))
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{tick_label(value * scale)}{sign}")
+    )
     _mark(axes, chart)
     many = len(chart.series) > 6
     legend = axes.legend(
@@ -187,7 +189,7 @@ def _mark(axes: Axes, chart: ChartData) -> None:
     axes.set_xlim(left, right)  # marks must not widen the view
 
 
-def _tick(value: float) -> str:
+def tick_label(value: float) -> str:
     """Formats a tick label with enough digits to distinguish it from its neighbors."""
     return short_number(value) if abs(value) >= 1000 else f"{value:.6g}"
 

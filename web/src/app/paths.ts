@@ -49,6 +49,20 @@ export function pathWith(path: string, params: Record<string, string | number | 
   return query ? `${path}?${query}` : path;
 }
 
+/** Returns names as one parameter: `a,b`. Names are free text, so a comma inside of one is escaped. */
+export function joinedList(names: readonly string[]): string {
+  return names.map((name) => name.replace(/%/g, "%25").replace(/,/g, "%2C")).join(",");
+}
+
+/** Returns the names of a parameter that `joinedList` wrote, each once. */
+export function listOf(text: string | null): string[] {
+  const names = (text ?? "")
+    .split(",")
+    .filter((name) => name !== "")
+    .map((name) => name.replace(/%2C/gi, ",").replace(/%25/g, "%"));
+  return [...new Set(names)];
+}
+
 function readable(text: string): string {
   return encodeURIComponent(text).replace(/%(2C|3A|2F|40)/g, (code) => decodeURIComponent(code));
 }

@@ -4,8 +4,8 @@ import { shownTheme } from "../app/theme";
 import { copied } from "../ui/CopyButton";
 import { Icon } from "../ui/icons";
 import { Menu } from "../ui/Menu";
-import { MetricHelp } from "../ui/MetricHelp";
 import { toast, toastError } from "../ui/toast";
+import { ChartTitle } from "./ChartTitle";
 import { copyPicture, csvText, pngOf } from "./export";
 import type { FrameProps } from "./Frame";
 import { readingTexts } from "./Legend";
@@ -23,7 +23,7 @@ interface Props {
 }
 
 export function ChartHeader({ chart, cursor, model, zoom, canvas, onReset, onOpen }: Props) {
-  const { title, unit, help, note, isEnlarged, log, onLog } = chart;
+  const { title, isEnlarged, log, onLog } = chart;
   const value = useComputed(() => {
     const [only, ...rest] = model.value.legend;
     return only && !rest.length ? (readingTexts(model.value, cursor.value).get(only.key) ?? "") : "";
@@ -42,11 +42,7 @@ export function ChartHeader({ chart, cursor, model, zoom, canvas, onReset, onOpe
   };
   return (
     <div class="chart-head">
-      <h3 class="ellipsis">
-        <MetricHelp metric={help}>{title}</MetricHelp>
-        {unit && unit !== "share" && <span class="unit"> {unit}</span>}
-        {note && <span class="muted small"> {note}</span>}
-      </h3>
+      <ChartTitle {...chart} />
       <span class="chart-value num">{value}</span>
       {zoom.value && (
         <button type="button" class="icon-button" aria-label="Show all" title="Show all (double click, or 0)" onClick={onReset}>

@@ -198,6 +198,7 @@ export function Frame(props: FrameProps) {
         />
       )}
       {entries.length > LEGEND_ABOVE && <p class="legend-note">{entries.length} lines; point at one to see its name</p>}
+      {props.footnote && <p class="legend-note" title={props.footnote}>{props.footnote}</p>}
       {dialog.value === "table" && <DataTable title={title} model={model} onClose={() => (dialog.value = "")} />}
       {dialog.value === "enlarged" && (
         <Dialog title={title} onClose={() => (dialog.value = "")} className="enlarged">

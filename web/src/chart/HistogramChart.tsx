@@ -4,9 +4,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { copied } from "../ui/CopyButton";
 import { Icon } from "../ui/icons";
 import { Menu } from "../ui/Menu";
-import { MetricHelp } from "../ui/MetricHelp";
 import { formatNumber, formatShort } from "../ui/numbers";
 import { toast } from "../ui/toast";
+import { ChartTitle } from "./ChartTitle";
 import { csvText } from "./export";
 import { bars, ticksOf } from "./histogram";
 import { Swatch } from "./Legend";
@@ -16,7 +16,8 @@ const LEFT = 44;
 const BOTTOM = 32;
 const TOP = 8;
 
-export function HistogramChart({ title, unit, help, note, xLabel, yLabel, series, categories, height = 160 }: HistogramChartProps) {
+export function HistogramChart(props: HistogramChartProps) {
+  const { title, xLabel, yLabel, series, categories, height = 160 } = props;
   const host = useRef<HTMLDivElement>(null);
   const width = useSignal(0);
   const hovered = useSignal<string>("");
@@ -45,18 +46,14 @@ export function HistogramChart({ title, unit, help, note, xLabel, yLabel, series
   return (
     <section class="chart" aria-label={title}>
       <div class="chart-head">
-        <h3 class="ellipsis">
-          <MetricHelp metric={help}>{title}</MetricHelp>
-          {unit && <span class="unit"> {unit}</span>}
-          {note && <span class="muted small"> {note}</span>}
-        </h3>
+        <ChartTitle {...props} />
         <span class="chart-value num">{hovered}</span>
         <Menu
           label={<Icon name="more" />}
           name={`Actions for ${title}`}
           class="icon-button chart-menu"
           align="end"
-          items={[{ label: "Copy as CSV", run: () => void copyCsv() }]}
+          items={[{ label: "Copy as CSV", run: () => void copyCsv() }, ...(props.actions ?? [])]}
         />
       </div>
       <div ref={host} class="plot" style={{ height: `${height}px` }}>
@@ -115,6 +112,7 @@ export function HistogramChart({ title, unit, help, note, xLabel, yLabel, series
           ))}
         </ul>
       )}
+      {props.footnote && <p class="legend-note" title={props.footnote}>{props.footnote}</p>}
     </section>
   );
 }

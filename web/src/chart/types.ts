@@ -44,6 +44,8 @@ export interface ChartProps {
   help?: MetricInfo | undefined;
   /** A line below the title. */
   note?: string | undefined;
+  /** Explains bands and smoothing, below the chart. */
+  footnote?: string | undefined;
   xLabel: string;
   marks?: ChartMark[] | undefined;
   /** Charts with the same name share their crosshair and zoom. */
@@ -103,6 +105,8 @@ export interface HistogramChartProps {
   unit?: string | undefined;
   help?: MetricInfo | undefined;
   note?: string | undefined;
+  /** Explains bands and smoothing, below the chart. */
+  footnote?: string | undefined;
   xLabel: string;
   yLabel?: string | undefined;
   /** `counts[i]` is between `edges[i]` and `edges[i + 1]`. */
@@ -111,6 +115,8 @@ export interface HistogramChartProps {
   categories?: string[] | undefined;
   height?: number | undefined;
   link?: string | undefined;
+  /** Further entries of the menu. */
+  actions?: readonly MenuItem[] | undefined;
 }
 
 export interface MatrixCell {

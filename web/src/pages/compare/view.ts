@@ -1,5 +1,5 @@
 /** The state of the Compare page, which is the query of its URL: reading it restores the whole view. */
-import { pathWith } from "../../app/paths";
+import { joinedList, listOf, pathWith } from "../../app/paths";
 import { MAX_SMOOTHING } from "../../chart/smooth";
 
 /** How the chosen runs are put together: all seeds of a group, all runs of a variant, or every run alone. */
@@ -44,13 +44,13 @@ export const EMPTY_VIEW: CompareView = {
 export function parseView(params: URLSearchParams): CompareView {
   const smoothing = Number(params.get("smoothing") ?? 0);
   return {
-    refs: unique(splitList(params.get("runs"))),
+    refs: listOf(params.get("runs")),
     x: params.get("x") || DEFAULT_X,
-    metrics: unique(splitList(params.get("metrics"))),
+    metrics: listOf(params.get("metrics")),
     grouping: GROUPINGS.find((known) => known === params.get("group")) ?? "seed",
     smoothing: Number.isFinite(smoothing) ? Math.min(Math.max(smoothing, 0), MAX_SMOOTHING) : 0,
     log: params.get("log") === "1",
-    hidden: unique(splitList(params.get("hidden"))),
+    hidden: listOf(params.get("hidden")),
     baseline: params.get("baseline") ?? "",
     zoom: parseZoom(params.get("zoom")),
   };
@@ -60,13 +60,13 @@ export function parseView(params: URLSearchParams): CompareView {
 export function viewPath(view: CompareView): string {
   const zoom = view.zoom ? `${view.zoom.low}~${view.zoom.high}` : "";
   return pathWith("/compare", {
-    runs: joinList(view.refs),
+    runs: joinedList(view.refs),
     x: view.x === DEFAULT_X ? "" : view.x,
-    metrics: joinList(view.metrics),
+    metrics: joinedList(view.metrics),
     group: view.grouping === "seed" ? "" : view.grouping,
     smoothing: view.smoothing > 0 ? view.smoothing : "",
     log: view.log ? "1" : "",
-    hidden: joinList(view.hidden),
+    hidden: joinedList(view.hidden),
     baseline: view.baseline,
     zoom,
   });
@@ -76,20 +76,4 @@ function parseZoom(text: string | null): CompareView["zoom"] {
   const [low, high, ...rest] = (text ?? "").split("~").map((part) => (part === "" ? NaN : Number(part)));
   if (low === undefined || high === undefined || rest.length > 0) return null;
   return Number.isFinite(low) && Number.isFinite(high) && low < high ? { low, high } : null;
-}
-
-// Names of groups are free text, so a comma inside of one is escaped before the names are joined.
-function joinList(items: readonly string[]): string {
-  return items.map((item) => item.replace(/%/g, "%25").replace(/,/g, "%2C")).join(",");
-}
-
-function splitList(text: string | null): string[] {
-  return (text ?? "")
-    .split(",")
-    .filter((item) => item !== "")
-    .map((item) => item.replace(/%2C/gi, ",").replace(/%25/g, "%"));
-}
-
-function unique(items: readonly string[]): string[] {
-  return [...new Set(items)];
 }

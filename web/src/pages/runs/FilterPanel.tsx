@@ -1,8 +1,8 @@
 /** Values to filter by, with how many runs have them, and the grouping. Each value is a word of the filter. */
 
-import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { RunSummary } from "../../api/types";
+import { FacetList } from "../../ui/FacetList";
 import { STATUS_ORDER } from "./columns";
 import { countValues, type Facet } from "./grouping";
 import { GROUPINGS, type Grouping } from "./view";
@@ -37,7 +37,6 @@ const GROUPING_LABELS: Record<Grouping, string> = {
   variant: "variant",
   seeds: "seed group",
 };
-const SHOWN = 8;
 
 export function FilterPanel({ runs, filter, onFilter, grouping, onGrouping }: Props) {
   return (
@@ -52,7 +51,7 @@ export function FilterPanel({ runs, filter, onFilter, grouping, onGrouping }: Pr
         ))}
       </fieldset>
       {FACETS.map((facet) => (
-        <FacetList key={facet.field} facet={facet} runs={runs} filter={filter} onFilter={onFilter} />
+        <RunFacet key={facet.field} facet={facet} runs={runs} filter={filter} onFilter={onFilter} />
       ))}
     </div>
   );
@@ -65,38 +64,16 @@ interface FacetProps {
   onFilter: (filter: string) => void;
 }
 
-function FacetList({ facet, runs, filter, onFilter }: FacetProps) {
-  const showAll = useSignal(false);
+function RunFacet({ facet, runs, filter, onFilter }: FacetProps) {
   const counted = useMemo(() => countValues(runs, facet.values), [runs]);
   const facets = facet.field === "status" ? byStatus(counted) : counted;
-  const chosen = wordValues(filter, facet.field);
-  const shown = showAll.value ? facets : facets.filter((entry, i) => i < SHOWN || chosen.includes(entry.value));
-  if (!facets.length) return null;
   return (
-    <section class="facet" aria-label={facet.title}>
-      <h2>{facet.title}</h2>
-      <ul>
-        {shown.map(({ value, count }) => (
-          <li key={value}>
-            <button
-              type="button"
-              class="facet-value"
-              aria-pressed={chosen.includes(value)}
-              title={`${facet.field}=${value}`}
-              onClick={() => onFilter(toggleWord(filter, facet.field, value, facet.several))}
-            >
-              <span class="ellipsis">{value}</span>
-              <span class="muted">{count}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-      {facets.length > SHOWN && (
-        <button type="button" class="link-button" aria-expanded={showAll.value} onClick={() => (showAll.value = !showAll.value)}>
-          {showAll.value ? "Show fewer" : `Show all ${facets.length}`}
-        </button>
-      )}
-    </section>
+    <FacetList
+      title={facet.title}
+      values={facets.map(({ value, count }) => ({ value, label: value, detail: String(count), title: `${facet.field}=${value}` }))}
+      chosen={wordValues(filter, facet.field)}
+      onToggle={(value) => onFilter(toggleWord(filter, facet.field, value, facet.several))}
+    />
   );
 }
 

@@ -9,6 +9,7 @@ import { navigate, pathWith, route, runPath } from "../../app/router";
 import { useShortcut } from "../../app/shortcuts";
 import { ErrorState, Loading } from "../../ui/states";
 import { toast } from "../../ui/toast";
+import { useIsNarrow } from "../../ui/useIsNarrow";
 import { Queue } from "../new/Queue";
 import { useJobs } from "../new/useJobs";
 import { waitingJobs } from "../new/waitingJobs";
@@ -26,7 +27,6 @@ import { compareRefs } from "./sides";
 import { storedColumns } from "./storedColumns";
 import { Toolbar } from "./Toolbar";
 import { useFiltered } from "./useFiltered";
-import { useIsNarrow } from "./useIsNarrow";
 import { parseView, viewPath, type View } from "./view";
 
 const COLUMN_IDS = COLUMNS.map((column) => column.id);

@@ -5,7 +5,7 @@ import type { Alert, ChartData, MetricInfo } from "../../../api/types";
 import type { ChartMark } from "../../../chart/types";
 import { runPath } from "../../../app/router";
 import { ErrorState, Loading } from "../../../ui/states";
-import { Lazily } from "../parts/Lazily";
+import { Lazily } from "../../../ui/Lazily";
 import { counted } from "../parts/text";
 import type { ClockAxis } from "./axis";
 import { isEvaluation, metricFor, SCORED_STEPS, splitKey } from "./keys";

@@ -7,7 +7,7 @@ import { useActions } from "../../../app/palette";
 import { navigate, route, runPath } from "../../../app/router";
 import { Empty, ErrorState, Loading } from "../../../ui/states";
 import type { ChartMark } from "../../../chart/types";
-import { Lazily } from "../parts/Lazily";
+import { Lazily } from "../../../ui/Lazily";
 import type { RunModel } from "../model";
 import { isLive } from "../header/actions";
 import { AllMetrics } from "./AllMetrics";
