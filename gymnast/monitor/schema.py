@@ -133,7 +133,8 @@ def _scope(name: str) -> str:
 
 def _description(requirement: Requirement) -> str:
     description = metric_for_key(requirement.columns[0]).description
-    return description[0].lower() + description[1:].rstrip(".")
+    is_acronym = description[:2].isupper()
+    return (description[0] if is_acronym else description[0].lower()) + description[1:].rstrip(".")
 
 
 def _renamed(name: str, run: MonitoredRun, unmapped: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from gymnast.runs.trace_budget import version_from_name
 
 KINDS = ("train", "eval", "confirm")
 """Kinds of stored episodes that belong to the training of a run."""
+RUNG = "league/rung"
 
 
 def approach_of(run: RunSummary, wanted: Sequence[str] = ()) -> str:
@@ -81,9 +82,11 @@ def _read_columns(run: Run) -> dict[str, Array]:
 
 
 def _roles(columns: Iterable[str]) -> tuple[str, ...]:
-    """Returns the roles that learn, in the order of the columns."""
-    scopes = (split_key(name)[0] for name in columns)
-    return tuple(dict.fromkeys(own[0] for own in scopes if own and own[0] != "eval"))
+    """Returns the roles that learn, in the order of the columns. A role that a ladder of opponents plays has
+    a column too: the current rung."""
+    names = (split_key(name) for name in columns)
+    learning = (scope[0] for scope, metric in names if scope and metric != RUNG)
+    return tuple(dict.fromkeys(role for role in learning if role != "eval"))
 
 
 def _read_matches(run: Run) -> tuple[MatchTable | None, list[Path]]:
