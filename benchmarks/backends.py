@@ -12,17 +12,17 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import gymnasium as gym
 import numpy as np
 
 from benchmarks import code_revision, measurement
 from gymnast.config.episode_limit import EpisodeLimit
-from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.env import Backend, EnvConfig
 from gymnast.envs.build.open import open_envs
 from gymnast.tune.sampling import cpu_seconds
 
@@ -89,8 +89,8 @@ def sample(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
     return {"env_steps": env_steps, "wall": wall, "cpu": cpu, "source": source}
 
 
-def _ours(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
-    cfg = EnvConfig(id=env, n_envs=n_envs, backend=who, workers=WORKERS)
+def _ours(who: str, env: str, n_envs: int) -> Generator[VectorStep, None, None]:
+    cfg = EnvConfig(id=env, n_envs=n_envs, backend=cast("Backend", who), workers=WORKERS)
     envs = open_envs(cfg, limit=EpisodeLimit(), on_output=print)
     seeds = iter(range(10**9))
     envs.reset(range(n_envs), [next(seeds) for _ in range(n_envs)])
@@ -108,7 +108,7 @@ def _ours(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
     envs.close()
 
 
-def _peer(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
+def _peer(who: str, env: str, n_envs: int) -> Generator[VectorStep, None, None]:
     mode = "sync" if who == "SyncVectorEnv" else "async"
     envs = gym.make_vec(env, n_envs, mode, disable_env_checker=True)
     envs.reset(seed=0)

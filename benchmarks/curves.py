@@ -169,7 +169,7 @@ def measure_writing(folder: Path, rows: int = 20_000) -> dict[str, Any]:
 class _NoSummaries(SummaryWriter):
     """Writes no summaries, as the store did before it had any."""
 
-    def add(self, *_: object) -> None:
+    def add(self, *_args: object, **_kwargs: object) -> None:
         pass
 
 

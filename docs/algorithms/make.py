@@ -19,6 +19,7 @@ from gymnast.config.presets import search_presets
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
 from gymnast.insight import results
+from gymnast.insight.stored_result import StoredResult
 from gymnast.metrics.explain import catalog
 
 FOLDER = Path(__file__).parent
@@ -110,7 +111,7 @@ def _options(annotation: Any) -> Iterable[str]:
             yield from _options(part)
 
 
-def _result(result: dict[str, Any]) -> tuple[str, ...]:
+def _result(result: StoredResult) -> tuple[str, ...]:
     """Returns the cells of a stored result: seeds, mean with interval, threshold, solved seeds, env steps."""
     seeds, threshold = result["seeds"], result["threshold"]
     interval = "" if result["low"] is None else f" [{result['low']:.4g}, {result['high']:.4g}]"

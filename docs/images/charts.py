@@ -90,7 +90,7 @@ def draw(runs_dir: Path, name: str, pair: ChartPair) -> None:
         next(c for c in api.charts(id, pair.x, runs_dir=runs_dir) if c.name == pair.chart)
         for id in (healthy, unhealthy)
     ]
-    title = drawn[0]["title"]
+    title = drawn[0].title
     if not title[:2].isupper():  # an abbreviation, such as KL, stays as it is
         title = title[0].lower() + title[1:]
     data = chart_png(*drawn, titles=(f"healthy: {title}", f"unhealthy: {pair.caption}"))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 import pygame
 
 from gymnast.insight import results
+from gymnast.insight.stored_result import StoredResult
 
 FILE = Path(__file__).with_name("results.png")
 ACROSS, WIDTH, HEIGHT, LEFT = 5, 216, 140, 44
@@ -35,13 +35,13 @@ def draw() -> pygame.Surface:
     return sheet
 
 
-def points(result: dict[str, Any], kind: str) -> list[list[tuple[float, float]]]:
+def points(result: StoredResult, kind: str) -> list[list[tuple[float, float]]]:
     """Returns the curve of each seed, as (env steps, mean return) pairs."""
     kept = [entry["curves"][kind] for entry in result["seeds"]]
     return [list(zip(curve["env_steps"], curve["return"], strict=True)) for curve in kept]
 
 
-def panel(surface: pygame.Surface, result: dict[str, Any]) -> None:
+def panel(surface: pygame.Surface, result: StoredResult) -> None:
     """Draws one result: training returns as lines, evaluations as dots, the threshold dashed."""
     letters, small = pygame.font.Font(None, 16), pygame.font.Font(None, 14)
     lines, dots, bar = points(result, "training"), points(result, "evaluation"), result["threshold"]

@@ -22,7 +22,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class Catch(gym.Env[np.ndarray, int]):
+class Catch(gym.Env[np.ndarray, np.int64]):
     """A ball falls from a random column of five; a paddle in the lowest row moves left, stays or moves
     right. The reward is 1 for catching the ball and -1 otherwise. Observations are 40 x 40 pixels."""
 
@@ -38,7 +38,7 @@ class Catch(gym.Env[np.ndarray, int]):
         self.paddle = int(self.np_random.integers(SIDE))
         return self._picture(), {}
 
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict]:
+    def step(self, action: np.int64) -> tuple[np.ndarray, float, bool, bool, dict]:
         self.row += 1
         self.paddle = min(max(self.paddle + int(action) - 1, 0), SIDE - 1)
         over = self.row == SIDE - 1

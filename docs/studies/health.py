@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from gymnast.metrics.metric import ANY, Metric
 from gymnast.metrics.specs import METRICS
 from gymnast.runs import store as runs
 from gymnast.runs.curve import read_rows
+from gymnast.runs.info import RunInfo
 from gymnast.runs.run import Run
 from gymnast.training.python_api import train
 
@@ -193,7 +194,7 @@ def treat_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
                 continue
             patch = diagnose_record(broken).changes
             if patch:
-                settings = fault.base | fault.planted | patch
+                settings = {**fault.base, **fault.planted, **patch}
                 train_if_missing(runs_dir, f"{name}:treated", fault.target, settings, seed)
 
 
@@ -226,12 +227,13 @@ def diagnose_record(run: Run) -> Diagnosis:
     """Returns the diagnosis of the stored rows, with alerts recomputed by today's checks."""
     alerts = [asdict(alert) for alert in recomputed_alerts(run)]
     healthy = envelope.load_envelope(run.info["preset"])
-    return diagnose_rows(run.info | {"alerts": alerts}, read_rows(run), run_settings(run), healthy)
+    info = cast("RunInfo", {**run.info, "alerts": alerts})
+    return diagnose_rows(info, read_rows(run), run_settings(run), healthy)
 
 
 def area(run: Run | None) -> float | None:
     """Returns the area under the evaluation curve of a run; None without a run or an evaluation."""
-    return None if run is None else (run.info["learning"] or {}).get("area")
+    return None if run is None else (run.info.get("learning") or {}).get("area")
 
 
 def report(runs_dir: Path) -> dict[str, Any]:

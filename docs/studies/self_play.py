@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from gymnast import api, figures
 from gymnast.envs.matches.open import open_matches
 from gymnast.league.heatmap import heatmap_png
 from gymnast.league.matrix import CrossPlayMatrix
+from gymnast.league.ratings import Rating
 from gymnast.league.results import Entrant, Results
 from gymnast.league.run_ratings import anchored_ratings, read_results
+from gymnast.records import to_json
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.selfplay.crossplay import Tournament, open_tournament, play_cast
@@ -66,12 +69,12 @@ def scores(tournament: Tournament) -> dict[str, Any]:
     for role, other in (ROLES, ROLES[::-1]):
         for name in tournament.cfg.league.opponents:
             found = play_cast(tournament, {other: f"scripted:{name}"}, HELD_OUT)
-            by_pair[f"{role} against {name}"] = found["roles"][role] | {
-                "episodes": found["episodes"],
-                "duration": found["numbers"]["match/duration"],
+            by_pair[f"{role} against {name}"] = asdict(found.roles[role]) | {
+                "episodes": found.episodes,
+                "duration": found.numbers["match/duration"],
                 "outcomes": {
                     key.removeprefix("match/").removesuffix("_share"): share
-                    for key, share in found["numbers"].items()
+                    for key, share in found.numbers.items()
                     if key.endswith("_share")
                 },
             }
@@ -120,10 +123,16 @@ def first_and_last(run: Run) -> dict[str, Any]:
             int(e.name) for e in ratings.entrants if e.role == role and e.name.isdecimal()
         )
         by_role[role] = {
-            name: ratings.entrants[Entrant(role, str(step))].to_json() | {"env_steps": step}
+            name: _rating(ratings.entrants[Entrant(role, str(step))]) | {"env_steps": step}
             for name, step in (("first", steps[0]), ("last", steps[-1]))
         }
     return by_role
+
+
+def _rating(rating: Rating) -> dict[str, float]:
+    low, high = rating.interval.low, rating.interval.high
+    error, matches = rating.std_error, rating.matches
+    return {"rating": rating.value, "error": error, "low": low, "high": high, "matches": matches}
 
 
 def per_cpu_second(run: Run, runs_dir: Path) -> float:
@@ -253,7 +262,7 @@ def rebalancing_results(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]
         "lowest": min(rates),
         "last_win_rate": rates[-1],
         "share_of_rows_above_35%": float(np.mean(np.array(rates[len(rates) // 2 :]) > 0.35)),
-        "events": [{key: e[key] for key in kept if key in e} for e in events],
+        "events": [{key: value for key, value in e.items() if key in kept} for e in events],
     }
     return figures.to_png(figure), summary
 
@@ -381,7 +390,7 @@ def main(runs_dir: Path) -> None:
         "scores": scores(tournament),
         "ratings": first_and_last(own),
         "past_selves": steps,
-        "matrix": CrossPlayMatrix.from_results(results).to_json(),
+        "matrix": to_json(CrossPlayMatrix.from_results(results).report()),
         "against_older": against_older(results, steps),
         "dominated": dominated,
         "talk": talked,

@@ -57,11 +57,11 @@ def main(runs_dir: Path) -> None:
                 "batch_size": algo["batch_size"],
                 "entropy_coef": algo["entropy_coef"],
                 "advantage_norm": algo["advantage_norm"],
-                "score": info["score"]["mean"],
-                "env_steps": info["clocks"]["env_steps"],
+                "score": info.score and info.score.mean,
+                "env_steps": run.info["clocks"]["env_steps"],
                 "failed_starts_by_errand": failed,
                 "last_50_actions_of_failed": actions,
-                "revision": info["revision"],
+                "revision": run.info["revision"],
             }
         )
     entries.sort(key=lambda entry: (entry["tag"], entry["seed"]))
