@@ -403,6 +403,21 @@ def test_an_episode_of_every_family_opens(
     )
 
 
+def test_the_player_stays_visible_on_a_phone(open_episode: OpenEpisodePage) -> None:
+    page = open_episode(CARTPOLE, viewport=PHONE)
+    settle(page)
+    picture = page.get_by_role("img", name=re.compile("^Picture of step 0"))
+    table = page.get_by_role("table", name="Steps")
+    table.get_by_role("row").nth(2).scroll_into_view_if_needed()
+    expect(picture).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("slider", name="Step")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_in_viewport(ratio=1)
+    # There is room for what is below it.
+    player = page.locator(".episode-view").bounding_box()
+    assert player is not None
+    assert player["y"] + player["height"] <= 0.55 * PHONE["height"]
+
+
 @pytest.mark.parametrize("name", [CARTPOLE, MATCH, BANDIT])
 def test_the_page_is_accessible_and_fits_a_phone(name: str, open_episode: OpenEpisodePage) -> None:
     for options in ({}, {"color_scheme": "dark"}, {"viewport": PHONE}):
