@@ -24,15 +24,19 @@ def branch(
     *,
     step: int,
     action: ActionValue,
+    hold: int = 1,
     horizon: int | None = None,
     sampled: bool = False,
     runs_dir: RunsDir = None,
 ) -> Variation:
     """Plays a variation of a stored episode: up to `step` as it was, then `action`, then the policy to the
-    end or for `horizon` steps. `action`: the index of a Discrete action, counted from 0, else one number per
-    element; `sampled`: continue with actions sampled from the episode's random numbers, not with the most
-    likely ones. Fails if the episode cannot be replayed exactly. The episode is named as in `inspect`."""
-    arguments = {"step": step, "action": action, "horizon": horizon, "sampled": sampled}
+    end. `action`: the index of a Discrete action, counted from 0, else one number per element; `hold`: number
+    of steps for which it is held, except where an action mask forbids it; `horizon`: number of steps after
+    which the variation ends; `sampled`: continue with actions sampled from the episode's random numbers, not
+    with the most likely ones. Fails if the episode cannot be replayed exactly. The episode is named as in
+    `inspect`."""
+    arguments = {"step": step, "action": action, "hold": hold}
+    arguments |= {"horizon": horizon, "sampled": sampled}
     address = resolve_address(ref, kind, version, number, runs_dir)
     return client.call("branch", address, arguments, Variation)
 
@@ -130,6 +134,7 @@ def branch_frames(
     *,
     step: int,
     action: ActionValue,
+    hold: int = 1,
     horizon: int | None = None,
     sampled: bool = False,
     first: int = 0,
@@ -138,10 +143,11 @@ def branch_frames(
     width: int = 1200,
     runs_dir: RunsDir = None,
 ) -> tuple[FrameSet, bytes]:
-    """Renders frames of a variation of a stored episode, which `step`, `action`, `horizon` and `sampled` name
-    as in `branch`; the frames are chosen and returned as in `episode_frames`."""
+    """Renders frames of a variation of a stored episode, which `step`, `action`, `hold`, `horizon` and
+    `sampled` name as in `branch`; the frames are chosen and returned as in `episode_frames`."""
     address = resolve_address(ref, kind, version, number, runs_dir)
     last = first + (MAX_FRAMES - 1) * every if last is None else last
-    arguments = {"step": step, "action": action, "horizon": horizon, "sampled": sampled}
+    arguments = {"step": step, "action": action, "hold": hold}
+    arguments |= {"horizon": horizon, "sampled": sampled}
     arguments |= {"first": first, "last": last, "every": every, "width": width}
     return client.default_pool().call_binary("branch_frames", address, arguments, FrameSet)

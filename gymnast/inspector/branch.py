@@ -32,6 +32,7 @@ class VariationKey:
     action: int | tuple[float, ...]
     horizon: int | None
     sampled: bool
+    hold: int
 
 
 def branch(
@@ -39,14 +40,16 @@ def branch(
     *,
     step: int,
     action: ActionValue,
+    hold: int = 1,
     horizon: int | None = None,
     sampled: bool = False,
 ) -> Variation:
-    """Returns the line after `action` at `step`, continued with the policy to the end of the episode or for
-    `horizon` steps. `sampled`: continue with actions that are sampled from the random numbers of the episode,
-    not with the most likely ones. Raises UsageError if the episode cannot be branched there."""
+    """Returns the line after `action` at `step`, which is held for `hold` steps, continued with the policy to
+    the end of the episode or to `horizon` steps after the branch. `sampled`: continue with actions that are
+    sampled from the random numbers of the episode, not with the most likely ones. Raises UsageError if the
+    episode cannot be branched there."""
     started = time.perf_counter()
-    variation = open_variation(episode, step, action, horizon, sampled=sampled)
+    variation = open_variation(episode, step, action, horizon, sampled=sampled, hold=hold)
     trace, space = variation.trace, require_branchable(episode).action_space
     ended = trace.terminated or trace.truncated
     outcome: LineEnd = "terminated" if trace.terminated else "truncated" if ended else "horizon"
@@ -54,6 +57,7 @@ def branch(
         step=step,
         action=to_value(space, trace.action[step]),
         label=label(space, trace.action[step], episode.config.facts),
+        hold=hold,
         table=as_lists({name: column[step:] for name, column in variation.table.items()}),
         raw_return=trace.raw_return,
         played_return=episode.trace.raw_return,
@@ -68,6 +72,7 @@ def branch_frames(
     *,
     step: int,
     action: ActionValue,
+    hold: int = 1,
     horizon: int | None = None,
     sampled: bool = False,
     first: int,
@@ -76,27 +81,35 @@ def branch_frames(
     width: int,
 ) -> tuple[FrameSet, bytes]:
     """Returns frames of the variation that `branch` describes, as `frames` does for an episode."""
-    variation = open_variation(episode, step, action, horizon, sampled=sampled)
+    variation = open_variation(episode, step, action, horizon, sampled=sampled, hold=hold)
     return frames(variation, first, last, every, width)
 
 
 def open_variation(
-    episode: OpenEpisode, step: int, action: ActionValue, horizon: int | None, *, sampled: bool
+    episode: OpenEpisode,
+    step: int,
+    action: ActionValue,
+    horizon: int | None,
+    *,
+    sampled: bool,
+    hold: int = 1,
 ) -> OpenEpisode:
     """Returns a variation as an episode of its own, from the first step on. The last one of each episode
     stays open."""
     policy = require_branchable(episode, step)
     if horizon is not None and horizon < 1:
         raise UsageError(f"horizon is {horizon}, and a line has at least one step")
+    if hold < 1:
+        raise UsageError(f"hold is {hold}, and an action is held for at least one step")
     row = to_row(policy.action_space, action)
     _require_allowed(episode, policy, step, row)
     key = VariationKey(
-        step, tuple(action) if isinstance(action, list) else action, horizon, sampled
+        step, tuple(action) if isinstance(action, list) else action, horizon, sampled, hold
     )
     if episode.variation is not None and episode.variation[0] == key:
         return episode.variation[1]
     with closing(LinePlayer(episode, 1, sampled=sampled)) as player:
-        (line,) = player.play([Branch(step, row)], horizon=horizon, record=True)
+        (line,) = player.play([Branch(step, row, hold=hold)], horizon=horizon, record=True)
     trace = _joined_trace(episode, policy, line)
     return episode.open_variation(key, trace, _joined_replay(episode, trace, line))
 

@@ -24,6 +24,8 @@ class Variation:
     """The action that was forced at that step."""
     label: str
     """Its name."""
+    hold: int
+    """Number of steps for which it was to be held; a line that ends earlier has fewer."""
     table: StepLists
     """The columns of the episode's table, for the steps from `step` on."""
     raw_return: float

@@ -38,6 +38,8 @@ class Branch:
     continuation: int | None = None
     """Number of the random numbers from `step` on, which differ from those of the episode; None for those of
     the episode."""
+    hold: int = 1
+    """Number of steps for which `action` is repeated, wherever an action mask allows it."""
 
 
 @dataclass(eq=False)
@@ -209,9 +211,19 @@ class LinePlayer:
             branch = now.line.branch
             if now.is_replaying:
                 rows[copy] = self.trace.action[now.position]
-            elif now.position == branch.step and branch.action is not None:
+            elif self._holds(copy, now):
                 rows[copy] = branch.action
         return rows, dist
+
+    def _holds(self, copy: int, now: _Running) -> bool:
+        """Returns whether the action of the branch is played next in a copy, not the policy's own."""
+        branch, space = now.line.branch, self.envs.action_space
+        if branch.action is None or now.position >= branch.step + branch.hold:
+            return False
+        is_first, mask = now.position == branch.step, self.envs.mask
+        return (
+            is_first or mask is None or space.is_allowed(space.flatten(branch.action), mask[copy])
+        )
 
     def _record(self, running: dict[int, _Running], actions: Array, dist: Array | None) -> None:
         for copy, now in running.items():

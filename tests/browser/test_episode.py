@@ -348,6 +348,29 @@ def test_another_action_is_continued_with_the_policy(
     expect(note).to_have_count(0)
 
 
+def test_an_action_is_held_for_some_steps(open_episode: OpenEpisodePage) -> None:
+    page = open_episode(CARTPOLE, "?step=3")
+    page.get_by_role("tab", name="Blunders").click()
+    page.get_by_label("At step 3, try").select_option(label="push left")
+    hold = page.get_by_role("spinbutton", name=re.compile(r"^for\s+step"))
+    hold.fill("100")
+    hold.press("Tab")
+    page.get_by_role("button", name="Show the line").click()
+    note = page.get_by_text("Variation from step 3: push left, held for 100 steps")
+    expect(note.first).to_be_visible(timeout=60_000)
+    # The cart only accelerates to the left: the pole falls soon.
+    page.keyboard.press("End")
+    length = int(step_field(page).input_value())
+    assert 3 < length < 30
+    rows = page.get_by_role("table", name="Steps").get_by_role("row")
+    for step in range(3, length):
+        row = rows.filter(has=page.get_by_role("cell", name=str(step), exact=True))
+        expect(row.first).to_contain_text("push left")
+    expect(
+        page.get_by_role("img", name=re.compile(f"^Picture of step {length} of"))
+    ).to_be_visible()
+
+
 def test_a_person_plays_with_the_keys_and_inspects_the_episode(
     inspected: SampleRuns, inspected_studio: Studio, new_page: OpenPage
 ) -> None:
@@ -378,6 +401,21 @@ def test_an_episode_of_every_family_opens(
     page.wait_for_function(
         "() => (document.querySelector('.episode-picture canvas')?.width ?? 0) > 1", timeout=60_000
     )
+
+
+def test_the_player_stays_visible_on_a_phone(open_episode: OpenEpisodePage) -> None:
+    page = open_episode(CARTPOLE, viewport=PHONE)
+    settle(page)
+    picture = page.get_by_role("img", name=re.compile("^Picture of step 0"))
+    table = page.get_by_role("table", name="Steps")
+    table.get_by_role("row").nth(2).scroll_into_view_if_needed()
+    expect(picture).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("slider", name="Step")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_in_viewport(ratio=1)
+    # There is room for what is below it.
+    player = page.locator(".episode-view").bounding_box()
+    assert player is not None
+    assert player["y"] + player["height"] <= 0.55 * PHONE["height"]
 
 
 @pytest.mark.parametrize("name", [CARTPOLE, MATCH, BANDIT])

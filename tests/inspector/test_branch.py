@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gymnast.errors import UsageError
 from gymnast.film.renderer import EnvRenderer
 from gymnast.film.replay import episode_frames
 from gymnast.inspector.alternatives import alternatives
@@ -81,6 +82,38 @@ def test_the_return_of_a_variation_is_known_where_only_one_reward_changes(tmp_pa
                     str(action),
                 )
         assert branch(episode, step=2, action=0, horizon=2).outcome == "horizon"
+
+
+def test_a_held_action_is_repeated_and_the_policy_continues(tmp_path: Path):
+    with played(tmp_path, REWARDING) as episode:
+        trace, length = episode.trace, len(episode.trace)
+        for step, hold in ((0, 1), (2, 4), (length - 2, 5)):
+            found = branch(episode, step=step, action=2, hold=hold)
+            end = min(step + hold, length)
+            actions = [2] * (end - step) + [int(a) for a in trace.action[end:]]
+            expected = [reward_of(t, a) for t, a in enumerate(actions, step)]
+            assert found.table["reward_raw"] == expected
+            assert (found.hold, found.label) == (hold, "2")
+            assert found.raw_return == sum([*trace.reward[:step].tolist(), *expected])
+        with pytest.raises(UsageError, match="hold is 0"):
+            branch(episode, step=0, action=2, hold=0)
+
+
+def test_a_held_action_is_left_out_where_the_mask_forbids_it(tmp_path: Path):
+    with played(tmp_path, "py:tests.scripted:Masked", length=7) as episode:
+        masks = episode.replay.masks
+        assert masks is not None
+        held = int(np.flatnonzero(masks[0])[0])
+        found = branch(episode, step=0, action=held, hold=9)
+        variation = open_variation(episode, 0, held, None, sampled=False, hold=9)
+        allowed = variation.replay.masks
+        assert allowed is not None
+        taken = variation.trace.action.tolist()
+        assert not allowed[: len(taken), held].all()
+        for t, action in enumerate(taken):
+            assert allowed[t, action]
+            assert (action == held) == bool(allowed[t, held])
+        assert found.ended
 
 
 def test_frames_of_a_variation_are_those_of_its_own_film(tmp_path: Path):

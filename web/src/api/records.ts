@@ -2546,6 +2546,8 @@ export interface Variation {
   action: number | number[];
   /** Its name. */
   label: string;
+  /** Number of steps for which it was to be held; a line that ends earlier has fewer. */
+  hold: number;
   /** The columns of the episode's table, for the steps from `step` on. */
   table: Record<string, (boolean | number | string | null)[]>;
   /** Sum of the rewards of the whole line, those before `step` included; raw reward. */
@@ -2685,7 +2687,7 @@ export interface Arguments {
   steps_csv: { ref: string; kind: "train" | "eval" | "confirm" | "fresh" | "played"; version: number; number: number; role?: string; seat?: number; columns?: string[] };
   find_episode: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; role?: string; seat?: number };
   inspect: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; role?: string; seat?: number };
-  branch: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; step: number; action: number | number[]; horizon?: number | null; sampled?: boolean };
+  branch: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; step: number; action: number | number[]; hold?: number; horizon?: number | null; sampled?: boolean };
   what_if: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; step: number; changes?: Record<string, number> | null; blank?: number[] | null; role?: string; seat?: number };
   attribution: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; step: number; target?: "action" | "value"; role?: string; seat?: number };
   blunders: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; budget?: number | null; horizon?: number | null };

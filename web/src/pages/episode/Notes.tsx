@@ -42,7 +42,8 @@ export function Notes() {
       {variation && (
         <p class="episode-note selected" role="status">
           <strong>
-            Variation from step {variation.step}: {variation.label}.
+            Variation from step {variation.step}: {variation.label}
+            {variation.hold > 1 && `, held for ${variation.hold} steps`}.
           </strong>{" "}
           Everything from there on is what would have followed: a return of {cellText(variation.raw_return)} instead of{" "}
           {cellText(variation.played_return)}.{" "}

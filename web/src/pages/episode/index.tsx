@@ -102,9 +102,11 @@ function Single() {
   return (
     <div class="episode-layout">
       <div class="episode-player">
-        <Stage />
-        <Timeline />
-        <Controls />
+        <div class="episode-view">
+          <Stage />
+          <Timeline />
+          <Controls />
+        </div>
         <Moments />
       </div>
       <Charts />

@@ -35,6 +35,8 @@ export interface Variation {
   /** Index of a Discrete action, else one number per element. */
   action: number | number[];
   label: string;
+  /** Number of steps for which it is held. */
+  hold: number;
   /** The columns of the episode, from `step` on. */
   table: StepTable;
   raw_return: number;

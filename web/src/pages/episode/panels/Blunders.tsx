@@ -15,6 +15,9 @@ import { useEpisode } from "../store";
 import type { Variation } from "../types";
 import { notBranchable } from "./records";
 
+/** Number of steps for which an action can be held. */
+const MAX_HOLD = 1000;
+
 export function Blunders() {
   const store = useEpisode();
   const step = store.shown.value;
@@ -67,8 +70,8 @@ export function Blunders() {
 interface Line {
   busy: { value: boolean };
   error: { value: ApiError | undefined };
-  /** Shows the line after an action at a step. */
-  show(step: number, action: Blunder["better"]): Promise<void>;
+  /** Shows the line after an action at a step, which is held for some steps. */
+  show(step: number, action: Blunder["better"], hold?: number): Promise<void>;
 }
 
 function useLine(): Line {
@@ -78,11 +81,11 @@ function useLine(): Line {
   return {
     busy,
     error,
-    async show(step, action) {
+    async show(step, action, hold = 1) {
       busy.value = true;
       error.value = undefined;
       try {
-        const variation = (await send("branch", { ...episodeArguments(store.address), step, action })) as VariationRecord;
+        const variation = (await send("branch", { ...episodeArguments(store.address), step, action, hold })) as VariationRecord;
         store.playing.value = false;
         store.variation.value = variation as Variation;
         store.seek(step);
@@ -133,6 +136,7 @@ function Report({ report, line }: { report: BlunderReport; line: Line }) {
 function OtherAction({ step, line }: { step: number; line: Line }) {
   const store = useEpisode();
   const chosen = useSignal(0);
+  const hold = useSignal(1);
   const options = store.inspection.value?.actions ?? [];
   const reason = notBranchable(store, step);
   // Only a Discrete action is one of a list.
@@ -149,7 +153,22 @@ function OtherAction({ step, line }: { step: number; line: Line }) {
           ))}
         </select>
       </label>{" "}
-      <Button busy={line.busy.value} disabledReason={reason || undefined} onClick={() => void line.show(step, chosen.value)}>
+      <label>
+        for{" "}
+        <input
+          type="number"
+          min={1}
+          max={MAX_HOLD}
+          value={hold.value}
+          onChange={(event) => (hold.value = Math.max(1, Math.min(MAX_HOLD, Math.round(event.currentTarget.valueAsNumber) || 1)))}
+        />{" "}
+        {hold.value === 1 ? "step" : "steps"}
+      </label>{" "}
+      <Button
+        busy={line.busy.value}
+        disabledReason={reason || undefined}
+        onClick={() => void line.show(step, chosen.value, hold.value)}
+      >
         Show the line
       </Button>
     </p>

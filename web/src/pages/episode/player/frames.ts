@@ -25,10 +25,10 @@ export interface FrameSource {
 }
 
 /** Returns the source of the frames of an episode, or of a variation of it. */
-export function frameSource(address: EpisodeAddress, variation: Pick<Variation, "step" | "action"> | null): FrameSource {
+export function frameSource(address: EpisodeAddress, variation: Pick<Variation, "step" | "action" | "hold"> | null): FrameSource {
   const args = episodeArguments(address);
   if (!variation) return { path: "api/episode-frames", args };
-  return { path: "api/branch-frames", args: { ...args, step: variation.step, action: variation.action } };
+  return { path: "api/branch-frames", args: { ...args, step: variation.step, action: variation.action, hold: variation.hold } };
 }
 
 export interface ShownFrame {
