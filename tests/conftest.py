@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from gymnast import compiled
 settings.register_profile("shared machine", deadline=None)  # a slow machine is not a failure
 settings.load_profile("shared machine")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run in parallel
+# Without compiled modules, each of the hundreds of processes that tests start would compile them again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background by a shell
     signal.signal(
         signal.SIGINT, signal.default_int_handler
