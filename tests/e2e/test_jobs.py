@@ -132,6 +132,7 @@ def _exit_codes(runs: Path) -> list[int | None] | None:
     return found if found.count(None) == 1 else None
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_an_invalid_job_is_rejected_at_once_and_leaves_no_files(runs: Path):
     for words, code in (
         (("CartPole-v1", "--set", "algo.lrr=1"), 2),
