@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from gymnast import compiled
+from gymnast.tasks import runner, worker
 
 settings.register_profile("shared machine", deadline=None)  # a slow machine is not a failure
 settings.load_profile("shared machine")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run in parallel
+# Without compiled modules, each of the hundreds of processes that tests start would compile them again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background by a shell
     signal.signal(
         signal.SIGINT, signal.default_int_handler
@@ -52,3 +58,18 @@ def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "runs"
     monkeypatch.setenv("GYMNAST_RUNS", str(path))
     return path
+
+
+@pytest.fixture
+def tasks_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs the functions of tasks in a thread of this process, for tests of what tasks do and not of their
+    processes; arguments, results and errors have their JSON forms as usual."""
+    monkeypatch.setattr(worker, "separate_env_output", nullcontext)
+
+    def run(job: runner._Job) -> None:
+        if job.task._set_running():
+            with open(os.devnull, "wb") as progress:
+                job.received = worker.run(job.request, worker.Messages(progress.fileno()))
+            job._finish(0)
+
+    monkeypatch.setattr(runner._Job, "run", run)

@@ -86,7 +86,8 @@ class Identity(gym.Env[Any, Any]):
                 return ((first == 2 * a) + (second == b)) / 2
             case "switches":
                 assert mask is None or ((mask == 2) | (mask == action)).all()
-                return float((action == self.bits).mean())
+                first, second = action.tolist()
+                return ((first == a) + (second == b)) / 2
             case "tuple" | "dict":
                 parts = PARTS[kind].items() if kind == "dict" else enumerate(PARTS[kind])
                 masks = {} if mask is None else mask
@@ -94,15 +95,13 @@ class Identity(gym.Env[Any, Any]):
                     self._worth(part, action[name], None if mask is None else masks[name])
                     for name, part in parts
                 ]
-                return float(np.mean(own))
+                return sum(own) / len(own)
             case _:
-                right = np.array([6.0 * a - 1, 0.2 + 0.6 * b])  # -1 or 5 of -2..6; 0.2 or 0.8
-                return 1 - float((np.abs(action - right) / [8, 1]).mean())
+                first, second = action.tolist()  # correct: -1 or 5 of -2..6, and 0.2 or 0.8 of 0..1
+                return 1 - (abs(first - (6 * a - 1)) / 8 + abs(second - (0.2 + 0.6 * b))) / 2
 
     def _mask(self, kind: str) -> Any:
         """Allows the correct action, and others at random."""
-        a, b = self.bits.tolist()
-        coin = self.np_random.integers(2, size=5).astype(np.int8)
         match kind:
             case "tuple":
                 return tuple(map(self._mask, PARTS[kind]))
@@ -110,6 +109,13 @@ class Identity(gym.Env[Any, Any]):
                 return {name: self._mask(part) for name, part in PARTS[kind].items()}
             case "amounts":
                 return None
+            case _:
+                return self._mask_of_options(kind)
+
+    def _mask_of_options(self, kind: str) -> Any:
+        a, b = self.bits.tolist()
+        coin = self.np_random.integers(2, size=5, dtype=np.int8)
+        match kind:
             case "choice":
                 coin[2 * a + b] = 1
                 return coin[:4]

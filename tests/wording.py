@@ -169,14 +169,20 @@ def opening(doc: str) -> str:
 
 def docstrings(tree: ast.Module) -> Iterator[tuple[int, str, bool]]:
     """Yields (line, text, whether it documents a field or a property) for every docstring."""
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if not isinstance(body, list):
-            continue
-        for position, statement in enumerate(body):
+    for node in blocks(tree):
+        for position, statement in enumerate(getattr(node, "body", ())):
             value = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 yield value.lineno, value.value, position > 0 or _is_property(node)
+
+
+def blocks(node: ast.AST) -> Iterator[ast.AST]:
+    """Yields a module or statement and everything below it that may have statements. Expressions, which are
+    most of a tree, have none."""
+    yield node
+    for part in ("body", "handlers", "cases", "orelse", "finalbody"):
+        for below in getattr(node, part, ()):
+            yield from blocks(below)
 
 
 def checked_files() -> list[Path]:

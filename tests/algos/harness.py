@@ -24,14 +24,14 @@ ACTION_SPACES: dict[str, dict[str, Any]] = {
     "masked choices": {"env.kwargs": {"action": "choices", "masked": True}},
     "switches": {"env.kwargs": {"action": "switches"}},
     "masked switches": {"env.kwargs": {"action": "switches", "masked": True}},
-    "amounts": {"env.kwargs": {"action": "amounts"}, "policy.log_std": -0.5},
+    "amounts": {"env.kwargs": {"action": "amounts"}, "policy.log_std": -1.0},
     "squashed amounts": {
         "env.kwargs": {"action": "amounts"},
         "policy.squash": "on",
-        "policy.log_std": -0.5,
+        "policy.log_std": -1.0,
     },
-    "tuple": {"env.kwargs": {"action": "tuple"}, "policy.log_std": -0.5},
-    "masked dict": {"env.kwargs": {"action": "dict", "masked": True}, "policy.log_std": -0.5},
+    "tuple": {"env.kwargs": {"action": "tuple"}, "policy.log_std": -1.0},
+    "masked dict": {"env.kwargs": {"action": "dict", "masked": True}, "policy.log_std": -1.0},
 }
 """Kind of action -> settings of the identity environment with it."""
 ENGINES = ("native", "torch")

@@ -20,11 +20,11 @@ QUICK: dict[str, Any] = {
 }
 
 
-PPO = {"algo.n_steps": 16, "algo.epochs": 6, "algo.batch_size": 32, "algo.lr": "3e-3 -> 0"}
+PPO = {"algo.n_steps": 8, "algo.epochs": 6, "algo.batch_size": 16, "algo.lr": "5e-3 -> 0"}
 LEARNS: dict[str, tuple[int, dict[str, Any]]] = {
-    "ppo": (25, PPO),
-    "a2c": (150, {"algo.n_steps": 16, "algo.lr": "1e-2 -> 0", "algo.max_grad_norm": "off"}),
-    "reinforce": (75, {"algo.episodes": 2, "algo.lr": "2e-2 -> 0", "algo.max_grad_norm": "off"}),
+    "ppo": (16, PPO),
+    "a2c": (100, {"algo.n_steps": 4, "algo.lr": "1e-2 -> 0", "algo.max_grad_norm": "off"}),
+    "reinforce": (75, {"algo.episodes": 1, "algo.lr": "2e-2 -> 0", "algo.max_grad_norm": "off"}),
     "dqn": (
         15,
         {"algo.n_steps": 16, "algo.lr": 3e-3, "algo.warmup": 128, "algo.epsilon": 0.5},
@@ -40,8 +40,11 @@ REINFORCE use, so that only composite actions are tested with these on the torch
 
 
 def practised(settings: dict[str, Any], rollouts: int, algo: str = "ppo") -> LearnerHarness:
-    budget = {"stop.env_steps": rollouts * 128}
-    practice = LearnerHarness.make(IDENTITY, QUICK | LEARNS[algo][1] | budget | settings, algo=algo)
+    overrides = QUICK | LEARNS[algo][1] | settings
+    # An episode, which is a rollout of REINFORCE, has eight steps.
+    steps = overrides["env.n_envs"] * overrides.get("algo.n_steps", 8)
+    overrides["stop.env_steps"] = rollouts * steps  # schedules end with it
+    practice = LearnerHarness.make(IDENTITY, overrides, algo=algo)
     practice.repeat(rollouts)
     return practice
 
@@ -83,4 +86,4 @@ def test_the_correct_action_is_learned_from_every_kind_of_observation(space: str
         settings |= {"policy.hidden": [], "algo.lr": "2e-3 -> 0", "algo.epochs": 3}
     if space == "parts":
         settings |= {"normalize.obs": "running", "policy.embedding": 32}
-    assert practised(settings, 15 if images else 25).greedy_reward() > 0.999
+    assert practised(settings, 20 if images else LEARNS["ppo"][0]).greedy_reward() > 0.999

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+import gymnast
 from gymnast import api
 from gymnast.api.calling import Success
 from gymnast.errors import ConfigError, Failure, RunError, UsageError
@@ -13,6 +15,19 @@ from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from tests.api.background import ENDLESS, TINY, assert_round_trips, until, wait_until
 from tests.small_runs import checkpoint_arrays, same_arrays
+
+
+@pytest.fixture(scope="module")
+def trained_once(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    runs_dir = tmp_path_factory.mktemp("finished") / "runs"
+    return gymnast.train("CartPole-v1", overrides=TINY, quiet=True, runs_dir=runs_dir)
+
+
+@pytest.fixture
+def finished(trained_once: Run, runs_dir: Path) -> Run:
+    """Returns a finished run in the runs directory of the test."""
+    shutil.copytree(trained_once.path, runs_dir / trained_once.id)
+    return Run(runs_dir / trained_once.id)
 
 
 def test_a_run_is_started_waited_for_resumed_stopped_and_removed(runs_dir: Path):
@@ -57,35 +72,33 @@ def test_a_run_that_is_resumed_in_the_background_equals_one_that_never_stopped()
         assert same_arrays(*arrays), stem
 
 
-def test_a_branch_from_an_earlier_checkpoint_is_a_new_run():
-    (old,) = api.start("CartPole-v1", overrides=TINY).runs
-    api.wait([old.id], timeout=60)
-    early = [*checkpoint.list_checkpoints(Path(old.path))][1]
-    new = api.resume(old.id, at=str(early), overrides={"algo.lr": 1e-4}, name="slower")
-    assert (new.id != old.id, new.name) == (True, "slower")
+def test_a_branch_from_an_earlier_checkpoint_is_a_new_run(finished: Run):
+    early = [*checkpoint.list_checkpoints(finished.path)][1]
+    new = api.resume(finished.id, at=str(early), overrides={"algo.lr": 1e-4}, name="slower")
+    assert (new.id != finished.id, new.name) == (True, "slower")
     (ended,) = api.wait([new.id], timeout=60)
     assert ended.status == "finished", ended.reason
     info = Run(new.path).info
-    assert (info["parent"], info["parent_step"]) == (old.id, early)
+    assert (info["parent"], info["parent_step"]) == (finished.id, early)
 
 
-def test_the_seeds_of_a_group_start_from_the_run_that_was_the_last_when_they_were_started():
-    (old,) = api.start("CartPole-v1", overrides=TINY).runs
-    api.wait([old.id], timeout=60)
+def test_the_seeds_of_a_group_start_from_the_run_that_was_the_last_when_they_were_started(
+    finished: Run,
+):
     group = api.start("CartPole-v1", overrides=TINY, source="@last", seeds=2, max_jobs=1)
     assert {run.status for run in api.wait([group.group or ""], timeout=60)} == {"finished"}
-    assert [Run(run.path).info["parent"] for run in group.runs] == [old.id, old.id]
+    assert [Run(run.path).info["parent"] for run in group.runs] == [finished.id] * 2
 
 
-def test_a_resume_that_cannot_work_fails_with_its_reason_and_leaves_the_run_as_it_was():
-    (run,) = api.start("CartPole-v1", overrides=TINY).runs
-    api.wait([run.id], timeout=60)
-    before = Run(run.path).info
-    api.resume(run.id)
-    (failed,) = api.wait([run.id], timeout=60)
+def test_a_resume_that_cannot_work_fails_with_its_reason_and_leaves_the_run_as_it_was(
+    finished: Run,
+):
+    before = finished.info
+    api.resume(finished.id)
+    (failed,) = api.wait([finished.id], timeout=60)
     assert failed.status == "failed"
-    assert f"{run.id} is finished (budget of 256 env steps spent)" in failed.reason
-    assert Run(run.path).info == before
+    assert f"{finished.id} is finished (budget of 256 env steps spent)" in failed.reason
+    assert Run(finished.path).info == before
 
 
 def test_a_run_that_is_active_is_not_resumed():
@@ -115,6 +128,7 @@ def test_the_seeds_of_a_group_are_named_waited_for_and_scored():
             api.group(unknown)
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_overrides_are_a_mapping_or_the_texts_of_set():
     texts = [f"{key}={value}" for key, value in TINY.items()] + ["algo.lr=3e-4 -> 0"]
     as_texts = api.dry_run("CartPole-v1", overrides=texts)
@@ -136,12 +150,10 @@ def test_a_waiting_job_can_be_cancelled_and_a_running_one_cannot():
         api.cancel(first.id)
 
 
-def test_waiting_ends_at_the_timeout_with_the_status_of_active_runs():
-    (short,) = api.start("CartPole-v1", overrides=TINY).runs
+def test_waiting_ends_at_the_timeout_with_the_status_of_active_runs(finished: Run):
     (endless,) = api.start("CartPole-v1", overrides=ENDLESS).runs
-    api.wait([short.id], timeout=60)
-    ended, active = api.wait([endless.id, short.id], timeout=0.5)
-    assert (ended.id, ended.is_live) == (short.id, False)
+    ended, active = api.wait([endless.id, finished.id], timeout=0.5)
+    assert (ended.id, ended.is_live) == (finished.id, False)
     assert (active.id, active.is_live) == (endless.id, True)
 
 
@@ -169,6 +181,7 @@ def test_a_dry_run_returns_the_plan_and_writes_nothing(runs_dir: Path):
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else None,
 )
+@pytest.mark.usefixtures("tasks_here")
 def test_a_mistake_is_a_failure_as_a_value_and_nothing_starts(
     arguments: dict[str, object], code: str, message: str, runs_dir: Path
 ):

@@ -88,6 +88,7 @@ def test_a_multi_role_run_is_audited_with_matches():
 # ---- shaping terms, from recorded metrics ----------------------------------------------------
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_a_cost_per_step_sums_to_the_episode_length():
     settings = {"shaping.late": {"kwargs": {"after": 0}, "weight": 2}, "stop.env_steps": 2048}
     run = train_small("CartPole-v1", settings)
@@ -103,6 +104,7 @@ def test_a_cost_per_step_sums_to_the_episode_length():
     assert code == (1 if line["share"] > 1 else 0)
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_a_term_larger_than_the_range_of_raw_returns_is_flagged():
     settings = {"shaping.late": {"kwargs": {"after": 0}, "weight": 100}, "stop.env_steps": 1024}
     code, output = audited(train_small("CartPole-v1", settings))
@@ -111,6 +113,7 @@ def test_a_term_larger_than_the_range_of_raw_returns_is_flagged():
     assert "lower its weight" in output
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_the_audit_of_a_run_without_shaping_says_so():
     code, output = audited(train_small("CartPole-v1", {"stop.env_steps": 512}))
     assert code == 0
@@ -151,6 +154,7 @@ def test_equal_raw_returns_are_compared_by_their_size():
     assert only(record([1.0], raw=(-200.0, -200.0))).verdict == "sound"
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_a_large_count_bonus_is_flagged_if_all_raw_returns_are_equal():
     settings = {"shaping.count.weight": 50, "stop.env_steps": 4096, "eval.every": "off"}
     code, output = audited(train_small("MountainCar-v0", settings))

@@ -152,6 +152,7 @@ def test_the_command_prints_a_table_and_the_environments_traceback_and_sets_the_
     assert "1 thing wrong" in bad.stdout
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_the_command_prints_json():
     answer = json.loads(invoke("py:tests.check.planted:Raises", "--json").stdout)
     assert answer["wrong"] == 1
@@ -160,6 +161,7 @@ def test_the_command_prints_json():
     assert {"what", "where", "means", "traceback"} <= set(found)
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_allow_turns_an_error_into_a_note():
     target = "py:tests.check.planted:LimitAsEnd"
     assert invoke(target).return_value == 1
@@ -170,12 +172,14 @@ def test_allow_turns_an_error_into_a_note():
     assert "did you mean time limit?" in str(refused.exception)
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_an_unknown_name_is_an_error():
     refused = invoke("CartPol-v1")
     assert "did you mean CartPole-v1" in str(refused.exception)
     assert "expected one environment" in str(invoke().exception)
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_a_missing_time_limit_is_a_warning_unless_the_spec_or_the_config_has_one():
     found = invoke("CliffWalking-v1")
     assert found.return_value == 0

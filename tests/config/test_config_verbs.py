@@ -74,7 +74,7 @@ def test_show_of_a_name_without_a_version_shows_the_highest_version():
     assert found["config"]["algo"]["gae_lambda"] == 0.9
 
 
-@pytest.mark.usefixtures("stored")
+@pytest.mark.usefixtures("stored", "tasks_here")
 @pytest.mark.parametrize(
     "words",
     [("show", "typo"), ("show", "Typo-v0"), ("diff", "@last", "typo"), ("diff", "typo", "@last")],

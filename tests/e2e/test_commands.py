@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
-from tests.e2e.commands import run_checked, run_gymnast, run_json, small_settings
+from tests.e2e.commands import (
+    read_json,
+    run_checked,
+    run_gymnast,
+    run_here,
+    run_json,
+    small_settings,
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +48,19 @@ def test_eval_prints_every_documented_key_and_is_reproducible(trained: Path):
     documented = {"mean", "low", "high", "iqm", "episodes", "returns", "seeds", "checkpoint"}
     assert documented <= set(first)
     assert len(first["returns"]) == len(set(first["seeds"])) == 5
-    assert run_json(trained, "eval", "first:best", "--episodes", "5") == first
+    assert read_json(trained, "eval", "first:best", "--episodes", "5") == first
 
 
 def test_eval_reproduces_the_score_that_training_confirmed(trained: Path):
-    score = run_json(trained, "show", "first")["score"]
-    again = run_json(trained, "eval", "first")
+    score = read_json(trained, "show", "first")["score"]
+    again = read_json(trained, "eval", "first")
     assert [again[key] for key in ("mean", "low", "high")] == [
         score[key] for key in ("mean", "low", "high")
     ]
 
 
 def test_a_finished_run_resumes_only_with_a_larger_budget(trained: Path):
-    refused = run_gymnast(trained, "resume", "first")
+    refused = run_here(trained, "resume", "first")
     assert refused.returncode == 1
     assert "finished" in refused.stderr
     assert "--env-steps" in refused.stderr
@@ -60,7 +68,7 @@ def test_a_finished_run_resumes_only_with_a_larger_budget(trained: Path):
         trained, "train", "CartPole-v1", "--env-steps", "1k", "--name", "more", *small_settings()
     )
     run_checked(trained, "resume", "more", "--env-steps", "2k", "--quiet")
-    shown = run_json(trained, "show", "more")
+    shown = read_json(trained, "show", "more")
     assert shown["clocks"]["env_steps"] >= 2000
     assert {"resumed", "budget changed"} <= {event["kind"] for event in shown["events"]}
 
@@ -68,8 +76,8 @@ def test_a_finished_run_resumes_only_with_a_larger_budget(trained: Path):
 def test_training_from_another_run_copies_its_weights_and_records_the_parent(trained: Path):
     words = ["train", "CartPole-v1", "--env-steps", "512", "--name", "child", "--from", "first"]
     run_checked(trained, *words, *small_settings())
-    shown = run_json(trained, "show", "child")
-    assert shown["parent"] == run_json(trained, "show", "first")["id"]
+    shown = read_json(trained, "show", "child")
+    assert shown["parent"] == read_json(trained, "show", "first")["id"]
     (taken,) = [e for e in shown["events"] if e["kind"] == "weights loaded"]
     assert "actor.0.weight" in taken["detail"]["taken"]
     assert not taken["detail"]["fresh"]
@@ -101,12 +109,12 @@ def test_an_environment_without_a_preset_trains_with_defaults_and_a_message(tmp_
     words = ["train", "MountainCarContinuous-v0", "--env-steps", "256", *small_settings()]
     printed = run_checked(tmp_path, *words, "--set", "eval.max_episode_steps=50")
     assert "no preset" in printed
-    config = run_json(tmp_path, "show", "@last")["config"]
+    config = read_json(tmp_path, "show", "@last")["config"]
     assert config["normalize"]["obs"] == "running"
 
 
 def test_a_dry_run_shows_the_plan_and_writes_nothing(tmp_path: Path):
-    printed = run_checked(tmp_path / "runs", "train", "CartPole-v1", "--dry-run")
+    printed = run_here(tmp_path / "runs", "train", "CartPole-v1", "--dry-run").stdout
     assert "9,155 parameters" in printed
     assert "100,000 env steps" in printed
     assert not (tmp_path / "runs").exists()
@@ -137,7 +145,18 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(tmp_path: Path):
 def test_invalid_arguments_raise_a_clear_error_and_leave_no_files(
     words: list[str], code: int, message: str, tmp_path: Path
 ):
-    done = run_gymnast(tmp_path / "runs", *words)
+    assert_refused(run_here(tmp_path / "runs", *words), code, message, tmp_path)
+
+
+@pytest.mark.parametrize(("target", "code"), [("CartPole-v9", 1), ("CartPole-v1:pppo", 2)])
+def test_the_process_of_an_invalid_command_ends_with_its_code(
+    target: str, code: int, tmp_path: Path
+):
+    done = run_gymnast(tmp_path / "runs", "train", target)
+    assert_refused(done, code, "CartPole-v1", tmp_path)
+
+
+def assert_refused(done: CompletedProcess[str], code: int, message: str, tmp_path: Path) -> None:
     assert done.returncode == code, done.stderr
     assert message in done.stderr
     assert "Traceback" not in done.stderr

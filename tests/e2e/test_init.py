@@ -14,7 +14,7 @@ from gymnast import scaffold
 from gymnast.cli import cli
 from gymnast.config import presets
 from gymnast.errors import UsageError
-from tests.e2e.commands import run_gymnast, run_json
+from tests.e2e.commands import read_json, run_gymnast, run_here
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_the_tests_of_the_template_pass(project: Path):
         cwd=project,
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(root)},
+        env={**os.environ, "PYTHONPATH": str(root), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
     assert done.returncode == 0, done.stdout
     assert "4 passed" in done.stdout
@@ -45,11 +45,11 @@ def test_the_tests_of_the_template_pass(project: Path):
 def test_the_preset_of_the_template_is_valid_and_found_by_both_names(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    done = run_gymnast(project / "runs", "config", "check", "presets/line_walk.yaml", cwd=project)
+    monkeypatch.chdir(project)
+    done = run_here(project / "runs", "config", "check", "presets/line_walk.yaml")
     assert (done.returncode, done.stdout) == (0, "1 checked, 0 with errors\n")
     words = ["config", "fmt", "--check", "presets/line_walk.yaml"]
-    assert run_gymnast(project / "runs", *words, cwd=project).returncode == 0
-    monkeypatch.chdir(project)
+    assert run_here(project / "runs", *words).returncode == 0
     by_class, by_name = (
         presets.find_preset("py:line_walk.env:LineWalk"),
         presets.find_preset("line_walk"),
@@ -64,21 +64,24 @@ def test_the_template_environment_is_solved_in_seconds(project: Path):
     words = ["train", "py:line_walk.env:LineWalk", "--quiet"]
     done = run_gymnast(runs, *words, cwd=project)
     assert done.returncode == 0, done.stderr
-    shown = run_json(runs, "show", "@best:line_walk")
+    shown = read_json(runs, "show", "@best:line_walk")
     assert shown["solved"] is True
     assert shown["preset"] == "line_walk:ppo"
     assert shown["clocks"]["env_steps"] < 30_000
     success = [
         row["env/success"]
-        for row in run_json(runs, "rows", "@last")["rows"]
+        for row in read_json(runs, "rows", "@last")["rows"]
         if "env/success" in row
     ]
     assert success[-1] > 0.9 > success[0]
 
 
-def test_init_overwrites_no_file_and_leaves_no_partial_package(project: Path):
+def test_init_overwrites_no_file_and_leaves_no_partial_package(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(project)
     files = {path: path.read_bytes() for path in project.rglob("*.py")}
-    done = run_gymnast(project / "runs", "init", "line_walk", cwd=project)
+    done = run_here(project / "runs", "init", "line_walk")
     assert done.returncode == 2
     assert "line_walk: already exists" in done.stderr
     assert {path: path.read_bytes() for path in files} == files

@@ -13,7 +13,7 @@ from typing import IO
 
 import pytest
 
-from tests.e2e.commands import run_checked, run_json, small_settings
+from tests.e2e.commands import read_json, run_checked, small_settings
 from tests.e2e.killed_process import MARK, Training
 from tests.e2e.kills import CaseResult, cases, check_claims, kill_and_compare
 
@@ -46,14 +46,14 @@ def test_a_signal_saves_a_checkpoint_from_which_the_run_resumes(
         process.send_signal(number)
         printed, wrong = process.communicate(timeout=60)
         assert process.returncode == 130, wrong
-    shown = run_json(tmp_path, "show", "long")
+    shown = read_json(tmp_path, "show", "long")
     assert shown["status"] == "stopped"
     assert number.name in shown["reason"]
     assert shown["checkpoints"]["latest"]["step"] == shown["clocks"]["env_steps"]
     assert "gymnast resume" in printed
     rollouts = shown["clocks"]["rollouts"] + 2
     run_checked(tmp_path, "resume", "long", "--rollouts", str(rollouts), "--quiet")
-    assert run_json(tmp_path, "show", "long")["clocks"]["rollouts"] == rollouts
+    assert read_json(tmp_path, "show", "long")["clocks"]["rollouts"] == rollouts
 
 
 def test_a_second_ctrl_c_exits_at_once(tmp_path: Path):
@@ -65,7 +65,7 @@ def test_a_second_ctrl_c_exits_at_once(tmp_path: Path):
         process.send_signal(signal.SIGCONT)
         process.communicate(timeout=60)
         assert process.returncode == 130
-    assert run_json(tmp_path, "show", "long")["status"] in ("stopped", "lost")
+    assert read_json(tmp_path, "show", "long")["status"] in ("stopped", "lost")
 
 
 def test_ctrl_c_responds_at_once_while_an_environment_hangs_in_c_code(tmp_path: Path):
@@ -94,7 +94,7 @@ def test_ctrl_c_responds_at_once_while_an_environment_hangs_in_c_code(tmp_path: 
     finally:
         process.kill()
         process.communicate()
-    shown = run_json(tmp_path, "show", "stuck")
+    shown = read_json(tmp_path, "show", "stuck")
     assert (shown["status"], shown["reason"]) == ("stopped", "second SIGINT: exited at once")
 
 
@@ -105,10 +105,10 @@ def wait_for(words: str, printed: IO[str]) -> None:
 
 def test_a_killed_training_is_lost_until_it_is_resumed(tmp_path: Path):
     with training(tmp_path) as process:
-        assert run_json(tmp_path, "show", "long")["status"] == "running"
+        assert read_json(tmp_path, "show", "long")["status"] == "running"
         process.kill()
         process.wait()
-        assert run_json(tmp_path, "show", "long")["status"] == "lost"
+        assert read_json(tmp_path, "show", "long")["status"] == "lost"
 
 
 def test_a_second_process_cannot_write_the_same_run(tmp_path: Path):

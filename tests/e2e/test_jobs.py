@@ -5,56 +5,32 @@ The commands run within this process, which saves their startup time; the jobs a
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gymnast.cli import main
 from gymnast.jobs import status
 from gymnast.runs import checkpoint, lock
 from gymnast.runs.run import Run
-from tests.e2e.commands import small_settings
+from tests.e2e.commands import read_json, run_here, small_settings
 from tests.small_runs import train_small
 
 PATIENCE = 60.0
 CHEAP = small_settings("eval.mode=inline", "stop.solved=off")
 
 
-def typed(runs: Path, *words: str) -> tuple[int, str, str]:
-    """Runs `gymnast WORDS` in this process; returns exit code, stdout and stderr."""
-    out, err, before = io.StringIO(), io.StringIO(), sys.argv
-    sys.argv = ["gymnast", *words, "--runs", str(runs)]
-    try:
-        with redirect_stdout(out), redirect_stderr(err):
-            main()
-    except SystemExit as left:
-        return (left.code if isinstance(left.code, int) else 0), out.getvalue(), err.getvalue()
-    finally:
-        sys.argv = before
-    raise AssertionError("every command exits")
-
-
-def answer(runs: Path, *words: str, code: int = 0) -> Any:
-    found, out, err = typed(runs, *words, "--json")
-    assert found == code, err
-    return json.loads(out)
-
-
 def refused(runs: Path, code: int, said: str, *words: str) -> None:
-    found, _, err = typed(runs, *words)
-    assert (found, said in err) == (code, True), err
-    assert len(err.strip().splitlines()) <= 2
-    assert "Traceback" not in err
+    done = run_here(runs, *words)
+    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 2
+    assert "Traceback" not in done.stderr
 
 
 def wait_for(found: Callable[[], Any]) -> Any:
@@ -76,7 +52,7 @@ def runs(tmp_path: Path) -> Iterator[Path]:
 def detach(runs: Path, steps: str, *more: str) -> Any:
     goal = ("--set", "stop.eval_return=off")  # it must not end when it reaches the goal
     words = ("--env-steps", steps, "--max-jobs", "1", *CHEAP, *goal, *more)
-    return answer(runs, "train", "CartPole-v1", "--detach", *words)
+    return read_json(runs, "train", "CartPole-v1", "--detach", *words)
 
 
 def status_of(job: dict[str, Any]) -> str:
@@ -91,50 +67,48 @@ def test_jobs_are_queued_controlled_killed_and_waited_for(runs: Path):
     assert statuses == ["started", *["queued"] * 4]
     assert os.getsid(long["pid"]) == long["pid"], "closing a terminal does not stop it"
     ids = [job["id"] for job in (*last[::-1], never, victim, long)]
-    assert [job["id"] for job in answer(runs, "jobs")] == ids
+    assert [job["id"] for job in read_json(runs, "jobs")] == ids
     train = ("train", "CartPole-v1", "--detach")
     refused(runs, 2, f"is taken by job {victim['id']}", *train, "--name", "victim")
     refused(runs, 1, "does not train yet", "set", "victim", "algo.lr=1")
-    assert "removed from the queue" in typed(runs, "stop", "never")[1]
+    assert "removed from the queue" in run_here(runs, "stop", "never").stdout
     wait_for(lambda: not Path(never["path"]).exists())
 
     wait_for(lambda: status_of(long) == "running")
-    assert [job["status"] for job in answer(runs, "wait", "long", "--timeout", "0", code=1)] == [
+    assert [job["status"] for job in read_json(runs, "wait", "long", "--timeout", "0", code=1)] == [
         "running"
     ]
     _send_every_command(runs)
-    assert [stopped["status"] for stopped in answer(runs, "stop", "long")] == ["stopped"]
+    assert [stopped["status"] for stopped in read_json(runs, "stop", "long")] == ["stopped"]
     assert not lock.has_writer(Path(long["path"])), "it can be resumed at once"
     refused(runs, 1, "is stopped (stopped by command)", "stop", "long")
 
     wait_for(lambda: status_of(victim) == "running")
     os.kill(victim["pid"], signal.SIGKILL)
-    (lost,) = answer(runs, "wait", victim["id"][:6], code=1)
+    (lost,) = read_json(runs, "wait", victim["id"][:6], code=1)
     assert lost["status"] == "lost"
-    code, followed, _ = typed(runs, "logs", "-f", last[0]["id"])
-    assert code == 0
-    assert "gymnast show" in followed.splitlines()[-2]
-    assert (
-        "".join(followed.splitlines(keepends=True)[-1:])
-        == (typed(runs, "logs", last[0]["id"], "-n", "1")[1])
-    )
-    ended = answer(runs, "wait", "long", "never", group["group"])
+    followed = run_here(runs, "logs", "-f", last[0]["id"])
+    assert followed.returncode == 0
+    lines = followed.stdout.splitlines(keepends=True)
+    assert "gymnast show" in lines[-2]
+    assert lines[-1] == run_here(runs, "logs", last[0]["id"], "-n", "1").stdout
+    ended = read_json(runs, "wait", "long", "never", group["group"])
     statuses = {job["id"]: job["status"] for job in ended}
     assert statuses == {
         long["id"]: "stopped",
         never["id"]: "stopped",
         **{job["id"]: "finished" for job in last},
     }
-    listed = answer(runs, "runs", f"group={group['group']}")["runs"]
+    listed = read_json(runs, "runs", f"group={group['group']}")["runs"]
     assert sorted(run["seed"] for run in listed) == [0, 1]
     codes = wait_for(lambda: _exit_codes(runs))
     assert codes == [0, 0, 0, None, 0]
 
 
 def _send_every_command(runs: Path) -> None:
-    result = answer(runs, "set", "long", "algo.lr=1e-4 -> 0", "algo.target_kl=0.02")
+    result = read_json(runs, "set", "long", "algo.lr=1e-4 -> 0", "algo.target_kl=0.02")
     assert [change["key"] for change in result["changes"]] == ["algo.lr", "algo.target_kl"]
-    assert answer(runs, "show", "long")["live"] == {
+    assert read_json(runs, "show", "long")["live"] == {
         "algo.lr": "0.0001 -> 0",
         "algo.target_kl": 0.02,
     }
@@ -144,20 +118,21 @@ def _send_every_command(runs: Path) -> None:
     refused(runs, 2, "settings that can: algo.", "set", "long", "env.n_envs=3")
     refused(runs, 1, "is not paused", "unpause", "long")
     refused(runs, 1, "no run is called", "stop", "nobody")
-    assert answer(runs, "eval", "long", "--live")["score"]["episodes"] == 4
-    saved = answer(runs, "checkpoint", "long")["env_steps"]
-    assert saved in answer(runs, "show", "long")["checkpoints"]["steps"]
-    assert answer(runs, "pause", "long")["status"] == "paused"
-    assert answer(runs, "jobs")[-1]["status"] == "paused"
-    assert answer(runs, "unpause", "long")["status"] == "running"
+    assert read_json(runs, "eval", "long", "--live")["score"]["episodes"] == 4
+    saved = read_json(runs, "checkpoint", "long")["env_steps"]
+    assert saved in read_json(runs, "show", "long")["checkpoints"]["steps"]
+    assert read_json(runs, "pause", "long")["status"] == "paused"
+    assert read_json(runs, "jobs")[-1]["status"] == "paused"
+    assert read_json(runs, "unpause", "long")["status"] == "running"
 
 
 def _exit_codes(runs: Path) -> list[int | None] | None:
     """Returns the exit codes of all jobs, None until each job that can has recorded its own."""
-    found = [job["exit_code"] for job in answer(runs, "jobs")]
+    found = [job["exit_code"] for job in read_json(runs, "jobs")]
     return found if found.count(None) == 1 else None
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_an_invalid_job_is_rejected_at_once_and_leaves_no_files(runs: Path):
     for words, code in (
         (("CartPole-v1", "--set", "algo.lrr=1"), 2),
@@ -166,9 +141,9 @@ def test_an_invalid_job_is_rejected_at_once_and_leaves_no_files(runs: Path):
         (("CartPole-v1", "--name", "a/b"), 1),
     ):
         refused(runs, code, "error:", "train", *words, "--detach")
-    planned = answer(runs, "train", "CartPole-v1", "--detach", "--seeds", "2", "--dry-run")
+    planned = read_json(runs, "train", "CartPole-v1", "--detach", "--seeds", "2", "--dry-run")
     assert planned["seeds"] == [0, 1]
-    assert answer(runs, "jobs") == []
+    assert read_json(runs, "jobs") == []
     assert not list(runs.glob("[a-z]*"))
 
 
@@ -193,13 +168,13 @@ def test_a_job_that_fails_before_it_has_a_run_keeps_its_error_message(
     monkeypatch.syspath_prepend(str(runs))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     target = "py:fragile_environment:Fragile"
-    job = answer(runs / "here", "train", target, "--detach")
-    code, said, _ = typed(runs / "here", "wait", job["id"])
-    assert (code, "failed" in said) == (1, True)
-    (listed,) = answer(runs / "here", "jobs")
+    job = read_json(runs / "here", "train", target, "--detach")
+    waited = run_here(runs / "here", "wait", job["id"])
+    assert (waited.returncode, "failed" in waited.stdout) == (1, True)
+    (listed,) = read_json(runs / "here", "jobs")
     assert (listed["status"], listed["exit_code"]) == ("failed", 1)
     assert "made of glass" in listed["words"]
-    assert "made of glass" in typed(runs / "here", "logs", job["id"])[1]
+    assert "made of glass" in run_here(runs / "here", "logs", job["id"]).stdout
     assert not Path(job["path"]).exists()
 
 
@@ -207,7 +182,7 @@ def test_a_name_cannot_be_used_twice(runs_dir: Path):
     run = train_small("CartPole-v1", {"stop.rollouts": 1}, name="mine")
     for taken in ("mine", run.id):
         refused(runs_dir, 1, "gymnast resume", "train", "CartPole-v1", "--name", taken)
-    assert [info["id"] for info in answer(runs_dir, "runs")["runs"]] == [run.id]
+    assert [info["id"] for info in read_json(runs_dir, "runs")["runs"]] == [run.id]
 
 
 @pytest.mark.slow

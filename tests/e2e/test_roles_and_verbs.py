@@ -78,6 +78,7 @@ def test_a_stored_policy_is_loaded_by_its_role(tag: Run):
     assert obs.shape == gymnast.load(tag, role="seeker").policy.obs_space.shape
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_net_shows_a_network_per_learned_role(tag: Run):
     page = typed(net, tag.id, runs=tag.path.parent)
     assert page.exception is None, page.exception

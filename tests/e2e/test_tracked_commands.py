@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from gymnast.runs.run import Run
-from tests.e2e.commands import run_json, small_settings
+from tests.e2e.commands import read_json, small_settings
 from tests.small_runs import rows
 from tests.tracker_files import exit_codes, rows_as_bits, wandb_files, wandb_rows
 
@@ -36,12 +36,12 @@ def test_ctrl_c_in_a_terminal_finishes_the_tracker_and_its_link_is_printed_once(
         process.kill()
     assert process.returncode == 130
     assert not wrong
-    shown = run_json(tmp_path, "show", "long")
+    shown = read_json(tmp_path, "show", "long")
     (file,) = wandb_files(Path(shown["path"]) / "wandb")
     assert "".join([*lines, printed]).count(str(file.parent)) == 1
     assert exit_codes(file) == [130]
     recorded = rows(Run(shown["path"]))
     assert len(recorded) > 1
     assert rows_as_bits(wandb_rows(file)) == rows_as_bits(recorded)
-    done = run_json(tmp_path, "export", "long", "--to", "csv", "--out", str(tmp_path / "rows.csv"))
+    done = read_json(tmp_path, "export", "long", "--to", "csv", "--out", str(tmp_path / "rows.csv"))
     assert done["rows"] == len(recorded)

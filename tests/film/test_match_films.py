@@ -135,6 +135,7 @@ def test_every_pairing_is_filmed_described_and_listed(run: Run):
     assert f"best    {made[0]['path']}  return seeker " in page
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_a_number_selects_one_match_with_its_own_file_and_frame_rate(run: Run, tmp_path: Path):
     (film,) = typed(run, "--episode", "3", "--fps", "2", "--out", str(tmp_path / "x.mp4"))
     assert (film["episode"], film["seed"], film["cast"]) == (3, 2, against("seeker", "scripted:b"))
@@ -142,6 +143,7 @@ def test_a_number_selects_one_match_with_its_own_file_and_frame_rate(run: Run, t
     assert not (run.path / "videos").exists()
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_a_grid_of_a_match_shows_eight_frames(run: Run, tmp_path: Path):
     typed(run, "--episode", "0", "--grid", str(tmp_path / "grid.png"))
     picture = pygame.surfarray.array3d(pygame.image.load(tmp_path / "grid.png")).swapaxes(0, 1)
@@ -160,6 +162,7 @@ def test_a_grid_of_a_match_shows_eight_frames(run: Run, tmp_path: Path):
         (["--episode", "8"], "a number from 0 to 7"),
     ],
 )
+@pytest.mark.usefixtures("tasks_here")
 def test_unsupported_options_for_matches_are_rejected(run: Run, words: list[str], said: str):
     done = CliRunner().invoke(video, [run.id, *words])
     assert isinstance(done.exception, UsageError)
@@ -167,6 +170,7 @@ def test_unsupported_options_for_matches_are_rejected(run: Run, words: list[str]
     assert not (run.path / "videos").exists()
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_a_modified_match_is_filmed_with_a_note(run: Run):
     file = run.matches / f"eval-{STEP:012d}.safetensors"
     first, *others = read_matches(file)

@@ -51,8 +51,20 @@ def test_the_initial_policy_is_close_to_uniform(target: str):
             is_close_to_uniform(policy, shown)
 
 
-def first_shown(cfg: Config) -> dict[str, tuple[Observation, Action, np.ndarray]]:
-    """Returns by role the spaces and the first observations of a hundred episodes."""
+Shown = dict[str, tuple[Observation, Action, np.ndarray]]
+"""Role -> its spaces and the first observations of a hundred episodes."""
+SHOWN: dict[str, Shown] = {}
+"""Environment -> what it has shown; variants of a preset often have the same environment."""
+
+
+def first_shown(cfg: Config) -> Shown:
+    key = repr(cfg.env.model_copy(update={"n_envs": 1, "backend": "inprocess"}))
+    if key not in SHOWN:
+        SHOWN[key] = _show(cfg)
+    return SHOWN[key]
+
+
+def _show(cfg: Config) -> Shown:
     if is_multi_agent(cfg.env.id):
         with closing(open_matches(cfg, 1)) as matches:
             every = [(matches.reset([0], [i]), _copied(matches.obs))[1] for i in range(100)]

@@ -49,7 +49,7 @@ def test_the_link_leads_to_the_run_and_signs_in_once(trained: Trained):
         page, _, token = lines[-1].partition("#token=")
         address, _, path = page.partition("/run/")
         assert path == trained.first.id
-        with httpx.Client(base_url=address) as browser:
+        with httpx.Client(base_url=address, verify=False) as browser:
             answer = browser.post("/api/session", json={"token": token}).json()
             assert answer["runs_dir"] == str(trained.runs_dir)
             assert browser.get("/api/runs").json()["total"] == 3
@@ -64,7 +64,7 @@ def test_a_session_survives_the_death_of_the_server(trained: Trained):
     words = ("--runs", str(trained.runs_dir), "--port", str(port))
     with studio(*words) as (process, lines):
         address, _, token = lines[-1].partition("#token=")
-        browser = httpx.Client(base_url=address)
+        browser = httpx.Client(base_url=address, verify=False)
         assert browser.post("/api/session", json={"token": token}).status_code == 200
         process.kill()
         process.wait(TIMEOUT)
@@ -152,6 +152,6 @@ def test_training_prints_the_link_of_its_live_page(runs_dir: Path):
         page, _, token = link.removeprefix("studio: ").partition("#token=")
         address, _, run = page.partition("/run/")
         assert (runs_dir / run / "run.json").exists()
-        with httpx.Client(base_url=address) as browser:
+        with httpx.Client(base_url=address, verify=False) as browser:
             assert browser.post("/api/session", json={"token": token}).status_code == 200
             assert browser.get("/api/show", params={"ref": run}).json()["id"] == run

@@ -61,6 +61,7 @@ def test_25_with_a_yes_it_trains(tmp_path: Path):
 
 
 @pytest.mark.parametrize("more", [["--seeds", "2"], ["--detach"], ["--seeds", "2", "--detach"]])
+@pytest.mark.usefixtures("tasks_here")
 def test_25_a_group_or_a_job_is_not_started_either(more, tmp_path: Path, monkeypatch):
     """The command that would start them asks once for all of them."""
     monkeypatch.setattr(train, "require_terminal", lambda: None)

@@ -1,4 +1,4 @@
-"""Strength of the scripted players over 1000 matches each: a clear ladder, and sides of equal strength."""
+"""Strength of the scripted players over 400 matches each: a clear ladder, and sides of equal strength."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gymnast.envs.matches.tag import TagMatches
 from gymnast.envs.matches.tag.scripted import SCRIPTED
 from tests.envs.tag.playing import scripted_players, start_matches
 
-MATCHES = 1000
+MATCHES = 400
 
 
 @cache
