@@ -70,6 +70,10 @@ CASES: dict[str, Case] = {
         {"ref": t.match.id, "kind": "confirm", "number": 1},
     ],
     "reviews": lambda t: [{"ref": t.first.id}],
+    "bundle_contents": lambda t: [
+        {"ref": f"{t.first.id}:latest"},
+        {"ref": t.match.id, "checkpoint": "none", "max_size": 20_000},
+    ],
     "jobs": lambda _: [{}],
     "presets": lambda _: [{}, {"search": "lander"}],
     "metrics": lambda _: [{}, {"name": "eval:episode/return"}],
@@ -120,6 +124,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "doctor": {"ref": "@nobody"},
     "review_contents": {"ref": "@last", "command": "nobody"},
     "reviews": {"ref": "nobody"},
+    "bundle_contents": {"ref": "@last", "max_size": 100},
     "jobs": {"runs_dir": 7},
     "presets": {"search": 7},
     "metrics": {"name": "policy/nonsense"},
