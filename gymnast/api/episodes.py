@@ -56,7 +56,7 @@ def episodes(
     """Lists the stored episodes of a run: return, length, seed, outcome, and the policy version that played
     them. `kind`: only train, eval, confirm, fresh or played; `version`: only those of the policy after that
     many env steps; `after`: the `cursor` of an earlier answer; `limit`: at most that many."""
-    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    run, _ = store.resolve_readable(ref, store.runs_dir(runs_dir))
     start = (-1, 0, 0) if after is None else _position(after)
     # One more than asked for shows whether there are more.
     end = None if limit is None else limit + 1

@@ -8,6 +8,7 @@ from gymnast.jobs import status
 from gymnast.jobs.follow import MAX_BYTES, LogPage, read_log
 from gymnast.runs import store
 from gymnast.runs.store import RunsDir
+from gymnast.runs.unpack import is_bundle_name
 
 
 def logs(
@@ -22,5 +23,9 @@ def logs(
 
     `after`: the `cursor` of an earlier answer; empty means from the start. `last`: only that many of the
     latest lines, instead. At most `max_bytes` bytes are returned at once."""
-    path = Path(status.find(ref, store.runs_dir(runs_dir)).path)
+    directory = store.runs_dir(runs_dir)
+    if is_bundle_name(ref):
+        path = store.resolve_readable(ref, directory)[0].path
+    else:
+        path = Path(status.find(ref, directory).path)
     return read_log(path, after=after, last=last, max_bytes=min(max(max_bytes, 4), MAX_BYTES))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -11,19 +10,20 @@ from gymnast.bundle.archive import SizeOfArchives, pack
 from gymnast.bundle.fit import Selection, select
 from gymnast.bundle.machine import this_machine
 from gymnast.bundle.others import never_included
+from gymnast.bundle.own_words import own_words
 from gymnast.bundle.parts import parts_of
 from gymnast.bundle.record import BundleContents
-from gymnast.errors import CheckpointError, RunError, UsageError
+from gymnast.errors import CheckpointError, UsageError
 from gymnast.privacy.sanitize import Sanitizer, this_identity
 from gymnast.records import to_json
 from gymnast.runs import checkpoint, document, durable, layout
 from gymnast.runs.bundle_manifest import VERSION, BundleManifest
+from gymnast.runs.checkpoint import CheckpointInfo
 from gymnast.runs.run import Run
 from gymnast.runs.unpack import RUN_ID, SUFFIX
 
 NO_CHECKPOINT = "none"
 """The choice of a bundle without a checkpoint."""
-_WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def make_bundle(run: Run, which: str | None, max_size: int) -> Bundle:
     while True:
         chosen = choose_checkpoint(run, which)
         made = _make(run, chosen, max_size)
-        if chosen is None or chosen.exists():
+        if chosen is None or Path(chosen.path).exists():
             return made
         # A training has deleted the checkpoint meanwhile, because it has newer ones.
 
@@ -68,42 +68,37 @@ def write_bundle(bundle: Bundle, path: Path) -> None:
     durable.replace(path, pack(bundle.files))
 
 
-def choose_checkpoint(run: Run, which: str | None) -> Path | None:
-    """Returns the directory of the checkpoint that `make_bundle` includes; None without one. Raises
+def choose_checkpoint(run: Run, which: str | None) -> CheckpointInfo | None:
+    """Returns the checkpoint that `make_bundle` includes; None without one. Raises
     CheckpointError if the run has no checkpoint with the given name."""
     if which == NO_CHECKPOINT:
         return None
     if which not in (None, "latest"):
-        found = checkpoint.locate(run.path, which)
-        checkpoint.describe(found)
-        return found
+        return checkpoint.describe(checkpoint.locate(run.path, which))
     candidates = [*reversed(checkpoint.list_checkpoints(run.path).values())]
     if which is None and (best := run.info["checkpoints"]["best"]) is not None:
         candidates = [c for c in candidates if c.name.startswith(f"{best:012d}")] + candidates
     for path in candidates:
         try:
-            checkpoint.describe(path)
+            return checkpoint.describe(path)
         except CheckpointError:
             continue  # a damaged one
-        return path
     if which is not None:
         problem = "has no checkpoint that can be read"
         raise CheckpointError(problem, at=str(run.path), fix=f"use {NO_CHECKPOINT}")
     return None
 
 
-def _make(run: Run, chosen: Path | None, max_size: int) -> Bundle:
+def _make(run: Run, chosen: CheckpointInfo | None, max_size: int) -> Bundle:
     """Returns the bundle with the checkpoint `chosen`."""
-    sanitizer = Sanitizer(
-        this_identity(run.path.resolve().parent, [run.info["host"]], _own_words(run))
-    )
+    sanitizer = Sanitizer(this_identity(run.path.resolve().parent, [run.info["host"]], own_words()))
     folder = run.id if RUN_ID.fullmatch(run.id) and sanitizer.text(run.id) == run.id else "run"
     empty = BundleManifest(
         version=VERSION,
         gymnast=version("gymnast"),
         run=folder,
         status=run.status,
-        checkpoint=checkpoint.read_manifest(chosen)["step"] if chosen else None,
+        checkpoint=chosen.step if chosen else None,
         machine=sanitizer.record(this_machine()),
         files=[],
         left_out=[],
@@ -142,17 +137,3 @@ def _make(run: Run, chosen: Path | None, max_size: int) -> Bundle:
         max_size=max_size,
     )
     return Bundle(files, contents)
-
-
-def _own_words(run: Run) -> set[str]:
-    """Returns the words of settings, metrics and environments. A user or a machine with such a name is not
-    recognized outside of paths: replacing it would break the config."""
-    info = run.info
-    texts = [*info, info["env"], info["preset"], info["algo"]]
-    try:
-        with run.metrics() as metrics:
-            texts += metrics.names()
-        texts += run.provenance()
-    except (RunError, ValueError):  # damaged files do without their words
-        pass
-    return {word for text in texts for word in _WORD.findall(text.lower())}

@@ -11,7 +11,9 @@ from gymnast.errors import GymnastError, RunError, UsageError
 from gymnast.privacy.sanitize import Sanitizer
 from gymnast.runs.bundle_manifest import BundleFile, LeftOut
 from gymnast.runs.unpack import MAX_FILES, MAX_MANIFEST, MAX_UNPACKED, is_safe_name
-from gymnast.text import formatting
+
+DOES_NOT_FIT = "does not fit"
+"""The reason for leaving out a part that exceeds the maximum size."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,11 @@ def select(
     of all files of the parts; `size_of`: returns the size of the archive of a selection, with its manifest.
     Raises UsageError if not even the first part fits."""
     candidates = [_candidate(part, sanitizer) for part in parts]
-    reason = f"does not fit into {formatting.size(max_size)}"
     # Everything counts as left out until it is added, so that the manifest is measured with these lines.
     missing = {
-        c.part.name: LeftOut(c.part.name, c.complete.size if c.complete else 0, c.problem or reason)
+        c.part.name: LeftOut(
+            c.part.name, c.complete.size if c.complete else 0, c.problem or DOES_NOT_FIT
+        )
         for c in candidates
         if c.complete or c.problem
     }

@@ -14,6 +14,7 @@ from gymnast.bundle.stored_arrays import read_clean, with_manifest
 from gymnast.privacy.content import clean_content
 from gymnast.privacy.sanitize import Sanitizer
 from gymnast.runs import checkpoint, document, layout
+from gymnast.runs.checkpoint import CheckpointInfo
 from gymnast.runs.run import Run
 from gymnast.text.formatting import count_noun
 
@@ -26,18 +27,18 @@ MAX_INCIDENTS = 10
 _REVISION = re.compile(r"[0-9a-f]{40}(?:-dirty)?")
 
 
-def parts_of(run: Run, checkpoint_dir: Path | None, sanitizer: Sanitizer) -> list[Part]:
-    """Returns the parts of a bundle in the order in which they are added. `checkpoint_dir`: the checkpoint;
-    None without one."""
+def parts_of(run: Run, chosen: CheckpointInfo | None, sanitizer: Sanitizer) -> list[Part]:
+    """Returns the parts of a bundle in the order in which they are added. `chosen`: the checkpoint; None
+    without one."""
     incidents = _incidents(run.path)
 
     def policy() -> Iterator[Draft]:
-        if checkpoint_dir is not None:
-            yield _checkpoint(run, checkpoint_dir, sanitizer, only_policy=True)
+        if chosen is not None:
+            yield _checkpoint(run, Path(chosen.path), sanitizer, only_policy=True)
 
     def training_state() -> Iterator[Draft]:
-        if checkpoint_dir is not None:
-            yield _checkpoint(run, checkpoint_dir, sanitizer, only_policy=False)
+        if chosen is not None:
+            yield _checkpoint(run, Path(chosen.path), sanitizer, only_policy=False)
 
     return [
         Part(part.RUN, lambda: _run(run, sanitizer)),
@@ -47,7 +48,7 @@ def parts_of(run: Run, checkpoint_dir: Path | None, sanitizer: Sanitizer) -> lis
         Part(part.LEAGUE, lambda: _cross_play(run, sanitizer)),
         Part(part.INCIDENT, lambda: _rolled_back(run, incidents[:1], sanitizer)),
         Part(part.POLICY, policy),
-        Part(part.EPISODES, lambda: _evaluation(run, checkpoint_dir, sanitizer)),
+        Part(part.EPISODES, lambda: _evaluation(run, chosen, sanitizer)),
         Part(part.TRAINING, training_state),
         Part(part.INCIDENTS, lambda: _rolled_back(run, incidents[1:MAX_INCIDENTS], sanitizer)),
     ]
@@ -120,7 +121,7 @@ def _rolled_back(run: Run, incidents: list[Path], sanitizer: Sanitizer) -> Itera
     for path in incidents:
         manifest = checkpoint.read_manifest(path)
         files = read_clean(path, manifest["files"], manifest, sanitizer)
-        read.append(_below(run, path, with_manifest(files, manifest)))
+        read.append(_below(run, path, with_manifest(files, manifest, sanitizer)))
     for kept in range(len(read), 0, -1):
         note = "" if kept == len(read) else f"the newest {kept} of {len(read)}"
         yield Draft({name: c for files in read[:kept] for name, c in files.items()}, note)
@@ -132,19 +133,18 @@ def _checkpoint(run: Run, path: Path, sanitizer: Sanitizer, *, only_policy: bool
     manifest = checkpoint.read_manifest(path)
     names = [name for name in manifest["files"] if not only_policy or _is_policy(name)]
     files = read_clean(path, names, manifest, sanitizer)
-    return Draft(_below(run, path, with_manifest(files, manifest)))
+    return Draft(_below(run, path, with_manifest(files, manifest, sanitizer)))
 
 
 def _is_policy(name: str) -> bool:
     return name.endswith(".json") or name.startswith(checkpoint.WEIGHTS)
 
 
-def _evaluation(run: Run, path: Path | None, sanitizer: Sanitizer) -> Iterator[Draft]:
+def _evaluation(run: Run, chosen: CheckpointInfo | None, sanitizer: Sanitizer) -> Iterator[Draft]:
     """Yields the stored evaluations of a checkpoint's policy: episodes, or matches between roles."""
-    if path is None:
+    if chosen is None:
         return
-    version = checkpoint.read_manifest(path)["step"]
-    names = [f"{kind}-{version:012d}.safetensors" for kind in ("eval", "confirm")]
+    names = [f"{kind}-{chosen.step:012d}.safetensors" for kind in ("eval", "confirm")]
     found = [folder / name for name in names for folder in (run.traces, run.matches)]
     files: dict[str, bytes] = {}
     for file in found:

@@ -34,10 +34,13 @@ def read_clean(
     return files
 
 
-def with_manifest(files: Mapping[str, bytes], manifest: Manifest) -> dict[str, bytes]:
+def with_manifest(
+    files: Mapping[str, bytes], manifest: Manifest, sanitizer: Sanitizer
+) -> dict[str, bytes]:
     """Returns the files with a manifest that lists just these, with the hashes of their clean contents."""
     hashes = {name: sha256(content).hexdigest() for name, content in files.items()}
-    text = document.dumps({**manifest, "files": hashes}, indent=1)
+    reason = sanitizer.text(manifest["reason"])
+    text = document.dumps({**manifest, "reason": reason, "files": hashes}, indent=1)
     return {**files, checkpoint.MANIFEST: text.encode()}
 
 

@@ -71,6 +71,10 @@ CASES: dict[str, Case] = {
         {"ref": t.match.id, "kind": "confirm", "number": 1},
     ],
     "reviews": lambda t: [{"ref": t.first.id}],
+    "bundle_contents": lambda t: [
+        {"ref": f"{t.first.id}:latest"},
+        {"ref": t.match.id, "checkpoint": "none", "max_size": 20_000},
+    ],
     "jobs": lambda _: [{}],
     "presets": lambda _: [{}, {"search": "lander"}],
     "metrics": lambda _: [{}, {"name": "eval:episode/return"}],
@@ -122,6 +126,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "monitor_csv": {"approaches": ["nobody"]},
     "review_contents": {"ref": "@last", "command": "nobody"},
     "reviews": {"ref": "nobody"},
+    "bundle_contents": {"ref": "@last", "max_size": 100},
     "jobs": {"runs_dir": 7},
     "presets": {"search": 7},
     "metrics": {"name": "policy/nonsense"},
