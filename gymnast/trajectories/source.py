@@ -1,4 +1,4 @@
-"""Where trajectories come from: a run, whose stored episodes are written first, or a directory of files."""
+"""The source of trajectories: a run, whose stored episodes are written first, or a directory of files."""
 
 from __future__ import annotations
 

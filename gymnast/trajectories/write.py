@@ -107,7 +107,7 @@ class _Replays:
     def trajectories(
         self, stored: Sequence[StoredEpisode]
     ) -> tuple[list[Trajectory], list[SkippedEpisode]]:
-        """Returns the trajectories of these episodes, and those that have none."""
+        """Returns the trajectories of these episodes, and the episodes that have none."""
         made: list[Trajectory] = []
         skipped: list[SkippedEpisode] = []
         for episode in stored:
