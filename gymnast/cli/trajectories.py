@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -75,6 +77,8 @@ def trajectories(
     if not (paths or replay) and (out is not None or number is not None):
         option = "--out" if out is not None else "--number"
         raise UsageError(f"{option} has no effect here", fix="add --paths or --replay")
+    if os.sep not in source and Path(source).exists():
+        source = os.path.join(os.curdir, source)  # a directory here, not a run of that name
     if metrics:
         task = api.trajectory_metrics(source, kind=kind, data=data, runs_dir=runs_dir)
         rebuilt = wait_for(task, "writing")

@@ -29,8 +29,9 @@ NOT_EXPOSED = {
 """Operation -> why the server does not offer it."""
 SERVER_ARGUMENTS = ("runs_dir", "by")
 """Arguments that the server sets and a request cannot."""
-PATH_ARGUMENTS = ("out", "grid")
-"""Arguments that name a file to write, which a request cannot choose: files are written into the run."""
+PATH_ARGUMENTS = ("out", "grid", "data")
+"""Arguments that name a file or directory to write, which a request cannot choose: files are written into the
+run, or into its data directory."""
 
 
 @dataclass(frozen=True)
