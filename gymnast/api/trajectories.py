@@ -28,8 +28,9 @@ def trajectories(
 ) -> Task[TrajectoryFiles]:
     """Writes the stored episodes or matches of a run, or of `RUN:CHECKPOINT`, as JSON lines to its data
     directory, by replaying them; those whose replay differs are reported and not written. Files that are up
-    to date are kept. If `ref` is a directory, its trajectory files are validated and listed. `kind`: which
-    episodes of the run; `data`: the data directory, by default the one that the run was started with."""
+    to date are kept. If `ref` is the path of a directory or file, such as ./data, its trajectory files are
+    validated and listed. `kind`: which episodes of the run; `data`: the data directory, by default the one
+    that the run was started with."""
     arguments = {"ref": ref, "kind": kind, "data": data}
     return _start("trajectories", arguments, TrajectoryFiles, deadline, runs_dir)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,18 +12,13 @@ from gymnast import api
 from gymnast.api.episodes import KINDS, Kind
 from gymnast.cli.options import data_option, echo_json, json_option, runs_option
 from gymnast.cli.tasks import wait_for
+from gymnast.cli.trajectory_tables import files_text, metrics_text
 from gymnast.errors import UsageError
-from gymnast.text import formatting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gymnast.trajectories.record import (
-        RebuiltEvaluation,
-        SkippedEpisode,
-        TrajectoryFiles,
-        TrajectoryMetrics,
-    )
+    from gymnast.trajectories.record import SkippedEpisode
 
 
 @click.command()
@@ -80,10 +77,12 @@ def trajectories(
     if not (paths or replay) and (out is not None or number is not None):
         option = "--out" if out is not None else "--number"
         raise UsageError(f"{option} has no effect here", fix="add --paths or --replay")
+    if os.sep not in source and Path(source).exists():
+        source = os.path.join(os.curdir, source)  # a directory here, not a run of that name
     if metrics:
         task = api.trajectory_metrics(source, kind=kind, data=data, runs_dir=runs_dir)
         rebuilt = wait_for(task, "writing")
-        _print(rebuilt, _metrics_text(rebuilt), rebuilt.skipped, as_json)
+        _print(rebuilt, metrics_text(rebuilt), rebuilt.skipped, as_json)
     elif paths:
         drawing = api.trajectory_paths(
             source, kind=kind, number=number, out=out, data=data, runs_dir=runs_dir
@@ -103,7 +102,7 @@ def trajectories(
     else:
         writing = api.trajectories(source, kind=kind, data=data, runs_dir=runs_dir)
         files = wait_for(writing, "writing")
-        _print(files, _files_text(files), files.skipped, as_json)
+        _print(files, files_text(files), files.skipped, as_json)
 
 
 def _print(result: object, text: str, skipped: Sequence[SkippedEpisode], as_json: bool) -> None:
@@ -117,53 +116,3 @@ def _print(result: object, text: str, skipped: Sequence[SkippedEpisode], as_json
         click.echo(f"warning: {name} was not written: {one.why}", err=True)
     if len(skipped) > 3:
         click.echo(f"warning: {len(skipped) - 3} more were not written (--json)", err=True)
-
-
-def _files_text(found: TrajectoryFiles) -> str:
-    head = ["kind", "version", "episodes", "steps", "positions", "file"]
-    lines = [
-        [
-            file.kind,
-            f"{file.version:,}",
-            f"{file.episodes:,}",
-            f"{file.steps:,}",
-            "yes" if file.has_positions else "no",
-            file.path,
-        ]
-        for file in found.files
-    ]
-    return formatting.table(head, lines, right="version episodes steps")
-
-
-def _metrics_text(rebuilt: TrajectoryMetrics) -> str:
-    return "\n\n".join(_evaluation_text(one) for one in rebuilt.evaluations)
-
-
-def _evaluation_text(one: RebuiltEvaluation) -> str:
-    """Returns the table of one evaluation, below a line that says whether it agrees with the record."""
-    compared = [metric.equal for metric in one.metrics if metric.equal is not None]
-    if one.note:
-        verdict = one.note
-    elif not compared:
-        verdict = "nothing was recorded to compare with"
-    elif all(compared):
-        verdict = f"all {len(compared)} metrics are equal to the recorded ones"
-    else:
-        verdict = (
-            f"{compared.count(False)} of {len(compared)} metrics differ from the recorded ones"
-        )
-    count = formatting.count_noun(one.episodes, "trajectory", "trajectories")
-    head = f"{one.run} {one.kind} {one.version:,}, {count}: {verdict}"
-    lines = [
-        [
-            metric.name,
-            f"{metric.value:.6g}",
-            "" if metric.recorded is None else f"{metric.recorded:.6g}",
-            {None: "", True: "equal", False: "differs"}[metric.equal],
-        ]
-        for metric in one.metrics
-    ]
-    table = formatting.table(
-        ["metric", "trajectories", "recorded", ""], lines, right="trajectories recorded"
-    )
-    return f"{head}\n{table}"

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 from pathlib import Path
-
-os.environ.setdefault(
-    "PYGAME_HIDE_SUPPORT_PROMPT", "1"
-)  # before the import, which prints to stdout
 
 import numpy as np
 import pygame

@@ -72,7 +72,7 @@ def film_run(run: Run) -> None:
 
 def write_evaluations(run: Run) -> None:
     """Writes the trajectories of all evaluations to the data directory of the run, if `traces.trajectories`
-    is on. Prints a line per file, and those that could not be replayed."""
+    is on. Prints a line per file, and one per episode that could not be replayed."""
     if not run.config().traces.trajectories:
         return
     for kind in ("eval", "confirm"):
@@ -110,7 +110,7 @@ def _errors_printed(run: Run, what: str) -> Iterator[None]:
 
 
 PARTS = {"films": film_run, "trajectories": write_evaluations}
-"""What the process makes, by the name of its argument."""
+"""Argument of the process -> the function that makes that part."""
 
 if __name__ == "__main__":
     main()

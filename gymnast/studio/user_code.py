@@ -31,6 +31,8 @@ SHOWS_RUNS = ("config_show", "config_diff", "settings_form")
 """Operations that create an environment for a preset, but not for a run, of which they load the config."""
 LOADS_CONFIGS = ("compare", "doctor", "export", "report", "set_live")
 """Operations that validate the stored config of a run, which imports the class of a custom algorithm."""
+WRITES_PATHS = ("traces.data",)
+"""Settings that name a directory to write to, which a request cannot choose."""
 _PREFIX = re.compile(r"(^|[:/=\s\"'\[{,])py:")
 """`py:` at a place where it may start the path of a class."""
 _OFF = (None, False, "", "off", "none", "null", "no", "false")
@@ -46,7 +48,7 @@ def code_refusal(
     for where, code in _named_code(operation.name, arguments, runs_dir, creates):
         return Failure(
             "code",
-            f"{where} names code or a file that would be loaded: {code}",
+            f"{where} names code, or a path that would be read or written: {code}",
             at=operation.name,
             fix="restart the studio with --allow-code, if you trust it",
         )
@@ -87,13 +89,27 @@ def _named_code(
     only the algorithms of stored configs matter."""
     for argument in ("overrides", "assignments"):
         settings = _assignments(arguments.get(argument))
-        yield from ((f"argument {argument}", code) for code in code_in(settings))
+        named = (*code_in(settings), *_paths_in(settings))
+        yield from ((f"argument {argument}", code) for code in named)
     for named in references(operation, arguments):
         if named.is_target:
             yield from (
                 (f"argument {named.argument}", code) for code in _code_of_target(named.text)
             )
         yield from _code_of_runs(named.text, runs_dir, creates and operation not in SHOWS_RUNS)
+
+
+def _paths_in(values: object, key: str = "") -> Iterator[str]:
+    """Yields `key: value` for every setting that names a directory to write to. Those of stored configs were
+    chosen by whoever started the run."""
+    if isinstance(values, Mapping):
+        for name, value in values.items():  # pyright: ignore[reportUnknownVariableType]
+            yield from _paths_in(value, f"{key}.{name}" if key else str(name))  # pyright: ignore[reportUnknownArgumentType]
+    elif isinstance(values, Sequence) and not isinstance(values, str):
+        for value in values:
+            yield from _paths_in(value, key)
+    elif key in WRITES_PATHS and values not in _OFF:
+        yield f"{key}: {values}"
 
 
 def _assignments(value: object) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,6 +17,8 @@ from gymnast.text.suggestions import did_you_mean
 from gymnast.trajectories.trajectory import FORMAT, AgentPath, Tag, Trajectory
 
 _REMEDY = "fix the program that writes the file; the format is described in docs/trajectories.md"
+_UNKNOWN_FIELD = "unexpected_keyword_argument"
+"""The name of this error in pydantic."""
 _ADAPTER = TypeAdapter(Trajectory)
 _FIELDS = [name for kind in (Trajectory, AgentPath, Tag) for name in kind.__dataclass_fields__]
 
@@ -39,7 +42,9 @@ def parse_line(text: str, at: str) -> Trajectory:
     try:
         trajectory = _ADAPTER.validate_json(text, strict=True)
     except ValidationError as error:
-        raise GymnastError(_explained(error.errors()[0]), at=at, fix=_REMEDY) from None
+        # An unknown field first: if it was renamed, another one is missing because of that.
+        first = min(error.errors(), key=lambda one: one["type"] != _UNKNOWN_FIELD)
+        raise GymnastError(_explained(first), at=at, fix=_REMEDY) from None
     for field, problem in _contradictions(trajectory):
         raise GymnastError(f"{field}: {problem}", at=at, fix=_REMEDY)
     return trajectory
@@ -59,7 +64,7 @@ def _explained(error: ErrorDetails) -> str:
     last = str(error["loc"][-1]) if error["loc"] else "line"
     if error["type"] == "missing":
         return f"{'.'.join([*place[:-1], last])}: is missing (expected by format {FORMAT})"
-    if error["type"] == "unexpected_keyword_argument":
+    if error["type"] == _UNKNOWN_FIELD:
         known = did_you_mean(last, _FIELDS)
         return f"{'.'.join([*place, last])}: is not a field of format {FORMAT}{known}"
     message = error["msg"].removeprefix("Input should be ")
@@ -73,6 +78,8 @@ def _short(value: object) -> str:
 
 def _contradictions(t: Trajectory) -> Iterator[tuple[str, str]]:
     """Yields (field, problem) for fields that contradict each other."""
+    if not re.fullmatch(r"\w[\w.-]*", t.run):  # it becomes part of file names
+        yield "run", f"is {t.run!r} (expected letters, digits, _, - and .)"
     if t.kind not in KINDS:
         yield "kind", f"is {t.kind!r} (expected {', '.join(KINDS)})"
     for name, value in {"version": t.version, "number": t.number}.items():
@@ -83,13 +90,13 @@ def _contradictions(t: Trajectory) -> Iterator[tuple[str, str]]:
     if t.winner not in (None, DRAW, *t.cast):
         roles = ", ".join(map(repr, t.cast))
         yield "winner", f"is {t.winner!r} (expected a role of cast ({roles}), '' or null)"
-    for role in t.cast:
-        if not t.of_role(role):
-            yield "agents", f"none has the role {role!r} of cast (expected at least one)"
     if t.distance is not None and len(t.distance) != t.length:
         yield "distance", _wrong_length(len(t.distance), t.length, "one per step")
     for i, agent in enumerate(t.agents):
         yield from ((f"agents.{i}.{field}", text) for field, text in _agent_problems(agent, t))
+    for role in t.cast:
+        if not t.of_role(role):
+            yield "agents", f"none has the role {role!r} of cast (expected at least one)"
     for i, tag in enumerate(t.tags):
         if not 0 <= tag.agent < len(t.agents):
             yield f"tags.{i}.agent", f"is {tag.agent} (expected an index of agents)"

@@ -22,7 +22,9 @@ MAX_PANELS = 24
 """Number of trajectories in one picture."""
 _COLUMNS = 6
 _PANEL, _LARGE = 2.6, 6.5
-"""Width of a panel in inches: of several, and of a single one."""
+"""Longer side of a panel in inches: of several, and of a single one."""
+_TITLE = 0.45
+"""Height of the title of a panel and of the legend, in inches."""
 _PALEST = 0.25
 """Strength of the color in the first step; the last one has all of it."""
 
@@ -36,19 +38,25 @@ def draw_paths(trajectories: Sequence[Trajectory], out: Path, title: str) -> Non
     columns = min(len(trajectories), _COLUMNS)
     rows = -(-len(trajectories) // columns)
     (left, right), (low, high) = extent(trajectories)
-    side = _LARGE if len(trajectories) == 1 else _PANEL
-    height = min(max(side * (high - low) / (right - left), side / 2), side * 1.5)
-    figure = figures.new_figure(columns * side, rows * (height + 0.45) + 0.85)
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for one, panel in zip(trajectories, axes, strict=False):
-        _draw_panel(panel, one, ((left, right), (low, high)), large=side == _LARGE)
-    for panel in axes[len(trajectories) :]:
-        panel.set_axis_off()
+    is_large = len(trajectories) == 1
+    width, height = _panel_size((high - low) / (right - left), _LARGE if is_large else _PANEL)
+    heights = [height + _TITLE] * rows + [_TITLE]  # the last row is the legend
+    figure = figures.new_figure(max(columns * width, _LARGE), sum(heights) + _TITLE)
+    grid = figure.add_gridspec(rows + 1, columns, height_ratios=heights)
+    for i, one in enumerate(trajectories):
+        panel = figure.add_subplot(grid[i // columns, i % columns])
+        _draw_panel(panel, one, ((left, right), (low, high)), large=is_large)
     figure.suptitle(title, fontsize=11)
-    _draw_legend(axes[0], trajectories)
+    _draw_legend(figure.add_subplot(grid[rows, :]), trajectories)
     with durable.explain_os_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)
     durable.replace(out, figures.to_png(figure))
+
+
+def _panel_size(aspect: float, side: float) -> tuple[float, float]:
+    """Returns width and height of a panel with this longer side. `aspect`: height / width of the field."""
+    # A title needs some width, and a very flat field some height.
+    return max(side / max(aspect, 1.0), 0.7 * side), max(side * min(aspect, 1.0), 0.3 * side)
 
 
 def no_positions(one: Trajectory) -> GymnastError:
@@ -139,11 +147,9 @@ def _panel_title(one: Trajectory) -> str:
 
 
 def _draw_legend(panel: Axes, trajectories: Sequence[Trajectory]) -> None:
-    """Draws a line at the bottom that says what the colors and marks mean."""
+    """Draws what the colors and marks mean, instead of a panel."""
     from matplotlib.lines import Line2D
 
-    figure = panel.get_figure()
-    assert figure is not None
     marks = [
         Line2D([], [], color=_hex(color), linewidth=2, label=role)
         for role, color in role_colors(trajectories[0].roles).items()
@@ -153,14 +159,8 @@ def _draw_legend(panel: Axes, trajectories: Sequence[Trajectory]) -> None:
     marks.append(Line2D([], [], markerfacecolor="#555", label="end", **ring))
     if any(one.tags for one in trajectories):
         marks.append(Line2D([], [], marker="X", color="black", linestyle="", label="tag"))
-    figure.legend(
-        handles=marks,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 0.0),
-        ncols=len(marks),
-        frameon=False,
-        fontsize=8,
-    )
+    panel.legend(handles=marks, loc="center", ncols=len(marks), frameon=False, fontsize=8)
+    panel.set_axis_off()
 
 
 def _hex(color: Color) -> str:

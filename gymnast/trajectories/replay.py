@@ -37,7 +37,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Identity:
-    """What a stored episode is called."""
+    """The names and numbers that identify a stored episode."""
 
     run: str
     env: str

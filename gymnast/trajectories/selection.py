@@ -1,4 +1,4 @@
-"""Which trajectories are shown: one by its number, or a few of each kind."""
+"""Selects the trajectories that are shown: one by its number, or a few of each cast of players."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Where trajectories come from: a run, whose stored episodes are written first, or a directory of files."""
+"""The source of trajectories: a run, whose stored episodes are written first, or a directory of files."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +41,9 @@ class Source:
 
     def evaluations(self) -> list[list[Trajectory]]:
         """Reads the files and returns the trajectories of each run, kind and version, sorted."""
-        every = [one for file in self.files.files for one in read_file(Path(file.path))]
+        # A file with several runs or versions is listed once for each of them.
+        paths = dict.fromkeys(file.path for file in self.files.files)
+        every = [one for path in paths for one in read_file(Path(path))]
         return list(by_evaluation(every).values())
 
     def name(self, first: Trajectory) -> str:
@@ -73,12 +76,13 @@ def open_source(
     all_versions: bool,
     progress: ProgressCallback,
 ) -> Source:
-    """Returns the trajectories of a directory or file or, if `ref` names a run, writes those of its stored
-    episodes of this kind. `RUN:CHECKPOINT` chooses a version; without it, they are of all versions or, unless
-    `all_versions`, of the best checkpoint. `data`: the data directory, for runs."""
+    """Returns the trajectories of a directory or file, if `ref` is a path. Otherwise it names a run, whose
+    stored episodes of this kind are written first. `RUN:CHECKPOINT` chooses a version; without it, they are
+    of all versions or, unless `all_versions`, of the best checkpoint. `data`: the data directory, for
+    runs."""
     runs = store.runs_dir(runs_dir)
     path = Path(ref).expanduser()
-    if path.exists() and not layout.RUN.path(path).exists() and not _is_run(ref, runs):
+    if _is_path(ref) and path.exists() and not layout.RUN.path(path).exists():
         if data is not None:
             problem = "--data is for runs: trajectory files are read where they are"
             raise UsageError(problem, at=ref, fix="omit --data")
@@ -99,9 +103,9 @@ def open_source(
     return Source(written, runs, run)
 
 
-def _is_run(ref: str, runs: Path) -> bool:
-    """Returns whether the name is that of a run in the runs directory: it precedes a file of that name."""
-    return ref.isalnum() and layout.RUN.path(runs / ref).exists()
+def _is_path(ref: str) -> bool:
+    """Returns whether a text is a path. Other texts name runs, so that a name never reaches other files."""
+    return os.sep in ref or ref.startswith((".", "~"))
 
 
 def _listed(path: Path) -> TrajectoryFiles:
@@ -112,5 +116,4 @@ def _listed(path: Path) -> TrajectoryFiles:
         for group in by_evaluation(read_file(file)).values()
     ]
     directory = path if path.is_dir() else path.parent
-    # A file with several runs or versions is listed once for each of them.
     return TrajectoryFiles(str(directory), tuple(listed))

@@ -107,7 +107,7 @@ class _Replays:
     def trajectories(
         self, stored: Sequence[StoredEpisode]
     ) -> tuple[list[Trajectory], list[SkippedEpisode]]:
-        """Returns the trajectories of these episodes, and those that have none."""
+        """Returns the trajectories of these episodes, and the episodes that have none."""
         made: list[Trajectory] = []
         skipped: list[SkippedEpisode] = []
         for episode in stored:
@@ -166,6 +166,6 @@ def _is_same(one: Trajectory, episode: StoredEpisode) -> bool:
     return (
         one.seed == trace.seed
         and one.length == len(trace)
-        and one.roles == tuple(rewards)
+        and set(one.roles) == set(rewards)
         and all((one.rewards(role) == array).all() for role, array in rewards.items())
     )

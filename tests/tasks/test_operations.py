@@ -66,6 +66,13 @@ CALLS: dict[str, list[dict[str, Any]]] = {
         {"ref": "alone", "last": 4, "every": 2},
         {"ref": "roles", "episode": "0", "last": 1},
     ],
+    "trajectories": [{"ref": "alone"}, {"ref": "roles", "data": "OUT/data"}],
+    "trajectory_metrics": [{"ref": "alone"}, {"ref": "roles", "kind": "confirm"}],
+    "trajectory_paths": [{"ref": "roles", "number": 0, "out": "OUT/paths"}],
+    "trajectory_replay": [
+        {"ref": "alone", "out": "OUT/films"},
+        {"ref": "roles", "number": 0, "out": "OUT/films", "fps": 60.0},
+    ],
     "cross_play": [{"ref": "roles", "episodes": 1, "max_snapshots": 2}],
     "tune_envs": [
         {"target": "CartPole-v1", "backends": ["inprocess"], "copies": [2], "seconds": 0.1}

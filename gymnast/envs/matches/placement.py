@@ -1,4 +1,4 @@
-"""Where the agents of a match are: what an environment may report in addition to the `Matches` protocol."""
+"""Positions of the agents of a match, which an environment may report in addition to `Matches`."""
 
 from __future__ import annotations
 
