@@ -81,9 +81,15 @@ def _read_columns(run: Run) -> dict[str, Array]:
 
 
 def _roles(columns: Iterable[str]) -> tuple[str, ...]:
-    """Returns the roles that learn, in the order of the columns."""
-    scopes = (split_key(name)[0] for name in columns)
-    return tuple(dict.fromkeys(own[0] for own in scopes if own and own[0] != "eval"))
+    """Returns the roles that learn, in the order of the columns. A scripted role has only columns of the
+    league, such as the opponent that it plays (`hider:league/rung`)."""
+    keys = (split_key(name) for name in columns)
+    learning = (
+        scopes[0]
+        for scopes, metric in keys
+        if scopes and scopes[0] != "eval" and not metric.startswith("league/")
+    )
+    return tuple(dict.fromkeys(learning))
 
 
 def _read_matches(run: Run) -> tuple[MatchTable | None, list[Path]]:

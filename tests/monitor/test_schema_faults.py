@@ -255,6 +255,17 @@ def test_without_a_planted_fault_nothing_is_broken(copy: Path):
         assert len(api.monitor(**selection(fault)).overview) == 2
 
 
+def with_rung(rows: list[Row]) -> list[Row]:
+    return [row | {"ghost:league/rung": 1.0} for row in rows]
+
+
+def test_a_scripted_role_needs_no_columns(copy: Path):
+    no_fault = Fault(METRICS, with_rung, "", (), "")
+    plant(copy, no_fault)
+    for row in api.monitor(**selection(no_fault)).overview:
+        assert [role.role for role in row.roles] == ["seeker", "hider"]
+
+
 def test_all_broken_runs_are_named_in_one_error(copy: Path):
     shutil.copytree(copy / "runs" / "broken01", copy / "runs" / "broken02")
     with pytest.raises(RunError) as refusal:
