@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 from gymnast import api
 from gymnast.cli import cli
 from gymnast.errors import RunError
+from gymnast.records import to_json
 from gymnast.runs.run import Run
 from tests.monitor.fixture import FIXTURE, FOREIGN
 from tests.monitor.golden import COMMAND, difference, golden_texts, read_golden
@@ -163,3 +165,33 @@ def test_reading_does_not_depend_on_the_order_of_runs():
     for one, other in zip(a.charts, b.charts, strict=True):
         for left, right in zip(one.series, other.series, strict=True):
             assert np.array_equal(left.y, right.y, equal_nan=True)
+
+
+def test_the_command_prints_the_overview_and_what_was_left_out(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gymnast.monitor.files.monitor_chart_png", lambda *_: b"a picture")
+    command = ["monitor", "--all-runs", "--skip-broken", "--out", "out"]
+    page = CliRunner().invoke(cli, command, catch_exceptions=False).output
+    rows = overview((copy / "out" / "run_overview.csv").read_text())
+    lines = page.splitlines()
+    for run, row in rows.items():
+        (line,) = (line for line in lines if f" {run} " in line)
+        assert f"{int(row['env_steps']):,}" in line
+        assert row["verdict"] in line
+    assert f"{float(rows['selfplay1']['hider_rolling_win_rate']):.0%}" in page
+    (left_out,) = (line for line in lines if line.startswith("left out"))
+    assert "broken01" in left_out
+    assert "seeker:policy/kl" in left_out
+    printed = json.loads(CliRunner().invoke(cli, [*command, "--json"]).output)
+    assert printed == to_json(api.write_monitor(all_runs=True, skip_broken=True, out="out"))
+    assert [row["run"] for row in printed["overview"]] == list(rows)
+
+
+@pytest.mark.usefixtures("copy")
+def test_a_single_agent_has_no_columns_of_roles(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("gymnast.monitor.files.monitor_chart_png", lambda *_: b"a picture")
+    done = CliRunner().invoke(cli, ["monitor", "--run", "cartpole1", "--out", "out"])
+    head = done.output.splitlines()[0].split()
+    assert "final" in head
+    assert not {"role", "wins", "unknown"} & set(head)
