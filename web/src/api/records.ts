@@ -1185,7 +1185,7 @@ export interface MonitorChart {
 
 /** The overview and the charts of all selected runs. */
 export interface MonitorReport {
-  /** One row per run, ordered by approach. */
+  /** One row per run, ordered by environment, approach and seed. */
   overview: OverviewRow[];
   charts: MonitorChart[];
   /** Runs that were left out because their columns are broken. */
