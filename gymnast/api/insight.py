@@ -75,19 +75,24 @@ def report(
     runs_dir: RunsDir = None,
 ) -> Report:
     """Writes a report into the run, or to `out` (a directory, or a file that ends in .md or .html). That of a
-    bundle is written into a folder next to it.
+    bundle is written into a folder next to it. A self-play run also has its roles over time, and the
+    cross-play matrix if it was played.
 
     `formats`: `md` and `html`; by default the suffix of `out`, else both. `x`: the clock of the
     charts."""
+    from gymnast.config.families import is_multi_agent
     from gymnast.insight.report.content import report_blocks
     from gymnast.insight.report.files import write_report
+    from gymnast.insight.self_play import describe_self_play
     from gymnast.runs.curve import read_rows
     from gymnast.runs.details import describe_run
 
     directory = store.runs_dir(runs_dir)
     run, _ = store.resolve_readable(ref, directory)
     details = describe_run(run, sizes=True)
-    blocks = report_blocks(details, read_rows(run), _charts(run, x), _parent(run, x, directory))
+    self_play = describe_self_play(run, x) if is_multi_agent(details.env) else None
+    parent = _parent(run, x, directory)
+    blocks = report_blocks(details, read_rows(run), _charts(run, x), parent, self_play)
     files = write_report(
         blocks,
         f"{details.id} {details.preset}",

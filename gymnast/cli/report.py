@@ -31,6 +31,9 @@ def report(
 ) -> None:
     """Write a report: status, alerts with advice, settings, charts, metrics and next steps.
 
+    The report of a self-play run also has, per role and over time, returns, win rates, ratings, lengths and
+    outcomes of matches, and the cross-play matrix if it was played (gymnast league RUN --matrix).
+
     By default, Markdown and HTML are written into the run directory. Charts are pictures
     (pip install 'gymnast[report]') and text; without matplotlib, --md has only the text.
 

@@ -1,4 +1,5 @@
-"""Describes how the roles of a self-play run developed: ratings, win rates, outcomes, lengths of matches."""
+"""Describes how the roles of a self-play run developed: returns, ratings, win rates, outcomes, lengths of
+matches."""
 
 from __future__ import annotations
 
@@ -42,16 +43,16 @@ class RatingCurve:
 
 @dataclass(frozen=True)
 class RoleCurve:
-    """A share over time, from the side of a role."""
+    """A number over time, from the side of a role."""
 
     role: str
-    """The role; empty for the outcomes of training, which all roles share."""
+    """The role; empty for the outcomes and lengths of training matches, which all roles share."""
     label: str
-    """The opponent of a win rate, or the outcome."""
+    """The opponent of a win rate, or the outcome; for returns and lengths `training` or `evaluation`."""
     x: list[float]
     y: list[float]
-    """Shares, 0..1. Matches with an unknown outcome count for no side; their share is an outcome of its
-    own."""
+    """Returns, lengths in steps, or shares, 0..1. Matches with an unknown outcome count for no side; their
+    share is an outcome of its own."""
     low: list[float]
     """Lower ends of the 95 % intervals; empty if there are none."""
     high: list[float]
@@ -80,12 +81,16 @@ class SelfPlay:
     x: str
     """The clock that the x values count."""
     roles: list[str]
+    returns: list[RoleCurve]
+    """Mean returns per match, in training and in evaluations."""
     ratings: list[RatingCurve]
     """Ratings from the evaluations against scripted opponents; empty if the environment has none."""
     win_rates: list[RoleCurve]
     """Win rates against each kind of opponent."""
     outcomes: list[RoleCurve]
     """Shares of the outcomes; those of a role and those of training each add up to 1."""
+    lengths: list[RoleCurve]
+    """Mean lengths of matches, in training and in evaluations."""
     durations: list[DurationHistogram]
     matrix: CrossPlayReport | None
     """The cross-play matrix, if it was played (`gymnast league RUN --matrix`)."""
@@ -110,9 +115,11 @@ def describe_self_play(run: Run, x: str = "vec_steps") -> SelfPlay:
         run=run.id,
         x=x,
         roles=columns.roles,
+        returns=[*_returns(columns)],
         ratings=[*_ratings(columns)],
         win_rates=[*_win_rates(columns)],
         outcomes=[*_outcomes(columns)],
+        lengths=[*_lengths(columns)],
         durations=[*_durations(run, columns.roles)],
         matrix=None if results is None else read_cross_play(run, results),
         players=RatingTable((), None) if results is None else anchored_ratings(results).table(),
@@ -120,6 +127,7 @@ def describe_self_play(run: Run, x: str = "vec_steps") -> SelfPlay:
 
 
 Points = tuple[list[float], list[float]]
+RETURN, LENGTH = "episode/return", "match/duration"
 
 
 class _Columns:
@@ -149,14 +157,17 @@ class _Columns:
 
 
 def _read_columns(run: Run, x: str) -> tuple[list[str], dict[str, list[float]]]:
-    """Returns the keys of the metrics of matches, and these, the clocks and the evaluated versions as key ->
-    values, one per row; NaN where a row lacks it."""
+    """Returns the keys of the metrics of matches and of the returns, and these, the clocks and the evaluated
+    versions as key -> values, one per row; NaN where a row lacks it."""
     with run.metrics() as store:
-        of_matches = ("match/", "league/")
-        keys = [key for key in store.names() if split_key(key)[1].startswith(of_matches)]
+        keys = [key for key in store.names() if _is_read(split_key(key)[1])]
         wanted = ["clock/env_steps", f"clock/{x}", SCORED_STEPS_KEY, *keys]
         columns = store.read(list(dict.fromkeys(wanted)))
     return keys, {key: column.tolist() for key, column in columns.items()}
+
+
+def _is_read(metric: str) -> bool:
+    return metric == RETURN or metric.startswith(("match/", "league/"))
 
 
 def _results(run: Run) -> Results | None:
@@ -165,6 +176,24 @@ def _results(run: Run) -> Results | None:
         return read_results(run)
     except (RunError, CheckpointError):
         return None
+
+
+def _returns(columns: _Columns) -> Iterator[RoleCurve]:
+    for role in columns.roles:
+        for key, label in (
+            (f"{role}:{RETURN}", "training"),
+            (f"eval/{role}:{RETURN}", "evaluation"),
+        ):
+            if key in columns.keys:
+                yield _curve(columns, key, role, label)
+
+
+def _lengths(columns: _Columns) -> Iterator[RoleCurve]:
+    if LENGTH in columns.keys:
+        yield _curve(columns, LENGTH, "", "training")
+    for role in columns.roles:
+        if (key := f"eval/{role}:{LENGTH}") in columns.keys:
+            yield _curve(columns, key, role, "evaluation")
 
 
 def _ratings(columns: _Columns) -> Iterator[RatingCurve]:
@@ -190,23 +219,35 @@ def _win_rates(columns: _Columns) -> Iterator[RoleCurve]:
 
 
 def _outcomes(columns: _Columns) -> Iterator[RoleCurve]:
+    points: dict[str, list[int]] = {}
     for key in columns.keys:
         scopes, name = split_key(key)
         if name.startswith("match/") and name.endswith("_share"):
             role = scopes[1] if len(scopes) > 1 else ""
-            yield _curve(columns, key, role, name.removeprefix("match/").removesuffix("_share"))
+            # The first outcome chooses the points of all, so that the shares add up to 1 everywhere.
+            kept = points.setdefault(role, downsample(columns.points(key)[1], POINTS))
+            label = name.removeprefix("match/").removesuffix("_share")
+            yield _curve(columns, key, role, label, kept=kept)
 
 
-def _curve(columns: _Columns, key: str, role: str, label: str, interval: str = "") -> RoleCurve:
+def _curve(
+    columns: _Columns,
+    key: str,
+    role: str,
+    label: str,
+    interval: str = "",
+    kept: Sequence[int] | None = None,
+) -> RoleCurve:
     """Returns a curve with at most POINTS points. `interval`: start of the names of the metrics with the ends
-    of its interval; empty if it has none."""
+    of its interval, empty if it has none; `kept`: the indices of the points, by default all extremes
+    are kept."""
     xs, ys = columns.points(key)
     scope = key.rpartition(":")[0]
     ends = (
         columns.points(f"{scope}:{interval}_{end}")[1] if interval else []
         for end in ("low", "high")
     )
-    kept = downsample(ys, POINTS)
+    kept = downsample(ys, POINTS) if kept is None else kept
     low, high = ([values[i] for i in kept] if len(values) == len(ys) else [] for values in ends)
     return RoleCurve(role, label, [xs[i] for i in kept], [ys[i] for i in kept], low, high)
 

@@ -8,13 +8,14 @@ from gymnast.config.config import Config
 from gymnast.config.sections.league import LEARNER
 from gymnast.errors import CheckpointError, GymnastError, RunError
 from gymnast.evaluation.rescore import find_checkpoint, load_policy
+from gymnast.league.results import STEP
 from gymnast.policy.policy import Policy
 from gymnast.runs import checkpoint
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.requested_episodes import PERSON
 from gymnast.runs.run import Run
-from gymnast.selfplay.players import RANDOM, SCRIPTED, STEP
+from gymnast.selfplay.players import RANDOM, SCRIPTED
 from gymnast.selfplay.snapshots import Snapshots
 
 

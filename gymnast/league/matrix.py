@@ -57,10 +57,13 @@ class CrossPlayCell:
 
     def __str__(self) -> str:
         """Returns `58% [51, 65] / 200`: rate, interval and number of matches; a dash without a rate."""
+        return self.rate_text() if self.rate is None else f"{self.rate_text()} / {self.matches:,}"
+
+    def rate_text(self) -> str:
+        """Returns `58% [51, 65]`, the rate and its interval; a dash without a rate."""
         if self.rate is None:
             return "-"
-        interval = f"[{100 * self.low:.0f}, {100 * self.high:.0f}]"
-        return f"{100 * self.rate:.0f}% {interval} / {self.matches:,}"
+        return f"{100 * self.rate:.0f}% [{100 * self.low:.0f}, {100 * self.high:.0f}]"
 
 
 @dataclass(frozen=True)
@@ -82,9 +85,13 @@ class CrossPlayReport:
     picture: str
     """File of the picture of the matrix."""
 
-    def legend(self) -> str:
-        """Returns the explanation of the numbers in the cells."""
-        text = f"win rate of the {self.row_role} [95 % interval] / matches with a known outcome"
+    def legend(self, matches: int | None = None) -> str:
+        """Returns the explanation of the numbers in the cells. `matches`: the number of matches of every
+        pair, if the cells do not have it."""
+        counted = " /" if matches is None else f", each from {matches:,}"
+        text = (
+            f"win rate of the {self.row_role} [95 % interval]{counted} matches with a known outcome"
+        )
         unknown = sum(cell.unknown for line in self.cells for cell in line)
         return f"{text}; {unknown:,} unknown, not counted" if unknown else text
 

@@ -17,6 +17,8 @@ from gymnast.rl.statistics import wilson_interval
 
 DRAW = ""
 """The winner of a drawn match."""
+STEP = "step:"
+"""Start of the name of a past self: `step:N`, where N is its number of env steps."""
 
 
 class Entrant(NamedTuple):
@@ -37,6 +39,12 @@ class Entrant(NamedTuple):
                 f"{text!r} is not an entrant", fix="write ROLE:NAME, as in seeker:200000"
             )
         return cls(role, name)
+
+
+def entrant_version(name: str) -> int | None:
+    """Returns the env steps of the policy with this name, `step:N` or `N`; None for a scripted player."""
+    steps = name.removeprefix(STEP)
+    return int(steps) if steps.isdecimal() else None
 
 
 def match_score(role: str, winner: str | None) -> float | None:

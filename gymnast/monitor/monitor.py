@@ -99,5 +99,5 @@ def _one_error(broken: Sequence[tuple[str, RunError]]) -> RunError:
     if others:
         more = f"\n{count_noun(len(others), 'other run')} cannot be monitored either: "
         more += ", ".join(name for name, _ in others)
-    fix = f"{first.fix}; or leave out what is broken: --skip-broken"
+    fix = "; or ".join(filter(None, [first.fix, "leave out what is broken: --skip-broken"]))
     return RunError(f"{first.message}{more}", at=first.at, fix=fix)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 
 import numpy as np
 
+from gymnast.monitor.chart_specs import outcome_columns, outcome_label
 from gymnast.monitor.monitored_run import (
     UNKNOWN,
     Array,
@@ -28,7 +29,6 @@ COUNT = "episode/count"
 """Number of episodes in the window of the mean return."""
 LENGTHS = ("match/duration", "episode/length")
 """Metrics with the mean length of an episode; the first one that a run has counts."""
-_SHARE_PREFIX, _SHARE_SUFFIX = "match/", "_share"
 
 
 def overview_row(run: MonitoredRun) -> OverviewRow:
@@ -46,7 +46,11 @@ def overview_row(run: MonitoredRun) -> OverviewRow:
         env_steps=int(run.env_steps[-1]),
         episodes=None if episodes is None else int(episodes),
         roles=[_role_overview(run, role) for role in run.roles or ("",)],
-        outcomes=dict(_outcomes(run)) if run.roles else {},
+        outcomes={
+            outcome_label(name): share
+            for name in outcome_columns(run)
+            if (share := _last(run, name)) is not None
+        },
         mean_length=next((length for length in lengths if length is not None), None),
         alerts=len(run.alerts),
         verdict=run.verdict,
@@ -58,8 +62,9 @@ def overview_csv(rows: Sequence[OverviewRow]) -> str:
     """Returns the overview as CSV, at full precision. Each role has its own columns (`seeker_final_return`),
     each outcome one (`tag_share`); a cell is empty where a run has no such role, outcome or value."""
     roles = list(dict.fromkeys(role.role for row in rows for role in row.roles))
-    outcomes = _unknown_last(outcome for row in rows for outcome in row.outcomes)
-    lines = [_line(row, roles, outcomes) for row in rows]
+    outcomes = dict.fromkeys(outcome for row in rows for outcome in row.outcomes)
+    unknown_last = sorted(outcomes, key=lambda outcome: outcome == UNKNOWN)
+    lines = [_line(row, roles, unknown_last) for row in rows]
     text = io.StringIO()
     writer = csv.DictWriter(text, list(lines[0]) if lines else [], lineterminator="\n")
     writer.writeheader()
@@ -103,18 +108,12 @@ def _role_overview(run: MonitoredRun, role: str) -> RoleOverview:
         best_return=_best_of_full_windows(run, role),
         final_eval_return=_last(run, evaluated),
         best_eval_return=_highest(_values(run, evaluated)),
-        **(
-            {}
-            if not role
-            else {
-                "rolling_win_rate": _last(run, rolling),
-                "rolling_win_low": _last(run, role_column("league/win_low", role)),
-                "rolling_win_high": _last(run, role_column("league/win_high", role)),
-                "eval_win_rate": _last(run, scored),
-                "eval_win_low": _last(run, evaluation_column("match/win_low", role)),
-                "eval_win_high": _last(run, evaluation_column("match/win_high", role)),
-            }
-        ),
+        rolling_win_rate=_last(run, rolling),
+        rolling_win_low=_last(run, role_column("league/win_low", role)),
+        rolling_win_high=_last(run, role_column("league/win_high", role)),
+        eval_win_rate=_last(run, scored),
+        eval_win_low=_last(run, evaluation_column("match/win_low", role)),
+        eval_win_high=_last(run, evaluation_column("match/win_high", role)),
     )
 
 
@@ -129,23 +128,6 @@ def _best_of_full_windows(run: MonitoredRun, role: str) -> float | None:
         counts = run.column(count_name)
         returns = returns[counts == np.nanmax(counts[~np.isnan(returns)])]
     return _highest(returns)
-
-
-def _outcomes(run: MonitoredRun) -> Iterator[tuple[str, float]]:
-    """Yields each outcome of the training matches with its share in the last window, `unknown` last."""
-    shares = {
-        name.removeprefix(_SHARE_PREFIX).removesuffix(_SHARE_SUFFIX): share
-        for name in run.columns
-        if name.startswith(_SHARE_PREFIX) and name.endswith(_SHARE_SUFFIX)
-        if (share := _last(run, name)) is not None
-    }
-    for outcome in _unknown_last(shares):
-        yield outcome, shares[outcome]
-
-
-def _unknown_last(outcomes: Iterable[str]) -> list[str]:
-    """Returns each outcome once, in order of appearance, but `unknown` at the end."""
-    return sorted(dict.fromkeys(outcomes), key=lambda outcome: outcome == UNKNOWN)
 
 
 def _values(run: MonitoredRun, name: str) -> Array:

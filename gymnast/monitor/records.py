@@ -150,7 +150,7 @@ class MonitorReport:
     """The overview and the charts of all selected runs."""
 
     overview: list[OverviewRow]
-    """One row per run, ordered by approach."""
+    """One row per run, ordered by environment, approach and seed."""
     charts: list[MonitorChart]
     skipped: list[SkippedRun]
     """Runs that were left out because their columns are broken."""

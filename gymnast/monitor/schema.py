@@ -76,7 +76,7 @@ def check_columns(run: MonitoredRun, *, unmapped: Sequence[str] = (), column_map
     for requirement in required_columns(run):
         if any(run.has(name) for name in requirement.columns):
             continue
-        expected = f"expected, because {requirement.reason}: {_description(requirement)}"
+        expected = f"expected because {requirement.reason}: {_description(requirement)}"
         empty = [name for name in requirement.columns if name in run.columns]
         if empty:
             rows = f"{len(run.env_steps)} rows"
@@ -132,9 +132,7 @@ def _scope(name: str) -> str:
 
 
 def _description(requirement: Requirement) -> str:
-    description = metric_for_key(requirement.columns[0]).description
-    is_acronym = description[:2].isupper()
-    return (description[0] if is_acronym else description[0].lower()) + description[1:].rstrip(".")
+    return metric_for_key(requirement.columns[0]).description.rstrip(".")
 
 
 def _renamed(name: str, run: MonitoredRun, unmapped: Sequence[str]) -> str:

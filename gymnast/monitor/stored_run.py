@@ -25,7 +25,6 @@ from gymnast.runs.trace_budget import version_from_name
 
 KINDS = ("train", "eval", "confirm")
 """Kinds of stored episodes that belong to the training of a run."""
-RUNG = "league/rung"
 
 
 def approach_of(run: RunSummary, wanted: Sequence[str] = ()) -> str:
@@ -82,11 +81,15 @@ def _read_columns(run: Run) -> dict[str, Array]:
 
 
 def _roles(columns: Iterable[str]) -> tuple[str, ...]:
-    """Returns the roles that learn, in the order of the columns. A role that a ladder of opponents plays has
-    a column too: the current rung."""
-    names = (split_key(name) for name in columns)
-    learning = (scope[0] for scope, metric in names if scope and metric != RUNG)
-    return tuple(dict.fromkeys(role for role in learning if role != "eval"))
+    """Returns the roles that learn, in the order of the columns. A scripted role has only columns of the
+    league, such as the opponent that it plays (`hider:league/rung`)."""
+    keys = (split_key(name) for name in columns)
+    learning = (
+        scopes[0]
+        for scopes, metric in keys
+        if scopes and scopes[0] != "eval" and not metric.startswith("league/")
+    )
+    return tuple(dict.fromkeys(learning))
 
 
 def _read_matches(run: Run) -> tuple[MatchTable | None, list[Path]]:

@@ -18,7 +18,7 @@ from gymnast.evaluation.progress import ProgressCallback, ThrottledReport
 from gymnast.evaluation.record import MatchScore, RoleScore
 from gymnast.evaluation.rescore import find_checkpoint, load_policy
 from gymnast.league import stored_cross_play
-from gymnast.league.results import Results, match_score
+from gymnast.league.results import STEP, Results, match_score
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import wilson_interval
 from gymnast.runs import layout
@@ -26,7 +26,7 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
 from gymnast.selfplay.evaluation import MatchEvaluator
 from gymnast.selfplay.play import PlayedMatch, play_matches
-from gymnast.selfplay.players import SCRIPTED, STEP, builtin_player
+from gymnast.selfplay.players import SCRIPTED, builtin_player
 from gymnast.selfplay.rows import match_row
 from gymnast.selfplay.snapshots import Snapshots
 

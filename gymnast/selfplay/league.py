@@ -20,13 +20,13 @@ from gymnast.envs.matches.matches import Matches
 from gymnast.league.gates import Gate
 from gymnast.league.opponents import OpponentSampling
 from gymnast.league.pool import PoolState, SnapshotPool
-from gymnast.league.results import Entrant, Results, ResultsDocument, match_score
+from gymnast.league.results import STEP, Entrant, Results, ResultsDocument, match_score
 from gymnast.league.run_ratings import anchored_ratings
 from gymnast.league.wins import RecentWins, WinsState
 from gymnast.policy.policy import Policy
 from gymnast.seeds import stream
 from gymnast.selfplay.balance import Balance, BalanceState, Rebalanced
-from gymnast.selfplay.players import STEP, builtin_player, policy_from_run
+from gymnast.selfplay.players import builtin_player, policy_from_run
 from gymnast.selfplay.rows import match_row
 from gymnast.selfplay.snapshots import Snapshots
 

@@ -13,7 +13,7 @@ from gymnast.evaluation.rescore import find_checkpoint, load_policy
 from gymnast.policy.policy import Policy
 from gymnast.text.suggestions import did_you_mean
 
-SCRIPTED, RANDOM, STEP = "scripted:", "random", "step:"
+SCRIPTED, RANDOM = "scripted:", "random"
 """Prefixes of player names. Any other name is `learner` or refers to a policy of another run."""
 
 

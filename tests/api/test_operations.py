@@ -65,6 +65,10 @@ CASES: dict[str, Case] = {
         {"refs": [f"{t.first.id}+{t.child.id}"], "names": ["policy/kl"], "x": "seconds"},
     ],
     "doctor": lambda t: [{"ref": t.first.id}, {"ref": t.match.id}],
+    "monitor": lambda t: [
+        {"refs": [t.first.id, t.child.id], "smooth": 1},
+        {"all_runs": True, "skip_broken": True},
+    ],
     "monitor_csv": lambda t: [{"refs": [t.first.id, t.match.id]}],
     "review_contents": lambda t: [
         {"ref": f"{t.first.id}:best", "number": 0},
@@ -123,6 +127,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "compare": {"refs": ["@last"]},
     "seed_curves": {"refs": ["@last"], "names": ["policy/nonsense"]},
     "doctor": {"ref": "@nobody"},
+    "monitor": {"approaches": ["nobody"]},
     "monitor_csv": {"approaches": ["nobody"]},
     "review_contents": {"ref": "@last", "command": "nobody"},
     "reviews": {"ref": "nobody"},

@@ -18,7 +18,7 @@ from gymnast.monitor.records import MonitorChart, MonitorReport
 from tests.browser.charts import RECORD_COPIES
 from tests.browser.conftest import OpenPage
 from tests.browser.sample import FAST, SLOW, TAG, SampleRuns
-from tests.browser.studio import Studio, serving, settle
+from tests.browser.studio import Studio, serious_findings, serving, settle
 
 pytestmark = pytest.mark.slow
 
@@ -224,6 +224,8 @@ def test_a_broken_run_stops_the_monitor_until_it_is_left_out(
     for part in (f"{broken}/metrics.db", "'policy/kl' is missing", "expected", "policy/kldiv"):
         expect(problem).to_contain_text(part)
     expect(problem.get_by_text("remedy")).to_be_visible()
+    expect(problem.get_by_role("link", name=f"{FAST}-s1")).to_be_visible()
+    assert serious_findings(page) == []
     expect(overview(page)).to_have_count(0)
     page.get_by_role("button", name="Leave broken runs out").click()
     expect(page).to_have_url(re.compile("skip_broken=true"))
@@ -231,6 +233,7 @@ def test_a_broken_run_stops_the_monitor_until_it_is_left_out(
     skipped = page.get_by_role("status", name="Runs that were left out")
     for part in (f"{FAST}-s1", f"{broken}/metrics.db", "'policy/kl' is missing"):
         expect(skipped).to_contain_text(part)
+    assert serious_findings(page) == []
     page.get_by_role("button", name="Stop at broken runs").click()
     expect(problem).to_contain_text("The runs cannot be monitored")
     expect(overview(page)).to_have_count(0)

@@ -32,7 +32,9 @@ def documented(page: Path) -> list[str]:
 def write_files(page: Path, place: Path) -> None:
     """Writes the files that a page shows completely, each after a first line `# path/of/file`."""
     shown = re.findall(
-        r"```(?:python|yaml)\n# (\S+\.(?:py|yaml))\n(.*?)```", page.read_text(), re.S
+        r"```(?:python|yaml|csv|json)\n# (\S+\.(?:py|yaml|csv|jsonl))\n(.*?)```",
+        page.read_text(),
+        re.S,
     )
     for name, text in shown:
         (place / name).parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gymnast.insight.chart import ChartData
@@ -33,4 +33,15 @@ class Figure:
     chart: ChartData
 
 
-Block = Heading | Paragraph | Table | Figure
+@dataclass(frozen=True)
+class Picture:
+    """A picture whose content a table repeats: without matplotlib, it is left out."""
+
+    name: str
+    """Stem of its file."""
+    title: str
+    draw: Callable[[], bytes]
+    """Returns the picture as PNG."""
+
+
+Block = Heading | Paragraph | Table | Figure | Picture

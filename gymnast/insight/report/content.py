@@ -1,4 +1,4 @@
-"""The content of the report of a run: status, alerts, next commands, settings, charts and metrics."""
+"""The content of the report of a run: status, roles, alerts, next commands, settings, charts and metrics."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from gymnast.insight.page import (
     status_lines,
 )
 from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
+from gymnast.insight.report.roles import role_blocks
+from gymnast.insight.self_play import SelfPlay
 from gymnast.metrics.specs import METRICS, sort_keys, split_key
 from gymnast.runs.curve import Row
 from gymnast.runs.details import RunDetails
@@ -30,15 +32,18 @@ def report_blocks(
     rows: Sequence[Row],
     charts: Sequence[ChartData],
     parent: Comparison | str | None,
+    self_play: SelfPlay | None = None,
 ) -> list[Block]:
     """Returns the blocks of a report. `rows`: its metrics; `parent`: the comparison with the
-    parent run, a sentence why the parent cannot be read, or None without a parent."""
+    parent run, a sentence why the parent cannot be read, or None without a parent; `self_play`: the
+    development of its roles, None for a single agent."""
     name = f" {run.name}" if run.name else ""
     return [
         Heading(f"Run {run.id}{name}: {run.preset}, seed {run.seed}", 1),
         Table(("", ""), list(status_lines(run))),
         # The score chart comes first; `chart_blocks` leaves it out.
         *(Figure(chart) for chart in charts if chart.name == "score"),
+        *(role_blocks(self_play, rows) if self_play else ()),
         *alert_blocks(run),
         *_next(run),
         *settings_blocks(run),

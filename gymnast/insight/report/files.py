@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from gymnast.errors import RunError, UsageError
-from gymnast.insight.chart import ChartData
 from gymnast.insight.report import pictures
-from gymnast.insight.report.blocks import Block, Figure
+from gymnast.insight.report.blocks import Block, Figure, Picture
 from gymnast.insight.report.html import render_html
 from gymnast.insight.report.markdown import render_markdown
 
@@ -34,16 +33,21 @@ def write_report(
     drawing = "html" in formats or pictures.has_matplotlib()
     if drawing:
         pictures.require_matplotlib()
-    charts = {b.chart.name: b.chart for b in blocks if isinstance(b, Figure)} if drawing else {}
+    drawn = {
+        b.chart.name if isinstance(b, Figure) else b.name: b
+        for b in blocks
+        if isinstance(b, Figure | Picture)
+    }
     files: dict[Path, bytes] = {}
 
     @cache  # both formats show the same pictures, and drawing is what takes time
     def png(name: str) -> bytes:
-        return pictures.chart_png(charts[name])
+        block = drawn[name]
+        return pictures.chart_png(block.chart) if isinstance(block, Figure) else block.draw()
 
-    def save_picture(chart: ChartData) -> str:
-        file = f"{chart.name}.png" if stem == "report" else f"{stem}-{chart.name}.png"
-        files[folder / file] = png(chart.name)
+    def save_picture(name: str) -> str:
+        file = f"{name}.png" if stem == "report" else f"{stem}-{name}.png"
+        files[folder / file] = png(name)
         return file
 
     if "md" in formats:
@@ -53,7 +57,7 @@ def write_report(
             **files,
         }  # render_markdown added the pictures
     if "html" in formats:
-        page = render_html(title, blocks, lambda chart: png(chart.name))
+        page = render_html(title, blocks, png)
         files[folder / f"{stem}.html"] = page.encode()
     # Everything is rendered before the first byte is written, so an error leaves no half of a report.
     _refuse_overwriting(files, {folder / f"{stem}.{suffix}" for suffix in FORMATS})

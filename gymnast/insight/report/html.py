@@ -6,8 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable, Sequence
 from html import escape
 
-from gymnast.insight.chart import ChartData
-from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
+from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Picture, Table
 from gymnast.insight.report.texts import chart_text
 
 STYLE = """
@@ -29,8 +28,8 @@ summary { font-size: .8em; opacity: .7; cursor: pointer; }
 """
 
 
-def render_html(title: str, blocks: Sequence[Block], picture: Callable[[ChartData], bytes]) -> str:
-    """Returns a report as an HTML page. `picture` returns a chart as PNG."""
+def render_html(title: str, blocks: Sequence[Block], picture: Callable[[str], bytes]) -> str:
+    """Returns a report as an HTML page. `picture` returns the PNG of the chart or picture with a name."""
     body = "\n".join(_block(block, picture) for block in blocks)
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
     view = '<meta name="viewport" content="width=device-width">'
@@ -40,8 +39,8 @@ def render_html(title: str, blocks: Sequence[Block], picture: Callable[[ChartDat
     )
 
 
-def _block(block: Block, picture: Callable[[ChartData], bytes]) -> str:
-    """Returns one block as HTML; `picture` returns a chart as PNG, which is embedded."""
+def _block(block: Block, picture: Callable[[str], bytes]) -> str:
+    """Returns one block as HTML; `picture` returns the PNG with a name, which is embedded."""
     match block:
         case Heading(text, level):
             return f"<h{level}>{escape(text)}</h{level}>"
@@ -50,10 +49,16 @@ def _block(block: Block, picture: Callable[[ChartData], bytes]) -> str:
         case Table():
             return _table(block)
         case Figure(chart):
-            source = f"data:image/png;base64,{b64encode(picture(chart)).decode()}"
-            image = f'<img alt="{escape(chart.title)}" src="{source}">'
+            image = _image(chart.title, picture(chart.name))
             text = f"<pre>{escape(chart_text(chart))}</pre>"
             return f"<figure>{image}<details><summary>as text</summary>{text}</details></figure>"
+        case Picture(name, title):
+            return f"<figure>{_image(title, picture(name))}</figure>"
+
+
+def _image(title: str, png: bytes) -> str:
+    source = f"data:image/png;base64,{b64encode(png).decode()}"
+    return f'<img alt="{escape(title)}" src="{source}">'
 
 
 def _table(table: Table) -> str:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gymnast.insight.chart import ChartData
-from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
+from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Picture, Table
 from gymnast.insight.report.texts import chart_text
 
 
-def render_markdown(
-    blocks: Sequence[Block], picture: Callable[[ChartData], str] | None = None
-) -> str:
-    """Returns a report as Markdown. `picture` returns the file of a chart, relative to the report;
-    None: charts are text only."""
-    return "\n\n".join(_block(block, picture) for block in blocks) + "\n"
+def render_markdown(blocks: Sequence[Block], picture: Callable[[str], str] | None = None) -> str:
+    """Returns a report as Markdown. `picture` returns the file of the chart or picture with a name,
+    relative to the report; None: charts are text only."""
+    return "\n\n".join(filter(None, (_block(block, picture) for block in blocks))) + "\n"
 
 
-def _block(block: Block, picture: Callable[[ChartData], str] | None) -> str:
-    """Returns one block as Markdown; `picture` returns the file of a chart, None: charts are text
-    only."""
+def _block(block: Block, picture: Callable[[str], str] | None) -> str:
+    """Returns one block as Markdown; `picture` returns the file of a chart or picture, None: charts
+    are text only, and pictures are empty."""
     match block:
         case Heading(text, level):
             return f"{'#' * level} {text}"
@@ -31,8 +28,10 @@ def _block(block: Block, picture: Callable[[ChartData], str] | None) -> str:
             text = f"```text\n{chart_text(chart)}\n```"
             if picture is None:
                 return f"**{chart.title}**\n\n{text}"
-            image = f"![{chart.title}]({picture(chart)})"
+            image = f"![{chart.title}]({picture(chart.name)})"
             return f"{image}\n\n<details><summary>as text</summary>\n\n{text}\n\n</details>"
+        case Picture(name, title):
+            return "" if picture is None else f"![{title}]({picture(name)})"
 
 
 def _table(table: Table) -> str:

@@ -14,7 +14,7 @@ export const CHART_HEIGHT = 150;
 /** Height with header and legend. */
 export const CELL_HEIGHT = CHART_HEIGHT + 56;
 /** Charts with this name share their crosshair and zoom. */
-const SYNC = "monitor";
+export const SYNC = "monitor";
 const SHARES: [number, number] = [0, 1];
 
 interface Props {

@@ -1,4 +1,5 @@
 /** What the schema guard found: the error that stops the monitor, and the runs that were left out. */
+import type { ComponentChildren } from "preact";
 import type { ApiError } from "../../api/client";
 import type { RunSummary, SkippedRun } from "../../api/types";
 import { Link, runPath } from "../../app/router";
@@ -6,19 +7,26 @@ import { Button } from "../../ui/Button";
 
 interface ErrorProps {
   error: ApiError;
+  runs: readonly RunSummary[];
   /** Leaves broken runs out; missing if they are left out already. */
   onSkip: (() => void) | undefined;
   onRetry: () => void;
 }
 
-export function SchemaError({ error, onSkip, onRetry }: ErrorProps) {
+export function SchemaError({ error, runs, onSkip, onRetry }: ErrorProps) {
+  const run = runs.find(({ id }) => error.at.startsWith(`${id}/`)); // the place is a file of the run
   return (
     <section class="monitor-problem" role="alert">
       <h2 class="error-text">The runs cannot be monitored</h2>
       <dl>
-        <Fact name="problem" text={error.message} />
-        {error.at && <Fact name="file" text={error.at} />}
-        {error.fix && <Fact name="remedy" text={error.fix} />}
+        {run && (
+          <Fact name="run">
+            <RunLink id={run.id} runs={runs} />
+          </Fact>
+        )}
+        <Fact name="problem">{error.message}</Fact>
+        {error.at && <Fact name="file">{error.at}</Fact>}
+        {error.fix && <Fact name="remedy">{error.fix}</Fact>}
       </dl>
       <p class="monitor-buttons">
         {onSkip && <Button onClick={onSkip}>Leave broken runs out</Button>}
@@ -37,7 +45,6 @@ interface SkippedProps {
 
 export function SkippedRuns({ skipped, runs, onStrict }: SkippedProps) {
   if (skipped.length === 0) return null;
-  const names = new Map(runs.map((run) => [run.id, run.name || run.id]));
   return (
     <section class="monitor-problem skipped" role="status" aria-label="Runs that were left out">
       <h2 class="warning">
@@ -46,11 +53,13 @@ export function SkippedRuns({ skipped, runs, onStrict }: SkippedProps) {
       <ul>
         {skipped.map(({ run, at, problem, fix }) => (
           <li key={`${run} ${at}`}>
-            <strong>{names.has(run) ? <Link to={runPath(run)}>{names.get(run)}</Link> : run}</strong>
             <dl>
-              <Fact name="problem" text={problem} />
-              {at && <Fact name="file" text={at} />}
-              {fix && <Fact name="remedy" text={fix} />}
+              <Fact name="run">
+                <RunLink id={run} runs={runs} />
+              </Fact>
+              <Fact name="problem">{problem}</Fact>
+              {at && <Fact name="file">{at}</Fact>}
+              {fix && <Fact name="remedy">{fix}</Fact>}
             </dl>
           </li>
         ))}
@@ -62,11 +71,17 @@ export function SkippedRuns({ skipped, runs, onStrict }: SkippedProps) {
   );
 }
 
-function Fact({ name, text }: { name: string; text: string }) {
+/** The name of a run as a link to its page; the reference itself if it is a file. */
+function RunLink({ id, runs }: { id: string; runs: readonly RunSummary[] }) {
+  const run = runs.find((one) => one.id === id);
+  return run ? <Link to={runPath(id)}>{run.name || id}</Link> : <>{id}</>;
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{text}</dd>
+      <dd>{children}</dd>
     </div>
   );
 }

@@ -56,7 +56,7 @@ export function Toolbar({ view, env, report, command, panel, onChange, onDownloa
       <Button disabledReason={report ? undefined : "There is no overview to download."} onClick={onDownload}>
         Download run_overview.csv
       </Button>
-      <CopyButton text={command} label="Copy as CLI command" />
+      {!panel && <CopyButton text={command} label="Copy as CLI command" />}
       {isChoosing.value && (
         <Dialog title="Runs" onClose={close} className="sheet" actions={<Button kind="primary" onClick={close}>Show the runs</Button>}>
           {panel}

@@ -1,13 +1,14 @@
 /** Monitor: runs of one environment by approach, checked before anything is drawn: an overview, the approaches on a common
  * axis, and the charts of each run. */
 import "./monitor.css";
-import { useCallback, useMemo } from "preact/hooks";
+import { useCallback, useEffect, useMemo } from "preact/hooks";
 import { read } from "../../api/client";
 import { useQuery } from "../../api/queries";
 import { useRuns } from "../../api/runs";
 import type { MonitorReport } from "../../api/types";
 import { navigate, route } from "../../app/router";
 import { colorsOf } from "../../chart/colors";
+import { resetZoom } from "../../chart/sync";
 import { Empty, ErrorState, Loading } from "../../ui/states";
 import { toastError } from "../../ui/toast";
 import { useIsNarrow } from "../../ui/useIsNarrow";
@@ -19,6 +20,7 @@ import { chooseRuns, MAX_RUNS, monitorCommand, waitingRuns } from "./choice";
 import { ChoicePanel } from "./ChoicePanel";
 import { saveOverview } from "./csv";
 import { OverviewTable } from "./OverviewTable";
+import { SYNC } from "./PanelView";
 import { SchemaError, SkippedRuns } from "./Problems";
 import { Toolbar } from "./Toolbar";
 import { parseView, viewPath, type MonitorView } from "./view";
@@ -36,6 +38,8 @@ export default function MonitorPage() {
     navigate(viewPath({ ...parseView(route.peek().params), ...changes }), { replace: !isStep });
   }, []);
   const choice = useMemo(() => chooseRuns(runs ?? [], view), [runs, view]);
+  // Another environment has other env steps.
+  useEffect(() => resetZoom(SYNC), [choice.env]);
   const request = { refs: choice.chosen.map((run) => run.id), smooth: view.smooth, skip_broken: view.skipBroken };
   const key = choice.chosen.length ? `monitor:${JSON.stringify(request)}` : "";
   const query = useQuery(key, async () => ({ key, report: await read("monitor", request) }));
@@ -82,7 +86,7 @@ export default function MonitorPage() {
             Runs appear here after their first rollout.
           </Empty>
         ) : isBroken ? (
-          <SchemaError error={error} onSkip={view.skipBroken ? undefined : () => change({ skipBroken: true })} onRetry={query.refresh} />
+          <SchemaError error={error} runs={runs} onSkip={view.skipBroken ? undefined : () => change({ skipBroken: true })} onRetry={query.refresh} />
         ) : loaded ? (
           <Report report={loaded.report} known={known} view={view} onChange={change}>
             <SkippedRuns skipped={loaded.report.skipped} runs={runs} onStrict={() => change({ skipBroken: false })} />

@@ -19,7 +19,18 @@ export function panelsOf(chart: MonitorChart, title = chart.title): Panel[] {
     groups.set(group, [...(groups.get(group) ?? []), series]);
   }
   if (groups.size === 1) return [{ name: chart.name, title, chart, series: chart.series }];
-  return [...groups].map(([group, series]) => ({ name: `${chart.name}-${group}`, title: `${group} · ${title}`, chart, series }));
+  return [...groups].map(([group, series]) => ({
+    name: `${chart.name}-${group}`,
+    title: [...new Set([onlyApproach(chart, series), group])].filter((part) => part !== "").concat(title).join(" · "),
+    chart,
+    series,
+  }));
+}
+
+/** Returns the approach of a panel without others, which has no legend; empty if other panels have no others either. */
+function onlyApproach(chart: MonitorChart, series: readonly MonitorSeries[]): string {
+  const [first = "", ...others] = new Set(series.map((one) => one.approach));
+  return others.length === 0 && chart.series.some((one) => one.approach !== first) ? first : "";
 }
 
 function splitBy(chart: MonitorChart): (series: MonitorSeries) => string {

@@ -57,7 +57,7 @@ describe("panels", () => {
     const panels = panelsOf(makeChart("episode/return", { about: "approach", name: "r", title: "Return", series: roles }));
     expect(panels.map(({ name, title, series }) => [name, title, series.length])).toEqual([
       ["r-seeker", "seeker · Return", 2],
-      ["r-hider", "hider · Return", 1],
+      ["r-hider", "selfplay · hider · Return", 1],
     ]);
   });
 
@@ -69,5 +69,6 @@ describe("panels", () => {
     const shares = ["a", "b"].flatMap((approach) => ["tag", "timeout"].map((label) => makeSeries({ approach, label })));
     const panels = panelsOf(makeChart("match/tag_share", { about: "approach", kind: "stacked shares", series: shares }));
     expect(panels.map(({ series }) => series.map(({ label }) => label))).toEqual([["tag", "timeout"], ["tag", "timeout"]]);
+    expect(panels.map(({ title }) => title)).toEqual(["a · match/tag_share", "b · match/tag_share"]);
   });
 });
