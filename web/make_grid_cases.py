@@ -7,7 +7,6 @@ reports whether it is current.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import gymnasium as gym
@@ -70,16 +69,7 @@ def text() -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def main() -> int:
-    """Writes or checks the file; returns the exit code."""
-    if "--check" not in sys.argv:
-        OUT.write_text(text())
-        return 0
-    if OUT.read_text() == text():
-        return 0
-    print(f"{OUT} is not current; fix: python web/make_grid_cases.py", file=sys.stderr)
-    return 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    from made_file import write_or_check  # its directory is in the path only if this is the program
+
+    raise SystemExit(write_or_check(OUT, text(), "web/make_grid_cases.py"))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from pathlib import Path
 
 from gymnast.metrics.metric import Metric
@@ -61,16 +60,7 @@ def text() -> str:
     return "{\n" + ",\n".join(kinds) + "\n}\n"
 
 
-def main() -> int:
-    """Writes or checks the file; returns the exit code."""
-    if "--check" not in sys.argv:
-        OUT.write_text(text())
-        return 0
-    if OUT.read_text() == text():
-        return 0
-    print(f"{OUT} is not current; fix: python web/make_number_cases.py", file=sys.stderr)
-    return 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    from made_file import write_or_check  # its directory is in the path only if this is the program
+
+    raise SystemExit(write_or_check(OUT, text(), "web/make_number_cases.py"))

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,18 +18,6 @@ HEAD = "// Written by web/make_types.py from the records of gymnast.api; do not 
 SERVER_ARGUMENTS = ("runs_dir", "deadline")
 """Arguments that the server fills in."""
 Schema = Mapping[str, object]
-
-
-def main() -> int:
-    """Writes or checks the file; returns the exit code."""
-    text = types_text()
-    if "--check" not in sys.argv:
-        OUT.write_text(text)
-        return 0
-    if OUT.read_text() == text:
-        return 0
-    print(f"{OUT} is not current; fix: python web/make_types.py", file=sys.stderr)
-    return 1
 
 
 def types_text() -> str:
@@ -214,4 +201,6 @@ def _schemas(value: object) -> list[dict[str, object]]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    from made_file import write_or_check  # its directory is in the path only if this is the program
+
+    raise SystemExit(write_or_check(OUT, types_text(), "web/make_types.py"))

@@ -49,8 +49,9 @@ class PolicyScore:
     """Length of each episode, in steps."""
     seeds: tuple[int, ...]
     """Seed of each episode."""
-    numbers: tuple[dict[str, float], ...]
-    """Metrics from the last info of each episode."""
+    numbers: dict[str, tuple[float | None, ...]]
+    """Metrics that the preset declares, from the last info of each episode: name -> one value per episode,
+    None if its info has none. Empty if no episode has any."""
 
 
 @dataclass(frozen=True)

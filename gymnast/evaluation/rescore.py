@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -88,8 +88,16 @@ def rescore(
         returns=result.returns,
         lengths=result.lengths,
         seeds=result.seeds,
-        numbers=result.info_metrics,
+        numbers=_by_metric(result.info_metrics),
     )
+
+
+def _by_metric(
+    episodes: Sequence[Mapping[str, float]],
+) -> dict[str, tuple[float | None, ...]]:
+    """Returns metric -> its value in each episode, from the metrics of each episode."""
+    names = dict.fromkeys(name for episode in episodes for name in episode)
+    return {name: tuple(episode.get(name) for episode in episodes) for name in names}
 
 
 def find_checkpoint(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:

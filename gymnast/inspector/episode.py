@@ -9,12 +9,13 @@ import numpy as np
 
 from gymnast.collect.collector import ROLE
 from gymnast.config.config import Config
-from gymnast.errors import CheckpointError, EnvError, RunError, UsageError
+from gymnast.errors import CheckpointError, RunError, UsageError
 from gymnast.evaluation.rescore import load_policy
 from gymnast.film.renderer import DEFAULT_FPS, EnvRenderer
 from gymnast.film.replay import image_observations, replayed_states
 from gymnast.images import ObsArray
 from gymnast.inspector.address import EpisodeAddress
+from gymnast.inspector.env_note import opening_problem
 from gymnast.inspector.outcome_scale import evaluation_returns
 from gymnast.inspector.replay import RenderedStates, Replay, replay_episode
 from gymnast.policy.policy import Policy
@@ -101,11 +102,7 @@ class OpenEpisode:
     @cached_property
     def env_note(self) -> str:
         """The reason why the environment cannot be opened; empty if it can."""
-        try:
-            self.env()
-        except EnvError as problem:
-            return f"the environment cannot be opened: {problem.message}"
-        return ""
+        return opening_problem(self.env)
 
     @property
     def frames_note(self) -> str:

@@ -18,6 +18,7 @@ from gymnast.errors import EnvError, UsageError
 from gymnast.film.matches.replay import MatchRenderer, replayed_steps
 from gymnast.film.renderer import DEFAULT_FPS
 from gymnast.inspector.address import EpisodeAddress
+from gymnast.inspector.env_note import opening_problem
 from gymnast.inspector.episode import OpenEpisode
 from gymnast.inspector.match_replay import MatchReplay, empty_replay, replay_match
 from gymnast.inspector.players import RolePlayer, find_player
@@ -115,11 +116,7 @@ class OpenMatch:
     @cached_property
     def env_note(self) -> str:
         """The reason why the environment cannot be opened; empty if it can."""
-        try:
-            self.env()
-        except EnvError as problem:
-            return f"the environment cannot be opened: {problem.message}"
-        return ""
+        return opening_problem(self.env)
 
     @cached_property
     def frames_note(self) -> str:

@@ -32,12 +32,12 @@ class Part:
     def action(self, action: Array) -> Array:
         """Returns the part's own actions from those of the whole, [..., E]."""
         spec, own = self.head.action_spec, action[..., self.elements]
-        return own.astype(spec.dtype).reshape(*own.shape[:-1], *spec.shape)
+        return own.astype(spec.dtype).reshape((*own.shape[:-1], *spec.shape))
 
     def noise(self, noise: Array) -> Array:
         """Returns the part's own noise from that of the whole, [..., E]."""
         own = noise[..., self.elements]
-        return own.reshape(*own.shape[:-1], *self.head.action_spec.shape)
+        return own.reshape((*own.shape[:-1], *self.head.action_spec.shape))
 
 
 class Composite(Head):

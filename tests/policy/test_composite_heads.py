@@ -212,3 +212,23 @@ def test_entropy_has_a_maximum_only_without_continuous_elements():
     assert only_options.max_entropy == pytest.approx(np.log(16))
     allowed = np.array([[1, 1, 0, 0, 1, 1, 1, 0]], bool)
     assert only_options.highest_masked_entropy(allowed) == pytest.approx(np.log(4))
+
+
+@pytest.mark.parametrize("squash", [False, True])
+@given(space=st.one_of(LEAVES, COMPOSITES), seed=st.integers(0, 9))
+@settings(max_examples=60)
+def test_a_single_sample_is_that_row_of_a_batch(space: Any, seed: int, squash: bool):
+    kind = convert_action_space(space)
+    head, rng = head_for(kind, squash=squash), np.random.default_rng(seed)
+    output = rng.standard_normal((3, head.n_outputs)).astype(np.float32)
+    extra = np.zeros(sum(size for _, size, _ in head.extra_parameters), np.float32)
+    dist = head.dist_parameters(output, extra if len(extra) else None, None)
+    streams = [np.random.default_rng(seed + i) for i in range(3)]
+    noise = [head.noise(stream, ()) for stream in streams]
+    batch = head.sample(dist, np.stack(noise))
+    for row in range(3):
+        one = head.sample(dist[row], noise[row])
+        assert np.array_equal(one, batch[row])
+        assert np.array_equal(head.for_env(one), head.for_env(batch)[row])
+        assert np.allclose(head.logprob(dist[row], one), head.logprob(dist, batch)[row])
+        assert np.allclose(head.entropy(dist[row]), head.entropy(dist)[row])

@@ -15,6 +15,7 @@ import pytest
 import gymnast
 from gymnast.check.environment import check_environment
 from gymnast.config.resolve import resolve
+from gymnast.evaluation.rescore import rescore
 from gymnast.film.actions import ActionLabels
 from gymnast.film.choose import ChosenEpisode
 from gymnast.film.make import FilmOptions, film_episode
@@ -78,6 +79,12 @@ def test_a_run_gets_the_same_score_again_and_resumes_bit_exactly(run: Run):
         ours, theirs = traces(again, kind), traces(run, kind)
         assert ours.keys() == theirs.keys()
         assert all(same_traces(ours[step], theirs[step]) for step in ours)
+
+
+def test_actions_are_sampled_in_evaluations(run: Run):
+    score = rescore(str(run.path), episodes=3, sampled=True)
+    assert (score.episodes, score.deterministic, score.numbers) == (3, False, {})
+    assert score == rescore(str(run.path), episodes=3, sampled=True)
 
 
 def test_worker_processes_give_the_same_run(cockpit: Run, tmp_path: Path):

@@ -63,7 +63,11 @@ def test_a_noisy_run_resumes_bit_exactly_and_reports_the_drawn_parameters(backen
     gravities = [drawn(seed, "gravity") for seed in seeds]
     assert scored[0]["eval:env/gravity"] == pytest.approx(np.mean(gravities))
     _films_show_what_happened(whole, stored)
-    assert rescore(whole.id).mean == whole.info["score"]["mean"]
+    score = rescore(whole.id)
+    assert score.mean == whole.info["score"]["mean"]
+    assert score.numbers == {
+        f"env/{name}": tuple(drawn(seed, name) for seed in score.seeds) for name in DRAWN
+    }
 
 
 _KINDS = ("train", "eval", "confirm")

@@ -2,12 +2,13 @@
  * returned. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { asApiError, read, send, type ApiError } from "../../../api/client";
+import { read, send } from "../../../api/client";
 import { useQuery } from "../../../api/queries";
 import type { Blunder, BlunderReport, Variation as VariationRecord } from "../../../api/types";
 import { readOnlyReason } from "../../../app/session";
 import { Button } from "../../../ui/Button";
 import { ErrorLine } from "../../../ui/states";
+import { useAction, type Action } from "../../../ui/useAction";
 import { useTask } from "../../run/parts/useTask";
 import { episodeArguments } from "../address";
 import { cellText, percentText } from "../format";
@@ -67,35 +68,22 @@ export function Blunders() {
   );
 }
 
-interface Line {
-  busy: { value: boolean };
-  error: { value: ApiError | undefined };
+interface Line extends Pick<Action, "busy" | "error"> {
   /** Shows the line after an action at a step, which is held for some steps. */
   show(step: number, action: Blunder["better"], hold?: number): Promise<void>;
 }
 
 function useLine(): Line {
   const store = useEpisode();
-  const busy = useSignal(false);
-  const error = useSignal<ApiError | undefined>(undefined);
-  return {
-    busy,
-    error,
-    async show(step, action, hold = 1) {
-      busy.value = true;
-      error.value = undefined;
-      try {
-        const variation = (await send("branch", { ...episodeArguments(store.address), step, action, hold })) as VariationRecord;
-        store.playing.value = false;
-        store.variation.value = variation as Variation;
-        store.seek(step);
-      } catch (problem) {
-        error.value = asApiError(problem);
-      } finally {
-        busy.value = false;
-      }
-    },
-  };
+  const { busy, error, run } = useAction();
+  const show: Line["show"] = (step, action, hold = 1) =>
+    run(async () => {
+      const variation = (await send("branch", { ...episodeArguments(store.address), step, action, hold })) as VariationRecord;
+      store.playing.value = false;
+      store.variation.value = variation as Variation;
+      store.seek(step);
+    });
+  return { busy, error, show };
 }
 
 function Report({ report, line }: { report: BlunderReport; line: Line }) {

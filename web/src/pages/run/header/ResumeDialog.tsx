@@ -1,6 +1,6 @@
 /** Continues a run from one of its checkpoints, with other settings or a larger budget. */
 import { useSignal } from "@preact/signals";
-import { asApiError, send, type ApiError } from "../../../api/client";
+import { send } from "../../../api/client";
 import type { Arguments, RunSummary } from "../../../api/types";
 import { navigate, runPath } from "../../../app/router";
 import { Button } from "../../../ui/Button";
@@ -9,6 +9,7 @@ import { Dialog } from "../../../ui/Dialog";
 import { formatCount } from "../../../ui/numbers";
 import { ErrorLine } from "../../../ui/states";
 import { toast } from "../../../ui/toast";
+import { useAction } from "../../../ui/useAction";
 import type { RunModel } from "../model";
 import { isLive, resumableSteps } from "./actions";
 import { parseLines, resumeOverrides } from "./assignments";
@@ -31,8 +32,7 @@ export function ResumeDialog({ model, run, checkpoints, at: first, onClose }: Pr
   const budget = useSignal("");
   const name = useSignal("");
   const fresh = useSignal(false);
-  const busy = useSignal(false);
-  const failure = useSignal<ApiError | undefined>(undefined);
+  const action = useAction();
 
   const chosen = at.value === "best" ? run.best_step : at.value === "latest" ? run.latest_step : Number(at.value);
   const branches = at.value !== "latest" && chosen !== checkpoints.at(-1);
@@ -46,19 +46,11 @@ export function ResumeDialog({ model, run, checkpoints, at: first, onClose }: Pr
     ...(branches && name.value.trim() ? { name: name.value.trim() } : {}),
   };
   const resume = async () => {
-    busy.value = true;
-    failure.value = undefined;
-    try {
-      const started = await send("resume", args);
-      toast(started.status === "queued" ? `${started.id} waits in the queue.` : `${started.id} starts.`);
-      onClose();
-      if (started.id === run.id) void model.followResume();
-      else navigate(runPath(started.id));
-    } catch (error) {
-      failure.value = asApiError(error);
-    } finally {
-      busy.value = false;
-    }
+    const started = await send("resume", args);
+    toast(started.status === "queued" ? `${started.id} waits in the queue.` : `${started.id} starts.`);
+    onClose();
+    if (started.id === run.id) void model.followResume();
+    else navigate(runPath(started.id));
   };
   return (
     <Dialog
@@ -71,9 +63,9 @@ export function ResumeDialog({ model, run, checkpoints, at: first, onClose }: Pr
           <Button onClick={onClose}>Cancel</Button>
           <Button
             kind="primary"
-            busy={busy.value}
+            busy={action.busy.value}
             disabledReason={wrong.length ? `Not KEY=VALUE: ${wrong[0]}` : undefined}
-            onClick={() => void resume()}
+            onClick={() => void action.run(resume)}
           >
             {branches ? "Branch off" : "Resume"}
           </Button>
@@ -129,7 +121,7 @@ export function ResumeDialog({ model, run, checkpoints, at: first, onClose }: Pr
           ? "This is not the newest checkpoint: a new run branches off there, and this run is not changed."
           : "The run continues exactly there. Rows after this checkpoint are computed again."}
       </p>
-      <ErrorLine error={failure.value} />
+      <ErrorLine error={action.error.value} />
     </Dialog>
   );
 }

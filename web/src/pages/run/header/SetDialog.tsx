@@ -1,7 +1,7 @@
 /** Changes settings of a run while it trains: only those that can change, checked by the server while typing. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { asApiError, read, send, type ApiError } from "../../../api/client";
+import { read, send } from "../../../api/client";
 import { Latest } from "../../../api/latest";
 import { useQuery } from "../../../api/queries";
 import type { ConfigProblem, FormField, RunSummary } from "../../../api/types";
@@ -10,6 +10,7 @@ import { CopyButton } from "../../../ui/CopyButton";
 import { Dialog } from "../../../ui/Dialog";
 import { ErrorLine, ErrorState, Loading } from "../../../ui/states";
 import { toast } from "../../../ui/toast";
+import { useAction } from "../../../ui/useAction";
 import type { RunModel } from "../model";
 import { yamlValue } from "../parts/text";
 import { answerText } from "./answers";
@@ -34,8 +35,7 @@ export function SetDialog({ model, run, onClose }: Props) {
   const texts = useSignal<ReadonlyMap<string, string>>(new Map());
   const filter = useSignal("");
   const problems = useSignal<readonly ConfigProblem[]>([]);
-  const failure = useSignal<ApiError | undefined>(undefined);
-  const busy = useSignal(false);
+  const action = useAction();
   const checks = useMemo(
     () =>
       new Latest({
@@ -51,20 +51,13 @@ export function SetDialog({ model, run, onClose }: Props) {
 
   const edit = (key: string, text: string) => {
     texts.value = new Map(texts.peek()).set(key, text);
-    failure.value = undefined;
+    action.clear();
     checks.ask(changedAssignments(texts.peek()));
   };
   const apply = async () => {
-    busy.value = true;
-    try {
-      toast(answerText(await send("set_live", { ref: run.id, assignments })));
-      model.refresh();
-      onClose();
-    } catch (error) {
-      failure.value = asApiError(error);
-    } finally {
-      busy.value = false;
-    }
+    toast(answerText(await send("set_live", { ref: run.id, assignments })));
+    model.refresh();
+    onClose();
   };
   const error = base.error.value ?? form.error.value;
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -85,9 +78,9 @@ export function SetDialog({ model, run, onClose }: Props) {
           <Button onClick={onClose}>Cancel</Button>
           <Button
             kind="primary"
-            busy={busy.value}
+            busy={action.busy.value}
             disabledReason={assignments.length ? undefined : "Type a new value first."}
-            onClick={() => void apply()}
+            onClick={() => void action.run(apply)}
           >
             Change
           </Button>
@@ -119,7 +112,7 @@ export function SetDialog({ model, run, onClose }: Props) {
           />
         ))}
       </div>
-      <ErrorLine error={failure.value} />
+      <ErrorLine error={action.error.value} />
     </Dialog>
   );
 }
