@@ -1211,7 +1211,7 @@ export interface MonitorSeries {
   low: number[];
   /** Upper edge of the band. */
   high: number[];
-  /** What the band shows; empty without a band. */
+  /** The meaning of the band; empty without a band. */
   band: "" | "95 % interval" | "95 % interval of the mean over runs" | "lowest to highest run";
   /** Number of runs that have a value at each point; empty in a chart about one run. */
   n: number[];
