@@ -8,7 +8,7 @@ from typing import Literal
 ChartKind = Literal["lines", "histogram", "stacked shares"]
 ChartSubject = Literal["run", "approach"]
 Band = Literal["", "95 % interval", "95 % interval of the mean over runs", "lowest to highest run"]
-"""The meaning of the band of a series shows: the recorded interval of a metric, or how much runs differ."""
+"""The meaning of the band of a series: the recorded interval of a metric, or how much runs differ."""
 
 
 @dataclass(frozen=True)
