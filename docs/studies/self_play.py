@@ -22,6 +22,7 @@ from gymnast.league.heatmap import heatmap_png
 from gymnast.league.matrix import CrossPlayMatrix
 from gymnast.league.results import Entrant, Results
 from gymnast.league.run_ratings import anchored_ratings, read_results
+from gymnast.records import to_json
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.selfplay.crossplay import Tournament, open_tournament, play_cast
@@ -381,7 +382,7 @@ def main(runs_dir: Path) -> None:
         "scores": scores(tournament),
         "ratings": first_and_last(own),
         "past_selves": steps,
-        "matrix": CrossPlayMatrix.from_results(results).to_json(),
+        "matrix": to_json(CrossPlayMatrix.from_results(results).report()),
         "against_older": against_older(results, steps),
         "dominated": dominated,
         "talk": talked,
