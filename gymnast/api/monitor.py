@@ -20,6 +20,7 @@ def monitor(
     refs: Sequence[str] = (),
     *,
     all_runs: bool = False,
+    env: str = "",
     smooth: int = 10,
     skip_broken: bool = False,
     files: Sequence[str] = (),
@@ -29,7 +30,8 @@ def monitor(
     """Returns the overview and the charts of runs, by approach: a run's tag, else its variant.
 
     `approaches`: runs with one of these tags or variants; `refs`: runs and groups of seeds, in addition;
-    `all_runs`: every run. Without these, the runs of the newest run's environment. `files`: CSV files and
+    `all_runs`: every run; `env`: only runs of this environment. Without these, the runs of the newest run's
+    environment. `files`: CSV files and
     JSON lines of other programs, read through `column_map`. `smooth`: number of rows of the moving average in
     the charts. A run that lacks a required column raises RunError; with `skip_broken` it is left out, and
     listed in `skipped`."""
@@ -40,7 +42,7 @@ def monitor(
     return monitor_runs(
         MonitorRequest(
             runs_dir=store.runs_dir(runs_dir),
-            selection=Selection(tuple(approaches), tuple(refs), all_runs),
+            selection=Selection(tuple(approaches), tuple(refs), all_runs, env),
             files=tuple(files),
             column_map=column_map,
             smooth=smooth,
@@ -54,6 +56,7 @@ def monitor_csv(
     refs: Sequence[str] = (),
     *,
     all_runs: bool = False,
+    env: str = "",
     skip_broken: bool = False,
     files: Sequence[str] = (),
     column_map: str | None = None,
@@ -66,6 +69,7 @@ def monitor_csv(
         approaches,
         refs,
         all_runs=all_runs,
+        env=env,
         skip_broken=skip_broken,
         files=files,
         column_map=column_map,
@@ -79,6 +83,7 @@ def write_monitor(
     refs: Sequence[str] = (),
     *,
     all_runs: bool = False,
+    env: str = "",
     smooth: int = 10,
     skip_broken: bool = False,
     files: Sequence[str] = (),
@@ -94,6 +99,7 @@ def write_monitor(
         approaches,
         refs,
         all_runs=all_runs,
+        env=env,
         smooth=smooth,
         skip_broken=skip_broken,
         files=files,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     "--run", "refs", multiple=True, metavar="RUN|GROUP", help="This run or group too. Repeatable."
 )
 @click.option("--all-runs", is_flag=True, help="Every run of the runs directory.")
+@click.option("--env", default="", metavar="ENV", help="Only runs of this environment.")
 @click.option(
     "--map",
     "column_map",
@@ -60,6 +61,7 @@ def monitor(
     approaches: tuple[str, ...],
     refs: tuple[str, ...],
     all_runs: bool,
+    env: str,
     column_map: str | None,
     smooth: int,
     skip_broken: bool,
@@ -77,6 +79,7 @@ def monitor(
 
     \b
     gymnast monitor                                       the newest run's environment
+    gymnast monitor --env CartPole-v1
     gymnast monitor --approach selfplay --approach curriculum
     gymnast monitor --run k3jx --run 7fqa --smooth 1
     gymnast monitor --all-runs --skip-broken --out overview
@@ -88,6 +91,7 @@ def monitor(
         approaches,
         refs,
         all_runs=all_runs,
+        env=env,
         smooth=smooth,
         skip_broken=skip_broken,
         files=files,

@@ -116,7 +116,8 @@ def _outcomes(approaches: Approaches, name: str) -> MonitorChart | None:
         for outcome in curves[0] if curves else ():
             found = mean_over_runs([by_outcome[outcome] for by_outcome in curves])
             x, y, n = found.x.tolist(), found.mean.tolist(), found.n.tolist()
-            series.append(MonitorSeries(outcome, "", approach, x, y, n=n))
+            if x:  # else the runs of the approach do not overlap
+                series.append(MonitorSeries(outcome, "", approach, x, y, n=n))
     if not series:
         return None
     return MonitorChart(

@@ -181,6 +181,6 @@ def _env_specs(runs: Sequence[MonitoredRun]) -> Iterator[CurveSpec]:
     }
     for name in sorted(names):
         word = name.removeprefix("env/")
-        title = f"{word.replace('_', ' ').capitalize()}, reported by the environment ({name})"
+        title = f"{word.replace('_', ' ').capitalize()} in training ({name})"
         slug = word.replace("/", "-").replace("_", "-")
         yield CurveSpec(f"env-{slug}", title, name, of_match=True, smoothed=True)

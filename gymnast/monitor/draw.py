@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,8 @@ NARROW = 0.8
 """Width of a panel among several, relative to PANEL_WIDTH."""
 MAX_COLUMNS = 3
 """Maximum number of panels side by side."""
+TITLE_LETTERS, NOTE_LETTERS = 11, 18
+"""Number of letters of the title and of the note that fit into an inch."""
 ROLE_COLORS = ("#d55e00", "#0072b2", "#7f7f7f", "#8c6bb1")
 APPROACH_COLORS = ("#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#882255", "#999933")
 OUTCOME_COLORS = ("#d55e00", "#56b4e9", "#f0e442", "#009e73", "#cc79a7")
@@ -83,10 +86,11 @@ def monitor_chart_png(chart: MonitorChart, colors: Colors | None = None) -> byte
     x_low, x_high = np.transpose([axes.get_xlim() for axes in figure.axes])
     for axes in figure.axes:  # the same range, so that panels can be compared
         axes.set_xlim(x_low.min(), x_high.max())
-    title = f"{chart.title} · {_subject(chart)}"
+    title = fill(f"{chart.title} · {_subject(chart)}", int(TITLE_LETTERS * width))
     figure.suptitle(title, x=0.012, ha="left", fontsize=10, fontweight="bold")
     if chart.note:
-        figure.supxlabel(chart.note, x=0.012, ha="left", fontsize=7.5, color=GREY)
+        note = fill(chart.note, int(NOTE_LETTERS * width))
+        figure.supxlabel(note, x=0.012, ha="left", fontsize=7.5, color=GREY)
     return figures.to_png(figure)
 
 
@@ -111,7 +115,7 @@ def _subject(chart: MonitorChart) -> str:
         return f"{chart.series[0].approach}, run {chart.run}"
     if chart.kind == "histogram":
         return count_noun(len(chart.runs), "run")
-    counts = {max(line.n) for line in chart.series}
+    counts = {max(line.n, default=0) for line in chart.series}
     if counts == {1}:
         return "one run per approach"
     fewest, most = min(counts), max(counts)

@@ -159,6 +159,9 @@ def _constant(table: ForeignTable, value: str | FileColumn, field: str) -> str:
     if not isinstance(value, FileColumn):
         return value
     first, *others = dict.fromkeys(table.texts(value.column))
+    if not first and not others:
+        problem = f"column {value.column!r} has no value (expected the {field} of the run)"
+        raise RunError(problem, at=table.file, fix=f"write a constant into the map: `{field}: ...`")
     if others:
         raise RunError(
             f"column {value.column!r} has the values {first!r} and {others[0]!r} in one run (expected"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 from collections import Counter
@@ -20,6 +21,8 @@ Cell = object
 """A text of a CSV file, or a JSON value; None where a row has none."""
 NO_VALUE = ("", "nan")
 """Texts of a cell without a value."""
+TRUTHS = {"true": 1.0, "false": 0.0}
+"""Texts of a cell with a flag, and the number that it counts as."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ class ForeignTable:
         text = "" if cell is None else str(cell).strip()
         if text.lower() in NO_VALUE:
             return math.nan
-        if isinstance(cell, bool):
-            return float(cell)
+        if text.lower() in TRUTHS:
+            return TRUTHS[text.lower()]
         try:
             return float(text)
         except ValueError:
@@ -75,14 +78,14 @@ def read_table(file: str) -> ForeignTable:
         problem = f"is no foreign file that can be read (expected {' or '.join(readers)})"
         raise RunError(problem, at=file, fix="convert it to CSV or to JSON lines")
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise RunError(
             f"cannot be read: {error.strerror}", at=file, fix="check the path"
         ) from error
     except UnicodeDecodeError as error:
         raise RunError("is not UTF-8 text", at=file, fix="save it as UTF-8") from error
-    table = readers[path.suffix.lower()](file, lines)
+    table = readers[path.suffix.lower()](file, text)
     if not table.lines:
         problem = "is empty (expected a header and at least one row)"
         if path.suffix.lower() == ".jsonl":
@@ -91,8 +94,8 @@ def read_table(file: str) -> ForeignTable:
     return table
 
 
-def _read_csv(file: str, lines: Sequence[str]) -> ForeignTable:
-    reader = csv.reader(lines)
+def _read_csv(file: str, text: str) -> ForeignTable:
+    reader = csv.reader(io.StringIO(text, newline=""))
     header = [name.strip() for name in next(reader, [])]
     twice = [name for name, count in Counter(header).items() if count > 1]
     if twice:
@@ -119,10 +122,10 @@ def _read_csv(file: str, lines: Sequence[str]) -> ForeignTable:
     )
 
 
-def _read_json_lines(file: str, lines: Sequence[str]) -> ForeignTable:
+def _read_json_lines(file: str, text: str) -> ForeignTable:
     rows: list[dict[str, Cell]] = []
     numbers: list[int] = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         at = f"{file}:{number}"

@@ -125,8 +125,9 @@ def _best_of_full_windows(run: MonitoredRun, role: str) -> float | None:
         return None
     returns = run.column(name)
     if run.has(count_name):
-        counts = run.column(count_name)
-        returns = returns[counts == np.nanmax(counts[~np.isnan(returns)])]
+        counts = np.where(np.isnan(returns), np.nan, run.column(count_name))
+        most = _highest(counts)
+        returns = returns if most is None else returns[counts == most]
     return _highest(returns)
 
 

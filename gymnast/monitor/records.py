@@ -8,7 +8,7 @@ from typing import Literal
 ChartKind = Literal["lines", "histogram", "stacked shares"]
 ChartSubject = Literal["run", "approach"]
 Band = Literal["", "95 % interval", "95 % interval of the mean over runs", "lowest to highest run"]
-"""What the band of a series shows: the recorded interval of a metric, or how much runs differ."""
+"""The meaning of the band of a series: the recorded interval of a metric, or how much runs differ."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class MonitorSeries:
     high: list[float] = field(default_factory=list[float])
     """Upper edge of the band."""
     band: Band = ""
-    """What the band shows; empty without a band."""
+    """The meaning of the band; empty without a band."""
     n: list[int] = field(default_factory=list[int])
     """Number of runs that have a value at each point; empty in a chart about one run."""
 

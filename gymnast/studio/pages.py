@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from starlette.requests import Request
 
@@ -37,6 +38,7 @@ PAGES = (
     Page("", "runs"),
     Page("new", "settings_form" if "settings_form" in OPERATIONS else "presets"),
     Page("compare", "compare"),
+    Page("monitor", "monitor"),
     Page("run/{run}", "show", "ref"),
     *(
         Page(f"run/{{run}}/{tab}", operation, "name" if operation == "config_show" else "ref")
@@ -44,6 +46,9 @@ PAGES = (
     ),
     Page("selfplay/{run}", "self_play" if "self_play" in OPERATIONS else "league", "ref"),
 )
+LISTS = {"compare": {"runs": "refs"}, "monitor": {"runs": "refs", "approaches": "approaches"}}
+"""Operation -> parameter of its page with a list, such as `runs=a,b` -> argument. A comma inside a name is
+escaped."""
 FORMAT = "format"
 """Parameter with which a page is asked for as JSON; the header `Accept` does the same."""
 
@@ -75,9 +80,10 @@ def page_call(page: Page, run: str, request: Request) -> tuple[Exposed, dict[str
     has. Others belong to the view. Raises UnusableRequest."""
     operation = exposed()[page.operation]
     given = [(key, text) for key, text in request.query_params.multi_items()]
-    if page.operation == "compare":  # the page has `runs=a,b`
-        runs = [ref for key, text in given if key == "runs" for ref in text.split(",") if ref]
-        given += [("refs", ref) for ref in runs]
+    for name, argument in LISTS.get(page.operation, {}).items():
+        items = [item for key, text in given if key == name for item in text.split(",") if item]
+        given = [(key, text) for key, text in given if key != name]
+        given += [(argument, unquote(item)) for item in items]
     known = [(key, text) for key, text in given if key in operation.arguments]
     arguments = query_arguments(operation, known)
     return operation, arguments | ({page.argument: run} if page.argument else {})

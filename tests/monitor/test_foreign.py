@@ -13,6 +13,7 @@ import pytest
 from gymnast.errors import RunError
 from gymnast.monitor.column_map import read_column_map
 from gymnast.monitor.foreign import read_foreign_runs
+from gymnast.monitor.foreign_table import read_table
 from gymnast.monitor.match_rows import outcome_shares, rolling_mean, rolling_wins
 from gymnast.monitor.monitored_run import MonitoredRun
 from gymnast.rl.statistics import wilson_interval
@@ -154,3 +155,49 @@ def test_a_run_with_two_approaches_is_refused(tmp_path: Path):
             [["x", 1, 1], ["y", 2, 1]],
             "approach: {column: a}\ncolumns: {clock/env_steps: step, episode/return: r}",
         )
+
+
+def test_texts_of_spreadsheets_are_read(tmp_path: Path):
+    """A byte order mark, Windows line ends, a quoted cell with a line break, a flag in words."""
+    (tmp_path / "map.yaml").write_text(
+        "rows: matches\nrole: a\ncolumns: {clock/env_steps: step, episode/return: r, match/won: won}"
+    )
+    file = tmp_path / "log.csv"
+    file.write_bytes('\ufeffstep,r,won,note\r\n1,2,TRUE,"x\r\ny"\r\n2,4,False,\r\n'.encode())
+    column_map = read_column_map(tmp_path / "map.yaml")
+    (run,) = read_foreign_runs(str(file), column_map, "map.yaml")
+    assert run.column("a:episode/return").tolist() == [2, 3]
+    assert run.column("a:league/win_rate").tolist() == [1, 0.5]
+    file.write_bytes(b'step,r,won,note\n1,2,1,"x\ny"\n2,z,0,\n')
+    with pytest.raises(RunError) as refusal:
+        read_foreign_runs(str(file), column_map, "map.yaml")
+    assert refusal.value.at == f"{file}:4", "the line in the file"
+
+
+@pytest.mark.parametrize("field", ["seed", "approach"])
+def test_a_constant_of_a_run_needs_a_value(tmp_path: Path, field: str):
+    with pytest.raises(RunError, match=f"the {field} of the run"):
+        read(
+            tmp_path,
+            "a step r",
+            [["", 1, 1], ["", 2, 1]],
+            f"{field}: {{column: a}}\ncolumns: {{clock/env_steps: step, episode/return: r}}",
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("log.txt", b"step\n1\n", "expected .csv or .jsonl"),
+        ("log.csv", b"\xff\xfe\x00", "is not UTF-8 text"),
+        ("log.csv", None, "No such file"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_explained(
+    tmp_path: Path, name: str, content: bytes | None, words: str
+):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(RunError) as refusal:
+        read_table(str(tmp_path / name))
+    assert words in str(refusal.value)

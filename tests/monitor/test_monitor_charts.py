@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -318,3 +319,23 @@ def test_the_manifest_lists_every_chart_with_its_picture_and_sources(
         assert [s["band"] for s in entry["series"]] == [line.band for line in chart.series]
     smooth = {entry["name"]: entry["smooth"] for entry in stored["charts"]}
     assert (smooth["tag-kl"], smooth["tag-win-rate"]) == (10, 1)
+
+
+def test_long_titles_and_notes_are_wrapped_into_the_picture(charts: list[MonitorChart]):
+    chart = replace(find(charts, "a1-kl"), title="A word " * 20, note="Some words. " * 25)
+    short = Image.open(io.BytesIO(monitor_chart_png(find(charts, "a1-kl"))))
+    image = Image.open(io.BytesIO(monitor_chart_png(chart))).convert("L")
+    assert image.width == short.width
+    right = np.asarray(image)[:, -4:]
+    assert (right == 255).all(), "nothing is cut off at the right edge"
+
+
+def test_runs_of_an_approach_that_do_not_overlap_are_not_drawn():
+    early = role_run("early", rows=10)
+    late = role_run("late", seed=5)
+    steps = late.env_steps + 10_000
+    late = replace(late, env_steps=steps, columns={**late.columns, "clock/env_steps": steps})
+    compared = [c for c in monitor_charts([early, late]) if c.about == "approach"]
+    names = {chart.name for chart in compared}
+    assert "tag-outcomes" not in names
+    assert "tag-role-rewards" not in names

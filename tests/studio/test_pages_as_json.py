@@ -43,6 +43,15 @@ def test_a_page_is_the_result_of_its_operation(client: httpx.Client, trained: Tr
     assert client.get(path, headers={"accept": browser}).text.startswith("<!doctype html>")
 
 
+def test_the_monitor_has_the_runs_of_the_view(client: httpx.Client, trained: Trained):
+    view = {"env": "CartPole-v1", "runs": trained.first.id, "format": "json"}
+    report = client.get("/monitor", params=view).json()
+    assert [row["run"] for row in report["overview"]] == [trained.first.id]
+    assert client.get("/monitor?env=nowhere&format=json").status_code == 400
+    asked = client.get("/monitor", params={"env": "CartPole-v1", "format": "json"}).json()
+    assert trained.first.id in [row["run"] for row in asked["overview"]]
+
+
 def test_every_page_names_an_operation_that_is_offered():
     assert {page.operation for page in PAGES} <= set(exposed())
 

@@ -1288,7 +1288,7 @@ export interface MonitorSeries {
   low: number[];
   /** Upper edge of the band. */
   high: number[];
-  /** What the band shows; empty without a band. */
+  /** The meaning of the band; empty without a band. */
   band: "" | "95 % interval" | "95 % interval of the mean over runs" | "lowest to highest run";
   /** Number of runs that have a value at each point; empty in a chart about one run. */
   n: number[];
@@ -2704,9 +2704,9 @@ export interface Arguments {
   compare: { refs: string[]; x?: string };
   seed_curves: { refs: string[]; names: string[]; x?: string; points?: number };
   doctor: { ref?: string };
-  monitor: { approaches?: string[]; refs?: string[]; all_runs?: boolean; smooth?: number; skip_broken?: boolean; files?: string[]; column_map?: string | null };
-  monitor_csv: { approaches?: string[]; refs?: string[]; all_runs?: boolean; skip_broken?: boolean; files?: string[]; column_map?: string | null };
-  write_monitor: { approaches?: string[]; refs?: string[]; all_runs?: boolean; smooth?: number; skip_broken?: boolean; files?: string[]; column_map?: string | null; out?: string | null; data?: string | null };
+  monitor: { approaches?: string[]; refs?: string[]; all_runs?: boolean; env?: string; smooth?: number; skip_broken?: boolean; files?: string[]; column_map?: string | null };
+  monitor_csv: { approaches?: string[]; refs?: string[]; all_runs?: boolean; env?: string; skip_broken?: boolean; files?: string[]; column_map?: string | null };
+  write_monitor: { approaches?: string[]; refs?: string[]; all_runs?: boolean; env?: string; smooth?: number; skip_broken?: boolean; files?: string[]; column_map?: string | null; out?: string | null; data?: string | null };
   presets: { search?: string };
   metrics: { name?: string };
   config_show: { name: string; overrides?: Record<string, unknown> | string[] };

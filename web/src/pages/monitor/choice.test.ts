@@ -78,7 +78,7 @@ describe("the command", () => {
     // The tag `wide` and the variant `selfplay` name a1 both.
     [{ approaches: ["selfplay"] }, "gymnast monitor --run a2"],
     [{ runs: ["a1", "a2"] }, "gymnast monitor --approach selfplay --approach wide"],
-    [{ env: "CartPole-v1" }, "gymnast monitor --run c1"],
+    [{ env: "CartPole-v1" }, "gymnast monitor --env CartPole-v1"],
   ])("of %j is %s", (changes, command) => {
     const view = { ...DEFAULT_VIEW, ...changes };
     const trained = RUNS.filter((run) => run.id !== "new");

@@ -65,12 +65,15 @@ export function monitorCommand(runs: readonly Known[], choice: Choice<Known>, vi
   const options = { smooth: view.smooth === DEFAULT_SMOOTH ? null : view.smooth, "skip-broken": view.skipBroken };
   const all = runs.filter((run) => run.status !== "unreadable");
   const isWhole = (selected: readonly Known[]) => selected.length === choice.chosen.length;
+  const own = all.filter((run) => run.env === choice.env);
   // Without a selection, the command takes the runs of the newest run's environment.
-  const isNewest = choice.env === all[0]?.env && isWhole(all.filter((run) => run.env === choice.env));
-  if (isNewest) return commandText({ command: "monitor", options });
+  const env = choice.env === all[0]?.env ? null : choice.env;
+  if (isWhole(own)) return commandText({ command: "monitor", options: { env, ...options } });
   const approaches = [...new Set(choice.chosen.map(approachOf))].sort();
-  if (isWhole(all.filter((run) => approaches.some((name) => run.tags.includes(name) || run.variant === name)))) {
-    return commandText({ command: "monitor", options: { approach: approaches, ...options } });
+  const hasOne = (run: Known) => approaches.some((name) => run.tags.includes(name) || run.variant === name);
+  if (isWhole(own.filter(hasOne))) {
+    const isElsewhere = !isWhole(all.filter(hasOne));
+    return commandText({ command: "monitor", options: { env: isElsewhere ? choice.env : null, approach: approaches, ...options } });
   }
   return commandText({ command: "monitor", options: { run: choice.chosen.map((run) => run.id), ...options } });
 }
