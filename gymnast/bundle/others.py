@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from gymnast.bundle.stored_arrays import file_size
 from gymnast.runs import layout
 from gymnast.runs.bundle_manifest import LeftOut
 from gymnast.runs.removal import run_size
@@ -32,20 +33,13 @@ def never_included(run_dir: Path, candidates: Collection[str]) -> list[LeftOut]:
             continue
         if file in BUNDLED and not file.name.endswith("/"):
             continue
-        used = sum(_size(run_dir / name) for name in candidates if name.startswith(file.name))
+        used = sum(file_size(run_dir / name) for name in candidates if name.startswith(file.name))
         rest = run_size(path) - used
         if rest > 0:
             reason = _REASONS.get(file.name, "bundles do not have them")
             found.append(LeftOut(file.name, rest, reason))
     foreign = [run_dir / name for name in layout.foreign_files(run_dir)]
     if foreign:  # their names may be private
-        size = sum(run_size(path) if path.is_dir() else _size(path) for path in foreign)
+        size = sum(run_size(path) if path.is_dir() else file_size(path) for path in foreign)
         found.append(LeftOut(FOREIGN, size, "gymnast did not write them"))
     return found
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

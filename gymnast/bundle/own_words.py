@@ -18,11 +18,8 @@ _WORD = re.compile(r"[a-z0-9]+")
 def own_words() -> frozenset[str]:
     """Returns the words in lower case. A user or a machine with such a name is not recognized outside of
     paths: replacing `max` in `max_grad_norm` would break the config."""
-    shipped = {
-        name: p for name, p in all_presets().items() if p.path and p.path.parent == BUILTIN_DIR
-    }
-    texts = [*METRICS, *ALGORITHMS, *RunInfo.__annotations__, *shipped]
-    texts += [name for preset in shipped.values() for name in preset.variants]
+    presets = [p.name for p in all_presets().values() if p.path and p.path.parent == BUILTIN_DIR]
+    texts = [*METRICS, *ALGORITHMS, *RunInfo.__annotations__, *presets]
     for algorithm in ALGORITHMS:
         for section in make_form("tag", algo=algorithm).sections:
             for field in section.fields:

@@ -21,7 +21,7 @@ def read_clean(
     """Returns file name -> clean content of these files of a directory. Raises CheckpointError if one is
     missing, does not match its hash or if they are too large, ValueError if one cannot be cleaned."""
     files: dict[str, bytes] = {}
-    if sum(_size(path / name) for name in names) > MAX_UNPACKED:
+    if sum(file_size(path / name) for name in names) > MAX_UNPACKED:
         raise CheckpointError(f"is larger than {formatting.size(MAX_UNPACKED)}")
     for name in names:
         try:
@@ -44,7 +44,8 @@ def with_manifest(
     return {**files, checkpoint.MANIFEST: text.encode()}
 
 
-def _size(file: Path) -> int:
+def file_size(file: Path) -> int:
+    """Returns the size of a file in bytes; 0 if it does not exist."""
     try:
         return file.stat().st_size
     except OSError:  # reading it reports that

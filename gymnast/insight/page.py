@@ -245,7 +245,7 @@ def _bundle(run: RunDetails) -> Iterator[str]:
     machine, memory = run.bundle.machine, formatting.size(run.bundle.machine.memory)
     cores = formatting.count_noun(machine.cores, "core")
     packages = formatting.count_noun(len(machine.packages), "package")
-    yield f"  made     by gymnast {run.bundle.gymnast}; the run was {run.bundle.status}"
+    yield f"  made     by gymnast {run.bundle.gymnast}; status of the run then: {run.bundle.status}"
     yield f"  on       {machine.system}, {machine.cpu}, {cores}, {memory}"
     yield f"  with     Python {machine.python}, {packages} (--json lists them)"
     for file in run.bundle.files:

@@ -124,7 +124,8 @@ class Sanitizer:
             return "a token or key"
         if any(pattern.search(content) for pattern in self._path_bytes):
             return "a path of this machine"
-        return "a home directory" if _HOME_IN_BYTES.search(content) else ""
+        has_home = any(start in content for start in (b"/home/", b"/Users/", b"\\Users\\"))
+        return "a home directory" if has_home and _HOME_IN_BYTES.search(content) else ""
 
 
 def _home() -> Path | None:

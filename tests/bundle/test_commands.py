@@ -20,6 +20,9 @@ from gymnast.metrics.store import MetricStore
 from gymnast.records import from_json, to_json
 from gymnast.runs.checkpoint import CheckpointInfo
 from gymnast.runs.run import Run
+from gymnast.training.loop import Loop
+from tests.bundle.conftest import CARTPOLE
+from tests.small_runs import train_small
 
 
 def gymnast(*words: str) -> Result:
@@ -192,3 +195,21 @@ def test_a_failed_run_suggests_a_bundle(run: Run):
     assert "gymnast bundle" not in gymnast("show", run.id).stdout
     run.update(status="failed")
     assert f"gymnast bundle {run.id}" in gymnast("show", run.id).stdout
+
+
+def test_a_crash_names_the_command_in_its_traceback_and_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, runs_dir: Path
+):
+    def crash(_: Loop) -> None:
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr(Loop, "raise_if_env_failed", crash)
+    with pytest.raises(ZeroDivisionError) as crashed:
+        train_small("CartPole-v1", CARTPOLE)
+    (path,) = [path for path in runs_dir.iterdir() if path.is_dir()]
+    (note,) = crashed.value.__notes__
+    assert f"`gymnast bundle {path.name}`" in note
+    api.bundle(path.name, out="a.zip")
+    assert any("a defect" in line for line in api.logs("a.zip").lines)
+    assert any("gymnast bundle" in line for line in api.logs("a.zip").lines)
+    assert api.show("a.zip").reason == "a defect"

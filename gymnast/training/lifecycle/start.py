@@ -277,6 +277,9 @@ def train_to_end(opened: OpenRun, row: Mapping[str, float] = {}) -> Summary:
             writer.event("stopping", reason=text, reason_kind="failed")
         with suppress(Exception):  # write the rows that led to the failure before the traceback
             writer.recorder.process_pending()
+        if isinstance(problem, Exception) and not isinstance(problem, GymnastError):
+            archive = f"the archive that `gymnast bundle {writer.run.id}` writes"
+            problem.add_note(f"If this is a defect of gymnast, attach {archive} to your report.")
         logging.getLogger("gymnast").exception("training failed")
         raise
     finally:
