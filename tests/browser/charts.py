@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import time
 from io import StringIO
 
 from playwright.sync_api import Page
@@ -14,6 +15,8 @@ from tests.small_runs import Row, rows
 Values = list[tuple[float, float]]
 """Vector steps and values of a metric, in the order of its rows."""
 
+PATIENCE = 30.0
+"""Seconds."""
 RECORD_COPIES = """
   window.copied = [];
   const writeText = async (text) => void window.copied.push(text);
@@ -29,6 +32,14 @@ def chart_values(page: Page, title: str) -> Values:
     page.get_by_role("menuitem", name="Copy as CSV").click()
     page.wait_for_function("before => window.copied.length > before", arg=before)
     return values_of_csv(page.evaluate("window.copied.at(-1)"))
+
+
+def expect_chart_values(page: Page, title: str, wanted: Values) -> None:
+    """Waits until a chart has exactly these values; it may be drawn later than the rest of the page."""
+    end = time.monotonic() + PATIENCE
+    while (shown := chart_values(page, title)) != wanted and time.monotonic() < end:
+        pass
+    assert shown == wanted
 
 
 def values_of_csv(text: str) -> Values:

@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.inspected import make_inspected
 from tests.browser.sample import SampleRuns, make_sample, read_sample
 from tests.browser.studio import CHROMIUM_ARGUMENTS, Studio, Watched, open_page, serving, stop_all
 
 OpenPage = Callable[..., Page]
+PATIENCE = 30_000
+"""Milliseconds that `expect` waits: a slow machine is not a failure."""
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session", autouse=True)

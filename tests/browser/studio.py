@@ -194,8 +194,8 @@ def serious_findings(page: Page) -> list[str]:
     ]
 
 
-def overflow(page: Page) -> int:
-    """Returns by how many pixels the page is wider than its window."""
-    return page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+def expect_to_fit(page: Page) -> None:
+    """Waits until the page is not wider than its window: charts adapt after a change of its size."""
+    page.wait_for_function(
+        "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )

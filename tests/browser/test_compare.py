@@ -107,9 +107,9 @@ def test_worse_and_better_are_marked_in_the_right_direction(page: Page) -> None:
     )
     row = table.get_by_role("row").filter(has_text=SLOW if baseline == FAST else FAST)
     word = "worse" if baseline == FAST else "better"
+    expect(row.get_by_role("img").first).to_be_visible()
     for sign in row.get_by_role("img").all():
         assert word in (sign.get_attribute("aria-label") or "")
-    expect(row.get_by_role("img").first).to_be_visible()
 
 
 def test_the_settings_that_differ_are_those_of_the_record(
@@ -117,9 +117,9 @@ def test_the_settings_that_differ_are_those_of_the_record(
 ) -> None:
     compare_groups(page)
     table = page.get_by_role("region", name="Settings that differ")
+    expect(table.get_by_role("row").filter(has_text="algo.lr")).to_contain_text("0.001 -> 0")
     shown = [text.split("\t")[0].strip() for text in table.get_by_role("row").all_inner_texts()[1:]]
     assert shown == [setting["key"] for setting in record["config"] if setting["key"] in shown]
-    expect(table.get_by_role("row").filter(has_text="algo.lr")).to_contain_text("0.001 -> 0")
     values = (
         table.get_by_role("row").filter(has_text="algo.lr").get_by_role("cell").all_inner_texts()
     )
@@ -139,6 +139,5 @@ def test_the_address_restores_the_view_in_a_fresh_browser(
     expect(other.get_by_label("x axis")).to_have_value("env_steps")
     expect(other.get_by_role("checkbox", name=f"Show {SLOW}")).not_to_be_checked()
     expect(other.get_by_role("checkbox", name=f"Show {FAST}")).to_be_checked()
-    table = "Results of each side"
-    shown = other.get_by_role("table", name=table).inner_text()
-    assert shown == page.get_by_role("table", name=table).inner_text()
+    here, there = (one.get_by_role("table", name="Results of each side") for one in (page, other))
+    expect(there).to_have_text(here.inner_text(), use_inner_text=True)

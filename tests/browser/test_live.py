@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from gymnast import api
 from gymnast.cli import cli
 from gymnast.runs.run import Run
-from tests.browser.charts import RECORD_COPIES, chart_values, stored_values
+from tests.browser.charts import RECORD_COPIES, expect_chart_values, stored_values
 from tests.browser.conftest import OpenPage
 from tests.browser.pictures import store_picture
 from tests.browser.studio import WATCH_SHIFTS, Studio, settle
@@ -141,8 +141,7 @@ def assert_same_numbers(page: Page, started: Run) -> None:
     assert [row[METRIC] for row in printed if METRIC in row] == [y for _, y in wanted]
     last = f"{printed[-1]['clock/env_steps']:,.0f}"
     expect(page.get_by_text(f"{last} env steps").first).to_be_visible()
-    page.wait_for_function("() => document.readyState === 'complete'")
-    assert chart_values(page, CHART) == wanted
+    expect_chart_values(page, CHART, wanted)
 
 
 def assert_same_events(page: Page, ref: str, runs_dir: Path) -> None:

@@ -19,7 +19,7 @@ from tests.browser.sample import (
     TAG,
     SampleRuns,
 )
-from tests.browser.studio import PHONE, Studio, overflow, serious_findings, settle
+from tests.browser.studio import PHONE, Studio, expect_to_fit, serious_findings, settle
 
 pytestmark = pytest.mark.slow
 
@@ -71,12 +71,12 @@ def test_a_page_opens_wide_and_narrow_light_and_dark(
     page = new_page(sample_studio, address, color_scheme="light", expected=expected)
     settle(page)
     assert serious_findings(page) == []
-    assert overflow(page) == 0
+    expect_to_fit(page)
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size(PHONE)
     settle(page)
     assert serious_findings(page) == []
-    assert overflow(page) == 0
+    expect_to_fit(page)
     expect(page.get_by_text("This page has a defect")).to_have_count(0)
 
 
@@ -123,11 +123,10 @@ def test_the_theme_follows_the_system_until_one_is_chosen(
     dark = page.evaluate(background)
     page.emulate_media(color_scheme="light")
     page.wait_for_function(f"() => {background} !== '{dark}'")
-    light = page.evaluate(background)
     page.get_by_role("button", name="Theme: auto").click()
     page.get_by_role("button", name="Theme: light").click()
     page.get_by_role("button", name="Theme: dark").wait_for()
-    assert page.evaluate(background) == dark
+    page.wait_for_function(f"() => {background} === '{dark}'")
     page.reload()
     page.get_by_role("button", name="Theme: dark").wait_for()
-    assert page.evaluate(background) == dark != light
+    page.wait_for_function(f"() => {background} === '{dark}'")

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.pictures import store_picture
-from tests.browser.studio import PHONE, Studio, overflow, serious_findings, serving, settle
+from tests.browser.studio import PHONE, Studio, expect_to_fit, serious_findings, serving, settle
 
 pytestmark = pytest.mark.slow
 
@@ -102,6 +102,7 @@ def test_drawing_a_wall_changes_the_policy(studio: Studio, new_page: OpenPage) -
     expect(cell(page, 1, 2)).to_have_attribute("aria-label", "row 1, column 2, wall")
     learn(page)
     expect(page.get_by_text("reaches the goal in 4 steps")).to_be_visible()
+    expect(page.get_by_text("converged")).to_be_visible()
     assert policy(labels(page)[1, 1]) == "down"
     assert walk(page) == ("goal", 4)
     # A second click removes it again.
@@ -198,8 +199,8 @@ def test_it_is_accessible_while_it_learns(query: str, studio: Studio, new_page: 
     settle(page)
     learn(page)
     assert serious_findings(page) == []
-    assert overflow(page) == 0
+    expect_to_fit(page)
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size(PHONE)
     assert serious_findings(page) == []
-    assert overflow(page) == 0
+    expect_to_fit(page)

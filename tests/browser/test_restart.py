@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from gymnast import api
 from gymnast.runs.run import Run
-from tests.browser.charts import RECORD_COPIES, chart_values, stored_values
+from tests.browser.charts import RECORD_COPIES, expect_chart_values, stored_values
 from tests.browser.conftest import OpenPage
 from tests.browser.proxies import forwarded, reverse_proxy
 from tests.browser.sample import FAST, SLOW, SampleRuns
@@ -82,7 +82,7 @@ def test_a_page_recovers_when_the_server_is_killed_and_restarted(
             wanted = stored_values(run, METRIC)
             wait_for_step(page, 16 * wanted[-1][0])
             assert page.evaluate("window.isSameDocument")
-            assert chart_values(page, CHART) == wanted
+            expect_chart_values(page, CHART, wanted)
             page.close()
     finally:
         stop_all(runs_dir)

@@ -90,6 +90,7 @@ def test_a_missing_package_is_a_skip_with_its_name_and_never_a_pass(absent: str)
     assert "1 passed, 0 failed, 1 skipped" in found.stdout
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_skips_are_failures_with_no_skips(absent: str, monkeypatch: pytest.MonkeyPatch):
     assert invoke(absent, "--no-skips").return_value == 1
     monkeypatch.setenv("GYMNAST_NO_SKIPS", "1")
@@ -110,6 +111,7 @@ def test_a_replay_that_differs_from_the_recorded_episode_fails():
         replay(cfg, replace(trace, **shortened))
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_a_name_without_a_preset_is_rejected():
     refused = invoke("MountainCarContinuous-v0")
     assert "has no preset" in str(refused.exception)

@@ -107,6 +107,7 @@ def test_the_answer_of_a_command_is_stored_with_what_it_is_about(run: Run, confi
     assert "import sys" not in stored
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_nothing_is_sent_without_confirmation(run: Run, configure: Configure, tmp_path: Path):
     mark = tmp_path / "started"
     configure(mine=f"open({str(mark)!r}, 'w')")
@@ -148,6 +149,7 @@ def test_frames_are_passed_as_configured(
     assert any(part.cut for part in small.parts)
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_the_command_is_chosen_by_its_name_only(run: Run, configure: Configure):
     configure(first="print(1)", second="print(2)")
     assert review_here(run.id).answer == "1"
@@ -181,6 +183,7 @@ def test_a_run_cannot_name_a_command(run: Run, configure: Configure, tmp_path: P
         ({"ref": "RUN:7"}, CheckpointError),
     ],
 )
+@pytest.mark.usefixtures("tasks_here")
 def test_wrong_requests_are_refused(run: Run, arguments: dict[str, object], kind: type[Exception]):
     plain = {"ref": run.id} | arguments
     plain["ref"] = str(plain["ref"]).replace("RUN", run.id)
@@ -191,6 +194,7 @@ def test_wrong_requests_are_refused(run: Run, arguments: dict[str, object], kind
     assert not (run.path / "reviews").exists()
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_a_command_that_fails_stores_nothing(run: Run, configure: Configure):
     configure(mine="import sys; sys.exit('no quota')")
     with pytest.raises(CommandFailed, match="no quota"):
@@ -225,6 +229,7 @@ def test_a_review_that_is_cancelled_ends_its_command_and_stores_nothing(
     assert outcome.code == "timed_out"
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_the_command_line_lists_asks_runs_and_shows(
     run: Run, configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
