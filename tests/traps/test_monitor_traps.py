@@ -1,4 +1,4 @@
-"""Regression tests for past bugs in overviews of self-play runs. The numbers are those of the list of traps."""
+"""Regression tests for past bugs in overviews of self-play runs, with the numbers of the list of traps."""
 
 from __future__ import annotations
 

@@ -1,2 +1,0 @@
-import{G as e,H as t}from"./router-CIdxK0lK.js";function n(e){return e.map(e=>`${e.id} ${e.status} ${e.clocks.env_steps??0}`).join(`
-`)}function r(n,r,i){let a=e(r);a.current=r;let o=e(n),s=e(0),c=e(null);t(()=>{let e=o.current!==``&&o.current!==n;o.current=n,e&&c.current===null&&(c.current=setTimeout(()=>{c.current=null,s.current=performance.now()+i,a.current()},Math.max(0,s.current-performance.now())))},[n]),t(()=>()=>void(c.current!==null&&clearTimeout(c.current)),[])}export{r as n,n as t};
