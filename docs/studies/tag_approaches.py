@@ -45,7 +45,8 @@ class Result(TypedDict):
 
     run: str
     seed: int
-    minutes: float
+    cpu_minutes: float
+    """CPU time of the training process, without its evaluations."""
     env_steps: int
     revision: str
     win_rates: dict[str, float]
@@ -73,6 +74,13 @@ def win_rate(run: Run, hider: str, runs_dir: Path) -> float:
     return rate
 
 
+def cpu_seconds(run: Run, runs_dir: Path) -> float:
+    """Returns the CPU time of the training process."""
+    rows = [row for row in api.rows(run.id, runs_dir=runs_dir).rows if "system/cpu" in row]
+    seconds = np.diff([0.0, *(row["clock/seconds"] for row in rows)])
+    return float(seconds @ [row["system/cpu"] for row in rows])
+
+
 def measure(approach: str, seed: int, runs: dict[str, Run], runs_dir: Path) -> Result:
     """Plays the best seeker of a run against the scripted hiders, and against the hiders that the self-play
     runs of the other seeds have trained, which no seeker has met before."""
@@ -82,12 +90,11 @@ def measure(approach: str, seed: int, runs: dict[str, Run], runs_dir: Path) -> R
     rates[LEARNED] = float(
         np.mean([win_rate(run, f"{other.id}:best", runs_dir) for other in strangers])
     )
-    clocks = run.info["clocks"]
     return {
         "run": run.id,
         "seed": seed,
-        "minutes": round(clocks["seconds"] / 60, 1),
-        "env_steps": int(clocks["env_steps"]),
+        "cpu_minutes": round(cpu_seconds(run, runs_dir) / 60, 1),
+        "env_steps": int(run.info["clocks"]["env_steps"]),
         "revision": str(run.info["revision"]),
         "win_rates": rates,
     }
@@ -109,7 +116,7 @@ def draw(runs: Sequence[Run], runs_dir: Path) -> None:
 def page(results: dict[str, list[Result]]) -> str:
     """Returns the section as Markdown."""
     opponents = (*SCRIPTED, LEARNED)
-    head = ["approach", *(f"against {name}" for name in opponents), "minutes per seed"]
+    head = ["approach", *(f"against {name}" for name in opponents), "CPU minutes"]
     lines = [head, ["---"] * len(head)]
     for approach, seeds in results.items():
         cells = [f"`tag:{approach}`"]
@@ -119,7 +126,7 @@ def page(results: dict[str, list[Result]]) -> str:
             low, high = max(0.0, mean.low), min(1.0, mean.high)
             each = ", ".join(f"{rate:.0%}" for rate in rates)
             cells.append(f"{mean.mean:.0%} [{low:.0%}, {high:.0%}] ({each})")
-        cells.append(", ".join(f"{result['minutes']:.0f}" for result in seeds))
+        cells.append(", ".join(f"{result['cpu_minutes']:.0f}" for result in seeds))
         lines.append(cells)
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     names = " ".join(f"--approach {approach}" for approach in APPROACHES)
