@@ -39,9 +39,3 @@ def one_of_each_result(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     for one in trajectories:
         first.setdefault((*one.cast.items(), one.outcome), one)
     return list(first.values())
-
-
-def label(one: Trajectory) -> str:
-    """Returns who played whom, in a few letters: `learner against scripted:weak`."""
-    players = list(one.cast.values())
-    return " against ".join(players) if one.is_match else ", ".join(players)
