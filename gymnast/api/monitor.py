@@ -31,10 +31,9 @@ def monitor(
 
     `approaches`: runs with one of these tags or variants; `refs`: runs and groups of seeds, in addition;
     `all_runs`: every run; `env`: only runs of this environment. Without these, the runs of the newest run's
-    environment. `files`: CSV files and
-    JSON lines of other programs, read through `column_map`. `smooth`: number of rows of the moving average in
-    the charts. A run that lacks a required column raises RunError; with `skip_broken` it is left out, and
-    listed in `skipped`."""
+    environment. `files`: CSV files and JSON lines of other programs, read through `column_map`. `smooth`:
+    number of rows of the moving average in the charts. A run that lacks a required column raises RunError;
+    with `skip_broken` it is left out, and listed in `skipped`."""
     from gymnast.monitor.monitor import MonitorRequest
     from gymnast.monitor.monitor import monitor as monitor_runs
     from gymnast.monitor.selection import Selection

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from gymnast import api
 from gymnast.cli import cli
-from gymnast.errors import RunError
+from gymnast.errors import RunError, UsageError
 from gymnast.records import to_json
 from gymnast.runs.run import Run
 from tests.monitor.fixture import FIXTURE, FOREIGN
@@ -108,6 +108,15 @@ def test_runs_are_selected_by_tag_by_variant_and_by_reference(
 ):
     report = api.monitor(approaches, refs, skip_broken=True)
     assert sorted(row.run for row in report.overview) == expected
+
+
+@pytest.mark.usefixtures("copy")
+def test_runs_are_selected_by_environment():
+    assert [row.run for row in api.monitor(env="CartPole-v1").overview] == ["cartpole1"]
+    both = api.monitor(["selfplay", "seeker-vs-scripted"], env="tag", skip_broken=True)
+    assert {row.env for row in both.overview} == {"tag"}
+    with pytest.raises(UsageError, match="did you mean CartPole-v1"):
+        api.monitor(env="cartpole-v0")
 
 
 def test_a_run_counts_for_the_approach_that_was_asked_for(copy: Path):
