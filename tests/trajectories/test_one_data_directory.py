@@ -1,4 +1,4 @@
-"""Training, evaluation, trajectories and metrics find the same data directory, however it is chosen."""
+"""All parts that use the data directory find the same one, however it is chosen."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from gymnast.api.monitor import write_files
 from gymnast.cli import cli
 from gymnast.config.sections.traces import TracesConfig
 from gymnast.data_dir import DATA_DIR_VAR, data_dir
 from gymnast.film.background import film_in_background
 from gymnast.film.worker import write_evaluations
+from gymnast.monitor.records import MonitorReport
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.runs.run_data import run_data_dir
@@ -42,7 +44,7 @@ def invoke(*arguments: str) -> Any:
 
 
 @pytest.mark.parametrize("chosen", ["default", "variable", "option"])
-def test_training_evaluation_trajectories_and_metrics_agree(
+def test_training_evaluation_trajectories_metrics_and_monitor_agree(
     chosen: str,
     started: list[Path],
     runs_dir: Path,
@@ -58,7 +60,10 @@ def test_training_evaluation_trajectories_and_metrics_agree(
     settings = [word for k, v in SETTINGS.items() for word in ("--set", f"{k}={v}")]
     invoke("train", "CartPole-v1", "--quiet", *settings, *options)
     # The monitor and every other command without a run ask the locator itself.
-    assert data_dir(options[-1] if options else None, runs_dir) == expected
+    option = options[-1] if options else None
+    assert data_dir(option, runs_dir) == expected
+    empty = MonitorReport(overview=[], charts=[], skipped=[], approaches=[], smooth=1)
+    assert Path(write_files(empty, None, option, runs_dir).out) == expected / "monitor"
     # Later commands need neither the variable nor the option.
     monkeypatch.delenv(DATA_DIR_VAR, raising=False)
     run = Run(started[0])
