@@ -116,12 +116,6 @@ class Facts(Section):
     def conflicts(self) -> list[tuple[str, str]]:
         """Returns facts that contradict each other, as (field, message)."""
         conflicts: list[tuple[str, str]] = []
-        for element in self.options:
-            if element not in self.actions:
-                known = ", ".join(self.actions) or "none"
-                conflicts.append(
-                    ("options", f"{element} is not a label in facts.actions ({known})")
-                )
         optimum, threshold = self.optimum, self.threshold
         if threshold is not None and optimum is not None and threshold > optimum:
             conflicts.append(("threshold", f"{threshold:g} is above the optimum {optimum:g}"))

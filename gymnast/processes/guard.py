@@ -5,6 +5,9 @@ ignored. A process that creates environments therefore sets an environment varia
 children inherit. As soon as a child appears, it starts a guardian (`guardian.py`), which waits for the
 end of this process, however that happens, and kills every process with the mark. Our own workers end
 with the trainer without this, see `envs/backends/child.py`.
+
+A worker that is started by such a process adds its own mark to the inherited one. If it is killed before
+its guardian runs, that of the trainer kills what it has started.
 """
 
 from __future__ import annotations
@@ -34,14 +37,21 @@ POLL_SECONDS = 1.0
 class _Guard:
     """State of this process, from its first environment on."""
 
-    value: str
-    """Value of the mark. Random, because pids are reused."""
+    token: str
+    """Identifies this process. Random, because pids are reused."""
+    inherited: str
+    """Value of the mark that the process was started with; empty if there was none."""
     pipe: tuple[int, int]
     """Pipe to the guardian for the pids of forked processes: a fork does not show the mark in
     /proc/PID/environ, which holds the variables from the start of the program."""
     ours: set[int] = field(default_factory=set[int])
     """Pids of our own children, which need no guardian."""
     guardian: subprocess.Popen[bytes] | None = None
+
+    @property
+    def value(self) -> str:
+        """Value of the mark: the tokens of the processes that started each other, separated by slashes."""
+        return f"{self.inherited}/{self.token}".lstrip("/")
 
 
 _guard: _Guard | None = None
@@ -55,7 +65,8 @@ def mark() -> None:
         if _guard is None:
             pipe = os.pipe()
             os.set_blocking(pipe[1], False)  # a full pipe must not block a fork
-            _guard = _Guard(f"{os.getpid()}-{secrets.token_hex(8)}", pipe)
+            token = f"{os.getpid()}-{secrets.token_hex(8)}"
+            _guard = _Guard(token, os.environ.get(MARK, ""), pipe)
             thread = threading.Thread(
                 target=_poll_children, args=[_guard], name="guard", daemon=True
             )
@@ -66,6 +77,8 @@ def mark() -> None:
 def unmark() -> None:
     """Removes the mark once the environments are closed: later child processes are not theirs."""
     os.environ.pop(MARK, None)
+    if _guard is not None and _guard.inherited:
+        os.environ[MARK] = _guard.inherited
 
 
 @contextmanager
@@ -93,7 +106,7 @@ def start() -> None:
         if _guard.guardian is not None:
             return
         guardian = str(Path(__file__).with_name("guardian.py"))
-        arguments = [str(os.getpid()), f"{MARK}={_guard.value}", f"{DETACHED}={_guard.value}"]
+        arguments = [str(os.getpid()), _guard.token, MARK, DETACHED]
         with suppress(OSError):  # the process limit is reached: training matters more
             # -I -S: it needs no installed packages, and PYTHON* variables must not change what it does
             _guard.guardian = subprocess.Popen(

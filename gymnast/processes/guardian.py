@@ -1,8 +1,8 @@
-"""Kills what a process with environments leaves running: `guardian.py PID MARK DETACHED`.
+"""Kills what a process with environments leaves running: `guardian.py PID TOKEN MARK DETACHED`.
 
 `guard.py` starts it as a separate program, which imports nothing of gymnast. It waits until PID has
-ended, for whatever reason. Then it kills every process that has the variable MARK, or that reported
-itself on standard input, unless it has the variable DETACHED. It reads /proc, so it works on Linux only.
+ended, for whatever reason. Then it kills every process that has TOKEN in the variable MARK, or that reported
+itself on standard input, unless TOKEN is in its variable DETACHED. It reads /proc, so it works on Linux only.
 """
 
 from __future__ import annotations
@@ -28,14 +28,17 @@ POLL_SECONDS = 0.5
 def main() -> None:
     """Waits until the owner has ended, then kills the processes that it left running, until there are none or
     ROUNDS passes were made."""
-    owner, mark, detached = int(sys.argv[1]), sys.argv[2].encode(), sys.argv[3].encode()
+    owner = int(sys.argv[1])
+    token, mark, detached = (argument.encode() for argument in sys.argv[2:])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     forked = wait_for_end_of(owner)
     for _ in range(ROUNDS):
-        marked = {pid for pid in _processes() if mark in _variables(pid)}
+        marked = {pid for pid in _processes() if token in _tokens(pid, mark)}
         candidates = marked | _still_alive(forked)
-        left = [pid for pid in candidates if _is_running(pid) and detached not in _variables(pid)]
+        left = [
+            pid for pid in candidates if _is_running(pid) and token not in _tokens(pid, detached)
+        ]
         for pid in left:
             with suppress(OSError):  # it has ended in the meantime
                 os.kill(pid, signal.SIGKILL)
@@ -78,13 +81,20 @@ def _processes() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-def _variables(pid: int) -> list[bytes]:
-    """Returns the environment variables that the process was started with."""
+def _tokens(pid: int, variable: bytes) -> list[bytes]:
+    """Returns the tokens in an environment variable that the process was started with."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            return file.read().split(b"\0")
+            variables = file.read().split(b"\0")
     except OSError:  # it has ended, or belongs to another user
         return []
+    start = variable + b"="
+    return [
+        token
+        for entry in variables
+        if entry.startswith(start)
+        for token in entry.removeprefix(start).split(b"/")
+    ]
 
 
 def _is_running(pid: int) -> bool:

@@ -13,7 +13,6 @@ import pytest
 from gymnast.config.config import Config
 from gymnast.config.families import family_of, is_multi_agent
 from gymnast.config.presets import BUILTIN_DIR, Preset
-from gymnast.config.problems import InvalidConfig
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import is_atari
 from gymnast.envs.build.make import make_env
@@ -229,6 +228,9 @@ def test_the_options_of_tag_are_those_of_its_rules():
         assert [facts.options[name][number] for number in numbers] == list(words[name])
 
 
-def test_options_of_an_unknown_element_are_an_error():
-    with pytest.raises(InvalidConfig, match=r"spin is not a label in facts\.actions"):
-        resolve("tag", {"facts.options": {"spin": ["left", "right"]}})
+def test_options_of_elements_that_are_renamed_are_not_used():
+    # Mappings are merged key by key, so that the options of the preset cannot be removed.
+    facts = resolve("tag", {"facts.actions": ["rotate", "move", "dash"]}).config.facts
+    names = arena.ACTION.option_names(facts)
+    assert names[:3] == ("rotate.0", "rotate.1", "rotate.2")
+    assert names[3:6] == ("move.back", "move.coast", "move.forward")
