@@ -347,8 +347,12 @@ def test_another_action_is_continued_with_the_policy(
     expect(note.first).to_be_visible(timeout=60_000)
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("img", name=re.compile("^Picture of step 4"))).to_be_visible()
+    late = page.locator(".episode-picture-note")  # says that the picture is of another step
+    expect(late).to_be_hidden(timeout=60_000)
     page.get_by_role("button", name="Back to the episode").first.click()
     expect(note).to_have_count(0)
+    page.keyboard.press("Home")
+    expect(late).to_be_hidden(timeout=60_000)
 
 
 def test_an_action_is_held_for_some_steps(open_episode: OpenEpisodePage) -> None:

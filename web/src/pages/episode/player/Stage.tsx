@@ -54,24 +54,30 @@ function Picture({ inspection }: { inspection: EpisodeInspection }) {
   return (
     <div ref={box} class="episode-picture">
       <canvas ref={canvas} role="img" aria-label={label} width={1} height={1} />
-      {frames.value && <PictureNote frames={frames.value} />}
+      <PictureNote frames={frames} />
     </div>
   );
 }
 
-function PictureNote({ frames }: { frames: Frames }) {
+interface NoteProps {
+  /** A signal: a variation has frames of its own, and what is computed from a plain property would stay with the old. */
+  frames: ReadonlySignal<Frames | undefined>;
+}
+
+function PictureNote({ frames }: NoteProps) {
   const store = useEpisode();
-  const error = frames.error.value;
+  const shown = useComputed(() => frames.value?.shown.value?.step);
+  const error = frames.value?.error.value;
   if (error) {
     return (
       <div class="episode-picture-error" role="alert">
         <strong>{error.message}</strong>
         {error.fix && <span>{error.fix}</span>}
-        <Button onClick={() => frames.retry()}>Try again</Button>
+        <Button onClick={() => frames.peek()?.retry()}>Try again</Button>
       </div>
     );
   }
-  return <LateNote shown={useComputed(() => frames.shown.value?.step)} step={store.shown} />;
+  return <LateNote shown={shown} step={store.shown} />;
 }
 
 interface LateProps {
