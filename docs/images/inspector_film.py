@@ -17,7 +17,7 @@ from playwright.sync_api import Page, ViewportSize, sync_playwright
 from tests.browser.studio import CHROMIUM_ARGUMENTS, serving, settle
 
 OUT = Path(__file__).parent / "inspector.gif"
-SIZE: ViewportSize = {"width": 1280, "height": 800}
+SIZE: ViewportSize = {"width": 1280, "height": 1060}
 WIDTH = 960
 """Width of the film in pixels."""
 COLORS = 64
@@ -40,7 +40,8 @@ class Film:
 
     def write(self, path: Path) -> None:
         """Writes the film with one palette, so that what does not change costs nothing."""
-        palette = self._pictures[0].quantize(COLORS)
+        # The largest range of colors, not the most frequent ones: most of the page is white.
+        palette = self._pictures[-1].quantize(COLORS, Image.Quantize.MAXCOVERAGE)
         first, *others = [
             picture.quantize(palette=palette, dither=Image.Dither.NONE)
             for picture in self._pictures
