@@ -136,7 +136,7 @@ def test_every_key_rejects_or_reports_every_value(algo: str, key: str):
 
 APPLY_TO_CARTPOLE = {
     *("policy.hidden", "policy.activation", "policy.shared", "policy.layer_norm"),
-    *("normalize.obs", "normalize.value", "env.max_faults", "traces.film"),
+    *("normalize.obs", "normalize.value", "env.max_faults", "traces.film", "traces.trajectories"),
     *("eval.episodes", "eval.warmup", "eval.start_at", "eval.wait"),
     *("stop.solved", "stop.eval_return", "stop.plateau"),
     *("transaction.max_kl", "transaction.kl_factor", "transaction.window"),

@@ -175,7 +175,8 @@ def test_if_filming_cannot_start_only_a_warning_is_logged(
     run = train_small("Script", {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16})
     assert run.info["status"] == "finished"
     assert (
-        "the process that makes videos could not be started" in (run.path / "log.txt").read_text()
+        "the process that makes videos and trajectories could not be started"
+        in (run.path / "log.txt").read_text()
     )
 
 
