@@ -17,6 +17,7 @@ Array = np.ndarray
 class NativeInference:
     """Implements `Inference` with the compiled kernels, on the memory of the policy's parameters."""
 
+    act_into_with_state = None
     actor_and_critic = None  # `act_into` already runs both in one call
 
     def __init__(self, network: Network, parameters: Parameters, head: Head) -> None:
@@ -28,6 +29,7 @@ class NativeInference:
             numpy_inference.layer_output,
             numpy_inference.activations,
         )
+        self.step = numpy_inference.step
         self.values_while_acting = network.is_expensive
         self._composite = isinstance(head, Composite)
         self._continuous = head.action_spec.dtype == np.float32

@@ -22,6 +22,7 @@ from gymnast.policy.layers import (
     Network,
     Parallel,
     Pixels,
+    Recurrent,
     Residual,
     Stack,
 )
@@ -42,6 +43,8 @@ def unsupported_reason(network: Network) -> str | None:
         match layer:
             case MaxPool() | Residual():
                 return "layers of policy.cnn=impala are computed by torch"
+            case Recurrent():
+                return "policy.memory is computed by torch"
             case Pixels(precision="bfloat16"):
                 return "policy.precision=bfloat16 is computed by torch"
             case Pixels(planes=(n, _, _)) if n > MAX_CHANNELS:
