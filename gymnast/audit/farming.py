@@ -144,7 +144,9 @@ def audit_terms(
         if not has_exploiters(one):
             return []
         goal = one.goal
-        farmers = {name: scripted_player(rules) for name, rules in one.exploiters[role].items()}
+        farmers: dict[str, Player] = {
+            name: scripted_player(rules) for name, rules in one.exploiters[role].items()
+        }
     farmers |= own_players or {}
     trials = play_trials(
         make_matches, role, farmers, discount=discount, seed=seed, n_matches=n_matches

@@ -15,8 +15,8 @@ class StateRecorder:
     begin."""
 
     def __init__(self, policy: Policy, state: Array, steps: int) -> None:
-        """`state`: the policy states of all copies, [N, S], which acting replaces in place; `steps`: length of
-        the rollout."""
+        """`state`: the policy states of all copies, [N, S], which acting replaces in place; `steps`: length
+        of the rollout."""
         self.state = state
         self.sequences = plan_sequences(steps, policy.cfg.bptt, policy.cfg.burn_in)
         """Step of the stored state and first step to learn from, of each sequence, [K, 2]."""

@@ -97,7 +97,8 @@ class Batch:
 
 
 def learning_units(rollout: Rollout) -> int:
-    """Returns the number of units that minibatches of a rollout consist of: steps, or sequences with memory."""
+    """Returns the number of units that minibatches of a rollout consist of: steps, or with memory
+    sequences."""
     return rollout.steps if rollout.sequences is None else sequences_of(rollout)[0].count
 
 

@@ -43,7 +43,8 @@ class Sequences:
 def sequences_of(rollout: Rollout) -> tuple[Sequences, Array]:
     """Returns the sequences of a rollout, and the step that each of their rows shows, as an index into the
     flattened steps [T * N]. Sequences without any step to learn from are left out."""
-    assert rollout.memory is not None and rollout.sequences is not None
+    assert rollout.memory is not None
+    assert rollout.sequences is not None
     steps, n = rollout.valid.shape
     begin, first = rollout.sequences[:, 0], rollout.sequences[:, 1]
     end = np.append(first[1:], steps)

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -41,17 +42,44 @@ def attribution(episode: OpenEpisode, *, step: int, target: Target = "action") -
     obs, mask = obs_at(episode, step), mask_at(episode, step)
     places = component_places(episode, policy.obs_space)
     baseline = _baseline(episode.obs, obs, places) if places else obs.copy()
-    function, explained = _target(episode, policy, obs, baseline, mask, step, target)
+    asked = StepPolicy(policy, mask, episode.states_before(step, step + 1))
+    function, explained = _target(episode, asked, obs, baseline, step, target)
     components, method = None, ""
     if places:
         values, method = _components(function, obs, baseline, places)
         components = dict(zip(places, values.tolist(), strict=True))
-    image = _image(policy, obs, mask, target)
+    image = _image(asked, obs, target)
     if image is not None:
         blur = "saliency: half the squared change of the outputs if a part of the image is blurred"
         method = f"{method}; image: {blur}" if method else blur
     output, before = function(np.concatenate([obs, baseline])).tolist()
     return Attribution(components, image, output, before, explained, method)
+
+
+@dataclass(frozen=True)
+class StepPolicy:
+    """The policy at one step of an episode: it is asked for other observations in the same situation."""
+
+    policy: Policy
+    mask: Array | None
+    """The action mask of the step, [1, options]; None if there is none."""
+    state: Array | None
+    """The policy state before the step, [1, S]; None without memory."""
+
+    def dist(self, rows: Array) -> Array:
+        """Returns the distribution parameters for observations [B, ...], [B, k]."""
+        return self.policy.dist(rows, _repeated(self.mask, rows), _repeated(self.state, rows))
+
+    def value(self, rows: Array) -> Array:
+        return self.policy.value(rows, _repeated(self.state, rows))
+
+    def outputs(self, rows: Array) -> Array:
+        """Returns the outputs of the actor's last layer, [B, k]."""
+        return self.policy.actor_output(self.policy.features(rows), _repeated(self.state, rows))
+
+
+def _repeated(row: Array | None, rows: Array) -> Array | None:
+    return None if row is None else np.repeat(row, len(rows), axis=0)
 
 
 def _baseline(seen: ObsArray, obs: Array, places: dict[str, Place]) -> Array:
@@ -72,19 +100,14 @@ def _baseline(seen: ObsArray, obs: Array, places: dict[str, Place]) -> Array:
 
 def _target(
     episode: OpenEpisode,
-    policy: Policy,
+    policy: StepPolicy,
     obs: Array,
     baseline: Array,
-    mask: Array | None,
     step: int,
     target: Target,
 ) -> tuple[Function, str]:
     """Returns the function from observations [B, ...] to the explained number [B], and its name."""
-    head = policy.head
-
-    def dist(rows: Array) -> Array:
-        return policy.dist(rows, None if mask is None else np.repeat(mask, len(rows), axis=0))
-
+    head, dist = policy.policy.head, policy.dist
     if target == "value":
         return policy.value, "the value, in learned reward"
     played = step < len(episode.trace)
@@ -94,7 +117,7 @@ def _target(
     if head.has_q_values:
 
         def q_value(rows: Array) -> Array:
-            return policy.inference.actor(policy.features(rows))[:, int(action[0])]
+            return policy.outputs(rows)[:, int(action[0])]
 
         return q_value, "the Q-value of the action"
     if not head.space.options:
@@ -145,9 +168,9 @@ def _components(
     return values, "integrated gradients, from the mean observation of the episode"
 
 
-def _image(policy: Policy, obs: Array, mask: Array | None, target: Target) -> SaliencyMap | None:
+def _image(policy: StepPolicy, obs: Array, target: Target) -> SaliencyMap | None:
     """Returns the saliency of the image in an observation [1, ...]; None if there is none."""
-    part = image_part(policy.obs_space)
+    part = image_part(policy.policy.obs_space)
     if part is None:
         return None
 
@@ -156,10 +179,7 @@ def _image(policy: Policy, obs: Array, mask: Array | None, target: Target) -> Sa
         part.pixels(rows)[...] = images
         if target == "value":
             return policy.value(rows)[:, None]
-        if policy.head.has_q_values:
-            return policy.inference.actor(policy.features(rows))
-        masks = None if mask is None else np.repeat(mask, len(rows), axis=0)
-        return policy.dist(rows, masks)
+        return policy.outputs(rows) if policy.policy.head.has_q_values else policy.dist(rows)
 
     pixels = part.pixels(obs)[0]
     values = saliency(outputs, pixels)

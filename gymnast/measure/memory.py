@@ -16,7 +16,8 @@ def sampled_states(policy: Policy, rollout: Rollout, limit: int) -> tuple[Array,
 
     A rollout stores states only where its sequences begin, so the last sequence of some copies is run again.
     """
-    assert rollout.memory is not None and rollout.sequences is not None
+    assert rollout.memory is not None
+    assert rollout.sequences is not None
     steps, n = rollout.valid.shape
     begin = int(rollout.sequences[-1, 0])
     copies = np.linspace(0, n - 1, min(n, max(1, limit // (steps - begin)))).astype(np.int64)

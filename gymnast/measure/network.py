@@ -21,11 +21,11 @@ def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
     """Returns the metrics of the current network on evenly spaced valid steps of a rollout: hidden units,
     outputs, for discrete actions the probabilities, and the effect of memory."""
     limit, states = EXPENSIVE_SAMPLE if policy.network.is_expensive else SAMPLE, None
+    rows = _evenly(rollout, limit)
     if policy.state_size:
-        rows, states = sampled_states(policy, rollout, limit)
-    if states is None or not len(states):
-        rows = _evenly(rollout, limit)
-        states = policy.initial_state(len(rows)) if policy.state_size else None
+        some, states = sampled_states(policy, rollout, limit)
+        # A role may have no valid step in the last sequence: then its first steps are as good.
+        rows, states = (some, states) if len(some) else (rows, policy.initial_state(len(rows)))
     mask = None if rollout.mask is None else np.asarray(_rows_of(rollout.mask, rows))
     obs = np.asarray(_rows_of(rollout.obs, rows))
     health = policy.health(obs, mask, states)

@@ -81,8 +81,8 @@ class Inference(Protocol):
         ...
 
     def step(self, features: Array, state: Array) -> tuple[Array, Array, Array]:
-        """Returns the outputs of the actor [B, k] and of the critic [B], and the state after the step, [B, S].
-        `state`: the state before it, which is not changed."""
+        """Returns the outputs of the actor [B, k] and of the critic [B], and the state after the step, [B,
+        S]. `state`: the state before it, which is not changed."""
         ...
 
     def layer_output(self, part: str, i: int, features: Array, state: Array | None = None) -> Array:

@@ -16,7 +16,8 @@ Step = Callable[[Tensor, Vectors, Mapping[str, Tensor]], Vectors]
 
 
 def lstm_step(projection: Tensor, state: Vectors, weights: Mapping[str, Tensor]) -> Vectors:
-    """Returns (h, c) after one step; `projection` [M, 4 n]: the part of the gates that depends on the input."""
+    """Returns (h, c) after one step; `projection` [M, 4 n]: the part of the gates that depends on the
+    input."""
     hidden, cell = state
     gates = torch.addmm(projection, hidden, weights["recurrent"])
     i, f, g, o = gates.chunk(4, -1)
