@@ -180,17 +180,19 @@ class Native {
                                   " bytes a row, the network reads " + std::to_string(row_bytes_));
   }
 
-  // Policy states are read and written without further checks.
+  // Returns the policy states of the rows, whose sizes the kernels do not check. A forgotten state would go unnoticed.
   State state(const Features& features, const Maybe<float>& before, const Maybe<float>& after) const {
+    if (net_.state && !before)
+      throw std::invalid_argument("a network with memory needs the state before the step");
     for (const Maybe<float>* one : {&before, &after})
       if (*one && (*one)->size() != features.shape(0) * std::size_t(net_.state))
-        throw std::invalid_argument("the policy state has " + std::to_string(net_.state) +
+        throw std::invalid_argument("a policy state has " + std::to_string(net_.state) +
                                     " numbers a row");
     return {pointer(before), pointer(after)};
   }
 
   void forward(Floats parameters, Features features, bool critic, Floats out) const {
-    run(parameters, features, {}, critic ? nullptr : out.data(), critic ? out.data() : nullptr);
+    run(parameters, features, state(features, {}, {}), critic ? nullptr : out.data(), critic ? out.data() : nullptr);
   }
 
   // One step of a network with memory, of actor and critic together.

@@ -204,7 +204,7 @@ using Task = void (*)(void* context, int i);
 using Parallel = void (*)(Task task, void* context, int n);
 
 // The policy state of each row, [rows, Network::state], before and after one step. They may be the same memory.
-// Null `before`: zeros, as at the start of an episode; null `after`: not needed.
+// Null without memory; null `after` if it is not needed.
 struct State {
   const float* before = nullptr;
   float* after = nullptr;

@@ -70,7 +70,6 @@ inline Memory room_for(Arena& arena, const Recurrent& layer, std::int64_t rows) 
 // Copies state k of the layer from the policy states of the sequences, or back.
 inline void read_state(const Recurrent& layer, const Steps& steps, int k, int ld, float* to) {
   std::memset(to, 0, std::int64_t(steps.sequences) * ld * 4);
-  if (!steps.state) return;
   const float* from = steps.state + layer.state + k * layer.n_out;
   for (int s = 0; s < steps.sequences; ++s)
     std::memcpy(to + s * ld, from + std::int64_t(s) * steps.width, layer.n_out * 4);

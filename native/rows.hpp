@@ -8,7 +8,7 @@ namespace {
 // Rows as steps of sequences, time-major: row t * sequences + s is step t of sequence s.
 struct Steps {
   int count, sequences;
-  const float* state;  // [sequences, width] before the first step; null for zeros
+  const float* state;  // [sequences, width] before the first step
   float* after;        // receives the state after the last step; null if it is not needed
   int width;           // of the policy state
   const std::uint8_t* start = nullptr;  // per row: whether the state is reset to zeros before the step

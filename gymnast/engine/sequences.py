@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -28,6 +29,13 @@ class Sequences:
     """1 for rows to learn from; 0 for burn-in, padding and steps that are not valid. float32, [L * M]."""
     state: Array
     """Policy states before the first steps, [M, S], float32."""
+
+    @cached_property
+    def detached(self) -> Array:
+        """True for rows up to the first of their sequence to learn from, [L * M]. No gradient flows into the
+        state before them: burn-in steps only carry the state forward."""
+        weight = self.weight.reshape(self.length, self.count)
+        return (np.cumsum(weight, 0) - weight == 0).reshape(-1)
 
     def rows(self, chosen: Array) -> Array:
         """Returns the rows of some sequences (indices [m]) in time-major order, [L * m]."""

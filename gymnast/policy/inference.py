@@ -37,8 +37,8 @@ ActIntoWithState = Callable[[Array, Array, Array | None, Array, Array, Array, Ar
 replaces the state by the one after the step."""
 ActInto = Callable[[Array, Array, Array | None, Array, Array, Array, Array | None], None]
 """A function of features, noise and mask that writes action, dist, logprob and, if not None, value."""
-HealthFunction = Callable[[Array, Array | None], Health]
-"""A function of features and mask that returns the health of the network."""
+HealthFunction = Callable[[Array, Array | None, Array | None], Health]
+"""A function of features, mask and state (None without memory) that returns the health of the network."""
 
 
 class Inference(Protocol):

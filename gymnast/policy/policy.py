@@ -252,8 +252,8 @@ class Policy:
         """Returns the health of the network (dead units, output range) on observations [B, ...]. `state`: see
         `dist`."""
         features = self.features(obs)
-        if self.inference.health is not None and not self.state_size:
-            return self.inference.health(features, mask)
+        if self.inference.health is not None:
+            return self.inference.health(features, mask, state)
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is visible in the metrics
             activations, output = self.inference.activations(features, state)
             return network_health(

@@ -53,10 +53,11 @@ class NativeInference:
         self.network.step(self.parameters, features, state, following, output, value)
         return output, value, following
 
-    def health(self, features: Array, mask: Array | None) -> Health:
-        """Returns the health of the network on these features, computed in one call."""
+    def health(self, features: Array, mask: Array | None, state: Array | None) -> Health:
+        """Returns the health of the network on these features, computed in one call. `state`: [B, S], None
+        without memory."""
         out = np.empty(HEALTH_SIZE)  # the numbers of `Health` in native/network.hpp, in float64
-        self.network.health(self.parameters, features, mask, SATURATION_THRESHOLD, out)
+        self.network.health(self.parameters, features, mask, SATURATION_THRESHOLD, out, state)
         return Health.from_flat(out.tolist())
 
     def act_into(

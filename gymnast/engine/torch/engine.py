@@ -19,6 +19,7 @@ from gymnast.engine.torch.adam import adamw_step
 from gymnast.engine.torch.distributions import distribution
 from gymnast.engine.torch.losses import clipped_surrogate, value_loss
 from gymnast.engine.torch.network import TorchNetwork
+from gymnast.engine.torch.recurrent import SequenceTensors
 from gymnast.engine.torch.rows import RowReader, row_reader
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import standardize
@@ -213,9 +214,9 @@ def _run_sequences(
 ) -> tuple[Tensor, Tensor]:
     """Returns the outputs of actor and critic for the rows to learn from in the chosen sequences."""
     rows = sequences.rows(chosen)
-    start = torch.from_numpy(sequences.start[rows].reshape(sequences.length, -1))
-    state = torch.from_numpy(sequences.state[chosen])
-    output, value = network(features(torch.from_numpy(rows)), state, start)
+    flags = (x[rows].reshape(sequences.length, -1) for x in (sequences.start, sequences.detached))
+    tensors = SequenceTensors(*map(torch.from_numpy, (sequences.state[chosen], *flags)))
+    output, value = network(features(torch.from_numpy(rows)), tensors)
     learned = torch.from_numpy(np.flatnonzero(sequences.weight[rows]))
     return output[learned], value[learned]
 

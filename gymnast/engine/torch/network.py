@@ -11,7 +11,7 @@ from torch import Tensor
 from gymnast.engine.torch.custom_module import CustomModule
 from gymnast.engine.torch.layers import run_stack
 from gymnast.engine.torch.memory import keep_freed_memory
-from gymnast.engine.torch.recurrent import SequenceMemory
+from gymnast.engine.torch.recurrent import SequenceMemory, SequenceTensors
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters, aligned_zeros
 
@@ -59,13 +59,12 @@ class TorchNetwork:
         self._flat = _leaf(parameters.flat, self.gradient)
 
     def __call__(
-        self, features: Tensor, state: Tensor | None = None, start: Tensor | None = None
+        self, features: Tensor, sequences: SequenceTensors | None = None
     ) -> tuple[Tensor, Tensor]:
         """Returns the outputs of the actor [B, k] and of the critic [B] for features [B, ...], both on the
-        CPU. With memory, the rows are M sequences of L steps in time-major order: `state` are the policy
-        states before them, [M, S], and `start` [L, M] the steps before which the state is reset."""
+        CPU. With memory, the rows are the steps of `sequences` in time-major order."""
         if self.device == "cpu":
-            return self.forward(self.tensors, features, self._memory(state, start))
+            return self.forward(self.tensors, features, self._memory(sequences))
         # The parameters are copied to the device in every forward pass, and autograd copies the
         # gradient back. So there is no second set of weights that could become stale.
         on_device = self._flat.to(self.device)
@@ -74,14 +73,15 @@ class TorchNetwork:
             name: on_device[parameters.slice_of(name)].view(shape)
             for name, shape in parameters.shapes.items()
         }
-        if state is not None and start is not None:
-            state, start = state.to(self.device), start.to(self.device)
-        memory = self._memory(state, start)
-        output, value = self.forward(tensors, features.to(self.device), memory)
+        if sequences is not None:
+            sequences = SequenceTensors(*(x.to(self.device) for x in sequences))
+        output, value = self.forward(
+            tensors, features.to(self.device), self._memory(sequences)
+        )
         return output.to("cpu"), value.to("cpu")
 
-    def _memory(self, state: Tensor | None, start: Tensor | None) -> SequenceMemory | None:
-        return None if state is None else SequenceMemory(self.forward.network, state, start)
+    def _memory(self, sequences: SequenceTensors | None) -> SequenceMemory | None:
+        return None if sequences is None else SequenceMemory(self.forward.network, *sequences)
 
     def differentiate(self, loss: Tensor) -> None:
         """Replaces the contents of `gradient` by the gradient of the loss."""

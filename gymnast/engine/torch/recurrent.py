@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -37,12 +38,30 @@ def gru_step(projection: Tensor, state: Vectors, weights: Mapping[str, Tensor]) 
 STEPS: dict[CellName, Step] = {"lstm": lstm_step, "gru": gru_step}
 
 
+class SequenceTensors(NamedTuple):
+    """What a network with memory reads besides the features of M sequences of L steps."""
+
+    state: Tensor
+    """Policy states before the first step, [M, S]."""
+    start: Tensor
+    """Steps before which the state is reset, because an episode starts, [L, M]."""
+    detached: Tensor
+    """Steps that pass no gradient to the state before them, [L, M]."""
+
+
 class SequenceMemory:
     """The states of all recurrent layers during a forward pass over M sequences of L steps."""
 
-    def __init__(self, network: Network, state: Tensor, start: Tensor | None = None) -> None:
+    def __init__(
+        self,
+        network: Network,
+        state: Tensor,
+        start: Tensor | None = None,
+        detached: Tensor | None = None,
+    ) -> None:
         """`state`: policy states before the first step, [M, S]; `start` [L, M]: steps before which the state
-        is reset, because an episode starts; None for a single step without any."""
+        is reset, because an episode starts; None for a single step without any. `detached` [L, M]: steps
+        that pass no gradient to the state before them; None for none."""
         self._slices, self._state = network.state_slices, state
         self._after: dict[str, Tensor] = {}
         self._length = 1 if start is None else len(start)
@@ -52,6 +71,11 @@ class SequenceMemory:
             any_starts = start.any(1).tolist()
             keep = (~start).to(state.dtype).unsqueeze(-1)
             self._resets = [keep[t] if any_starts[t] else None for t in range(self._length)]
+        self._cuts: list[Tensor | None] = [None] * self._length
+        """At each step, which states [M, 1] get no gradient; None if all do."""
+        if detached is not None:
+            for t in (detached[1:].any(1).nonzero()[:, 0] + 1).tolist():  # the first states are constants
+                self._cuts[t] = detached[t].unsqueeze(-1)
 
     def run(self, name: str, layer: Recurrent, x: Tensor, tensors: Mapping[str, Tensor]) -> Tensor:
         """Returns the output [L * M, n_out] of a recurrent layer for its input x [L * M, n_in], in
@@ -62,9 +86,11 @@ class SequenceMemory:
         inputs = projection.view(self._length, -1, projection.shape[1])
         state: Vectors = self._state[:, self._slices[name]].split(layer.n_out, -1)
         outputs: list[Tensor] = []
-        for t, keep in enumerate(self._resets):
+        for t, (keep, cut) in enumerate(zip(self._resets, self._cuts, strict=True)):
             if keep is not None:
                 state = tuple(vector * keep for vector in state)
+            if cut is not None:
+                state = tuple(torch.where(cut, vector.detach(), vector) for vector in state)
             state = STEPS[layer.kind](inputs[t], state, own)
             outputs.append(state[0])
         self._after[name] = torch.cat(state, -1)

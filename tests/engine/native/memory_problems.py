@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gymnast.engine.sequences import Sequences
-from gymnast.policy.policy import Policy
 from tests.engine.native.problems import Problem
 
 
@@ -48,10 +47,10 @@ def make(
     return Problem(problem.policy, replace(problem.batch, sequences=sequences))
 
 
-def unroll(policy: Policy, problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def unroll(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns the outputs of actor [L * M, k] and critic [L * M] for all rows of a batch, and the states after
     the last step, [M, S], computed step by step as while acting."""
-    batch = problem.batch
+    policy, batch = problem.policy, problem.batch
     assert batch.sequences is not None
     shape = batch.sequences.length, batch.sequences.count
     state, outputs, values = batch.sequences.state.copy(), [], []

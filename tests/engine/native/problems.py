@@ -138,6 +138,12 @@ class Problem:
             view += rng.normal(0, weight_noise, view.shape).astype(np.float32)
         return cls(policy, _done_by(policy, seen, rows, masked, rng))
 
+    @property
+    def units(self) -> int:
+        """Number of rows that minibatches are made of; with memory, of sequences."""
+        sequences = self.batch.sequences
+        return len(self.batch) if sequences is None else sequences.count
+
     def engine(self, name: str = "native") -> Engine:
         self.policy.use_engine(name)
         return engine_for(self.policy)
@@ -155,9 +161,7 @@ class Problem:
         """Returns the last gradient and the result of the update; a learning rate of 0 keeps the
         weights."""
         adam = adam or Adam(self.policy.parameters.flat.size, eps=1e-5, weight_decay=0.0)
-        sequences = self.batch.sequences
-        n = len(self.batch) if sequences is None else sequences.count
-        plan = plan or MinibatchPlan.single_batch(n)
+        plan = plan or MinibatchPlan.single_batch(self.units)
         used = self.engine(engine)
         result = used.update(self.batch, objective, plan, adam, lr=lr, max_norm=max_norm)
         return used.gradient.copy(), result
