@@ -13,6 +13,7 @@ from gymnast.config.memory_spec import MemorySpec
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.engine.torch.network import TorchNetwork
+from gymnast.engine.torch.recurrent import SequenceTensors
 from gymnast.errors import ConfigError
 from gymnast.policy.cells import CELLS
 from gymnast.policy.layers import Recurrent
@@ -95,13 +96,13 @@ def test_acting_step_by_step_equals_the_pass_over_sequences_with_resets(
     network = TorchNetwork(policy.network, policy.parameters)
     features = policy.features(seen.reshape(-1, *obs.shape))
     with torch.no_grad():
-        outputs, values = network(
-            torch.from_numpy(features), torch.from_numpy(first), torch.from_numpy(start)
-        )
-    state, dists, found = first.copy(), [], []
+        state, resets = torch.from_numpy(first), torch.from_numpy(start)
+        sequences = SequenceTensors(state, resets, torch.zeros_like(resets))
+        outputs, values = network(torch.from_numpy(features), sequences)
+    now, dists, found = first.copy(), [], []
     for t in range(length):
-        state[start[t]] = 0
-        dist, value, state = policy.step(seen[t], state)
+        now[start[t]] = 0
+        dist, value, now = policy.step(seen[t], now)
         dists.append(dist)
         found.append(value)
     expected = policy.dist_from_output(outputs.numpy(), None)
