@@ -244,8 +244,8 @@ class Config(Section):
 
 
 _SINGLE_AGENT_SETTINGS = (
-    *("tasks", "curriculum", "randomize", "noise", "keep", "one_hot", "backend", "workers"),
-    *("frames_per_step", "view", "image", "atari", "stack"),
+    *("tasks", "curriculum", "randomize", "noise", "keep", "one_hot", "hide", "backend"),
+    *("workers", "frames_per_step", "view", "image", "atari", "stack"),
     "previous_actions",
 )
 """Settings of `env` for single-agent environments only: wrappers, tasks and backends."""

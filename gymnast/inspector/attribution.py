@@ -4,12 +4,13 @@
 - Categories, which have no values in between: Shapley values. The baseline is the most frequent value of the
   episode (for numbers in the same observation, the mean).
 - Images: perturbation saliency.
+- Earlier steps, for a policy with memory: occlusion of one observation of the past.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -27,7 +28,7 @@ from gymnast.inspector.obs_parts import (
     obs_at,
 )
 from gymnast.inspector.saliency import saliency
-from gymnast.policy.policy import Policy
+from gymnast.inspector.step_policy import Explained, StepPolicy, past_contributions
 
 Array = np.ndarray
 Function = Callable[[Array], Array]
@@ -43,7 +44,8 @@ def attribution(episode: OpenEpisode, *, step: int, target: Target = "action") -
     places = component_places(episode, policy.obs_space)
     baseline = _baseline(episode.obs, obs, places) if places else obs.copy()
     asked = StepPolicy(policy, mask, episode.states_before(step, step + 1))
-    function, explained = _target(episode, asked, obs, baseline, step, target)
+    explained, text = _target(episode, asked, obs, baseline, step, target)
+    function = partial(explained, asked)
     components, method = None, ""
     if places:
         values, method = _components(function, obs, baseline, places)
@@ -52,34 +54,12 @@ def attribution(episode: OpenEpisode, *, step: int, target: Target = "action") -
     if image is not None:
         blur = "saliency: half the squared change of the outputs if a part of the image is blurred"
         method = f"{method}; image: {blur}" if method else blur
+    states, past = episode.states_before(0, step + 1), None
+    if states is not None:
+        past = past_contributions(explained, asked, episode.obs[: step + 1], states, baseline)
+        method = f"{method}; past: occlusion of one earlier observation by the baseline"
     output, before = function(np.concatenate([obs, baseline])).tolist()
-    return Attribution(components, image, output, before, explained, method)
-
-
-@dataclass(frozen=True)
-class StepPolicy:
-    """The policy at one step of an episode: it is asked for other observations in the same situation."""
-
-    policy: Policy
-    mask: Array | None
-    """The action mask of the step, [1, options]; None if there is none."""
-    state: Array | None
-    """The policy state before the step, [1, S]; None without memory."""
-
-    def dist(self, rows: Array) -> Array:
-        """Returns the distribution parameters for observations [B, ...], [B, k]."""
-        return self.policy.dist(rows, _repeated(self.mask, rows), _repeated(self.state, rows))
-
-    def value(self, rows: Array) -> Array:
-        return self.policy.value(rows, _repeated(self.state, rows))
-
-    def outputs(self, rows: Array) -> Array:
-        """Returns the outputs of the actor's last layer, [B, k]."""
-        return self.policy.actor_output(self.policy.features(rows), _repeated(self.state, rows))
-
-
-def _repeated(row: Array | None, rows: Array) -> Array | None:
-    return None if row is None else np.repeat(row, len(rows), axis=0)
+    return Attribution(components, image, output, before, text, method.lstrip("; "), past)
 
 
 def _baseline(seen: ObsArray, obs: Array, places: dict[str, Place]) -> Array:
@@ -100,40 +80,42 @@ def _baseline(seen: ObsArray, obs: Array, places: dict[str, Place]) -> Array:
 
 def _target(
     episode: OpenEpisode,
-    policy: StepPolicy,
+    asked: StepPolicy,
     obs: Array,
     baseline: Array,
     step: int,
     target: Target,
-) -> tuple[Function, str]:
-    """Returns the function from observations [B, ...] to the explained number [B], and its name."""
-    head, dist = policy.policy.head, policy.dist
+) -> tuple[Explained, str]:
+    """Returns the function of the policy and observations [B, ...] that gives the explained number [B], and
+    its name."""
+    head = asked.policy.head
     if target == "value":
-        return policy.value, "the value, in learned reward"
+        return StepPolicy.value, "the value, in learned reward"
     played = step < len(episode.trace)
-    action = head.mode(dist(obs))
+    action = head.mode(asked.dist(obs))
     if played:
         action = head.from_env(np.asarray(episode.trace.action[step : step + 1]))
     if head.has_q_values:
 
-        def q_value(rows: Array) -> Array:
+        def q_value(policy: StepPolicy, rows: Array) -> Array:
             return policy.outputs(rows)[:, int(action[0])]
 
         return q_value, "the Q-value of the action"
     if not head.space.options:
         # The log-probability of a mean has no gradient, so the mean itself is explained: its movement from
         # the baseline, along the direction in which it moved.
-        ends = head.mode(dist(np.concatenate([baseline, obs]))).reshape(2, -1).astype(np.float64)
+        means = head.mode(asked.dist(np.concatenate([baseline, obs])))
+        ends = means.reshape(2, -1).astype(np.float64)
         moved = ends[1] - ends[0]
         direction = moved / max(float(np.linalg.norm(moved)), 1e-12)
 
-        def mean(rows: Array) -> Array:
-            return head.mode(dist(rows)).reshape(len(rows), -1) @ direction
+        def mean(policy: StepPolicy, rows: Array) -> Array:
+            return head.mode(policy.dist(rows)).reshape(len(rows), -1) @ direction
 
         return mean, "the mean action along its change from the baseline, in units of the policy"
 
-    def logprob(rows: Array) -> Array:
-        return head.logprob(dist(rows), np.repeat(action, len(rows), axis=0))
+    def logprob(policy: StepPolicy, rows: Array) -> Array:
+        return head.logprob(policy.dist(rows), np.repeat(action, len(rows), axis=0))
 
     which = "that was played" if played else "that is most likely"
     return logprob, f"the log-probability of the action {which}"

@@ -191,7 +191,7 @@ class _Planner:
         """Adds a recurrent layer; returns the layers after it."""
         i, layer = layers.pop(0)
         assert isinstance(layer, Recurrent)
-        extra = {key: NONE for key in ("recurrent_bias",)}
+        extra = dict.fromkeys(("recurrent_bias",), NONE)
         extra |= {key: self.offset(i, key) for key in layer.cell.extra}
         self.plan.recurrent(
             self.part,

@@ -75,9 +75,7 @@ class TorchNetwork:
         }
         if sequences is not None:
             sequences = SequenceTensors(*(x.to(self.device) for x in sequences))
-        output, value = self.forward(
-            tensors, features.to(self.device), self._memory(sequences)
-        )
+        output, value = self.forward(tensors, features.to(self.device), self._memory(sequences))
         return output.to("cpu"), value.to("cpu")
 
     def _memory(self, sequences: SequenceTensors | None) -> SequenceMemory | None:

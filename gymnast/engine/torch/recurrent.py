@@ -74,7 +74,9 @@ class SequenceMemory:
         self._cuts: list[Tensor | None] = [None] * self._length
         """At each step, which states [M, 1] get no gradient; None if all do."""
         if detached is not None:
-            for t in (detached[1:].any(1).nonzero()[:, 0] + 1).tolist():  # the first states are constants
+            for t in (
+                detached[1:].any(1).nonzero()[:, 0] + 1
+            ).tolist():  # the first states are constants
                 self._cuts[t] = detached[t].unsqueeze(-1)
 
     def run(self, name: str, layer: Recurrent, x: Tensor, tensors: Mapping[str, Tensor]) -> Tensor:
