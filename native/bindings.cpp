@@ -309,6 +309,9 @@ struct NativeBatch {
     if (!count || batch.rows % count || std::int64_t(start.size()) != batch.rows ||
         std::int64_t(weight.size()) != batch.rows)
       throw std::invalid_argument("the arrays of the sequences do not fit each other");
+    for (std::int64_t i = 0; i < batch.rows; ++i)
+      if (weight.data()[i] != 0 && weight.data()[i] != 1)
+        throw std::invalid_argument("the weight of a step is 0 or 1");
     start_ = start, weight_ = weight, state_ = state;
     batch.sequences = {count, int(batch.rows / count), bytes(start), weight.data(), state.data()};
     state_width = int(state.shape(1));

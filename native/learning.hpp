@@ -93,16 +93,14 @@ void step_sequences(void* context, int s) {
   arena.release(start);
 }
 
-// Calls each(row of the batch, weight) for all rows of the minibatch.
-template <class Each> inline void each_row(const StepTask& task, Each each) {
+// Calls each(row) for all rows of the batch that are part of the loss of the minibatch.
+template <class Each> inline void each_learned(const StepTask& task, Each each) {
   const Sequences& all = task.batch->sequences;
   if (!all.count)
-    for (std::int64_t i = 0; i < task.rows; ++i) each(task.order[i], 1.0);
+    for (std::int64_t i = 0; i < task.rows; ++i) each(task.order[i]);
   for (int t = 0; t < all.steps; ++t)
-    for (std::int64_t s = 0; s < task.rows; ++s) {
-      const std::int64_t i = t * all.count + task.order[s];
-      if (all.weight[i] != 0) each(i, double(all.weight[i]));
-    }
+    for (std::int64_t s = 0; s < task.rows; ++s)
+      if (const std::int64_t i = t * all.count + task.order[s]; all.weight[i] != 0) each(i);
 }
 
 // Sets shift and scale such that the advantages of the minibatch get mean 0 and standard deviation 1. If they
@@ -110,13 +108,13 @@ template <class Each> inline void each_row(const StepTask& task, Each each) {
 inline void standardize(StepTask& task) {
   const float* advantage = task.batch->advantage;
   double mean = 0, square = 0;
-  each_row(task, [&](std::int64_t r, double weight) { mean += weight * advantage[r]; });
-  mean /= task.total;
-  each_row(task, [&](std::int64_t r, double weight) {
+  each_learned(task, [&](std::int64_t r) { mean += advantage[r]; });
+  mean /= double(task.learned);
+  each_learned(task, [&](std::int64_t r) {
     const double d = advantage[r] - mean;
-    square += weight * (d * d);
+    square += d * d;
   });
-  const double spread = std::sqrt(square / task.total);
+  const double spread = std::sqrt(square / double(task.learned));
   task.shift = float(mean);
   task.scale = !(spread <= 1e-8) ? float(1 / spread) : 0.0f;  // NaN stays NaN
 }
@@ -201,12 +199,14 @@ void step(const Network& net, float* parameters, float* gradient, const Batch& b
   const bool sequences = batch.sequences.count > 0;
   const std::int64_t each = sequences ? sequences_of(net, batch) : shard_of(net);
   const std::int64_t shards = (rows + each - 1) / each;
-  const double weight = sequences ? weight_of(batch.sequences, order, rows) : double(rows);
+  // at least 1: a minibatch of invalid steps alone has no loss
+  const std::int64_t learned =
+      sequences ? larger(learned_steps(batch.sequences, order, rows), std::int64_t(1)) : rows;
   const int wave = int(smaller(shards, std::int64_t(WAVE)));
   Sums found[WAVE], total;
   // a single shard writes to the gradient directly
   float* parts = shards == 1 ? gradient : arena.floats(wave * net.size);
-  StepTask task{&net, &packed, parameters, &batch, &objective, order, rows, weight, 0, 1,
+  StepTask task{&net, &packed, parameters, &batch, &objective, order, rows, learned, 0, 1,
                 parts, found, 0};
   if (objective.standardize) standardize(task);
   RangeTask whole{net.size, parameters, gradient, parts, 0, true, nullptr, 1, &adam};
@@ -229,7 +229,7 @@ void step(const Network& net, float* parameters, float* gradient, const Batch& b
   if (adam.max_norm > 0) whole.shrink = float(adam.max_norm / (report.norm + 1e-6));
   adam.steps += 1;
   parallel(descend, &whole, whole.count());
-  const double n = weight > 0 ? weight : 1;  // a minibatch of invalid steps alone has no loss
+  const double n = double(learned);
   report.policy = total.policy / n, report.value = total.value / n, report.kl = total.kl / n;
   report.value_clipped = total.value_clipped / n;
   report.entropy = -double(objective.entropy_coef) * total.entropy / n;

@@ -19,7 +19,7 @@ struct StepTask {
   const Objective* objective;
   const std::int64_t* order;
   std::int64_t rows;   // or sequences, if the batch has any
-  double total;        // weight of all rows of the minibatch; without sequences, their number
+  std::int64_t learned;  // rows of the minibatch that the loss is the mean of
   float shift, scale;  // of advantages: (advantage - shift) * scale
   float* gradient;     // [shards of a wave, size]
   Sums* sums;
@@ -33,10 +33,9 @@ inline void policy_loss(const StepTask& task, const Rows& rows, const float* out
   const Objective& o = *task.objective;
   const Batch& b = *task.batch;
   const Head& head = task.net->head;
-  const float each = 1.0f / float(task.total);
+  const float share = 1.0f / float(task.learned);
   for (int i = 0; i < rows.count; ++i) {
-    const float weight = rows.weight(i), share = weight * each;
-    if (weight == 0) continue;  // its gradient stays 0
+    if (!rows.learned(i)) continue;  // its gradient stays 0
     const std::int64_t r = rows.row(i);
     const Row row = row_of(b, head, task.parameters, H::n_parameters(head), r);
     H::parameters(head, out + i * ld, row, dist);
@@ -51,13 +50,13 @@ inline void policy_loss(const StepTask& task, const Rows& rows, const float* out
       const float ratio = std::exp(logprob - b.logprob[r]);
       const float held = ratio < 1 - o.clip ? 1 - o.clip : ratio > 1 + o.clip ? 1 + o.clip : ratio;
       const bool free = !(held * advantage < ratio * advantage);  // true for NaN too, so that NaN propagates
-      sums.policy -= double(weight) * (free ? ratio * advantage : held * advantage);
+      sums.policy -= free ? ratio * advantage : held * advantage;
       w.logprob = free ? w.logprob * ratio : 0;
     } else {
-      sums.policy -= double(weight) * (logprob * advantage);
+      sums.policy -= logprob * advantage;
     }
-    if (o.entropy_coef != 0) sums.entropy += double(weight) * H::entropy(head, dist, ready, row);
-    if (o.kl_coef != 0) sums.kl += double(weight) * H::kl(head, dist, ready, row);
+    if (o.entropy_coef != 0) sums.entropy += H::entropy(head, dist, ready, row);
+    if (o.kl_coef != 0) sums.kl += H::kl(head, dist, ready, row);
     H::slope(head, dist, ready, row, w, d_out + i * ld, d_log_std);
   }
 }
@@ -77,10 +76,9 @@ inline float error_of(float distance, bool huber, float& slope) {
 inline void value_loss(const StepTask& task, const Rows& rows, const float* out, int ld, float* d_out,
                        Sums& sums) {
   const Objective& o = *task.objective;
-  const float each = o.value_coef / float(task.total);
+  const float weight = o.value_coef / float(task.learned);
   for (int i = 0; i < rows.count; ++i) {
-    const float weight = rows.weight(i);
-    if (weight == 0) continue;
+    if (!rows.learned(i)) continue;
     const std::int64_t r = rows.row(i);
     const float value = out[i * ld], target = task.batch->target[r], old = task.batch->value[r];
     float slope;
@@ -97,10 +95,10 @@ inline void value_loss(const StepTask& task, const Rows& rows, const float* out,
         if (outside) slope = 0;
       }
       if (moved != moved) error = slope = moved;  // NaN propagates
-      sums.value_clipped += double(weight) * outside;
+      sums.value_clipped += outside;
     }
-    sums.value += double(weight) * error;
-    d_out[i * ld] = weight * each * slope;
+    sums.value += error;
+    d_out[i * ld] = weight * slope;
   }
 }
 

@@ -135,7 +135,7 @@ struct Sequences {
   std::int64_t count = 0;
   int steps = 0;                        // of the longest; others are padded at the end
   const std::uint8_t* start = nullptr;  // whether the state is reset to zeros before the step
-  const float* weight = nullptr;        // of the step in the loss; 0 for burn-in, padding and invalid steps
+  const float* weight = nullptr;        // 1 if the step is part of the loss; 0 for burn-in, padding and invalid steps
   const float* state = nullptr;         // [count, Network::state], before the first step
 };
 

@@ -13,7 +13,7 @@ struct Steps {
   int width;           // of the policy state
   const std::uint8_t* start = nullptr;  // per row: whether the state is reset to zeros before the step
   const std::uint8_t* cut = nullptr;    // per row: whether gradients stop at the state before the step
-  const float* weight = nullptr;        // per row: in the loss; null for 1
+  const std::uint8_t* learned = nullptr;  // per row: whether it is part of the loss; null if all are
 };
 
 // The rows first .. first + count - 1 of the features, or of `order`, which selects rows of the features.
@@ -26,7 +26,7 @@ struct Rows {
   const std::int32_t* planes = nullptr;  // images with shared planes: plane indices of each row
   const Steps* steps = nullptr;          // null for networks without memory
 
-  float weight(int i) const { return steps && steps->weight ? steps->weight[i] : 1.0f; }
+  bool learned(int i) const { return !steps || !steps->learned || steps->learned[i]; }
   std::int64_t row(int i) const { return order ? order[first + i] : first + i; }
   const std::uint8_t* at(int i) const { return features + row(i) * bytes; }
 

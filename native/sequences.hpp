@@ -35,28 +35,28 @@ inline Gathered gather(Arena& arena, const Network& net, const Batch& batch, con
   auto* row = reinterpret_cast<std::int64_t*>(arena.floats(2 * rows));
   auto* start = reinterpret_cast<std::uint8_t*>(arena.floats(rows / 4 + 1));
   auto* cut = reinterpret_cast<std::uint8_t*>(arena.floats(rows / 4 + 1));
-  float* weight = arena.floats(rows);
+  auto* learned = reinterpret_cast<std::uint8_t*>(arena.floats(rows / 4 + 1));
   float* state = arena.floats(std::int64_t(n) * net.state);
   for (int s = 0; s < n; ++s) {
     std::memcpy(state + std::int64_t(s) * net.state, all.state + source(s) * net.state, net.state * 4);
-    bool counts = false;  // some step before has a weight; earlier steps, the burn-in, get no gradient
+    bool trained = false;  // an earlier step is part of the loss; the steps before it, the burn-in, get no gradient
     for (int t = 0; t < count; ++t) {
       const std::int64_t to = std::int64_t(t) * n + s, from = t * all.count + source(s);
-      row[to] = from, start[to] = all.start[from], weight[to] = all.weight[from];
-      cut[to] = start[to] || !counts;
-      counts = counts || weight[to] != 0;
+      row[to] = from, start[to] = all.start[from], learned[to] = all.weight[from] != 0;
+      cut[to] = start[to] || !trained;
+      trained = trained || learned[to];
     }
   }
   return {{batch.features, batch.feature_bytes, row, 0, int(rows), batch.planes, nullptr},
-          {count, n, state, nullptr, net.state, start, cut, weight}};
+          {count, n, state, nullptr, net.state, start, cut, learned}};
 }
 
-// Returns the sum of the weights of the `n` sequences that `order` selects; null for all.
-inline double weight_of(const Sequences& all, const std::int64_t* order, std::int64_t n) {
-  double sum = 0;
+// Returns the number of steps of the `n` sequences that `order` selects (null: the first n) that are part of the loss.
+inline std::int64_t learned_steps(const Sequences& all, const std::int64_t* order, std::int64_t n) {
+  std::int64_t count = 0;
   for (int t = 0; t < all.steps; ++t)
-    for (std::int64_t s = 0; s < n; ++s) sum += all.weight[t * all.count + (order ? order[s] : s)];
-  return sum;
+    for (std::int64_t s = 0; s < n; ++s) count += all.weight[t * all.count + (order ? order[s] : s)] != 0;
+  return count;
 }
 
 }  // namespace

@@ -25,22 +25,21 @@ inline void shift_rows(const ShiftTask& task, const Rows& rows, Trails& trails, 
   const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
   const float* y = forward(net.actor, task.packed->actor, task.parameters, rows, hidden, trails.actor);
   for (int i = 0; i < rows.count; ++i) {
-    const double weight = rows.weight(i);
-    if (weight == 0) continue;
+    if (!rows.learned(i)) continue;
     const std::int64_t r = rows.row(i);
     const Row row = row_of(b, net.head, task.parameters, H::n_parameters(net.head), r);
     H::parameters(net.head, y + i * ld, row, dist);
     H::prepare(net.head, dist, row, ready);
     const double log_ratio = H::logprob(net.head, dist, ready, row) - b.logprob[r];
     const double ratio = std::exp(log_ratio);
-    sum.kl += weight * H::kl(net.head, dist, ready, row);
+    sum.kl += H::kl(net.head, dist, ready, row);
     // the k3 estimator, ratio - 1 - log ratio (http://joschu.net/blog/kl-approx.html)
-    sum.approx_kl += weight * (std::expm1(log_ratio) - log_ratio);
-    sum.entropy += weight * H::entropy(net.head, dist, ready, row);
-    sum.ratio_mean += weight * ratio;
+    sum.approx_kl += std::expm1(log_ratio) - log_ratio;
+    sum.entropy += H::entropy(net.head, dist, ready, row);
+    sum.ratio_mean += ratio;
     // true for NaN too, so that NaN propagates
     if (!(ratio <= sum.ratio_max)) sum.ratio_max = ratio;
-    sum.clip_fraction += weight * (std::fabs(ratio - 1) > task.clip);
+    sum.clip_fraction += std::fabs(ratio - 1) > task.clip;
   }
 }
 
@@ -94,7 +93,7 @@ void shift(const Network& net, const float* parameters, const Batch& batch, floa
     total.ratio_mean += found[s].ratio_mean, total.clip_fraction += found[s].clip_fraction;
     if (!(found[s].ratio_max <= total.ratio_max)) total.ratio_max = found[s].ratio_max;
   }
-  const double n = all.count ? weight_of(all, nullptr, all.count) : double(batch.rows);
+  const double n = double(all.count ? learned_steps(all, nullptr, all.count) : batch.rows);
   total.kl /= n, total.approx_kl /= n, total.entropy /= n, total.ratio_mean /= n, total.clip_fraction /= n;
 }
 

@@ -175,6 +175,8 @@ def test_a_batch_must_fit_the_memory_of_the_network():
         Problem(problem.policy, replace(problem.batch, sequences=None)).run_update(PLAIN)
     with pytest.raises(ValueError, match="do not fit each other"):
         with_sequences(problem, weight=np.ones(7, np.float32)).run_update(PLAIN)
+    with pytest.raises(ValueError, match="0 or 1"):
+        with_sequences(problem, weight=np.full(45, 0.5, np.float32)).run_update(PLAIN)
 
 
 def sequences_of(problem: Problem) -> Any:
