@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from docs.studies.health import alerts_for_rows
+from gymnast.config.serialize import flat_values
 from gymnast.errors import ConfigError
 from tests.algos.harness import BOTH_ENGINES, LearnerHarness
 
@@ -91,3 +93,20 @@ def test_algorithms_that_cannot_train_memory_refuse_it(algo: str):
         ConfigError, match=rf"policy.memory.*{algo} cannot train a policy with memory"
     ):
         LearnerHarness.make("tests.identity:DelayedMatch", settings, algo)
+
+
+def alerts_of(practice: LearnerHarness, rollouts: int) -> set[str]:
+    """Returns the ids of the alerts that a run of this learner raises."""
+    seen = []
+    for number in range(rollouts):
+        clocks = {"clock/rollouts": number + 1.0, "progress/share": (number + 1) / rollouts}
+        seen.append(practice.learn(practice.collect()) | clocks)
+    return {alert.id for alert in alerts_for_rows(seen, flat_values(practice.cfg))}
+
+
+def test_a_memory_that_the_task_does_not_need_raises_an_alert_and_a_needed_one_does_not():
+    """In the identity task, every step is independent of the others."""
+    settings = TASK | PPO | {"env.kwargs": {"length": 8}, "algo.gamma": 0.0}
+    idle = LearnerHarness.make("tests.identity:Identity", settings)
+    assert "policy/memory_effect:unused" in alerts_of(idle, 80)
+    assert "policy/memory_effect:unused" not in alerts_of(learner(), 80)
