@@ -12,7 +12,7 @@ from stable_baselines3.common.env_util import make_atari_env, make_vec_env
 from stable_baselines3.common.vec_env import VecEnv, VecFrameStack
 
 from benchmarks.peers.arguments import parse_arguments
-from benchmarks.tasks import HIDDEN, SEED, Task
+from benchmarks.tasks import SEED, Task
 from benchmarks.timing import measure_time, print_sample
 
 
@@ -53,7 +53,7 @@ def settings(task: Task) -> dict[str, Any]:
     def to_zero(value: float) -> Any:
         return (lambda remaining: remaining * value) if task.anneal else value
 
-    layers = list(HIDDEN)
+    layers = list(task.hidden)
     mlp = {"net_arch": {"pi": layers, "vf": layers}, "activation_fn": torch.nn.Tanh}
     return {
         "n_steps": task.n_steps,

@@ -46,8 +46,8 @@ class NativeInference:
         return out
 
     def step(self, features: Array, state: Array) -> tuple[Array, Array, Array]:
-        """Returns the outputs of the actor [B, k] and of the critic [B], and the state after the step, [B, S].
-        `state`: the state before it, which is not changed."""
+        """Returns the outputs of the actor [B, k] and of the critic [B], and the state after the step,
+        [B, S]. `state`: the state before it, which is not changed."""
         output = np.empty((len(features), self.n_outputs), np.float32)
         value, following = np.empty(len(features), np.float32), np.empty_like(state)
         self.network.step(self.parameters, features, state, following, output, value)
@@ -88,8 +88,8 @@ class NativeInference:
         logprob: Array,
         value: Array,
     ) -> None:
-        """Does what `act_into` does for a network with memory, and replaces the state [B, S] by the state after
-        the step."""
+        """Does what `act_into` does for a network with memory, and replaces the state [B, S] by the state
+        after the step."""
         columns = *self._columns(action), dist, logprob, value
         self.network.act(self.parameters, features, noise, mask, *columns, state, state)
 

@@ -39,7 +39,7 @@ STEPS: dict[CellName, Step] = {"lstm": lstm_step, "gru": gru_step}
 
 
 class SequenceTensors(NamedTuple):
-    """What a network with memory reads besides the features of M sequences of L steps."""
+    """M sequences of L steps, without their features."""
 
     state: Tensor
     """Policy states before the first step, [M, S]."""
@@ -66,13 +66,13 @@ class SequenceMemory:
         self._after: dict[str, Tensor] = {}
         self._length = 1 if start is None else len(start)
         self._resets: list[Tensor | None] = [None] * self._length
-        """At each step, the factors [M, 1] of the state, 0 where an episode starts; None if none does."""
+        """Factors [M, 1] of the state before each step, 0 where an episode starts; None if none does."""
         if start is not None:
             any_starts = start.any(1).tolist()
             keep = (~start).to(state.dtype).unsqueeze(-1)
             self._resets = [keep[t] if any_starts[t] else None for t in range(self._length)]
         self._cuts: list[Tensor | None] = [None] * self._length
-        """At each step, which states [M, 1] get no gradient; None if all do."""
+        """Flags [M, 1] of the states before each step that get no gradient; None if all do."""
         if detached is not None:
             for t in (
                 detached[1:].any(1).nonzero()[:, 0] + 1

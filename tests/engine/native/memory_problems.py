@@ -24,12 +24,10 @@ def make(
     seed: int = 0,
     **settings: Any,
 ) -> Problem:
-    """Returns a policy with memory and a batch of `count` sequences of up to `length` steps, in which episodes
-    start at a share `starts` of the steps. A share `unlearned` of the steps has no weight, nor have the first
-    `burn_in` steps and the padding of shorter sequences."""
-    problem = Problem.make(
-        obs, action, rows=length * count, memory=memory, seed=seed, **settings
-    )
+    """Returns a policy with memory and a batch of `count` sequences of up to `length` steps, in which
+    episodes start at a share `starts` of the steps. A share `unlearned` of the steps has no weight, nor have
+    the first `burn_in` steps and the padding of shorter sequences."""
+    problem = Problem.make(obs, action, rows=length * count, memory=memory, seed=seed, **settings)
     rng = np.random.default_rng((seed, length, count))
     start = rng.random((length, count)) < starts
     weight = rng.random((length, count)) >= unlearned
@@ -48,8 +46,8 @@ def make(
 
 
 def unroll(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns the outputs of actor [L * M, k] and critic [L * M] for all rows of a batch, and the states after
-    the last step, [M, S], computed step by step as while acting."""
+    """Returns the outputs of actor [L * M, k] and critic [L * M] for all rows of a batch, and the states
+    after the last step, [M, S], computed step by step as while acting."""
     policy, batch = problem.policy, problem.batch
     assert batch.sequences is not None
     shape = batch.sequences.length, batch.sequences.count

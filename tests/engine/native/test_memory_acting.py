@@ -1,4 +1,4 @@
-"""Acting with memory in compiled code: against NumPy, the heads, and the passes over sequences of an update."""
+"""Acting with memory in compiled code: against NumPy, the heads, and the sequences of an update."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_acting_is_bit_identical_for_batches_of_1_to_64(memory: str, name: str):
 def test_an_update_computes_the_bits_of_acting_step_by_step(
     memory: str, network: dict[str, Any], name: str
 ):
-    """Through resets, for any minibatch: the ratio of every step is exactly 1 and the value error exactly 0."""
+    """Through resets: the ratio of every step is exactly 1, and the value error exactly 0."""
     _native.use_instruction_set(name)
     problem = memory_problems.make("dict", memory=memory, length=21, count=30, **network)
     problem.policy.use_engine("native")
@@ -173,7 +173,9 @@ def test_health_with_memory_matches_numpy(cell: str):
     state, _ = acting(problem)
     policy, features = problem.policy, problem.batch.features
     activations, output = policy.inference.activations(features, state)
-    expected = network_health(activations, output, policy.head, policy.dist_from_output(output, None))
+    expected = network_health(
+        activations, output, policy.head, policy.dist_from_output(output, None)
+    )
     found = policy.inference.health(features, None, state)  # type: ignore[misc]
     assert found.actor.rectifiers == found.critic.rectifiers == 24 + 12
     for ours, theirs in zip(found, expected, strict=True):

@@ -48,7 +48,11 @@ def as_it_was() -> Iterator[None]:
 @pytest.mark.parametrize("action", ACTIONS)
 def test_gradients_match_for_every_head(action: str, cell: str):
     masked = action in MASKABLE
-    right(memory_problems.make(action=action, memory=f"{cell}:12", masked=masked), EVERYTHING, within=2e-6)
+    right(
+        memory_problems.make(action=action, memory=f"{cell}:12", masked=masked),
+        EVERYTHING,
+        within=2e-6,
+    )
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -76,7 +80,9 @@ def test_gradients_match_after_convolutions(shared: dict[str, Any], cell: str):
 
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize(("length", "count"), SHAPES)
-def test_gradients_match_for_every_number_of_steps_and_sequences(length: int, count: int, cell: str):
+def test_gradients_match_for_every_number_of_steps_and_sequences(
+    length: int, count: int, cell: str
+):
     right(memory_problems.make(memory=f"{cell}:12", length=length, count=count), EVERYTHING)
 
 
