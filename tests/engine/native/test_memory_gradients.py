@@ -17,7 +17,15 @@ from gymnast.engine.batch import MinibatchPlan
 from tests.engine.native import memory_problems
 from tests.engine.native.problems import ACTIONS, OBSERVATIONS, PLAIN, Problem
 from tests.engine.native.reference import gradient_of
-from tests.engine.native.test_gradients import EVERYTHING, MASKABLE, OBJECTIVES, far, right
+from tests.engine.native.test_broken_numbers import broken, notices
+from tests.engine.native.test_gradients import (
+    EVERYTHING,
+    MASKABLE,
+    OBJECTIVES,
+    far,
+    gaps_stay_zero,
+    right,
+)
 
 CELLS = get_args(CellName)
 NETWORKS: dict[str, dict[str, Any]] = {
@@ -171,6 +179,37 @@ def test_an_episode_does_not_see_the_one_before_it_in_the_same_sequence(cell: st
     assert np.array_equal(changed.run_update(EVERYTHING)[0], before)
     forgetful = with_sequences(changed, start=np.zeros(40, bool))
     assert far(forgetful.run_update(EVERYTHING)[0], before) > 1e-3
+
+
+@pytest.mark.parametrize("memory", ["lstm:5x2", "gru:7x2"])
+def test_gaps_between_parameters_stay_zero(memory: str):
+    gaps_stay_zero(memory_problems.make("dict", "amounts", memory=memory, hidden=(5,)))
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("where", ["features", "state", "weight", "recurrent", "bias"])
+def test_nan_reaches_the_losses(where: str, cell: str):
+    problem = memory_problems.make(memory=f"{cell}:12", starts=0.0, unlearned=0.0)
+    if where == "features":
+        problem = problem.with_columns(features=broken(np.asarray(problem.batch.features)))
+    elif where == "state":
+        problem = with_sequences(problem, state=broken(sequences_of(problem).state))
+    else:
+        problem.policy.parameters.views[f"actor.0.{where}"].flat[0] = np.nan
+    notices(problem)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_nan_ends_with_its_episode(cell: str):
+    problem = memory_problems.make(memory=f"{cell}:12", length=6, starts=0.0, unlearned=0.0)
+    start = np.zeros((6, 5), bool)
+    start[3] = True
+    weight = np.zeros((6, 5), np.float32)
+    weight[3:] = 1
+    state = np.full_like(sequences_of(problem).state, np.nan)
+    problem = with_sequences(problem, start=start.ravel(), weight=weight.ravel(), state=state)
+    shift = problem.engine().policy_shift(problem.batch, 0.2)
+    assert np.isfinite([*shift.values()]).all()
 
 
 def test_a_batch_must_fit_the_memory_of_the_network():
