@@ -165,12 +165,7 @@ def test_rows_without_weight_after_the_last_learned_step_change_nothing(cell: st
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_an_episode_does_not_see_the_one_before_it_in_the_same_sequence(cell: str):
-    problem = memory_problems.make(memory=f"{cell}:12", length=8, starts=0.0, unlearned=0.0)
-    start = np.zeros((8, 5), bool)
-    start[4] = True
-    weight = np.zeros((8, 5), np.float32)
-    weight[4:] = 1
-    problem = with_sequences(problem, start=start.ravel(), weight=weight.ravel())
+    problem = restarted(cell)
     before, _ = problem.run_update(EVERYTHING)
     features = problem.batch.features.copy()
     features[: 4 * 5] += 1.0
@@ -201,13 +196,8 @@ def test_nan_reaches_the_losses(where: str, cell: str):
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_nan_ends_with_its_episode(cell: str):
-    problem = memory_problems.make(memory=f"{cell}:12", length=6, starts=0.0, unlearned=0.0)
-    start = np.zeros((6, 5), bool)
-    start[3] = True
-    weight = np.zeros((6, 5), np.float32)
-    weight[3:] = 1
-    state = np.full_like(sequences_of(problem).state, np.nan)
-    problem = with_sequences(problem, start=start.ravel(), weight=weight.ravel(), state=state)
+    problem = restarted(cell)
+    problem = with_sequences(problem, state=np.full_like(sequences_of(problem).state, np.nan))
     shift = problem.engine().policy_shift(problem.batch, 0.2)
     assert np.isfinite([*shift.values()]).all()
 
@@ -222,6 +212,14 @@ def test_a_batch_must_fit_the_memory_of_the_network():
         with_sequences(problem, weight=np.ones(7, np.float32)).run_update(PLAIN)
     with pytest.raises(ValueError, match="0 or 1"):
         with_sequences(problem, weight=np.full(45, 0.5, np.float32)).run_update(PLAIN)
+
+
+def restarted(cell: str) -> Problem:
+    """Returns 5 sequences of 8 steps; an episode starts at the fifth, the first that is learned from."""
+    problem = memory_problems.make(memory=f"{cell}:12", length=8, starts=0.0, unlearned=0.0)
+    start, weight = np.zeros((8, 5), bool), np.zeros((8, 5), np.float32)
+    start[4], weight[4:] = True, 1
+    return with_sequences(problem, start=start.ravel(), weight=weight.ravel())
 
 
 def sequences_of(problem: Problem) -> Any:
