@@ -6,31 +6,16 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import torch
 from sb3_contrib import RecurrentPPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecEnv
 
 from benchmarks.peers import sb3
-from benchmarks.peers.arguments import parse_arguments
 from benchmarks.tasks import SEED, Task
-from benchmarks.timing import measure_time, print_sample
 
 
 def main() -> None:
-    task, env_steps, threads = parse_arguments()
-    torch.set_num_threads(threads)
-    make_model(task.warm_up, make_envs(task)).learn(task.warm_up.env_steps)
-    with measure_time() as spent:
-        model = make_model(task, make_envs(task))
-        model.learn(env_steps)
-    print_sample(
-        "sb3-contrib",
-        model.num_timesteps,
-        spent,
-        updates=model._n_updates * task.updates_per_rollout // task.epochs,  # it counts epochs
-        episode_return=sb3.mean_return(model),
-    )
+    sb3.time_learning("sb3-contrib", make_envs, make_model)
 
 
 def make_envs(task: Task) -> VecEnv:

@@ -17,7 +17,15 @@ from gymnast.engine.batch import MinibatchPlan
 from tests.engine.native import memory_problems
 from tests.engine.native.problems import ACTIONS, OBSERVATIONS, PLAIN, Problem
 from tests.engine.native.reference import gradient_of
-from tests.engine.native.test_gradients import EVERYTHING, MASKABLE, OBJECTIVES, far, right
+from tests.engine.native.test_broken_numbers import broken, notices
+from tests.engine.native.test_gradients import (
+    EVERYTHING,
+    MASKABLE,
+    OBJECTIVES,
+    far,
+    gaps_stay_zero,
+    right,
+)
 
 CELLS = get_args(CellName)
 NETWORKS: dict[str, dict[str, Any]] = {
@@ -157,12 +165,7 @@ def test_rows_without_weight_after_the_last_learned_step_change_nothing(cell: st
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_an_episode_does_not_see_the_one_before_it_in_the_same_sequence(cell: str):
-    problem = memory_problems.make(memory=f"{cell}:12", length=8, starts=0.0, unlearned=0.0)
-    start = np.zeros((8, 5), bool)
-    start[4] = True
-    weight = np.zeros((8, 5), np.float32)
-    weight[4:] = 1
-    problem = with_sequences(problem, start=start.ravel(), weight=weight.ravel())
+    problem = restarted(cell)
     before, _ = problem.run_update(EVERYTHING)
     features = problem.batch.features.copy()
     features[: 4 * 5] += 1.0
@@ -171,6 +174,32 @@ def test_an_episode_does_not_see_the_one_before_it_in_the_same_sequence(cell: st
     assert np.array_equal(changed.run_update(EVERYTHING)[0], before)
     forgetful = with_sequences(changed, start=np.zeros(40, bool))
     assert far(forgetful.run_update(EVERYTHING)[0], before) > 1e-3
+
+
+@pytest.mark.parametrize("memory", ["lstm:5x2", "gru:7x2"])
+def test_gaps_between_parameters_stay_zero(memory: str):
+    gaps_stay_zero(memory_problems.make("dict", "amounts", memory=memory, hidden=(5,)))
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("where", ["features", "state", "weight", "recurrent", "bias"])
+def test_nan_reaches_the_losses(where: str, cell: str):
+    problem = memory_problems.make(memory=f"{cell}:12", starts=0.0, unlearned=0.0)
+    if where == "features":
+        problem = problem.with_columns(features=broken(np.asarray(problem.batch.features)))
+    elif where == "state":
+        problem = with_sequences(problem, state=broken(sequences_of(problem).state))
+    else:
+        problem.policy.parameters.views[f"actor.0.{where}"].flat[0] = np.nan
+    notices(problem)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_nan_ends_with_its_episode(cell: str):
+    problem = restarted(cell)
+    problem = with_sequences(problem, state=np.full_like(sequences_of(problem).state, np.nan))
+    shift = problem.engine().policy_shift(problem.batch, 0.2)
+    assert np.isfinite([*shift.values()]).all()
 
 
 def test_a_batch_must_fit_the_memory_of_the_network():
@@ -183,6 +212,14 @@ def test_a_batch_must_fit_the_memory_of_the_network():
         with_sequences(problem, weight=np.ones(7, np.float32)).run_update(PLAIN)
     with pytest.raises(ValueError, match="0 or 1"):
         with_sequences(problem, weight=np.full(45, 0.5, np.float32)).run_update(PLAIN)
+
+
+def restarted(cell: str) -> Problem:
+    """Returns 5 sequences of 8 steps; an episode starts at the fifth, the first that is learned from."""
+    problem = memory_problems.make(memory=f"{cell}:12", length=8, starts=0.0, unlearned=0.0)
+    start, weight = np.zeros((8, 5), bool), np.zeros((8, 5), np.float32)
+    start[4], weight[4:] = True, 1
+    return with_sequences(problem, start=start.ravel(), weight=weight.ravel())
 
 
 def sequences_of(problem: Problem) -> Any:
