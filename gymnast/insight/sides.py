@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gymnast.errors import RunError, UsageError
+from gymnast.foreign.open import open_foreign
+from gymnast.foreign.reference import ForeignOptions, foreign_path, is_foreign_name
+from gymnast.foreign.run import ForeignRun
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.runs.summary import RunSummary
@@ -22,6 +25,46 @@ class ComparisonSide:
     """The name of the group as the user gave it, or the id of the run."""
     runs: tuple[Run, ...]
     is_group: bool
+
+
+@dataclass(frozen=True)
+class MixedSide:
+    """A side that may also have runs of other programs."""
+
+    name: str
+    """The name of the group or of the foreign run as the user gave it, or the id of the run."""
+    runs: tuple[Run | ForeignRun, ...]
+    is_group: bool
+
+
+def has_foreign(refs: Sequence[str]) -> bool:
+    """Returns whether one of these references names a foreign run, or joins one."""
+    parts = {part.strip() for ref in refs for part in (ref, *ref.split(JOINT))}
+    return any(is_foreign_name(part) or foreign_path(part) is not None for part in parts)
+
+
+def resolve_mixed_sides(refs: Sequence[str], directory: Path, env: str = "") -> list[MixedSide]:
+    """Returns what `resolve_sides` returns, where a reference may also be a foreign run, or join some. `env`:
+    the environment of foreign runs whose files do not name it."""
+    listed = store.list_runs(directory)
+    return [_resolve_mixed(ref, listed, directory, env) for ref in refs]
+
+
+def _resolve_mixed(ref: str, listed: Sequence[RunSummary], directory: Path, env: str) -> MixedSide:
+    try:
+        foreign = open_foreign(ref)
+        if foreign is not None and not foreign.env and env:
+            foreign = open_foreign(ref, ForeignOptions(env=env))
+        if foreign is not None:
+            return MixedSide(ref, (foreign,), is_group=False)
+        side = _resolve(ref, listed, directory)
+        return MixedSide(side.name, side.runs, side.is_group)
+    except RunError:
+        if JOINT not in ref:
+            raise
+    joined = [_resolve_mixed(part.strip(), listed, directory, env) for part in ref.split(JOINT)]
+    runs = tuple(run for side in joined for run in side.runs)
+    return MixedSide(ref, runs, is_group=True)
 
 
 def resolve_sides(refs: Sequence[str], directory: Path) -> list[ComparisonSide]:
