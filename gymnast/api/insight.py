@@ -34,8 +34,8 @@ def compare(
 
     If one of the sides is a group, `groups` has the statistics over the seeds of each side. A side may also
     be a foreign run, as in `doctor`: then env steps are the default clock, training returns are compared if
-    it has no evaluations, and `notes` says what cannot be compared. `env`: the environment of foreign runs whose
-    files do not name it."""
+    it has no evaluations, and `notes` says what cannot be compared. `env`: the environment of foreign runs
+    whose files do not name it."""
     from gymnast.insight.groups import compare_sides
     from gymnast.insight.sides import has_foreign, resolve_mixed_sides, resolve_sides
 

@@ -19,7 +19,9 @@ from gymnast.text.formatting import count_noun
 MAX_NAMES = 12
 """Number of unknown names in a message."""
 ENTROPY, ENTROPY_SHARE = "policy/entropy", "policy/entropy_share"
-_NO_MAXIMUM = "the entropy has no known maximum, because the number of actions is unknown (--env ENV)"
+_NO_MAXIMUM = (
+    "the entropy has no known maximum, because the number of actions is unknown (--env ENV)"
+)
 
 
 def open_foreign(ref: str, options: ForeignOptions | None = None) -> ForeignRun | None:

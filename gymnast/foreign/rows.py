@@ -12,7 +12,7 @@ from statistics import fmean, pstdev
 from gymnast.errors import RunError
 from gymnast.foreign.libraries import EVAL_RETURN, EVAL_STEPS, ForeignMetric, Library
 from gymnast.foreign.log import ENV_STEPS, Logged
-from gymnast.foreign.run import Row
+from gymnast.foreign.run import RETURN, Row
 
 WINDOW = 100
 """Number of the last episodes that the return of a row is the mean of, as in gymnast and in SB3."""
@@ -92,14 +92,16 @@ def _rows(moments: Sequence[_Moment]) -> Iterator[Row]:
         ends = {i for i, part in enumerate(parts) if i + 1 == len(parts) or part != parts[i + 1]}
     recent: dict[str, deque[float]] = {}
     updates = 0.0
-    counted = not any(ROLLOUTS in moment.values for moment in moments)
+    has_returns = any(RETURN in moment.values for moment in moments)
     for i, moment in enumerate(moments):
         for key, values in moment.episodes.items():
             recent.setdefault(key, deque(maxlen=WINDOW)).extend(values)
         if i not in ends:
             continue
         is_evaluation = bool(moment.values) and all(":" in key for key in moment.values)
-        updates = moment.values.get(ROLLOUTS, updates + (not is_evaluation) * counted)
+        # SB3 dumps the metrics of an update with the next evaluation, if there is one before the next rollout
+        is_rollout = RETURN in moment.values if has_returns else not is_evaluation
+        updates = moment.values.get(ROLLOUTS, updates + is_rollout)
         row: Row = {ENV_STEPS: moment.env_steps, ROLLOUTS: updates}
         row |= {} if is_evaluation else _episode_values(recent)
         row |= moment.values
@@ -111,7 +113,7 @@ def _rows(moments: Sequence[_Moment]) -> Iterator[Row]:
 def _episode_values(recent: Mapping[str, Sequence[float]]) -> Row:
     """Returns the statistics over the last WINDOW episodes."""
     found = {key: fmean(values) for key, values in recent.items()}
-    if (returns := recent.get("episode/return")) is not None:
+    if (returns := recent.get(RETURN)) is not None:
         found |= {"episode/return_std": pstdev(returns), "episode/count": float(len(returns))}
     return found
 

@@ -8,6 +8,7 @@ returns of all runs are compared.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -47,6 +48,7 @@ DEFAULT_AXIS = "vec_steps"
 def compare_mixed(sides: Sequence[MixedSide], x: str) -> Comparison:
     """Returns the comparison of sides of which at least one has a foreign run. Instead of the default clock,
     env steps are used. Raises UsageError for a clock that a foreign run does not have."""
+    sides = _with_distinct_ids(sides)
     runs = [run for side in sides for run in side.runs]
     foreign = [run for run in runs if isinstance(run, ForeignRun)]
     axis = _axis(x, foreign)
@@ -66,6 +68,23 @@ def compare_mixed(sides: Sequence[MixedSide], x: str) -> Comparison:
         notes=_notes(runs, foreign, kind, x, axis),
     )
     return join_sides(sides, comparison, records)
+
+
+def _with_distinct_ids(sides: Sequence[MixedSide]) -> list[MixedSide]:
+    """Returns the sides, with the path as the id of foreign runs whose folders have the same name."""
+    times = Counter(run.id for side in sides for run in side.runs)
+    return [
+        replace(
+            side,
+            runs=tuple(
+                replace(run, id=run.path)
+                if isinstance(run, ForeignRun) and times[run.id] > 1
+                else run
+                for run in side.runs
+            ),
+        )
+        for side in sides
+    ]
 
 
 def config_differences(runs: Sequence[Run | ForeignRun]) -> list[SettingDifference]:
