@@ -34,7 +34,7 @@ class EventFile:
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
     """Tag -> the first text of it."""
     problem: str = ""
-    """What is damaged or cut, as a clause; empty if nothing is."""
+    """The damage, as a clause; empty if nothing is damaged or cut."""
 
 
 def is_event_file(data: bytes) -> bool:

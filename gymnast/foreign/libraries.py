@@ -16,7 +16,7 @@ from gymnast.metrics.specs import METRICS, generic_name, split_key
 EVAL_RETURN, EVAL_STEPS = "eval:episode/return", "eval:clock/env_steps"
 LR = "hyper/lr"
 STEP = "step"
-"""In a column map, the name of the step of the events or of the calls of `wandb.log`."""
+"""Name, in a column map, of the step of the events or of the calls of `wandb.log`."""
 SUMMED_LENGTH = "summed length"
 """The sum of the lengths of all episodes so far, which the reader of Monitor files adds to them."""
 _K3 = "estimated from the sampled actions (k3)"

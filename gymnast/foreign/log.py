@@ -1,4 +1,4 @@
-"""What a reader finds in the files of a foreign run, under the names of the program that wrote them."""
+"""The content of the files of a foreign run, under the names of the program that wrote them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class RunLog:
     files: tuple[str, ...]
     """Paths of the files that were read."""
     logged: tuple[Logged, ...]
-    """In the order in which it was logged. What a later attempt of the run logged again is there once."""
+    """All values, in the order in which they were logged; of those logged again by a later attempt, the later
+    ones."""
     hyperparameters: Mapping[str, object] = field(default_factory=dict[str, object])
     """Name of the program -> value, as far as the files have them."""
     env: str = ""
@@ -38,7 +39,7 @@ class RunLog:
     ended: bool | None = None
     """Whether training ended by itself; None if the files do not say."""
     problems: tuple[str, ...] = ()
-    """What is damaged or cut, as sentences."""
+    """The damage of the files, as sentences."""
 
     @property
     def names(self) -> list[str]:

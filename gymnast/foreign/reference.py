@@ -16,7 +16,7 @@ _FILE = re.compile(r"(?i)(\.(csv|jsonl|wandb)$|\.tfevents\.)")
 
 @dataclass(frozen=True)
 class ForeignOptions:
-    """What the user says about a foreign run, because its files may not."""
+    """Facts about a foreign run that the user gives, because its files may lack them."""
 
     env: str = ""
     """Id of its environment, for its threshold and its number of actions; empty: as the files say."""

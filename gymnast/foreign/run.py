@@ -37,15 +37,15 @@ class ForeignRun:
     threshold: float | None
     """Mean return from which the task counts as solved; None if it is unknown."""
     threshold_source: str
-    """Where the threshold comes from; empty without one."""
+    """The origin of the threshold; empty without one."""
     n_actions: int | None
     """Number of actions of a Discrete action space; None if it is unknown, or another kind of space."""
     ended: bool | None
     """Whether training ended by itself; None if the files do not say."""
     problems: tuple[str, ...]
-    """What is damaged or cut, as sentences."""
+    """The damage of the files, as sentences."""
     notes: tuple[str, ...]
-    """What else a reader should know: names that are not used, units that are unknown."""
+    """Remarks for the reader: names that are not used, facts that are unknown."""
 
     @property
     def env_steps(self) -> int:

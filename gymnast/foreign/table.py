@@ -36,7 +36,7 @@ class ForeignTable:
     lines: Sequence[int]
     """[rows] The line of each row in the file, from 1."""
     problem: str = ""
-    """Why the last lines of a damaged file are missing, as a clause; empty if none are."""
+    """The reason why the last lines of a damaged file are missing, as a clause; empty if none are."""
 
     def numbers(self, column: str, meaning: str) -> Array:
         """Returns a column as float64, [rows], NaN where a row has no value. `meaning`: what it is, for the

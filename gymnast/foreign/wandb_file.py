@@ -38,7 +38,7 @@ class WandbFile:
     exit_code: int | None
     """Exit code of the training; None if the run was not finished."""
     problem: str
-    """What is damaged or cut, as a clause; empty if nothing is."""
+    """The damage, as a clause; empty if nothing is damaged or cut."""
 
 
 def is_wandb_file(data: bytes) -> bool:

@@ -31,8 +31,7 @@ class LikelyCause:
     lasting: bool = True
     """Whether its alerts were active for a large part of the run."""
     advice: str = ""
-    """What to do in words, with the names of the library that made a foreign run; empty for a run of
-    gymnast."""
+    """Advice in words, with the names of the library that made a foreign run; empty for a run of gymnast."""
 
 
 TOO_LARGE_STEPS = "the learning rate is too large"

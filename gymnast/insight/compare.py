@@ -145,10 +145,10 @@ class Comparison:
     parts: list[ComparedPart] = field(default_factory=list[ComparedPart])
     """Evaluation curves per role and per task, for runs that have several."""
     score_kind: ScoreKind = "evaluation"
-    """Which return `final`, `best`, `area` and the curves are about. Training returns, of sampled actions,
-    are compared if a foreign run has no evaluations."""
+    """The kind of return that `final`, `best`, `area` and the curves are about. Training returns, of
+    sampled actions, are compared if a foreign run has no evaluations."""
     notes: list[str] = field(default_factory=list[str])
-    """What cannot be compared, or only with care."""
+    """Remarks on what cannot be compared, or only with care."""
 
 
 def compare(

@@ -49,9 +49,10 @@ def _source(foreign: ForeignDiagnosis) -> Iterator[str]:
 
 
 def _checks(foreign: ForeignDiagnosis) -> Iterator[str]:
-    """Yields how many problems were looked for, and why others were not."""
+    """Yields which causes were looked for, and why others were not."""
     checked = len(foreign.checked)
-    yield f"  checked: {checked} of {checked + len(foreign.not_checked)} known causes"
+    names = f": {', '.join(foreign.checked)}" if checked else ""
+    yield f"  checked: {checked} of {checked + len(foreign.not_checked)} known causes{names}"
     for one in foreign.not_checked:
         yield f"  not checked: {one.check}, because the run has no {' and no '.join(one.missing)}"
 

@@ -59,7 +59,7 @@ class Diagnosis:
     """The patch: the changes of the first finding, dotted config key -> value. For a foreign run, the
     hyperparameters of its library -> value."""
     foreign: ForeignDiagnosis | None = None
-    """What applies only to a run that another program made; None for a run of gymnast."""
+    """The part that applies only to a run of another program; None for a run of gymnast."""
 
 
 def diagnose(run: Run) -> Diagnosis:
@@ -96,14 +96,14 @@ def diagnose_rows(
 
 @dataclass(frozen=True)
 class ExaminedRun:
-    """What the causes of a run's outcome are looked for in."""
+    """The parts of a run in which the causes of its outcome are looked for."""
 
     id: str
     preset: str
     alerts: Sequence[AlertInfo]
     rows: Sequence[Mapping[str, float]]
     settings: Mapping[str, object]
-    """Dotted config key -> plain value; of a run that gymnast did not make, only those that are known."""
+    """Dotted config key -> plain value; of a run that gymnast did not make, only the known ones."""
     violations: Sequence[EnvelopeViolation] = ()
     """Metrics that are outside the envelope of healthy runs."""
 

@@ -1,4 +1,4 @@
-"""Which of the known causes can be looked for in a foreign run, and which its missing metrics rule out."""
+"""The known causes that can be looked for in a foreign run, and those ruled out by its missing metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnast.metrics.checks import CHECKS
 
 
 def split_causes(run: ForeignRun) -> tuple[list[str], list[NotChecked]]:
-    """Returns the causes that were looked for, and those that could not be, with the metrics and
+    """Returns the causes that were looked for, and the others, with the metrics and
     hyperparameters that are missing. A cause is looked for if one of its alerts can be raised."""
     keys, settings = run.keys, run.settings
     checked: list[str] = []

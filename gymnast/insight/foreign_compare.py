@@ -88,7 +88,7 @@ def _with_distinct_ids(sides: Sequence[MixedSide]) -> list[MixedSide]:
 
 
 def config_differences(runs: Sequence[Run | ForeignRun]) -> list[SettingDifference]:
-    """Returns the settings of gymnast that differ, of those that every foreign run records."""
+    """Returns the settings of gymnast that every foreign run records and that differ."""
     from gymnast.config.serialize import flat_values
     from gymnast.insight.settings import configs_in_use
 

@@ -1,6 +1,6 @@
 """The diagnosis of a run that another program made: the same checks, as far as its metrics allow them.
 
-The alerts are those that gymnast would have raised for these rows during training. Advice is given in the
+Gymnast raises the alerts that it would have raised for these rows during training. Advice is given in the
 hyperparameters of the library. Runs of gymnast are no reference: they have other settings.
 """
 

@@ -1,4 +1,4 @@
-"""What a diagnosis says about a run that another program made."""
+"""The part of a diagnosis that is only about runs of other programs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ForeignDiagnosis:
     verdict: Verdict
     """The course of the return."""
     score_kind: ScoreKind
-    """Which return the verdict is about."""
+    """The kind of return that the verdict is about."""
     checked: list[str]
     """The problems that were looked for."""
     not_checked: list[NotChecked]
@@ -47,4 +47,4 @@ class ForeignDiagnosis:
     hyperparameters: dict[str, str]
     """Hyperparameters that are known and that have a setting in gymnast, under the names of the library."""
     problems: list[str]
-    """What is damaged or cut in the files."""
+    """The damage of the files, as sentences."""

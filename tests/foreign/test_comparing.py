@@ -39,7 +39,7 @@ def test_every_run_keeps_its_own_env_steps(own_run: Run, runs_dir: Path) -> None
     assert found.runs[1].curve.x not in (theirs, found.runs[2].curve.x)
 
 
-def test_without_evaluations_training_returns_are_compared_and_that_is_said(
+def test_without_evaluations_training_returns_are_compared_with_a_note(
     own_run: Run, runs_dir: Path
 ) -> None:
     found = api.compare([str(LARGE_LR), own_run.id], env="CartPole-v1", runs_dir=runs_dir)
@@ -71,14 +71,16 @@ def test_only_settings_that_are_recorded_are_compared(own_run: Run, runs_dir: Pa
 
 
 def test_foreign_runs_can_be_joined_to_a_group(tmp_path: Path) -> None:
-    found = api.compare([f"{EVENTS}+{CLEANRL}", str(LARGE_LR)], env="CartPole-v1", runs_dir=tmp_path)
+    found = api.compare(
+        [f"{EVENTS}+{CLEANRL}", str(LARGE_LR)], env="CartPole-v1", runs_dir=tmp_path
+    )
     assert [group.runs for group in found.groups] == [2, 1]
     pair = found.improvements[0]
     assert pair.better == f"{EVENTS}+{CLEANRL}"
     assert pair.exceeds_noise is None  # one seed on the other side
 
 
-def test_runs_whose_folders_have_the_same_name_are_told_apart(tmp_path: Path) -> None:
+def test_runs_whose_folders_have_the_same_name_have_their_paths_as_ids(tmp_path: Path) -> None:
     found = api.compare([str(PPO), str(PPO / "monitor.csv")], runs_dir=tmp_path)
     assert [run.id for run in found.runs] == [str(PPO), str(PPO / "monitor.csv")]
 

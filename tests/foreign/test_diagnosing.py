@@ -1,4 +1,4 @@
-"""The doctor on runs that other programs made: verdict, causes, advice in their words, and what is not checked."""
+"""The doctor on runs that other programs made: verdict, causes, advice in their words, missing checks."""
 
 from __future__ import annotations
 

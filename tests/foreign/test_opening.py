@@ -7,7 +7,6 @@ import json
 import math
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean, pstdev
 from types import SimpleNamespace
@@ -68,7 +67,8 @@ def test_the_event_file_and_the_csv_of_one_training_give_the_same_metrics() -> N
         shared = (ours.keys() & theirs.keys()) - {"clock/seconds"}
         assert all(math.isclose(ours[k], theirs[k], rel_tol=1e-6, abs_tol=1e-7) for k in shared)
         assert {k for k in theirs if k.startswith(("policy/", "value/", "eval:"))} - shared == (
-            {"policy/entropy_share"} & theirs.keys()  # only the CSV file has a Monitor file next to it
+            {"policy/entropy_share"}
+            & theirs.keys()  # only the CSV file has a Monitor file next to it
         )
 
 
@@ -247,9 +247,8 @@ class _Api:
 
 
 @pytest.fixture
-def wandb_online(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def wandb_online(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(Api=_Api))
-    yield
 
 
 @pytest.mark.usefixtures("wandb_online")

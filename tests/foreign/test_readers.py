@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import struct
 from pathlib import Path
@@ -26,7 +27,7 @@ WANDB_LOG = read_wandb(WANDB_DATA).logged
 
 
 @pytest.mark.parametrize("file", [EVENTS, CLEANRL], ids=lambda f: f.parent.name)
-def test_scalars_of_event_files_are_those_that_tensorboard_reads(file: Path) -> None:
+def test_scalars_of_event_files_are_the_same_as_tensorboard_reads(file: Path) -> None:
     from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
     from tensorboard.compat.proto import event_pb2
 
@@ -46,7 +47,7 @@ def test_scalars_of_event_files_are_those_that_tensorboard_reads(file: Path) -> 
     assert repr(found) == repr(expected)  # as text, in which NaN equals NaN
 
 
-def test_scalars_of_tensors_are_read_with_all_their_digits(tmp_path: Path) -> None:
+def test_scalars_of_tensors_are_read_with_all_their_digits() -> None:
     from tensorboard.compat.proto import event_pb2, types_pb2
 
     event = event_pb2.Event(wall_time=5.0, step=7)
@@ -77,7 +78,7 @@ def test_the_checksum_is_that_of_tensorboard() -> None:
     assert masked_crc32c(contents) == [theirs(content) for content in contents]
 
 
-def test_history_and_config_of_wandb_files_are_those_that_wandb_stored() -> None:
+def test_history_and_config_of_wandb_files_are_the_same_as_wandb_stored() -> None:
     expected = [
         {key: value for key, value in row.items() if isinstance(value, float)}
         for row in wandb_history(WANDB)
@@ -134,10 +135,8 @@ def test_no_bytes_crash_the_readers(data: bytes) -> None:
     read_events(_frame(data))
     read_wandb(b":W&B\0\0\0" + data)
     assert not is_event_file(b"" + data[:5])
-    try:
+    with contextlib.suppress(DamagedMessage):
         list(fields(data))
-    except DamagedMessage:
-        pass
 
 
 @given(st.integers(0, len(EVENT_DATA)))
@@ -149,11 +148,11 @@ def test_a_cut_event_file_is_a_run_with_the_first_rows_or_an_error(
     file.write_bytes(EVENT_DATA[:size])
     whole = open_foreign(str(EVENTS))
     assert whole is not None
-    try:
-        run = open_foreign(str(file))
-    except RunError as error:
-        assert error.fix
+    if not read_events(EVENT_DATA[:size]).logged:
+        with pytest.raises(RunError):
+            open_foreign(str(file))
         return
+    run = open_foreign(str(file))
     assert run is not None
     # the last row may lack what was cut
     expected = [_known(row) for row in whole.rows]

@@ -436,9 +436,9 @@ export interface Comparison {
   improvements: Improvement[];
   /** Evaluation curves per role and per task, for runs that have several. */
   parts: ComparedPart[];
-  /** Which return `final`, `best`, `area` and the curves are about. Training returns, of sampled actions, are compared if a foreign run has no evaluations. */
+  /** The kind of return that `final`, `best`, `area` and the curves are about. Training returns, of sampled actions, are compared if a foreign run has no evaluations. */
   score_kind: "evaluation" | "training";
-  /** What cannot be compared, or only with care. */
+  /** Remarks on what cannot be compared, or only with care. */
   notes: string[];
 }
 
@@ -547,7 +547,7 @@ export interface Diagnosis {
   notes: string[];
   /** The patch: the changes of the first finding, dotted config key -> value. For a foreign run, the hyperparameters of its library -> value. */
   changes: Record<string, unknown>;
-  /** What applies only to a run that another program made; None for a run of gymnast. */
+  /** The part that applies only to a run of another program; None for a run of gymnast. */
   foreign: ForeignDiagnosis | null;
 }
 
@@ -874,7 +874,7 @@ export interface ForeignDiagnosis {
   rows: number;
   /** The course of the return. */
   verdict: "solved" | "learning" | "stalled" | "collapsed" | "unknown";
-  /** Which return the verdict is about. */
+  /** The kind of return that the verdict is about. */
   score_kind: "evaluation" | "training";
   /** The problems that were looked for. */
   checked: string[];
@@ -882,7 +882,7 @@ export interface ForeignDiagnosis {
   not_checked: NotChecked[];
   /** Hyperparameters that are known and that have a setting in gymnast, under the names of the library. */
   hyperparameters: Record<string, string>;
-  /** What is damaged or cut in the files. */
+  /** The damage of the files, as sentences. */
   problems: string[];
 }
 
@@ -1120,7 +1120,7 @@ export interface LikelyCause {
   alerts: string[];
   /** Whether its alerts were active for a large part of the run. */
   lasting: boolean;
-  /** What to do in words, with the names of the library that made a foreign run; empty for a run of gymnast. */
+  /** Advice in words, with the names of the library that made a foreign run; empty for a run of gymnast. */
   advice: string;
 }
 
