@@ -127,15 +127,15 @@ def doctor(
     `wandb:ENTITY/PROJECT/RUN`. Then `foreign` says which checks its missing metrics rule out, and changes are
     hyperparameters of its library. `env` and `threshold` are what its files do not say; `column_map`: a file
     that maps metrics to the names in its files."""
-    from gymnast.foreign.open import open_foreign
-    from gymnast.foreign.reference import ForeignOptions
+    from gymnast.foreign.reference import ForeignOptions, names_foreign_run
     from gymnast.insight.doctor import diagnose
 
     options = ForeignOptions(env, threshold, column_map)
-    if (foreign := open_foreign(ref, options)) is not None:
+    if names_foreign_run(ref):
+        from gymnast.foreign.open import open_foreign
         from gymnast.insight.foreign_doctor import diagnose_foreign
 
-        return diagnose_foreign(foreign)
+        return diagnose_foreign(open_foreign(ref, options))
     if options.are_given:
         problem = f"{ref} is a run of gymnast, whose environment, threshold and metrics are known"
         raise UsageError(problem, fix="use --env, --threshold and --map only for foreign runs")

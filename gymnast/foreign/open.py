@@ -24,17 +24,16 @@ _NO_MAXIMUM = (
 )
 
 
-def open_foreign(ref: str, options: ForeignOptions | None = None) -> ForeignRun | None:
+def open_foreign(ref: str, options: ForeignOptions | None = None) -> ForeignRun:
     """Returns the foreign run that `ref` names: a path of a file or folder, or `wandb:ENTITY/PROJECT/RUN`.
-    None if it names a run or bundle of gymnast, or nothing that exists. Raises RunError if it cannot be
-    read."""
+    Raises RunError if it names none (`names_foreign_run`), or if its files cannot be read."""
     options = options or ForeignOptions()
     if ref.startswith(PREFIX):
         log, name = read_wandb_run(ref)
     elif (path := foreign_path(ref)) is not None:
         log, name = read_log(path, mapped=options.column_map is not None)
     else:
-        return None
+        raise RunError(f"{ref!r} names no foreign run", fix="give the path of one, such as ./ppo")
     return _run(ref, name, log, options)
 
 

@@ -36,6 +36,12 @@ def is_foreign_name(text: str) -> bool:
     return text.startswith(PREFIX) or bool(_FILE.search(text))
 
 
+def names_foreign_run(ref: str) -> bool:
+    """Returns whether `ref` names a foreign run: whether `foreign.open.open_foreign` returns one, or fails.
+    Nothing is read, and the readers, which need NumPy, are not imported."""
+    return ref.startswith(PREFIX) or foreign_path(ref) is not None
+
+
 def foreign_path(ref: str) -> Path | None:
     """Returns the file or folder of a foreign run; None if `ref` names a run or a bundle of gymnast, or
     nothing that exists. A plain name is never a path: it names a run. Raises RunError for a file that does

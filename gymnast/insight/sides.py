@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gymnast.errors import RunError, UsageError
-from gymnast.foreign.open import open_foreign
-from gymnast.foreign.reference import ForeignOptions, foreign_path, is_foreign_name
-from gymnast.foreign.run import ForeignRun
+from gymnast.foreign.reference import ForeignOptions, is_foreign_name, names_foreign_run
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.runs.summary import RunSummary
+
+if TYPE_CHECKING:
+    from gymnast.foreign.run import ForeignRun
 
 JOINT = "+"
 """Joins runs to a group: `a+b+c`."""
@@ -40,7 +42,7 @@ class MixedSide:
 def has_foreign(refs: Sequence[str]) -> bool:
     """Returns whether one of these references names a foreign run, or joins one."""
     parts = {part.strip() for ref in refs for part in (ref, *ref.split(JOINT))}
-    return any(is_foreign_name(part) or foreign_path(part) is not None for part in parts)
+    return any(is_foreign_name(part) or names_foreign_run(part) for part in parts)
 
 
 def resolve_mixed_sides(refs: Sequence[str], directory: Path, env: str = "") -> list[MixedSide]:
@@ -51,11 +53,13 @@ def resolve_mixed_sides(refs: Sequence[str], directory: Path, env: str = "") -> 
 
 
 def _resolve_mixed(ref: str, listed: Sequence[RunSummary], directory: Path, env: str) -> MixedSide:
+    from gymnast.foreign.open import open_foreign  # needs NumPy
+
     try:
-        foreign = open_foreign(ref)
-        if foreign is not None and not foreign.env and env:
-            foreign = open_foreign(ref, ForeignOptions(env=env))
-        if foreign is not None:
+        if names_foreign_run(ref):
+            foreign = open_foreign(ref)
+            if env and not foreign.env:
+                foreign = open_foreign(ref, ForeignOptions(env=env))
             return MixedSide(ref, (foreign,), is_group=False)
         side = _resolve(ref, listed, directory)
         return MixedSide(side.name, side.runs, side.is_group)

@@ -8,7 +8,7 @@ from pathlib import Path
 from gymnast.errors import UsageError
 from gymnast.foreign.libraries import EVAL_RETURN
 from gymnast.foreign.log import ENV_STEPS
-from gymnast.foreign.open import open_foreign
+from gymnast.foreign.reference import names_foreign_run
 from gymnast.foreign.run import RETURN, ForeignRun
 from gymnast.insight.report.blocks import Block, Paragraph, Table
 from gymnast.metrics.specs import metric_for_key
@@ -42,11 +42,14 @@ Times are counted in env steps. Metrics have the names of gymnast; a table lists
 def find_foreign(ref: str, number: int | None, version: int | None) -> ForeignRun | None:
     """Returns the foreign run that `ref` names; None if it names a run of gymnast. Raises UsageError if an
     episode is asked for, which foreign runs do not have."""
-    run = open_foreign(ref)
-    if run is not None and (number is not None or version is not None):
+    if not names_foreign_run(ref):
+        return None
+    if number is not None or version is not None:
         problem = f"{ref} is a run of another program, which has no stored episodes"
         raise UsageError(problem, fix="leave out --episode")
-    return run
+    from gymnast.foreign.open import open_foreign  # needs NumPy
+
+    return open_foreign(ref)
 
 
 def foreign_bundle(run: ForeignRun, budget: int) -> Bundle:

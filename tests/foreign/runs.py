@@ -18,6 +18,4 @@ ALL = (PPO, LARGE_LR, LARGE_ENT_COEF, SB3 / "dqn", PPO / "monitor.csv", EVENTS, 
 
 
 def opened(path: Path | str, **options: object) -> ForeignRun:
-    run = open_foreign(str(path), ForeignOptions(**options))  # type: ignore[arg-type]
-    assert run is not None
-    return run
+    return open_foreign(str(path), ForeignOptions(**options))  # type: ignore[arg-type]

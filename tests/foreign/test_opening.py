@@ -16,7 +16,7 @@ import pytest
 from gymnast.errors import GymnastError, RunError, UsageError
 from gymnast.foreign.libraries import LIBRARIES
 from gymnast.foreign.open import open_foreign
-from gymnast.foreign.reference import is_foreign_name
+from gymnast.foreign.reference import is_foreign_name, names_foreign_run
 from gymnast.metrics.explain import catalog
 from gymnast.metrics.specs import split_key
 from tests.foreign.runs import (
@@ -218,12 +218,12 @@ def test_an_entropy_above_the_maximum_is_reported(tmp_path: Path) -> None:
 def test_a_run_of_gymnast_and_a_name_are_not_foreign(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{}")
     shutil.copy(LARGE_LR / "progress.csv", tmp_path)
-    assert open_foreign(str(tmp_path)) is None
-    assert open_foreign("ppo_sb3") is None
-    assert open_foreign("@last") is None
-    assert open_foreign("nowhere/else") is None
+    for ref in (str(tmp_path), "ppo_sb3", "@last", "nowhere/else", "runs/abc:best", "base.zip"):
+        assert not names_foreign_run(ref)
+        with pytest.raises(RunError, match="names no foreign run"):
+            open_foreign(ref)
     with pytest.raises(RunError, match="does not exist"):
-        open_foreign("nowhere/progress.csv")
+        names_foreign_run("nowhere/progress.csv")
 
 
 @pytest.mark.parametrize("path", ALL, ids=str)
