@@ -163,7 +163,7 @@ def test_nan_in_a_loss_is_kept_and_nan_of_constant_targets_is_missing(tmp_path: 
 
 
 def test_a_folder_with_several_runs_lists_them() -> None:
-    with pytest.raises(RunError, match="has 4 runs") as caught:
+    with pytest.raises(RunError, match="has 5 runs") as caught:
         open_foreign(str(SB3))
     assert all(name in caught.value.message for name in ("ppo_large_lr", "dqn"))
 
