@@ -104,8 +104,7 @@ def test_the_command_shows_the_kind_of_score_and_the_notes(tmp_path: Path) -> No
     assert "mean training return over" in text
 
 
-def test_a_review_of_a_foreign_run_has_what_its_files_have(tmp_path: Path) -> None:
-    file = tmp_path / "review.md"
+def test_the_contents_of_a_review_of_a_foreign_run_are_listed(tmp_path: Path) -> None:
     contents = api.review_contents(str(LARGE_LR), runs_dir=tmp_path)
     assert [part.name for part in contents.parts] == [
         "about",
@@ -116,6 +115,11 @@ def test_a_review_of_a_foreign_run_has_what_its_files_have(tmp_path: Path) -> No
         "metrics",
         "names",
     ]
+
+
+@pytest.mark.slow
+def test_a_review_of_a_foreign_run_has_what_its_files_have(tmp_path: Path) -> None:
+    file = tmp_path / "review.md"
     cli_output("review", str(LARGE_LR), "--out", str(file), "--runs", str(tmp_path))
     text = file.read_text()
     assert "| `policy/entropy` | `train/entropy_loss` | times -1" in text

@@ -258,6 +258,16 @@ def test_a_run_on_the_server_of_wandb_is_that_of_its_offline_file() -> None:
     assert (online.id, online.ended) == ("ppo", True)
 
 
+def test_calls_of_wandb_are_not_taken_for_env_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"charts/episodic_return": 1.0, "losses/entropy": 0.5, "_step": i} for i in range(9)]
+    run = SimpleNamespace(name="a", state="finished", config={}, scan_history=lambda: rows)
+    api = SimpleNamespace(Api=lambda: SimpleNamespace(run=lambda _: run))
+    monkeypatch.setitem(sys.modules, "wandb", api)
+    with pytest.raises(RunError, match="has no env steps") as caught:
+        open_foreign("wandb:team/project/a")
+    assert "--map" in caught.value.fix
+
+
 @pytest.mark.usefixtures("wandb_online")
 @pytest.mark.parametrize("ref", ["wandb:team/project/other", "wandb:team"])
 def test_a_run_that_wandb_does_not_have_is_an_error(ref: str) -> None:
