@@ -63,8 +63,8 @@ class ObsImage:
     """A picture of a part of an observation that is an image."""
 
     name: str
-    """Which part: of a stack of frames how many observations it is older (`-3`, `now`), of other channels
-    than red, green and blue the channel. Empty if the picture is the whole image."""
+    """Name of the part: `now`, or `-3` for the frame of three observations before; the channel, if there are
+    other ones than red, green and blue. Empty if the picture is the whole image."""
     picture: str
     """The bytes of a PNG, in base64."""
 

@@ -1,4 +1,4 @@
-"""What tests of the inspector's page ask about it."""
+"""The page of an episode: its record, and its fields."""
 
 from __future__ import annotations
 

@@ -1333,7 +1333,7 @@ export interface ObsComponent {
 
 /** A picture of a part of an observation that is an image. */
 export interface ObsImage {
-  /** Which part: of a stack of frames how many observations it is older (`-3`, `now`), of other channels than red, green and blue the channel. Empty if the picture is the whole image. */
+  /** Name of the part: `now`, or `-3` for the frame of three observations before; the channel, if there are other ones than red, green and blue. Empty if the picture is the whole image. */
   name: string;
   /** The bytes of a PNG, in base64. */
   picture: string;
