@@ -5,20 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 from gymnast import api
 from gymnast.check.presets import short_run_overrides
 from gymnast.config.resolve import resolve
+from gymnast.runs.run import Run
+from gymnast.runs.trace import read_traces, write_traces
 from gymnast.training.lifecycle.label import Label
 from tests.browser.conftest import OpenPage
 from tests.browser.episode_page import OpenEpisodePage, inspection, step_field
 from tests.browser.inspected import BANDIT, CARTPOLE, MATCH, OTHER, PONG, newest_episode
 from tests.browser.sample import SampleRuns, read_sample, train
 from tests.browser.studio import PHONE, Studio, expect_to_fit, serious_findings, settle
+from tests.inspector.stored_runs import VERSION, play_and_store
 
 pytestmark = pytest.mark.slow
 FAMILIES = (
@@ -218,6 +223,42 @@ def test_a_person_plays_with_the_keys_and_inspects_the_episode(
     known = inspection(inspected, page)
     assert set(known.table["action"]) == {"push left"}
     assert known.info.outcome == "terminated"
+
+
+def test_an_environment_is_played_without_a_run(
+    runs_dir: Path, studio: Studio, new_page: OpenPage
+) -> None:
+    page = new_page(studio, "/new?target=MountainCar-v0")
+    page.get_by_role("link", name="Play", exact=True).click()
+    page.get_by_role("button", name="Start").click()
+    keys = page.get_by_role("list", name="Keys")
+    expect(keys).to_contain_text("right", timeout=60_000)
+    expect(page.get_by_role("status")).to_contain_text(re.compile(r"step [1-9]"))
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("link", name="Open it in the inspector").click()
+    expect(page.get_by_role("heading", name=re.compile("played episode"))).to_be_visible()
+    assert [run.preset for run in api.runs(runs_dir=runs_dir).runs] == ["MountainCar-v0:ppo"]
+
+
+def test_a_replay_that_differs_is_reported_with_its_step(
+    runs_dir: Path, studio: Studio, new_page: OpenPage
+) -> None:
+    address = play_and_store(runs_dir, "CartPole-v1", np.array([0, 1, 0, 1, 0, 1]))
+    run = Run(address.path)
+    run.update(status="finished")
+    (file,) = run.traces.iterdir()
+    (trace,) = read_traces(file)
+    reward = trace.reward.copy()
+    reward[3] += 1
+    write_traces(file, [replace(trace, reward=reward)], {"kind": "eval", "version": VERSION})
+    page = new_page(studio, f"/run/{address.path.name}/episodes/eval-{VERSION}-0")
+    note = page.get_by_role("status").filter(
+        has_text="The replay deviates from the trace at step 3."
+    )
+    note.get_by_role("button", name="Go to step 3").click()
+    expect(step_field(page)).to_have_value("3")
+    # What was stored is shown nevertheless.
+    expect(page.get_by_role("table", name="Steps").get_by_role("row").nth(4)).to_contain_text("2")
 
 
 @pytest.mark.parametrize("target", FAMILIES)
