@@ -22,8 +22,8 @@ MAX_PER_KIND = 5
 OUTLIER = 4.5
 """Distance from the median, in robust standard deviations, from which on a step is an outlier."""
 NOTICEABLE = 0.02
-"""Smallest value error, TD error or fall of the value, as a share of the largest value or reward; and smallest
-reward, as a share of the largest one. Rewards are compared with the median."""
+"""Smallest value error, TD error or fall of the value, as a share of the largest value or reward; and
+smallest reward, as a share of the largest one, both measured from the median."""
 LARGE = 0.2
 """Value error that counts without being an outlier, as a share of the largest value or reward, if it is also
 twice the median one."""
