@@ -61,7 +61,8 @@ def _header(inspection: EpisodeInspection) -> str:
 
 def _timeline(inspection: EpisodeInspection) -> str:
     """Returns value and reward over time as rows of bars, with the marks of the key moments above."""
-    table, steps = inspection.table, inspection.info.length
+    table = inspection.table
+    steps = len(table["step"])  # an agent may be out before the match ends
     value = next((name for name in ("value_raw", "value_learned") if name in table), None)
     rows = {name: _numbers(table[name]) for name in (value, "reward_raw") if name in table}
     if not rows or not steps:
@@ -119,7 +120,7 @@ def _steps(inspection: EpisodeInspection, step: int | None, width: int) -> str:
 
 
 def _chosen_steps(inspection: EpisodeInspection, step: int | None) -> list[int]:
-    steps = inspection.info.length if not inspection.table else len(inspection.table["step"])
+    steps = len(inspection.table["step"])
     if step is not None:
         near, around = [step], AROUND_STEP
     elif steps <= MAX_STEPS:

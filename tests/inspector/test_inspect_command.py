@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import gymnast
 from gymnast import api
 from gymnast.errors import GymnastError
 from gymnast.inspector.record import EpisodeInspection
-from gymnast.inspector.text import MARKS, MAX_STEPS
+from gymnast.inspector.text import MARKS, MAX_STEPS, inspection_text
 from gymnast.runs.run import Run
 from tests.cli_output import cli_output
 from tests.e2e.commands import run_checked, run_gymnast
@@ -68,6 +69,13 @@ def test_text_has_the_header_the_timeline_the_key_moments_and_the_steps(run: Run
     for name in ("step", "action", "P(action)", "reward", "value", "advantage", "TD error"):
         assert name in columns
     assert "obs/pole angle" in columns
+
+
+def test_the_timeline_of_an_agent_ends_when_it_is_out_of_the_match(run: Run):
+    found = inspected(run)
+    longer = replace(found, info=replace(found.info, length=2 * found.info.length))
+    own, out_early = (inspection_text(x, step=None, width=200) for x in (found, longer))
+    assert own.split("\n\n")[1:] == out_early.split("\n\n")[1:]
 
 
 def test_the_steps_around_a_step_are_those_of_the_table(run: Run, ask: Ask):
