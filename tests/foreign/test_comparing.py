@@ -170,3 +170,18 @@ def test_the_area_is_that_of_the_shared_range(tmp_path: Path) -> None:
 
     grid = np.linspace(low, high, 100_001)
     assert math.isclose(found.runs[0].area or 0, np.interp(grid, xs, ys).mean(), rel_tol=1e-4)
+
+
+@pytest.mark.slow
+def test_the_answer_of_a_command_about_a_foreign_run_is_printed_and_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path / "settings.yaml"
+    settings.write_text('review:\n  outline:\n    command: [grep, "^##"]\n')
+    monkeypatch.setenv("GYMNAST_SETTINGS", str(settings))
+    monkeypatch.chdir(tmp_path)
+    text = cli_output("review", str(CLEANRL), "--yes", "--runs", str(tmp_path / "runs"))
+    assert "## Diagnosis by gymnast" in text
+    assert "not stored, because" in text
+    assert [file.name for file in tmp_path.iterdir()] == ["settings.yaml"]
+    assert [file.name for file in CLEANRL.parent.iterdir()] == [CLEANRL.name]
