@@ -29,9 +29,15 @@ MAX_SETTING = 36
     show_default=True,
     help="Clock on the x-axis of the curves.",
 )
+@click.option(
+    "--env",
+    default="",
+    metavar="ENV",
+    help="Environment of foreign runs whose files do not name it.",
+)
 @runs_option
 @json_option
-def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) -> None:
+def compare(refs: tuple[str, ...], x: str, env: str, runs_dir: str | None, as_json: bool) -> None:
     """Compare two or more runs or groups of seeds: scores, evaluation curves, config differences.
 
     The default x-axis is vec_steps, which is fair to runs with different numbers of environments;
@@ -40,13 +46,18 @@ def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) 
     name, or several runs joined with +, is compared by its statistics over seeds: is one group better
     than the other, and by more than the noise between seeds?
 
+    A side may also be a run that another program made: a path of a TensorBoard directory, of SB3's
+    progress.csv or of a W&B offline run, or wandb:ENTITY/PROJECT/RUN. Then the x-axis is env_steps, and
+    if it has no evaluations, training returns are compared (docs/foreign-runs.md).
+
     \b
     gymnast compare k3jx 7fqa
     gymnast compare @best:CartPole-v1 @last --x env_steps
     gymnast compare g1f3a9c02 wide             groups of --seeds
     gymnast compare try-1+try-2 try-3+try-4    runs as groups
+    gymnast compare logs/ppo_sb3/ @last        a run of Stable-Baselines3
     """
-    comparison = api.compare(refs, x, runs_dir=runs_dir)
+    comparison = api.compare(refs, x, env=env, runs_dir=runs_dir)
     if as_json:
         echo_json(comparison)
     else:
@@ -60,7 +71,10 @@ def comparison_page(comparison: Comparison) -> str:
         parts = [_groups(comparison), _improvements(comparison), chart, runs]
     else:
         parts = [runs, chart]
-    return "\n\n".join([*parts, _configs(comparison)])
+    parts.append(_configs(comparison))
+    if comparison.notes:
+        parts.append("\n".join(f"note: {note}" for note in comparison.notes))
+    return "\n\n".join(parts)
 
 
 def comparison_chart(comparison: Comparison, *, width: int = 72, height: int = 16) -> str:
@@ -80,13 +94,16 @@ def _runs(comparison: Comparison) -> str:
     from gymnast.insight.page import score_text
     from gymnast.text import formatting
 
+    by_training = comparison.score_kind == "training"
     scores = [
         (
             run.id,
             run.name,
-            f"{run.preset} #{run.seed}",
+            run.preset if run.seed is None else f"{run.preset} #{run.seed}",
             run.status,
-            score_text(run.score) if run.status == "finished" and run.score else _cell(run.final),
+            score_text(run.score)
+            if run.status == "finished" and run.score and not by_training
+            else _cell(run.final),
             _cell(run.best),
             _cell(run.area),
         )
@@ -105,16 +122,18 @@ def _runs(comparison: Comparison) -> str:
     head = ("id", "name", "preset", "status", "final", "best", "area")
     clock_head = tuple(clock for clock in clocks if clock != "seconds")
     speed_head = ("id", "of-goal", "goal-steps", "goal-time", *clock_head, "time")
-    note = "no area: the evaluation curves do not overlap on this axis"
+    word = "training" if by_training else "evaluation"
+    note = f"no area: the {word} curves do not overlap on this axis"
     if comparison.range:
         low, high = comparison.range
-        note = f"area: mean evaluation return over {low:,.0f} to {high:,.0f} {comparison.x}"
+        note = f"area: mean {word} return over {low:,.0f} to {high:,.0f} {comparison.x}"
     tables = (
         formatting.table(head, scores, right="best area"),
         formatting.table(speed_head, speed, right=" ".join(speed_head[1:])),
     )
     notes = [_OF_GOAL] if comparison.groups else [_OF_GOAL, _ONE_SEED]
-    return "\n".join([tables[0], f"{_FINAL}\n{note}\n", tables[1], *notes])
+    final = _FINAL_TRAINING if by_training else _FINAL
+    return "\n".join([tables[0], f"{final}\n{note}\n", tables[1], *notes])
 
 
 def _groups(comparison: Comparison) -> str:
@@ -243,6 +262,7 @@ _COLUMNS = {
 }
 """Measure -> the name of its column."""
 _FINAL = "final: the score of a finished run, else its latest evaluation; best: the best evaluation"
+_FINAL_TRAINING = "final: the last training return; best: the highest training return"
 _OF_GOAL = (
     "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; the last\n"
     "evaluation of a finished run is extended over the steps it did not use\n"

@@ -96,6 +96,7 @@ def review(
     gymnast review @last --out bundle.md       only write the bundle
     gymnast review @last:best --episode 0      run the command, after confirmation
     gymnast review @last --show                the stored reviews
+    gymnast review logs/ppo_sb3/ --out ppo.md  a run of another program (docs/foreign-runs.md)
     """
     if shown is not None:
         _show(api.reviews(run, id=shown, runs_dir=runs_dir), bool(shown), as_json)
@@ -154,6 +155,8 @@ def review_text(done: Review) -> str:
         return done.bundle
     note = f"\n({done.cut})" if done.cut else ""
     where = f"stored as review {done.id} of {done.run}"
+    if not done.bundle:
+        where = f"not stored, because {done.run} is a run of another program"
     return f"{plain_text(done.answer)}{note}\n\n{where}"
 
 

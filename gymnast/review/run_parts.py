@@ -50,7 +50,7 @@ def run_parts(run: Run, checkpoint: str | None, sanitizer: Sanitizer) -> list[Pa
         from gymnast.insight.diagnosis_text import diagnosis_text
         from gymnast.insight.doctor import diagnose
 
-        yield Paragraph(_code(diagnosis_text(sanitizer.record(diagnose(run)))))
+        yield Paragraph(code_block(diagnosis_text(sanitizer.record(diagnose(run)))))
 
     def alerts() -> Iterator[Block]:
         from gymnast.insight.report.content import alert_blocks
@@ -78,28 +78,31 @@ def run_parts(run: Run, checkpoint: str | None, sanitizer: Sanitizer) -> list[Pa
 
     parts = [
         Part("about", tuple(map(Unit, _ABOUT.split("\n\n", 1))), 0),
-        _part("run", 1, "The run", lambda: _status(details)),
-        _part("diagnosis", 2, "Diagnosis by gymnast", diagnosis),
-        _part("alerts", 3, "Alerts", alerts),
-        _part(
+        checked_part("run", 1, "The run", lambda: _status(details)),
+        checked_part("diagnosis", 2, "Diagnosis by gymnast", diagnosis),
+        checked_part("alerts", 3, "Alerts", alerts),
+        checked_part(
             "settings",
             3,
             "Settings that differ from the preset",
             lambda: _differences(run, details, sanitizer),
         ),
-        _part("charts", 6, "Charts", charts),
-        _part("metrics", 6, "Metrics", metrics),
-        _part("events", 5, "Events", recent_events),
-        _part(
-            "config", 8, "All settings", lambda: [Paragraph(_code(_yaml(details.config), "yaml"))]
+        checked_part("charts", 6, "Charts", charts),
+        checked_part("metrics", 6, "Metrics", metrics),
+        checked_part("events", 5, "Events", recent_events),
+        checked_part(
+            "config",
+            8,
+            "All settings",
+            lambda: [Paragraph(code_block(_yaml(details.config), "yaml"))],
         ),
     ]
     if details.status in FAILED:
-        parts.insert(3, _part("log", 4, "The end of the log", lambda: _log(run, sanitizer)))
+        parts.insert(3, checked_part("log", 4, "The end of the log", lambda: _log(run, sanitizer)))
     return parts
 
 
-def _part(
+def checked_part(
     name: str, rank: int, title: str, blocks: Callable[[], Sequence[Block] | Iterator[Block]]
 ) -> Part:
     """Returns a part with a heading and these blocks, or with the reason why they cannot be made."""
@@ -156,7 +159,7 @@ def _log(run: Run, sanitizer: Sanitizer) -> Iterator[Block]:
     lines = sanitizer.text("\n".join(read)).split("\n")[-LOG_LINES:]
     if read:
         short = (line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]} ..." for line in lines)
-        yield Paragraph(_code("\n".join(short)))
+        yield Paragraph(code_block("\n".join(short)))
 
 
 def _yaml(values: object) -> str:
@@ -168,6 +171,6 @@ def _yaml(values: object) -> str:
     return text.getvalue().rstrip()
 
 
-def _code(text: str, language: str = "text") -> str:
+def code_block(text: str, language: str = "text") -> str:
     """Returns a text as a block of code, which nothing in it can end."""
     return f"```{language}\n{text.replace('```', chr(39) * 3)}\n```"
