@@ -1,4 +1,4 @@
-"""The policy states of the running episodes, and those that a rollout stores for its sequences."""
+"""Policy states of the running episodes, and their storage where the sequences of a rollout begin."""
 
 from __future__ import annotations
 

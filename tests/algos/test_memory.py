@@ -105,7 +105,7 @@ def alerts_of(practice: LearnerHarness, rollouts: int) -> set[str]:
 
 
 def test_a_memory_that_the_task_does_not_need_raises_an_alert_and_a_needed_one_does_not():
-    """In the identity task, every step is independent of the others."""
+    """Every step of the identity task is independent of the others."""
     settings = TASK | PPO | {"env.kwargs": {"length": 8}, "algo.gamma": 0.0}
     idle = LearnerHarness.make("tests.identity:Identity", settings)
     assert "policy/memory_effect:unused" in alerts_of(idle, 80)

@@ -60,7 +60,7 @@ def test_the_decision_depends_on_the_first_observation_and_on_no_later_one(episo
 
 
 def test_what_if_keeps_the_memory_of_the_step(episode: OpenEpisode):
-    """The last observation is the same for both cues: only the memory tells which one it was."""
+    """The last observation is the same for both cues: only the memory shows which one it was."""
     seen = what_if(episode, step=DELAY)
     assert seen.original == seen.changed
     assert seen.original.action == episode.trace.action[DELAY]

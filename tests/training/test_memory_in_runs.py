@@ -164,7 +164,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return train_small("CartPole-v1", settings, runs_dir=tmp_path_factory.mktemp("runs"))
 
 
-def test_the_episodes_of_an_evaluation_are_those_that_the_policy_plays_from_an_empty_memory(
+def test_the_policy_plays_the_episodes_of_an_evaluation_again_from_an_empty_memory(
     run: Run,
 ):
     step, episodes = max(traces(run, "eval").items())
