@@ -13,8 +13,9 @@ from gymnast.api.calling import Success
 from gymnast.errors import ConfigError, Failure, RunError, UsageError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from tests.api.background import ENDLESS, TINY, assert_round_trips, until, wait_until
+from tests.api.background import ENDLESS, TINY, assert_round_trips, wait_until
 from tests.small_runs import checkpoint_arrays, same_arrays
+from tests.waiting import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_a_run_is_started_waited_for_resumed_stopped_and_removed(runs_dir: Path)
 
     again = api.resume("mine", overrides={"stop.env_steps": "50M"})
     assert (again.id, again.path) == (first.id, first.path)
-    until(lambda: Run(first.path).info["clocks"]["env_steps"] > 256)
+    wait_for(lambda: Run(first.path).info["clocks"]["env_steps"] > 256)
     (stopped,) = api.stop("mine")
     assert (stopped.status, stopped.answered, stopped.dequeued) == ("stopped", True, False)
     assert stopped.env_steps is not None

@@ -18,16 +18,10 @@ import pytest
 from gymnast.errors import GymnastError, RunError
 from gymnast.runs import layout, lock, run
 from gymnast.runs.run import Run
+from tests.waiting import wait_for
 
 Maker = Callable[..., Run]
 Fork = Callable[[Callable[[], Any]], int]
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_a_new_run_records_identity_machine_and_versions(make_run: Maker):

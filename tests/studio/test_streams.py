@@ -22,10 +22,11 @@ from gymnast.records import to_json
 from gymnast.runs.run import Run
 from gymnast.studio.run_stream import Cursors
 from gymnast.studio.server import has_active_runs
-from tests.api.background import ENDLESS, until, wait_until
+from tests.api.background import ENDLESS, wait_until
 from tests.small_runs import copy_killed_at, resume_run
 from tests.studio.conftest import Trained
 from tests.studio.server import Message, Server, messages, serving
+from tests.waiting import wait_for
 
 
 def read(
@@ -84,7 +85,7 @@ def test_cursors_survive_as_text(cursors: Cursors):
 def training(runs_dir: Path) -> Iterator[Path]:
     """The directory of a run that trains until the end of the test."""
     run = api.start("CartPole-v1", overrides=ENDLESS, runs_dir=runs_dir).runs[0]
-    until(lambda: (Path(run.path) / "metrics.db").exists())
+    wait_for(lambda: (Path(run.path) / "metrics.db").exists())
     wait_until(run.id, "running")
     yield Path(run.path)
     if has_active_runs(runs_dir):

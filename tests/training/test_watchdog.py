@@ -13,8 +13,8 @@ from gymnast import api
 from gymnast.insight.page import run_page, runs_table
 from tests.scripted import Stuck
 from tests.small_runs import train_small
+from tests.waiting import PATIENCE
 
-PATIENCE = 30.0
 SETTINGS = {
     "env.n_envs": 2,
     "algo.n_steps": 8,
