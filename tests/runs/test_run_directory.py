@@ -18,7 +18,7 @@ import pytest
 from gymnast.errors import GymnastError, RunError
 from gymnast.runs import layout, lock, run
 from gymnast.runs.run import Run
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE, wait_for
 
 Maker = Callable[..., Run]
 Fork = Callable[[Callable[[], Any]], int]
@@ -55,7 +55,7 @@ def test_fifty_concurrent_starts_get_fifty_ids(runs_dir: Path):
     ]
     for child in children:
         child.start()
-    found = [ids.get(timeout=60) for _ in children]
+    found = [ids.get(timeout=PATIENCE) for _ in children]
     for child in children:
         child.join()
     assert len(set(found)) == 50
