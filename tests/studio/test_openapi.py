@@ -27,6 +27,7 @@ from gymnast.studio.pages import PAGES
 from tests.studio.conftest import Trained
 from tests.studio.server import Server, serving
 from tests.studio.test_security import ROUTES
+from tests.waiting import PATIENCE
 
 NOT_FUZZED = {
     "start": "trains",
@@ -108,7 +109,10 @@ def test_random_requests_are_answered_as_described(fuzzed: Server, path: str, mo
         @given(case=strategy)
         def send(case: schemathesis.Case) -> None:
             case.call_and_validate(
-                base_url=fuzzed.options.address, headers={"cookie": cookie}, checks=CHECKS
+                base_url=fuzzed.options.address,
+                headers={"cookie": cookie},
+                checks=CHECKS,
+                timeout=PATIENCE,
             )
 
         send()
