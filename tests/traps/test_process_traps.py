@@ -117,6 +117,29 @@ def test_57_no_process_of_an_environment_outlives_a_command(verb: str, tmp_path:
         wait_for(lambda: not any(lives(pid) for pid in engines(folder)))
 
 
+def test_57_a_fork_that_first_runs_after_the_end_of_its_trainer_ends_too():
+    script = (
+        "import os, sys, time\n"
+        "os.register_at_fork(after_in_child=lambda: time.sleep(0.5))\n"  # before it reports itself
+        "from gymnast.processes import guard\n"
+        "guard.start()\n"
+        "engine = os.fork()\n"
+        "while engine == 0:\n"
+        "    time.sleep(3600)\n"
+        "print(engine, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with running("-c", script) as trainer:
+        assert trainer.stdout is not None
+        engine = int(trainer.stdout.readline())
+        try:
+            trainer.kill()
+            wait_for(lambda: not lives(engine))
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(engine, signal.SIGKILL)
+
+
 def test_57_processes_meant_to_outlive_a_trainer_do():
     script = (
         "import subprocess, sys\n"
