@@ -20,18 +20,19 @@ from gymnast.api import OPERATIONS, READS
 from gymnast.api.calling import Success
 from gymnast.errors import EnvError, Failure
 from gymnast.records import to_json
-from gymnast.studio.episode_frames import FRAMES
-from gymnast.studio.limits import LIMITS
-from gymnast.studio.operations import NOT_EXPOSED, PATH_ARGUMENTS, SERVER_ARGUMENTS, call, exposed
-from gymnast.studio.options import StudioOptions
-from gymnast.studio.packed import pack
-from gymnast.studio.references import (
+from gymnast.serving.calls import PATH_ARGUMENTS, SERVER_ARGUMENTS, call
+from gymnast.serving.limits import LIMITS
+from gymnast.serving.references import (
     RUN_ARGUMENTS,
     TARGET_ARGUMENTS,
     TARGET_NAMES,
     path_refusal,
 )
-from gymnast.studio.user_code import CREATES_ENVIRONMENTS, code_in
+from gymnast.serving.user_code import CREATES_ENVIRONMENTS, code_in
+from gymnast.studio.episode_frames import FRAMES
+from gymnast.studio.operations import NOT_EXPOSED, exposed
+from gymnast.studio.options import StudioOptions
+from gymnast.studio.packed import pack
 from tests.studio.conftest import Trained
 from tests.studio.server import serving
 

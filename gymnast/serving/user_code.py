@@ -19,7 +19,8 @@ from gymnast.errors import ConfigError, Failure, GymnastError
 from gymnast.jobs.groups import group_runs
 from gymnast.runs import store
 from gymnast.runs.run import Run
-from gymnast.studio.references import references, texts
+from gymnast.serving.options import ServerOptions
+from gymnast.serving.references import references, texts
 
 CREATES_ENVIRONMENTS = (
     *("start", "resume", "dry_run", "config_show", "config_diff", "settings_form"),
@@ -39,18 +40,18 @@ _OFF = (None, False, "", "off", "none", "null", "no", "false")
 
 
 def code_refusal(
-    operation: Operation, arguments: Mapping[str, object], runs_dir: Path
+    operation: Operation, arguments: Mapping[str, object], options: ServerOptions
 ) -> Failure | None:
     """Returns the error for a request that would import code named by a config; None if it would not."""
     creates = operation.effect == TASK or operation.name in CREATES_ENVIRONMENTS
     if not creates and operation.name not in LOADS_CONFIGS:
         return None
-    for where, code in _named_code(operation.name, arguments, runs_dir, creates):
+    for where, code in _named_code(operation.name, arguments, options.runs_dir, creates):
         return Failure(
             "code",
             f"{where} names code, or a path that would be read or written: {code}",
             at=operation.name,
-            fix="restart the studio with --allow-code, if you trust it",
+            fix=f"restart the {options.NAME} with --allow-code, if you trust it",
         )
     return None
 

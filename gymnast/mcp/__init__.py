@@ -1,0 +1,1 @@
+"""The MCP server: runs and trainings for assistants (`gymnast mcp`)."""
