@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from gymnast.api.trajectories import trajectory_metrics as trajectory_metrics
     from gymnast.api.trajectories import trajectory_paths as trajectory_paths
     from gymnast.api.trajectories import trajectory_replay as trajectory_replay
+    from gymnast.api.trends import trends as trends
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
@@ -110,6 +111,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("events", READS, "runs"),
         Operation("rows", READS, "rows"),
         Operation("curves", READS, "curves"),
+        Operation("trends", READS, "trends"),
         Operation("rows_csv", READS, "rows"),
         Operation("logs", READS, "logs"),
         Operation("episodes", READS, "episodes"),

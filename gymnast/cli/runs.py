@@ -148,21 +148,13 @@ def rows(
     gymnast rows @last --around 120k --limit 5 --metric policy/kl
     gymnast rows k3jx81qa --json
     """
-    step = None if around is None else _step(around)
-    part = {"last": last, "limit": limit, "around": step}
     if output == "json":
-        echo_json(api.rows(run, names, after=after, runs_dir=runs_dir, **part))
+        page = api.rows(
+            run, names, last=last, after=after, limit=limit, around=around, runs_dir=runs_dir
+        )
+        echo_json(page)
     elif after:
         raise UsageError("--after needs --json, which prints the cursor")
     else:
-        click.echo(api.rows_csv(run, names, runs_dir=runs_dir, **part), nl=False)
-
-
-def _step(text: str) -> int:
-    """Returns the number of env steps that a text such as 120k names."""
-    from gymnast.config.numbers import parse_whole
-
-    try:
-        return parse_whole(text)
-    except ValueError as error:
-        raise UsageError(f"--around: {error}") from None
+        text = api.rows_csv(run, names, last=last, limit=limit, around=around, runs_dir=runs_dir)
+        click.echo(text, nl=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 
@@ -49,16 +50,23 @@ def nearest(steps: list[float], around: float, count: int) -> list[float]:
     )
 
 
+EVERY = [100.0 * i for i in range(1, 21)]
+
+
+@pytest.fixture(scope="module")
+def metrics(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MetricStore]:
+    with MetricStore(tmp_path_factory.mktemp("rows") / "metrics.db", "w") as store:
+        write_rows(store, EVERY)
+        yield store
+
+
 @given(around=st.floats(-10, 5000), count=st.integers(1, 60))
 def test_the_rows_around_a_step_are_half_before_and_half_after_it(
-    tmp_path_factory: pytest.TempPathFactory, around: float, count: int
+    metrics: MetricStore, around: float, count: int
 ):
-    steps = [100.0 * i for i in range(1, 21)]
-    with MetricStore(tmp_path_factory.mktemp("rows") / "metrics.db", "w") as store:
-        write_rows(store, steps)
-        after = position_before(store, around, count)
-        found = [row[STEPS] for _, row in store.numbered_rows(after=after, limit=count)]
-    assert found == nearest(steps, around, count)
+    after = position_before(metrics, around, count)
+    found = [row[STEPS] for _, row in metrics.numbered_rows(after=after, limit=count)]
+    assert found == nearest(EVERY, around, count)
 
 
 @pytest.mark.parametrize("around", [0, 100, 2000, 2001, 2149, 2500, 4050, 10**9])
@@ -94,3 +102,10 @@ def test_around_is_refused_together_with_another_selection(run: Run, other: dict
 def test_all_rows_are_before_the_step_if_none_is_after_it():
     assert earlier_rows(10, 0, 4) == 4
     assert earlier_rows(1, 9, 4) == 1
+
+
+def test_a_step_may_be_written_as_in_a_config(run: Run):
+    assert api.rows(run.id, around="2k").rows == api.rows(run.id, around=2000).rows
+    failure = call("rows", {"ref": run.id, "around": "soon"})
+    assert isinstance(failure, Failure)
+    assert "soon" in failure.message
