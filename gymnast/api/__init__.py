@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gymnast.api.bundle import bundle as bundle
     from gymnast.api.bundle import bundle_contents as bundle_contents
     from gymnast.api.calling import call as call
+    from gymnast.api.chart import chart as chart
     from gymnast.api.config import config_check as config_check
     from gymnast.api.config import config_diff as config_diff
     from gymnast.api.config import config_fmt as config_fmt
@@ -129,6 +130,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("play_step", CHANGES, "playing"),
         Operation("play_stop", CHANGES, "playing"),
         Operation("charts", READS, "insight"),
+        Operation("chart", READS, "chart"),
         Operation("compare", READS, "insight"),
         Operation("seed_curves", READS, "insight"),
         Operation("doctor", READS, "insight"),

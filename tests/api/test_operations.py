@@ -56,6 +56,10 @@ CASES: dict[str, Case] = {
     ],
     "stored_blunders": lambda t: [{"ref": t.first.id}],
     "charts": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "x": "env_steps"}],
+    "chart": lambda t: [
+        {"refs": [t.first.id], "chart": "actions"},
+        {"refs": [t.first.id, t.child.id], "names": ["policy/*"], "format": "text"},
+    ],
     "compare": lambda t: [
         {"refs": [t.first.id, t.child.id]},
         {"refs": [t.first.id, "pair"]},
@@ -126,6 +130,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "attribution": {"ref": "@last", "step": -1},
     "stored_blunders": {"ref": "nobody"},
     "charts": {"x": "fortnights"},
+    "chart": {"chart": "nonsense"},
     "compare": {"refs": ["@last"]},
     "seed_curves": {"refs": ["@last"], "names": ["policy/nonsense"]},
     "doctor": {"ref": "@nobody"},
