@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gymnast.api.bundle import bundle as bundle
     from gymnast.api.bundle import bundle_contents as bundle_contents
     from gymnast.api.calling import call as call
+    from gymnast.api.chart import chart as chart
     from gymnast.api.config import config_check as config_check
     from gymnast.api.config import config_diff as config_diff
     from gymnast.api.config import config_fmt as config_fmt
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
     from gymnast.api.trajectories import trajectory_metrics as trajectory_metrics
     from gymnast.api.trajectories import trajectory_paths as trajectory_paths
     from gymnast.api.trajectories import trajectory_replay as trajectory_replay
+    from gymnast.api.trends import trends as trends
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
@@ -110,6 +112,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("events", READS, "runs"),
         Operation("rows", READS, "rows"),
         Operation("curves", READS, "curves"),
+        Operation("trends", READS, "trends"),
         Operation("rows_csv", READS, "rows"),
         Operation("logs", READS, "logs"),
         Operation("episodes", READS, "episodes"),
@@ -127,6 +130,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("play_step", CHANGES, "playing"),
         Operation("play_stop", CHANGES, "playing"),
         Operation("charts", READS, "insight"),
+        Operation("chart", READS, "chart"),
         Operation("compare", READS, "insight"),
         Operation("seed_curves", READS, "insight"),
         Operation("doctor", READS, "insight"),

@@ -122,6 +122,13 @@ def show(run: str, verify: bool, sizes: bool, runs_dir: str | None, as_json: boo
     metavar="CURSOR",
     help="Only the rows after this `cursor` of an earlier --json.",
 )
+@click.option("--around", metavar="ENV_STEPS", help="Only the rows around this step, such as 120k.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="At most N rows; with --around, 10 by default.",
+)
 @runs_option
 def rows(
     run: str,
@@ -129,6 +136,8 @@ def rows(
     names: tuple[str, ...],
     last: int | None,
     after: int,
+    around: str | None,
+    limit: int | None,
     runs_dir: str | None,
 ) -> None:
     """Print the metrics of a run, one row per rollout, at full precision.
@@ -136,11 +145,16 @@ def rows(
     \b
     gymnast rows @last > rows.csv
     gymnast rows @last --metric policy/entropy --metric eval:episode/return --last 10
+    gymnast rows @last --around 120k --limit 5 --metric policy/kl
     gymnast rows k3jx81qa --json
     """
     if output == "json":
-        echo_json(api.rows(run, names, last=last, after=after, runs_dir=runs_dir))
+        page = api.rows(
+            run, names, last=last, after=after, limit=limit, around=around, runs_dir=runs_dir
+        )
+        echo_json(page)
     elif after:
         raise UsageError("--after needs --json, which prints the cursor")
     else:
-        click.echo(api.rows_csv(run, names, last=last, runs_dir=runs_dir), nl=False)
+        text = api.rows_csv(run, names, last=last, limit=limit, around=around, runs_dir=runs_dir)
+        click.echo(text, nl=False)
