@@ -6,7 +6,7 @@ import inspect
 import threading
 import time
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 from gymnast.api import OPERATIONS, READS, Operation
 from gymnast.errors import Failure
@@ -32,7 +32,10 @@ class ToolContext:
     """One call of a tool."""
 
     def __init__(
-        self, options: McpOptions, report: Progress = _ignore, cancelled: threading.Event | None = None
+        self,
+        options: McpOptions,
+        report: Progress = _ignore,
+        cancelled: threading.Event | None = None,
     ) -> None:
         self.options = options
         self.report = report
@@ -42,15 +45,14 @@ class ToolContext:
     def ask(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Returns what an operation of `gymnast.api` returns; the runs directory and the sender are those of
         the server. Raises ToolError with the error of the operation, and for what this server refuses."""
-        value = self._call(function, *args, **kwargs)
-        return value  # pyright: ignore[reportReturnType]
+        return self._call(function, *args, **kwargs)  # pyright: ignore[reportReturnType]
 
     def run_task(self, function: Callable[P, Task[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs an operation that is a task, reports its progress, and returns its result. If it takes longer
         than a call should, it is cancelled."""
         info = self._call(function, *args, **kwargs)
         assert isinstance(info, TaskInfo)
-        task: Task[R] = default_runner().find(info.id)
+        task = cast("Task[R]", default_runner().find(info.id))
         seconds = min(TASK_SECONDS, self.options.max_minutes * 60)
         deadline = time.monotonic() + seconds
         while not task.wait(POLL_SECONDS):

@@ -74,14 +74,14 @@ def refuse_long_queue(context: ToolContext, n_new: int) -> None:
     at_once = max_jobs(context.options.max_jobs)
     allowed = WAITING_PER_JOB * at_once
     if waiting + n_new > allowed:
-        problem = f"{waiting} jobs wait already, and {n_new} more would exceed the limit of {allowed}"
+        problem = (
+            f"{waiting} jobs wait already, and {n_new} more would exceed the limit of {allowed}"
+        )
         fix = "wait for them, stop some, or train fewer seeds"
         raise ToolError(Problem("limit", problem, at="train.seeds", fix=fix))
 
 
-def _asked(
-    context: ToolContext, run: RunDetails, chosen: Mapping[str, object]
-) -> float | None:
+def _asked(context: ToolContext, run: RunDetails, chosen: Mapping[str, object]) -> float | None:
     """Returns the minutes of a run with these changes: those asked for, else its own; None if unlimited."""
     if MINUTES in chosen:
         text = f"{MINUTES}={setting_text(chosen[MINUTES])}"

@@ -12,7 +12,7 @@ import math
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from gymnast.mcp.problem import Problem, ToolError
 from gymnast.records import JsonValue
@@ -65,8 +65,8 @@ class Parameter:
             return self.default
         if not self.is_list:
             return self._one(value, tool)
-        items = [value] if isinstance(value, str | int | float) else value
-        if isinstance(items, str) or not isinstance(items, Sequence):
+        items: object = [value] if isinstance(value, str | int | float) else value
+        if not isinstance(items, list):
             self._refuse(tool, value, "a list")
         if len(items) > MAX_ITEMS:
             problem = f"{self.name} has {len(items)} items, and at most {MAX_ITEMS} are accepted"
@@ -92,7 +92,7 @@ class Parameter:
             )
         return converted
 
-    def _refuse(self, tool: str, value: object, expected: str) -> None:
+    def _refuse(self, tool: str, value: object, expected: str) -> NoReturn:
         problem = f"{self.name} must be {expected}, not {_shown(value)}"
         raise ToolError(Problem("usage", problem, at=f"{tool}.{self.name}"))
 
@@ -107,11 +107,11 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
 def input_schema(parameters: Sequence[Parameter]) -> dict[str, JsonValue]:
     """Returns the JSON schema of the arguments of a tool."""
     required: list[JsonValue] = [one.name for one in parameters if one.default is REQUIRED]
-    schema: dict[str, JsonValue] = {
-        "type": "object",
-        "properties": {one.name: one.schema for one in parameters},
-    }
-    return schema | ({"required": required} if required else {})
+    properties: dict[str, JsonValue] = {one.name: one.schema for one in parameters}
+    schema: dict[str, JsonValue] = {"type": "object", "properties": properties}
+    if required:
+        schema["required"] = required
+    return schema
 
 
 def checked_arguments(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from gymnast.records import JsonValue, to_json
@@ -43,11 +43,13 @@ def n_bytes(value: object) -> int:
 
 
 def rounded(number: float, digits: int = DIGITS) -> float:
-    """Returns a number with this many significant digits; integers keep all of theirs."""
-    if not math.isfinite(number) or number == 0:
+    """Returns a number with this many significant digits. Whole numbers, such as counts of steps, keep all of
+    theirs."""
+    if not math.isfinite(number):
         return number
-    shown = round(number, digits - 1 - math.floor(math.log10(abs(number))))
-    return int(shown) if shown == int(shown) and abs(shown) < 2**53 else shown
+    if number == int(number) and abs(number) < 2**53:
+        return int(number)
+    return round(number, digits - 1 - math.floor(math.log10(abs(number))))
 
 
 def moment(seconds: float | None) -> str:
@@ -76,6 +78,3 @@ def _compact(value: JsonValue, full: bool) -> JsonValue:
 
 def _is_empty(value: JsonValue) -> bool:
     return value is None or (isinstance(value, str | list | dict) and not value)
-
-
-Cursor = Callable[[int], str | None]

@@ -84,7 +84,9 @@ def _summary(found: Comparison) -> str:
         pair.exceeds_noise
     ]
     lead = f"{pair.better} is better than" if pair.better else "no difference between"
-    names = (pair.b if pair.better == pair.a else pair.a) if pair.better else f"{pair.a} and {pair.b}"
+    names = (
+        (pair.b if pair.better == pair.a else pair.a) if pair.better else f"{pair.a} and {pair.b}"
+    )
     size = f" by {rounded(abs(pair.difference.mean))}" if pair.better and pair.difference else ""
     return f"{lead} {names}{size} ({noise}); {len(found.config)} settings differ"
 

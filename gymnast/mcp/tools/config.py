@@ -16,7 +16,8 @@ from gymnast.mcp.problem import Problem, ToolError
 from gymnast.mcp.shape import call_text
 from gymnast.text.suggestions import closest
 
-CHOSEN = ("set", "env", "preset", "variant")
+SHOWN_FACTS = ("facts.threshold", "facts.optimum")
+"""Facts about the environment that are shown with its settings."""
 
 
 def config(
@@ -71,7 +72,11 @@ def _checked(
 ) -> Answer:
     """Returns whether the overrides are valid, and every setting that is not a default."""
     problems = [problem.message for problem in form.problems]
-    fields = _fields(form)
+    fields = [
+        field
+        for field in _fields(form)
+        if not field.key.startswith("facts.") or field.key in SHOWN_FACTS
+    ]
     ineffective = [
         f"{field.key} applies only {field.condition}"
         for field in fields
@@ -101,7 +106,9 @@ def _checked(
     summary = f"{target}: {state}; {len(changed)} of {len(fields)} settings are not defaults"
     arguments = {"target": form.target} | ({"overrides": dict(overrides)} if overrides else {})
     follow = call_text("train", **arguments) if not problems and not values else ""
-    return Answer(summary, content, next=follow or call_text("config", target=target, keys=["algo.*"]))
+    return Answer(
+        summary, content, next=follow or call_text("config", target=target, keys=["algo.*"])
+    )
 
 
 def _explained(form: SettingsForm, keys: Sequence[str], values: Mapping[str, object]) -> Answer:

@@ -48,7 +48,9 @@ def control(
     if action == "set":
         if not settings:
             fix = 'pass e.g. settings={"algo.lr": 1e-4}'
-            raise ToolError(Problem("usage", "there is nothing to set", at="control.settings", fix=fix))
+            raise ToolError(
+                Problem("usage", "there is nothing to set", at="control.settings", fix=fix)
+            )
         limited = limited_change(context, context.ask(api.show, run), settings)
         return _answered([context.ask(api.set_live, run, limited, timeout=TIMEOUT)])
     if action == "stop":

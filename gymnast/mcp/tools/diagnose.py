@@ -69,7 +69,9 @@ def diagnose(
 
 def _alerts(context: ToolContext, run: str) -> Answer:
     found = context.ask(api.show, run)
-    alerts = sorted(found.alerts, key=lambda one: (not one.active, one.level != "error", -one.count))
+    alerts = sorted(
+        found.alerts, key=lambda one: (not one.active, one.level != "error", -one.count)
+    )
     active = sum(one.active for one in alerts)
     names = ("id", "level", "active", "message", "advice", "changes", "first", "last", "count")
     return Answer(

@@ -86,12 +86,24 @@ def _listed(
             cursor_after=lambda n: "/".join(map(str, page.episodes[n - 1].position)),
             has_more=page.cursor is not None,
         ),
-        next=call_text("episodes", run=page.run, view="moments", **_address(first)) if first else "",
+        next=call_text("episodes", run=page.run, view="moments", **_address(first))
+        if first
+        else "",
     )
 
 
 def _info(one: EpisodeInfo) -> dict[str, object]:
-    names = ("kind", "version", "number", "length", "seed", "outcome", "returns", "cast", "surprise")
+    names = (
+        "kind",
+        "version",
+        "number",
+        "length",
+        "seed",
+        "outcome",
+        "returns",
+        "cast",
+        "surprise",
+    )
     return {**fields(one, names[:3]), "return": one.raw_return, **fields(one, names[3:])}
 
 
@@ -122,7 +134,12 @@ def _moments(found: EpisodeInspection) -> Answer:
     step = worst["step"] if worst else 0
     return Answer(
         f"{len(moments)} key moments in {found.info.length} steps{text}",
-        {"run": found.address.path.name, "total": len(moments), "episode": _episode(found), "moments": moments},
+        {
+            "run": found.address.path.name,
+            "total": len(moments),
+            "episode": _episode(found),
+            "moments": moments,
+        },
         listing=Listing("moments", total=len(moments)),
         next=call_text("frame", run=found.address.path.name, **_address(found.info), steps=[step]),
     )
@@ -135,7 +152,9 @@ def _steps(found: EpisodeInspection, columns: Sequence[str], start: int, limit: 
         chosen = [
             name
             for name in known
-            if any(name == one or (one.endswith("*") and name.startswith(one[:-1])) for one in columns)
+            if any(
+                name == one or (one.endswith("*") and name.startswith(one[:-1])) for one in columns
+            )
         ]
         unknown = [one for one in columns if not one.endswith("*") and one not in known]
         if unknown:
@@ -156,7 +175,9 @@ def _steps(found: EpisodeInspection, columns: Sequence[str], start: int, limit: 
             "rows": listed["rows"],
             "other_columns": [name for name in known if name not in chosen][:20],
         },
-        listing=Listing("rows", total=found.info.length, before=start, has_more=last < found.info.length),
+        listing=Listing(
+            "rows", total=found.info.length, before=start, has_more=last < found.info.length
+        ),
         next=call_text(
             "episodes",
             run=found.address.path.name,
@@ -214,5 +235,7 @@ def _blunders(
             "blunders": marks,
         },
         listing=Listing("blunders", total=len(marks)),
-        next=call_text("frame", run=address.path.name, **named, steps=[worst.step]) if worst else "",
+        next=call_text("frame", run=address.path.name, **named, steps=[worst.step])
+        if worst
+        else "",
     )

@@ -48,12 +48,12 @@ def frame(
             mime = "image/png" if data.startswith(PNG) else "image/jpeg"
             pictures.append(Picture(data, mime))
     if not pictures:
-        raise ToolError(Problem("run", note or "there is no picture of this step", at="frame.steps"))
+        raise ToolError(
+            Problem("run", note or "there is no picture of this step", at="frame.steps")
+        )
     where = f"{address.path.name} {kind} {address.version} #{address.number}"
     lacking = f"; {note}" if note else ""
-    return Answer(
-        f"{where}: {_steps_text(shown)}{lacking}", {}, pictures=tuple(pictures)
-    )
+    return Answer(f"{where}: {_steps_text(shown)}{lacking}", {}, pictures=tuple(pictures))
 
 
 def _steps_text(steps: Sequence[int]) -> str:

@@ -29,13 +29,17 @@ def _ratings(context: ToolContext, run: str) -> Answer:
     ranked = sorted(found.ratings.entrants, key=lambda one: -one.rating)
     names = ("role", "name", "rating", "low", "high", "matches")
     advantage = found.ratings.advantage
-    best = f"; best: {ranked[0].role} {ranked[0].name} {rounded(ranked[0].rating)}" if ranked else ""
+    best = (
+        f"; best: {ranked[0].role} {ranked[0].name} {rounded(ranked[0].rating)}" if ranked else ""
+    )
     return Answer(
         f"{found.run}: {len(ranked)} rated players{best}",
         {
             "run": found.run,
             "total": len(ranked),
-            "advantage": fields(advantage, ("role", "rating", "low", "high")) if advantage else None,
+            "advantage": fields(advantage, ("role", "rating", "low", "high"))
+            if advantage
+            else None,
             "players": [fields(one, names) for one in ranked],
         },
         listing=Listing("players", total=len(ranked)),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from gymnast import api
+from gymnast.insight.trends import MetricTrend
 from gymnast.mcp.answer import Answer, Listing
 from gymnast.mcp.context import ToolContext
 from gymnast.mcp.problem import Problem, ToolError
@@ -17,7 +18,21 @@ Axis = Literal["env_steps", "vec_steps", "updates", "rollouts", "seconds"]
 POINTS = 12
 ROWS = 8
 CLOCK = "clock/env_steps"
-DEFAULT_NAMES = ("eval/return_mean",)
+FULL_TREND = (
+    *(
+        "text",
+        "better",
+        "points",
+        "first",
+        "last",
+        "lowest",
+        "highest",
+        "overall",
+        "recent",
+        "slope",
+    ),
+    *("jump", "collapse", "healthy"),
+)
 
 
 def metrics(
@@ -46,7 +61,55 @@ def metrics(
 def _trends(
     context: ToolContext, runs: Sequence[str], names: Sequence[str], detail: Detail
 ) -> Answer:
-    raise NotImplementedError
+    """Returns how metrics of one run developed."""
+    if len(runs) != 1:
+        problem = f"trends are of one run, and {len(runs)} are named"
+        fix = f"{call_text('compare', runs=list(runs))}, or one call per run"
+        raise ToolError(Problem("usage", problem, at="metrics.runs", fix=fix))
+    found = context.ask(api.trends, runs[0], list(names))
+    full = detail == "full"
+    listed = [_trend(one, full=full) for one in found.trends]
+    worse = [one.key for one in found.trends if one.recent.verdict == "worse"]
+    fallen = [(one.key, one.collapse.at) for one in found.trends if one.collapse]
+    text = f"; recently worse: {', '.join(worse[:3])}" if worse else ""
+    if fallen:
+        text = f"; collapsed: {', '.join(f'{key} at {at:,.0f}' for key, at in fallen[:3])}"
+    return Answer(
+        f"{found.run}: {len(listed)} of {found.total} metrics{text}",
+        {
+            "total": len(listed),
+            "recorded": found.total,
+            "run": found.run,
+            "x": found.x,
+            "trends": listed,
+        },
+        listing=Listing("trends", total=len(listed)),
+        left_out=() if names else (f"{found.total - len(listed)} other metrics (name them)",),
+        next=call_text("metrics", runs=[found.run], names=["eval/*"], view="curve"),
+    )
+
+
+def _trend(trend: MetricTrend, *, full: bool) -> dict[str, object]:
+    """Returns one metric: its verdicts, its ends and extremes, and its sudden changes."""
+    if full:
+        return {"metric": trend.key, **fields(trend, FULL_TREND)}
+    sudden = trend.collapse or (trend.jump if trend.jump and trend.jump.exceeds_noise else None)
+    return {
+        "metric": trend.key,
+        "better": trend.better,
+        "overall": trend.overall.verdict,
+        "recent": trend.recent.verdict,
+        "first": trend.first.value,
+        "last": trend.last.value,
+        "lowest": [trend.lowest.value, trend.lowest.at],
+        "highest": [trend.highest.value, trend.highest.at],
+        "collapse" if trend.collapse else "jump": fields(
+            sudden, ("at", "before", "after", "lasted")
+        )
+        if sudden
+        else None,
+        "healthy": trend.healthy,
+    }
 
 
 def _curves(
@@ -115,8 +178,8 @@ def _rows(
     ]
     listed = table(rows)
     where = f" around {around:,} env steps" if around is not None else ""
-    span = f", steps {rows[0].get('env_steps', 0):,.0f} to {rows[-1].get('env_steps', 0):,.0f}" if rows else ""
-    follow = {} if names else {"names": ["policy/kl", "policy/entropy"]}
+    steps = [row["env_steps"] for row in rows if "env_steps" in row]
+    span = f", steps {steps[0]:,.0f} to {steps[-1]:,.0f}" if steps else ""
     return Answer(
         f"{page.run}: {len(rows)} rows{where}{span}",
         {
@@ -126,10 +189,7 @@ def _rows(
             "rows": listed["rows"],
             "cursor": str(page.cursor) if page.has_more else None,
         },
-        next=call_text("metrics", runs=[page.run], view="curve", **follow)
+        next=call_text("metrics", runs=[page.run], names=chosen, view="curve")
         if names
         else call_text("metrics", runs=[page.run]),
     )
-
-
-_ = fields

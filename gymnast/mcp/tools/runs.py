@@ -25,7 +25,8 @@ def runs(
     context: ToolContext,
     run: str = "",
     filter: Annotated[
-        str, "words; or FIELD=VALUE (env, algo, status, tag, group, solved), score>400, env_steps<1e6"
+        str,
+        "words; or FIELD=VALUE (env, algo, status, tag, group, solved), score>400, env_steps<1e6",
     ] = "",
     limit: int | None = None,
     cursor: str = "",
@@ -63,7 +64,9 @@ def _one(context: ToolContext, ref: str, detail: Detail) -> Answer:
         if job is not None:
             brief = {"id": job.id, "status": job.status, "reason": job.reason or job.words}
             summary = f"{job.id} {job.target}: {job.status}"
-            return Answer(summary, {"total": 1, "run": brief}, next=call_text("wait", runs=[job.id]))
+            return Answer(
+                summary, {"total": 1, "run": brief}, next=call_text("wait", runs=[job.id])
+            )
         try:
             return _group(ref, context.ask(api.group, ref))
         except ToolError:

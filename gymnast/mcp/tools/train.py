@@ -22,12 +22,16 @@ def train(
     context: ToolContext,
     target: Annotated[str, "ENV[:variant], to start"] = "",
     resume: Annotated[str, "a run, to continue"] = "",
-    overrides: Annotated[Mapping[str, object] | None, '{"algo.lr": 3e-4, "stop.env_steps": "50k"}'] = None,
+    overrides: Annotated[
+        Mapping[str, object] | None, '{"algo.lr": 3e-4, "stop.env_steps": "50k"}'
+    ] = None,
     algo: str = "",
     seed: int | None = None,
     seeds: Annotated[int | None, "train a group of so many"] = None,
     source: Annotated[str, "RUN[:CHECKPOINT] with initial weights"] = "",
-    at: Annotated[str, "checkpoint to resume from: best, latest or steps; an earlier one branches"] = "",
+    at: Annotated[
+        str, "checkpoint to resume from: best, latest or steps; an earlier one branches"
+    ] = "",
     fresh_optimizer: bool = False,
     name: str = "",
 ) -> Answer:

@@ -33,7 +33,9 @@ def wait(
         raise ToolError(Problem("usage", "name at least one run", at="wait.runs"))
     if not 0 <= seconds <= MAX_SECONDS:
         problem = f"seconds is {rounded(seconds)}, not between 0 and {MAX_SECONDS:.0f}"
-        raise ToolError(Problem("usage", problem, at="wait.seconds", fix="call it again for longer"))
+        raise ToolError(
+            Problem("usage", problem, at="wait.seconds", fix="call it again for longer")
+        )
     deadline, next_report = time.monotonic() + seconds, 0.0
     furthest = 0.0
     statuses = context.ask(api.wait, list(runs), timeout=0)
@@ -87,9 +89,7 @@ def _summaries(context: ToolContext) -> dict[str, RunSummary]:
 
 def _progress(statuses: Sequence[RunStatus], found: dict[str, RunSummary]) -> tuple[float, str]:
     """Returns the mean share of the budgets that is used, and the state of the first live run as text."""
-    shares = [
-        1.0 if not status.is_live else _share(found.get(status.id)) for status in statuses
-    ]
+    shares = [1.0 if not status.is_live else _share(found.get(status.id)) for status in statuses]
     first = next(status for status in statuses if status.is_live)
     run = found.get(first.id)
     if run is None or first.status not in LIVE or not run.clocks:
