@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from gymnast.api.review import reviews as reviews
     from gymnast.api.rows import rows as rows
     from gymnast.api.rows import rows_csv as rows_csv
+    from gymnast.api.run_files import run_file as run_file
     from gymnast.api.runs import events as events
     from gymnast.api.runs import runs as runs
     from gymnast.api.runs import show as show
@@ -110,6 +111,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("runs", READS, "runs"),
         Operation("show", READS, "runs"),
         Operation("events", READS, "runs"),
+        Operation("run_file", READS, "run_files"),
         Operation("rows", READS, "rows"),
         Operation("curves", READS, "curves"),
         Operation("trends", READS, "trends"),

@@ -93,10 +93,10 @@ def mcp(
         text=text,
     )
     if http:
-        from gymnast.mcp.http import serve_http
+        from gymnast.mcp.http_server import serve_http
 
         serve_http(options, click.echo, any_port=port is None)
         return
-    from gymnast.mcp.stdio import serve_stdio
+    from gymnast.mcp.stdio_server import serve_stdio
 
     serve_stdio(options)

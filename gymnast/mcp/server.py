@@ -18,6 +18,7 @@ from mcp.server.lowlevel import Server
 from gymnast.errors import GymnastError
 from gymnast.mcp.answer import FittedAnswer, text_answer
 from gymnast.mcp.context import ToolContext
+from gymnast.mcp.handlers import prompt_handlers, resource_handlers
 from gymnast.mcp.options import McpOptions
 from gymnast.mcp.problem import Problem, ToolError, from_failure
 from gymnast.mcp.shape import compact, dumps
@@ -57,6 +58,8 @@ def create_server(options: McpOptions) -> Server[Any]:
         instructions=INSTRUCTIONS.replace("\n", " "),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        **resource_handlers(options),
+        **prompt_handlers(options),
     )
 
 

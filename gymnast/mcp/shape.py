@@ -49,7 +49,8 @@ def rounded(number: float, digits: int = DIGITS) -> float:
         return number
     if number == int(number) and abs(number) < 2**53:
         return int(number)
-    return round(number, digits - 1 - math.floor(math.log10(abs(number))))
+    shown = float(f"{number:.{digits - 1}e}")
+    return shown if math.isfinite(shown) else number  # the largest numbers cannot be rounded up
 
 
 def moment(seconds: float | None) -> str:

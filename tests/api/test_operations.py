@@ -27,6 +27,7 @@ CASES: dict[str, Case] = {
         {"ref": t.match.id},
     ],
     "events": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "after": 1, "limit": 1}],
+    "run_file": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "file": "log.txt", "end": True}],
     "rows": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "around": 64, "limit": 1}],
     "curves": lambda t: [
         {"refs": [t.first.id], "points": 2},

@@ -65,8 +65,12 @@ def status_text(found: RunSummary) -> str:
         if found.status in LIVE and found.progress is not None
         else ""
     )
-    name = f" {found.name}" if found.name else ""
-    return f"{found.id}{name} {found.preset}: {found.status}{reason}{share}, {score_text(found)}"
+    return f"{label(found)}: {found.status}{reason}{share}, {score_text(found)}"
+
+
+def label(found: RunSummary) -> str:
+    """Returns id, name and preset of a run."""
+    return " ".join(part for part in (found.id, found.name, found.preset) if part)
 
 
 def job_named(context: ToolContext, ref: str) -> JobStatus | None:
