@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from gymnast.api.presets import presets as presets
     from gymnast.api.review import review as review
     from gymnast.api.review import review_contents as review_contents
+    from gymnast.api.review import review_runs as review_runs
     from gymnast.api.review import reviews as reviews
     from gymnast.api.rows import rows as rows
     from gymnast.api.rows import rows_csv as rows_csv
@@ -160,6 +161,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("trajectory_paths", TASK, "trajectories"),
         Operation("trajectory_replay", TASK, "trajectories"),
         Operation("review_contents", READS, "review"),
+        Operation("review_runs", READS, "review"),
         Operation("reviews", READS, "review"),
         Operation("review", TASK, "review"),
         Operation("bundle_contents", READS, "bundle"),

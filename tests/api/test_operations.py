@@ -74,6 +74,7 @@ CASES: dict[str, Case] = {
         {"ref": f"{t.first.id}:best", "number": 0},
         {"ref": t.match.id, "kind": "confirm", "number": 1},
     ],
+    "review_runs": lambda t: [{"last": 3}, {"refs": [t.first.id, t.match.id], "budget": 9_000}],
     "reviews": lambda t: [{"ref": t.first.id}],
     "bundle_contents": lambda t: [
         {"ref": f"{t.first.id}:latest"},
@@ -130,6 +131,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "monitor": {"approaches": ["nobody"]},
     "monitor_csv": {"approaches": ["nobody"]},
     "review_contents": {"ref": "@last", "command": "nobody"},
+    "review_runs": {"last": 0},
     "reviews": {"ref": "nobody"},
     "bundle_contents": {"ref": "@last", "max_size": 100},
     "jobs": {"runs_dir": 7},
