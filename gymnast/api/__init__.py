@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from gymnast.api.playing import roll_out as roll_out
     from gymnast.api.preparation import spaces as spaces
     from gymnast.api.presets import presets as presets
+    from gymnast.api.prompts import prompt as prompt
+    from gymnast.api.prompts import prompts as prompts
     from gymnast.api.review import review as review
     from gymnast.api.review import review_contents as review_contents
     from gymnast.api.review import review_runs as review_runs
@@ -164,6 +166,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation("review_runs", READS, "review"),
         Operation("reviews", READS, "review"),
         Operation("review", TASK, "review"),
+        Operation("prompts", READS, "prompts"),
+        Operation("prompt", READS, "prompts"),
         Operation("bundle_contents", READS, "bundle"),
         Operation("bundle", CHANGES, "bundle"),
         Operation("league", READS, "league"),

@@ -46,13 +46,21 @@ def choose_runs(refs: Sequence[str], last: int | None, directory: Path) -> list[
         single = {r.path: r for side in sides for r in side.runs if r.path not in in_group}
         chosen = [*named, *join_seeds(newest_first(list(single.values())))]
     else:
-        trained = [r for r in store.list_runs(directory) if r.is_readable and not r.is_untrained]
-        if not trained:
+        runs = last_runs(directory, last)
+        if not runs:
             raise RunError(f"there are no runs in {directory}", fix="gymnast train CartPole-v1")
-        chosen = join_seeds([Run(Path(run.path)) for run in trained[:last]])
+        chosen = join_seeds(runs)
     if (count := len({run.path for side in chosen for run in side.runs})) > MAX_RUNS:
         raise _wrong_number(count)
     return chosen
+
+
+def last_runs(directory: Path, number: int | None) -> list[Run]:
+    """Returns the runs that were started last, newest first; without games of people, as `@last`."""
+    trained = [
+        run for run in store.list_runs(directory) if run.is_readable and not run.is_untrained
+    ]
+    return [Run(Path(run.path)) for run in trained[:number]]
 
 
 def newest_first(runs: Sequence[Run]) -> list[Run]:

@@ -166,7 +166,7 @@ def _config(sections: Mapping[str, Mapping[str, RunSection]]) -> Part:
     for run_id, found in sections.items():
         if "config" in found:
             rest = "; the other runs have the same, except for the settings that differ"
-            note = f"The settings of {run_id}{rest if len(sections) > 1 else ''}."
+            note = f"These are the settings of {run_id}{rest if len(sections) > 1 else ''}."
             return part_of_blocks(
                 "config", 8, [*blocks, Paragraph(note), *found["config"].content()]
             )
