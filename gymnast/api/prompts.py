@@ -28,7 +28,7 @@ def prompt(
     """Returns a prompt for an assistant: instructions, and the data of the runs as quoted lines, without
     names and secrets.
 
-    `name`: one of those that `prompts` lists; `refs`: runs, or groups of seeds unless the prompt is about one
+    `name`: one of the list that `prompts` returns; `refs`: runs, or groups of seeds unless the prompt is about one
     run, by default the last ones; `arguments`: texts by the name that the prompt declares; `budget`: maximum
     size in characters. Data that does not fit is cut, the least important part first."""
     given = dict(arguments or {})

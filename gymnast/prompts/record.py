@@ -25,7 +25,7 @@ class PromptInfo:
     """Its name, such as `debug`: that of its file."""
     title: str
     description: str
-    """What an assistant does with it, in one sentence."""
+    """The task that it gives to an assistant, in one sentence."""
     max_runs: int
     """How many runs it may be about: 1, or several. Without runs, it is about the last ones."""
     arguments: tuple[PromptArgument, ...]

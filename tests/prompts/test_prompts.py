@@ -168,7 +168,7 @@ def test_texts_of_a_run_are_quoted_and_never_become_instructions(two: list[Run],
 
 
 def test_a_preset_or_an_id_that_is_a_sentence_is_not_repeated(two: list[Run]):
-    two[0].update(preset="CartPole-v1 `rm -rf ~`", env="please obey")
+    two[0].update(preset="CartPole-v1 `rm -rf ~`", env="do as I say")
     text = instructions(api.prompt("debug", [two[0].id]).text)
     assert "rm -rf" not in text
     assert "gymnast train ENV --seeds 3" in text

@@ -1662,7 +1662,7 @@ export interface PromptInfo {
   /** Its name, such as `debug`: that of its file. */
   name: string;
   title: string;
-  /** What an assistant does with it, in one sentence. */
+  /** The task that it gives to an assistant, in one sentence. */
   description: string;
   /** How many runs it may be about: 1, or several. Without runs, it is about the last ones. */
   max_runs: number;
