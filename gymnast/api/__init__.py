@@ -70,8 +70,11 @@ if TYPE_CHECKING:
     from gymnast.api.playing import roll_out as roll_out
     from gymnast.api.preparation import spaces as spaces
     from gymnast.api.presets import presets as presets
+    from gymnast.api.prompts import prompt as prompt
+    from gymnast.api.prompts import prompts as prompts
     from gymnast.api.review import review as review
     from gymnast.api.review import review_contents as review_contents
+    from gymnast.api.review import review_runs as review_runs
     from gymnast.api.review import reviews as reviews
     from gymnast.api.rows import rows as rows
     from gymnast.api.rows import rows_csv as rows_csv
@@ -166,8 +169,11 @@ OPERATIONS: dict[str, Operation] = {
         Operation("trajectory_paths", TASK, "trajectories"),
         Operation("trajectory_replay", TASK, "trajectories"),
         Operation("review_contents", READS, "review"),
+        Operation("review_runs", READS, "review"),
         Operation("reviews", READS, "review"),
         Operation("review", TASK, "review"),
+        Operation("prompts", READS, "prompts"),
+        Operation("prompt", READS, "prompts"),
         Operation("bundle_contents", READS, "bundle"),
         Operation("bundle", CHANGES, "bundle"),
         Operation("league", READS, "league"),

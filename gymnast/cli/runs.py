@@ -106,7 +106,11 @@ def show(
     """
     if file is not None:
         found = api.run_file(run, file, runs_dir=runs_dir)
-        return echo_json(found) if as_json else click.echo(plain_text(found.text), nl=False)
+        if as_json:
+            echo_json(found)
+        else:
+            click.echo(plain_text(found.text), nl=False)
+        return
     details = api.show(run, verify=verify, sizes=sizes, runs_dir=runs_dir)
     if as_json:
         echo_json(details)

@@ -37,9 +37,7 @@ def list_prompts(context: ToolContext) -> list[types.Prompt]:
     ]
 
 
-def get_prompt(
-    context: ToolContext, name: str, given: Mapping[str, str]
-) -> types.GetPromptResult:
+def get_prompt(context: ToolContext, name: str, given: Mapping[str, str]) -> types.GetPromptResult:
     """Returns a prompt, filled. Raises ToolError for an unknown prompt, argument or run."""
     info = next((one for one in context.ask(api.prompts) if one.name == name), None)
     known = [RUNS, *(one.name for one in info.arguments)] if info else []

@@ -49,7 +49,9 @@ RESOURCES: dict[str, RunResource] = {
     for one in (
         RunResource("config.yaml", layout.CONFIG, "application/yaml", False, "the resolved config"),
         RunResource("run.json", layout.RUN, "application/json", False, layout.RUN.content),
-        RunResource("events.jsonl", layout.EVENTS, "application/jsonl", True, layout.EVENTS.content),
+        RunResource(
+            "events.jsonl", layout.EVENTS, "application/jsonl", True, layout.EVENTS.content
+        ),
         RunResource("log.txt", layout.LOG, "text/plain", True, layout.LOG.content),
         RunResource("metrics.csv", layout.METRICS, "text/csv", True, "one row per rollout"),
         RunResource("report.md", layout.REPORT, "text/markdown", False, "the report, if written"),
@@ -122,7 +124,9 @@ def _text(context: ToolContext, ref: str, resource: RunResource) -> str:
     if resource.file is layout.METRICS:
         head, *rows = context.ask(api.rows_csv, ref).splitlines()
         return _tail_of_lines(rows, head)
-    found = context.ask(api.run_file, ref, resource.name, max_bytes=MAX_BYTES, end=resource.ends_matter)
+    found = context.ask(
+        api.run_file, ref, resource.name, max_bytes=MAX_BYTES, end=resource.ends_matter
+    )
     if not found.left_out:
         return found.text
     which = "earlier" if resource.ends_matter else "later"

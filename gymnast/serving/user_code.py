@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gymnast.api import TASK, Operation
+from gymnast.api.review import DEFAULT_LAST
 from gymnast.config.presets import find_preset
 from gymnast.config.problems import InvalidConfig
 from gymnast.config.resolve import parse_assignment
 from gymnast.config.target import split_target
 from gymnast.errors import ConfigError, Failure, GymnastError
 from gymnast.jobs.groups import group_runs
+from gymnast.review.several import last_runs
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.serving.options import ServerOptions
@@ -30,7 +32,9 @@ CREATES_ENVIRONMENTS = (
 """Operations that create an environment or a network although they are no tasks."""
 SHOWS_RUNS = ("config_show", "config_diff", "settings_form")
 """Operations that create an environment for a preset, but not for a run, of which they load the config."""
-LOADS_CONFIGS = ("compare", "doctor", "export", "report", "set_live")
+LAST_RUNS = ("review_runs", "prompt")
+"""Operations that read the last runs if none is named."""
+LOADS_CONFIGS = ("compare", "doctor", "export", "report", "set_live", *LAST_RUNS)
 """Operations that validate the stored config of a run, which imports the class of a custom algorithm."""
 WRITES_PATHS = ("traces.data",)
 """Settings that name a directory to write to, which a request cannot choose."""
@@ -98,6 +102,10 @@ def _named_code(
                 (f"argument {named.argument}", code) for code in _code_of_target(named.text)
             )
         yield from _code_of_runs(named.text, runs_dir, creates and operation not in SHOWS_RUNS)
+    if operation in LAST_RUNS and not arguments.get("refs"):
+        last = arguments.get("last")
+        for run in last_runs(runs_dir, last if isinstance(last, int) else DEFAULT_LAST):
+            yield from _code_of_runs(run.id, runs_dir, creates)
 
 
 def _paths_in(values: object, key: str = "") -> Iterator[str]:

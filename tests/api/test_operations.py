@@ -80,6 +80,12 @@ CASES: dict[str, Case] = {
         {"ref": f"{t.first.id}:best", "number": 0},
         {"ref": t.match.id, "kind": "confirm", "number": 1},
     ],
+    "review_runs": lambda t: [{"last": 3}, {"refs": [t.first.id, t.match.id], "budget": 9_000}],
+    "prompts": lambda _: [{}],
+    "prompt": lambda t: [
+        {"name": "debug", "refs": [f"{t.first.id}:best"]},
+        {"name": "plan", "refs": [t.first.id, t.match.id], "arguments": {"goal": "learn faster"}},
+    ],
     "reviews": lambda t: [{"ref": t.first.id}],
     "bundle_contents": lambda t: [
         {"ref": f"{t.first.id}:latest"},
@@ -111,7 +117,15 @@ CASES: dict[str, Case] = {
 }
 """Operation -> arguments to call it with."""
 TASKS = {"tasks", "task", "task_log", "task_result"}
-WITHOUT_RUNS = {"presets", "metrics", "config_check", "settings_form", "train_command", *TASKS}
+WITHOUT_RUNS = {
+    "presets",
+    "prompts",
+    "metrics",
+    "config_check",
+    "settings_form",
+    "train_command",
+    *TASKS,
+}
 WRONG: dict[str, dict[str, Any]] = {
     "runs": {"filter": "color=red"},
     "show": {"ref": "nobody"},
@@ -138,6 +152,9 @@ WRONG: dict[str, dict[str, Any]] = {
     "monitor": {"approaches": ["nobody"]},
     "monitor_csv": {"approaches": ["nobody"]},
     "review_contents": {"ref": "@last", "command": "nobody"},
+    "review_runs": {"last": 0},
+    "prompts": {"nonsense": 7},
+    "prompt": {"name": "nobody"},
     "reviews": {"ref": "nobody"},
     "bundle_contents": {"ref": "@last", "max_size": 100},
     "jobs": {"runs_dir": 7},

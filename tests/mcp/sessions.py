@@ -69,7 +69,9 @@ def tokens(value: Any) -> float:
     for block in sent.get("content", []):
         if block["type"] == "image":
             block["data"] = ""
-    return len(json.dumps(sent, separators=(",", ":"), ensure_ascii=False).encode()) / BYTES_PER_TOKEN
+    return (
+        len(json.dumps(sent, separators=(",", ":"), ensure_ascii=False).encode()) / BYTES_PER_TOKEN
+    )
 
 
 @asynccontextmanager

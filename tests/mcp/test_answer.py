@@ -57,7 +57,10 @@ def test_any_answer_fits(content: dict[str, Any], tokens: int, full: bool):
     assert size <= max(tokens * BYTES_PER_TOKEN, 900)
     whole = compact(content, full=full)
     assert isinstance(whole, dict)
-    if whole != {k: v for k, v in fitted.content.items() if k in whole} and "left_out" not in content:
+    if (
+        whole != {k: v for k, v in fitted.content.items() if k in whole}
+        and "left_out" not in content
+    ):
         assert fitted.content.get("left_out")
 
 

@@ -102,7 +102,8 @@ def test_whatever_is_given_is_accepted_or_refused_with_a_message(given: dict[str
     try:
         accepted = checked_arguments("example", PARAMETERS, given)
     except ToolError as error:
-        assert error.problem.message
+        refused = error.problem
+        assert refused.message  # noqa: PT017
         return
     kinds = {"run": str, "view": str, "steps": (list, tuple), "seconds": float, "confirm": bool}
     for name, kind in kinds.items():

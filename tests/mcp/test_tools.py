@@ -93,24 +93,37 @@ def test_trends_curves_and_rows_are_those_of_the_api(trained: Trained):
     assert shown["columns"] == ["env_steps", "policy/kl"]
     assert [row[0] for row in shown["rows"]] == [row["clock/env_steps"] for row in rows]
     curve = ask(
-        trained.options, "metrics", runs=["first", "second"], names=names, view="curve", detail="full"
+        trained.options,
+        "metrics",
+        runs=["first", "second"],
+        names=names,
+        view="curve",
+        detail="full",
     )
     direct = api.curves(
-        [trained.first.id, trained.second.id], names, x="env_steps", points=12, runs_dir=trained.runs_dir
+        [trained.first.id, trained.second.id],
+        names,
+        x="env_steps",
+        points=12,
+        runs_dir=trained.runs_dir,
     )
     assert [one["mean"] for one in curve["series"]] == [to_json(one.mean) for one in direct.series]
 
 
 def test_a_comparison_says_who_is_better_and_whether_it_is_noise(trained: Trained):
     found = ask(trained.options, "compare", runs=["first", "second"])
-    pair = api.compare([trained.first.id, trained.second.id], runs_dir=trained.runs_dir).improvements[0]
+    pair = api.compare(
+        [trained.first.id, trained.second.id], runs_dir=trained.runs_dir
+    ).improvements[0]
     assert found["sides"] == 2
     assert found["verdicts"][0].get("better") == pair.better
     assert found["verdicts"][0]["problem"] == pair.problem
     assert found["settings"] == {"algo.gamma": [0.98, 0.9]}
 
 
-def test_a_diagnosis_has_the_outcome_first_and_views_have_alerts_events_and_the_log(trained: Trained):
+def test_a_diagnosis_has_the_outcome_first_and_views_have_alerts_events_and_the_log(
+    trained: Trained,
+):
     found = ask(trained.options, "diagnose", run="first")
     expected = api.doctor(trained.first.id, runs_dir=trained.runs_dir)
     assert found["outcome"] == expected.outcome.kind
@@ -149,13 +162,20 @@ def test_episodes_their_moments_and_their_steps(trained: Trained):
     moments = ask(trained.options, "episodes", run="first", view="moments", kind="confirm")
     inspected = api.inspect(trained.first.id, "confirm", runs_dir=trained.runs_dir)
     assert moments["total"] == len(inspected.moments)
-    steps = ask(trained.options, "episodes", run="first", view="steps", kind="confirm", limit=2, start=1)
+    steps = ask(
+        trained.options, "episodes", run="first", view="steps", kind="confirm", limit=2, start=1
+    )
     column = steps["columns"].index("obs/pole angle")
     assert [row[column] for row in steps["rows"]] == [
         pytest.approx(value, rel=5e-4) for value in inspected.table["obs/pole angle"][1:3]
     ]
     wrong = failure(
-        trained.options, "episodes", run="first", view="steps", kind="confirm", columns=["obs/pole angel"]
+        trained.options,
+        "episodes",
+        run="first",
+        view="steps",
+        kind="confirm",
+        columns=["obs/pole angel"],
     )
     assert wrong["closest"] == "obs/pole angle"
 
@@ -179,7 +199,9 @@ def test_a_chart_is_a_picture_or_a_text(trained: Trained):
     assert isinstance(drawn.content[1], ImageContent)
     assert "2 curves" in text_of(drawn)
     text = call(trained.options, "chart", runs=["first"], names=["policy/entropy"], format="text")
-    expected = api.chart([trained.first.id], ["policy/entropy"], format="text", runs_dir=trained.runs_dir)
+    expected = api.chart(
+        [trained.first.id], ["policy/entropy"], format="text", runs_dir=trained.runs_dir
+    )
     assert expected.text in text_of(text)
 
 
@@ -248,7 +270,7 @@ def test_suggested_calls_work(trained: Trained):
     """Every `next` of a tool that only reads is a call that succeeds."""
     seen: set[str] = set()
     todo = [
-        'runs()',
+        "runs()",
         'diagnose(run="first")',
         'compare(runs=["first","second"])',
         'metrics(runs=["first"])',

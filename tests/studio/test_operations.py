@@ -39,7 +39,7 @@ from tests.studio.server import serving
 TEXTS = {"filter", "after", "search", "x", "names", "kind", "columns", "export_format", "formats", "id",
          "allow", "backends", "older", "status", "include", "tags", "text", "episode", "overrides",
          "assignments", "command", "role", "changes", "session", "keys", "checkpoint",
-         "approaches", "env", "file", "around", "chart", "format"}  # fmt: skip
+         "approaches", "env", "file", "around", "chart", "format", "arguments"}  # fmt: skip
 """Arguments with texts that name neither a run nor a file."""
 FRAME_FUNCTIONS = [function.name for function in FRAMES.values()]
 """Functions with a route of their own, which are no operations."""
@@ -279,6 +279,11 @@ def test_no_operation_imports_code_that_a_stored_config_or_a_preset_names(
             elif operation.operation.effect == "task":
                 raise AssertionError(f"{name} {arguments} started a task: {result}")
     assert {"eval", "video", "compare", *CREATES_ENVIRONMENTS} - {*FRAME_FUNCTIONS} <= refused
+    for name, arguments in (("review_runs", {}), ("prompt", {"name": "plan"})):
+        result = call(exposed()[name], arguments, options)  # about the last runs
+        assert isinstance(result, Failure)
+        assert result.code == "code"
+        assert not mark.exists()
 
 
 def _arguments(
