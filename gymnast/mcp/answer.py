@@ -106,7 +106,7 @@ def _tail(
     if listing is not None:
         here = _length(content, listing)
         if listing.cursor_after is not None and (shown is not None or listing.has_more):
-            cursor = listing.cursor_after(here)
+            cursor = listing.cursor_after(max(here, 1))  # past an item that is too long by itself
         rest = None if listing.total is None else listing.total - listing.before - here
         if (shown is not None or listing.has_more) and rest != 0:
             name = listing.field.rpartition(".")[2]

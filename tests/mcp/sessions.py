@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
 from gymnast.mcp.answer import BYTES_PER_TOKEN
@@ -28,11 +29,17 @@ COMMAND = [sys.executable, "-m", "gymnast", "mcp"]
 def in_memory(options: McpOptions, session: Callable[[Client], Awaitable[R]]) -> R:
     """Returns what a session with a server in this process returns."""
 
-    async def run() -> R:
+    async def run() -> R | MCPError:
         async with Client(create_server(options)) as client:
-            return await session(client)
+            try:
+                return await session(client)
+            except MCPError as error:  # raised in here, it would become a group of exceptions
+                return error
 
-    return asyncio.run(run())
+    result = asyncio.run(run())
+    if isinstance(result, MCPError):
+        raise result
+    return result
 
 
 def call(

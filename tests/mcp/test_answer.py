@@ -65,8 +65,8 @@ def test_any_answer_fits(content: dict[str, Any], tokens: int, full: bool):
 
 
 @given(
-    st.lists(st.text(max_size=400), min_size=1, max_size=60),
-    st.integers(150, 2000),
+    st.lists(st.text(max_size=300), min_size=1, max_size=60),
+    st.integers(450, 2000),
 )
 def test_a_listing_that_is_cut_continues_at_its_cursor_without_a_gap(items: list[str], tokens: int):
     shown: list[str] = []

@@ -118,7 +118,7 @@ def test_a_comparison_says_who_is_better_and_whether_it_is_noise(trained: Traine
     assert found["sides"] == 2
     assert found["verdicts"][0].get("better") == pair.better
     assert found["verdicts"][0]["problem"] == pair.problem
-    assert found["settings"] == {"algo.gamma": [0.98, 0.9]}
+    assert found["settings"] == {"algo.gamma": [0.98, 0.9], "seed": [0, 1]}
 
 
 def test_a_diagnosis_has_the_outcome_first_and_views_have_alerts_events_and_the_log(
@@ -128,7 +128,7 @@ def test_a_diagnosis_has_the_outcome_first_and_views_have_alerts_events_and_the_
     expected = api.doctor(trained.first.id, runs_dir=trained.runs_dir)
     assert found["outcome"] == expected.outcome.kind
     assert found.get("healthy") == expected.healthy
-    events = ask(trained.options, "diagnose", run="first", view="events", limit=2)
+    events = ask(trained.options, "diagnose", run="first", view="events", limit=1)
     stored = api.events(trained.first.id, runs_dir=trained.runs_dir)
     assert events["total"] == stored.total
     assert events["events"][0]["kind"] == stored.events[-1].kind

@@ -33,13 +33,16 @@ def config(
     chosen = flat(overrides or {})
     if against:
         return _difference(context, target, against)
-    if dry_run:
+    run = "" if dry_run else _run_preset(context, target)
+    form = None
+    if not dry_run:
+        form = context.ask(
+            api.settings_form, run or target, algo=algo or None, overrides=assignments(chosen)
+        )
+    # Without a preset, only the environment itself can tell whether it exists.
+    if form is None or (form.space_defaults and not run and not keys and not form.problems):
         plan = context.ask(api.dry_run, target, overrides=chosen, algo=algo or None)
         return _planned(target, chosen, plan)
-    run = _run_preset(context, target)
-    form = context.ask(
-        api.settings_form, run or target, algo=algo or None, overrides=assignments(chosen)
-    )
     values = _values_of_run(context, target, chosen) if run else {}
     if keys:
         return _explained(form, keys, values)

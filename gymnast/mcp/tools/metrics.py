@@ -70,6 +70,7 @@ def _trends(
     full = detail == "full"
     listed = [_trend(one, full=full) for one in found.trends]
     worse = [one.key for one in found.trends if one.recent.verdict == "worse"]
+    shown = (worse or [one.key for one in found.trends] or [""])[0]
     fallen = [(one.key, one.collapse.at) for one in found.trends if one.collapse]
     text = f"; recently worse: {', '.join(worse[:3])}" if worse else ""
     if fallen:
@@ -85,7 +86,7 @@ def _trends(
         },
         listing=Listing("trends", total=len(listed)),
         left_out=() if names else (f"{found.total - len(listed)} other metrics (name them)",),
-        next=call_text("metrics", runs=[found.run], names=["eval/*"], view="curve"),
+        next=call_text("metrics", runs=[found.run], names=[shown], view="curve") if shown else "",
     )
 
 
