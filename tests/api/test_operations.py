@@ -85,6 +85,8 @@ CASES: dict[str, Case] = {
         {"ref": t.match.id, "checkpoint": "none", "max_size": 20_000},
     ],
     "jobs": lambda _: [{}],
+    "find": lambda _: [{"query": "entorpy"}, {"kind": "preset", "limit": 2, "offset": 1}],
+    "docs": lambda _: [{}, {"name": "live-control"}],
     "presets": lambda _: [{}, {"search": "lander"}],
     "metrics": lambda _: [{}, {"name": "eval:episode/return"}],
     "config_show": lambda t: [
@@ -110,7 +112,15 @@ CASES: dict[str, Case] = {
 }
 """Operation -> arguments to call it with."""
 TASKS = {"tasks", "task", "task_log", "task_result"}
-WITHOUT_RUNS = {"presets", "metrics", "config_check", "settings_form", "train_command", *TASKS}
+WITHOUT_RUNS = {
+    "docs",
+    "presets",
+    "metrics",
+    "config_check",
+    "settings_form",
+    "train_command",
+    *TASKS,
+}
 WRONG: dict[str, dict[str, Any]] = {
     "runs": {"filter": "color=red"},
     "show": {"ref": "nobody"},
@@ -140,6 +150,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "reviews": {"ref": "nobody"},
     "bundle_contents": {"ref": "@last", "max_size": 100},
     "jobs": {"runs_dir": 7},
+    "find": {"query": "entropy", "kind": "nonsense"},
+    "docs": {"name": "nonsense"},
     "presets": {"search": 7},
     "metrics": {"name": "policy/nonsense"},
     "config_show": {"name": "@nobody"},
