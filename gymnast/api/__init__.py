@@ -72,11 +72,15 @@ if TYPE_CHECKING:
     from gymnast.api.playing import roll_out as roll_out
     from gymnast.api.preparation import spaces as spaces
     from gymnast.api.presets import presets as presets
+    from gymnast.api.prompts import prompt as prompt
+    from gymnast.api.prompts import prompts as prompts
     from gymnast.api.review import review as review
     from gymnast.api.review import review_contents as review_contents
+    from gymnast.api.review import review_runs as review_runs
     from gymnast.api.review import reviews as reviews
     from gymnast.api.rows import rows as rows
     from gymnast.api.rows import rows_csv as rows_csv
+    from gymnast.api.run_files import run_file as run_file
     from gymnast.api.runs import events as events
     from gymnast.api.runs import runs as runs
     from gymnast.api.runs import show as show
@@ -112,6 +116,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("runs", READS, "runs"),
         Operation("show", READS, "runs"),
         Operation("events", READS, "runs"),
+        Operation("run_file", READS, "run_files"),
         Operation("rows", READS, "rows"),
         Operation("curves", READS, "curves"),
         Operation("trends", READS, "trends"),
@@ -168,8 +173,11 @@ OPERATIONS: dict[str, Operation] = {
         Operation("trajectory_paths", TASK, "trajectories"),
         Operation("trajectory_replay", TASK, "trajectories"),
         Operation("review_contents", READS, "review"),
+        Operation("review_runs", READS, "review"),
         Operation("reviews", READS, "review"),
         Operation("review", TASK, "review"),
+        Operation("prompts", READS, "prompts"),
+        Operation("prompt", READS, "prompts"),
         Operation("bundle_contents", READS, "bundle"),
         Operation("bundle", CHANGES, "bundle"),
         Operation("league", READS, "league"),

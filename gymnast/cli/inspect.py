@@ -5,12 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 import webbrowser
-from pathlib import Path
 
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import echo_json, json_option, runs_option, write_text
 from gymnast.cli.studio import background_link
 from gymnast.errors import UsageError
 from gymnast.runs.episode_kinds import KINDS, Kind
@@ -105,9 +104,5 @@ def _write_csv(
     if file == "-":
         click.echo(text, nl=False)
         return
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        problem = f"{file} cannot be written: {error.strerror}"
-        raise UsageError(problem, fix="choose another file") from error
+    write_text(file, text)
     click.echo(f"wrote {text.count(chr(10)) - 1:,} steps to {file}", err=True)

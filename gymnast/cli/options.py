@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
+from gymnast.errors import UsageError
 from gymnast.records import JsonValue, to_json
 
 runs_option = click.option(
@@ -40,6 +42,15 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 def echo_json(value: object) -> None:
     """Prints a record, or a container of records, as JSON at full precision."""
     click.echo(_indented(to_json(value)))
+
+
+def write_text(file: str, text: str) -> None:
+    """Writes a text to a file. Raises UsageError if that fails."""
+    try:
+        Path(file).expanduser().write_text(text, encoding="utf-8")
+    except OSError as error:
+        problem = f"{file} cannot be written: {error.strerror}"
+        raise UsageError(problem, fix="choose another file") from error
 
 
 def _indented(value: JsonValue, margin: str = "") -> str:

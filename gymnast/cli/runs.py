@@ -85,9 +85,14 @@ for _command in (rm, prune, tag, note):
     "--verify", is_flag=True, help="Compare the files of the checkpoints with their hashes."
 )
 @click.option("--sizes", is_flag=True, help="Also show the disk space of the run.")
+@click.option(
+    "--file", metavar="NAME", help="Print this text file of the run instead, e.g. config.yaml."
+)
 @runs_option
 @json_option
-def show(run: str, verify: bool, sizes: bool, runs_dir: str | None, as_json: bool) -> None:
+def show(
+    run: str, verify: bool, sizes: bool, file: str | None, runs_dir: str | None, as_json: bool
+) -> None:
     """Show everything about one run: status, score, settings, checkpoints, alerts, events.
 
     RUN is an id, a unique prefix of one, a name, a path, @last, @best or @best:ENV, or the file of a bundle.
@@ -97,7 +102,15 @@ def show(run: str, verify: bool, sizes: bool, runs_dir: str | None, as_json: boo
     gymnast show @best:CartPole-v1
     gymnast show k3jx:best --json      with that checkpoint's path and hash
     gymnast show k3jx-bundle.zip       a bundle that somebody sent you (`gymnast bundle`)
+    gymnast show @last --file config.yaml
     """
+    if file is not None:
+        found = api.run_file(run, file, runs_dir=runs_dir)
+        if as_json:
+            echo_json(found)
+        else:
+            click.echo(plain_text(found.text), nl=False)
+        return
     details = api.show(run, verify=verify, sizes=sizes, runs_dir=runs_dir)
     if as_json:
         echo_json(details)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+_SUGGESTION = re.compile(r"; did you mean (.+?)(?: or .+)?\?")
 
 
 def did_you_mean(word: str, known: Iterable[str], n: int = 3) -> str:
@@ -22,3 +25,14 @@ def similar(word: str, known: Iterable[str], n: int = 3) -> list[str]:
     # A part of a name is not similar to it by edit distance: `lander` and `LunarLander-v3`.
     matches = matches or [name for name in names if word and word in name][:n]
     return [names[name] for name in matches]
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """Returns the name of `known` that is most similar to `word`, or that contains it; empty if none does."""
+    return next(iter(similar(word, known, 1)), "")
+
+
+def suggested(message: str) -> str:
+    """Returns the first name that `did_you_mean` has put into a message; empty if it has none."""
+    found = _SUGGESTION.search(message)
+    return found[1] if found else ""

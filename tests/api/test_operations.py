@@ -27,6 +27,10 @@ CASES: dict[str, Case] = {
         {"ref": t.match.id},
     ],
     "events": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "after": 1, "limit": 1}],
+    "run_file": lambda t: [
+        {"ref": t.first.id},
+        {"ref": t.match.id, "file": "log.txt", "end": True},
+    ],
     "rows": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "around": 64, "limit": 1}],
     "curves": lambda t: [
         {"refs": [t.first.id], "points": 2},
@@ -79,6 +83,12 @@ CASES: dict[str, Case] = {
         {"ref": f"{t.first.id}:best", "number": 0},
         {"ref": t.match.id, "kind": "confirm", "number": 1},
     ],
+    "review_runs": lambda t: [{"last": 3}, {"refs": [t.first.id, t.match.id], "budget": 9_000}],
+    "prompts": lambda _: [{}],
+    "prompt": lambda t: [
+        {"name": "debug", "refs": [f"{t.first.id}:best"]},
+        {"name": "plan", "refs": [t.first.id, t.match.id], "arguments": {"goal": "learn faster"}},
+    ],
     "reviews": lambda t: [{"ref": t.first.id}],
     "bundle_contents": lambda t: [
         {"ref": f"{t.first.id}:latest"},
@@ -115,6 +125,7 @@ TASKS = {"tasks", "task", "task_log", "task_result"}
 WITHOUT_RUNS = {
     "docs",
     "presets",
+    "prompts",
     "metrics",
     "config_check",
     "settings_form",
@@ -147,6 +158,9 @@ WRONG: dict[str, dict[str, Any]] = {
     "monitor": {"approaches": ["nobody"]},
     "monitor_csv": {"approaches": ["nobody"]},
     "review_contents": {"ref": "@last", "command": "nobody"},
+    "review_runs": {"last": 0},
+    "prompts": {"nonsense": 7},
+    "prompt": {"name": "nobody"},
     "reviews": {"ref": "nobody"},
     "bundle_contents": {"ref": "@last", "max_size": 100},
     "jobs": {"runs_dir": 7},

@@ -25,6 +25,7 @@ ALLOWED = (
 )
 """Packages that a module of the command line may import when it runs."""
 FORMATTERS = (
+    "gymnast.insight.comparison_text",
     "gymnast.insight.diagnosis_text",
     "gymnast.insight.page",
     "gymnast.inspector.text",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gymnast.cli.compare import comparison_chart
+from gymnast.insight.comparison_text import comparison_chart
 from gymnast.errors import UsageError
 from gymnast.insight.compare import AXES, Comparison, compare, shared_range
 from gymnast.metrics.store import MetricStore

@@ -1,13 +1,19 @@
-"""The secret with which sessions are signed, one per user of the machine."""
+"""The secret with which sessions and tokens are signed, one per user of the machine."""
 
 from __future__ import annotations
 
+import hmac
 import os
 import secrets
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
+from gymnast.serving.options import ServerOptions
+
 LENGTH = 32
+SIGNATURE_DIGITS = 40
+"""Hexadecimal digits of a signature: 160 bits."""
 
 
 def user_secret() -> bytes:
@@ -25,6 +31,19 @@ def user_secret() -> bytes:
 def state_directory() -> Path:
     """Returns the directory of gymnast's state: $XDG_STATE_HOME/gymnast."""
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "gymnast"
+
+
+def scope_key(options: ServerOptions, secret: bytes) -> bytes:
+    """Returns the key for a runs directory and the rights of its server. A token of a read-only server gives
+    no right to change something in another one."""
+    rights = "read" if options.read_only else "code" if options.allow_code else "change"
+    scope = f"{options.runs_dir.resolve()}\n{rights}"
+    return hmac.new(secret, scope.encode(errors="surrogateescape"), sha256).digest()
+
+
+def sign(key: bytes, text: str) -> str:
+    """Returns the signature of a text, in hexadecimal digits."""
+    return hmac.new(key, text.encode(errors="replace"), sha256).hexdigest()[:SIGNATURE_DIGITS]
 
 
 def _read(file: Path) -> bytes | None:

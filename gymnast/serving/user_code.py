@@ -11,15 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gymnast.api import TASK, Operation
+from gymnast.api.review import DEFAULT_LAST
 from gymnast.config.presets import find_preset
 from gymnast.config.problems import InvalidConfig
 from gymnast.config.resolve import parse_assignment
 from gymnast.config.target import split_target
 from gymnast.errors import ConfigError, Failure, GymnastError
 from gymnast.jobs.groups import group_runs
+from gymnast.review.several import last_runs
 from gymnast.runs import store
 from gymnast.runs.run import Run
-from gymnast.studio.references import references, texts
+from gymnast.serving.options import ServerOptions
+from gymnast.serving.references import references, texts
 
 CREATES_ENVIRONMENTS = (
     *("start", "resume", "dry_run", "config_show", "config_diff", "settings_form"),
@@ -29,7 +32,9 @@ CREATES_ENVIRONMENTS = (
 """Operations that create an environment or a network although they are no tasks."""
 SHOWS_RUNS = ("config_show", "config_diff", "settings_form")
 """Operations that create an environment for a preset, but not for a run, of which they load the config."""
-LOADS_CONFIGS = ("compare", "doctor", "export", "report", "set_live")
+LAST_RUNS = ("review_runs", "prompt")
+"""Operations that read the last runs if none is named."""
+LOADS_CONFIGS = ("compare", "doctor", "export", "report", "set_live", *LAST_RUNS)
 """Operations that validate the stored config of a run, which imports the class of a custom algorithm."""
 WRITES_PATHS = ("traces.data",)
 """Settings that name a directory to write to, which a request cannot choose."""
@@ -39,18 +44,18 @@ _OFF = (None, False, "", "off", "none", "null", "no", "false")
 
 
 def code_refusal(
-    operation: Operation, arguments: Mapping[str, object], runs_dir: Path
+    operation: Operation, arguments: Mapping[str, object], options: ServerOptions
 ) -> Failure | None:
     """Returns the error for a request that would import code named by a config; None if it would not."""
     creates = operation.effect == TASK or operation.name in CREATES_ENVIRONMENTS
     if not creates and operation.name not in LOADS_CONFIGS:
         return None
-    for where, code in _named_code(operation.name, arguments, runs_dir, creates):
+    for where, code in _named_code(operation.name, arguments, options.runs_dir, creates):
         return Failure(
             "code",
             f"{where} names code, or a path that would be read or written: {code}",
             at=operation.name,
-            fix="restart the studio with --allow-code, if you trust it",
+            fix=f"restart the {options.NAME} with --allow-code, if you trust it",
         )
     return None
 
@@ -97,6 +102,10 @@ def _named_code(
                 (f"argument {named.argument}", code) for code in _code_of_target(named.text)
             )
         yield from _code_of_runs(named.text, runs_dir, creates and operation not in SHOWS_RUNS)
+    if operation in LAST_RUNS and not arguments.get("refs"):
+        last = arguments.get("last")
+        for run in last_runs(runs_dir, last if isinstance(last, int) else DEFAULT_LAST):
+            yield from _code_of_runs(run.id, runs_dir, creates)
 
 
 def _paths_in(values: object, key: str = "") -> Iterator[str]:
