@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from gymnast.api.episodes import episodes as episodes
     from gymnast.api.episodes import steps as steps
     from gymnast.api.episodes import steps_csv as steps_csv
+    from gymnast.api.find import docs as docs
+    from gymnast.api.find import find as find
     from gymnast.api.frames import frames as frames
     from gymnast.api.housekeeping import init as init
     from gymnast.api.housekeeping import note as note
@@ -142,6 +144,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation("monitor", READS, "monitor"),
         Operation("monitor_csv", READS, "monitor"),
         Operation("write_monitor", CHANGES, "monitor"),
+        Operation("find", READS, "find"),
+        Operation("docs", READS, "find"),
         Operation("presets", READS, "presets"),
         Operation("metrics", READS, "metrics"),
         Operation("config_show", READS, "config"),

@@ -45,7 +45,7 @@ class ChartPicture:
     runs: list[str]
     """Ids of the runs."""
     curves: list[ChartCurve]
-    """What is drawn."""
+    """The curves that are drawn."""
     left_out: int
     """Number of metrics that were not drawn, as there would be too many panels."""
     text: str

@@ -61,7 +61,7 @@ def trends(
 
 
 def _main(keys: Sequence[str] | Mapping[str, object], metrics: Mapping[str, Metric]) -> list[str]:
-    """Returns the keys of the live table that tell how training goes."""
+    """Returns the keys of the live table that show how training goes."""
     return [
         key
         for key in keys
@@ -70,7 +70,7 @@ def _main(keys: Sequence[str] | Mapping[str, object], metrics: Mapping[str, Metr
 
 
 def _declarations(run: Run, found: MetricCurves) -> dict[str, Metric]:
-    """Returns the declarations of the metrics of a run; an empty one for those that this version lacks."""
+    """Returns the declarations of the metrics of a run; an empty one for metrics that this version lacks."""
     from gymnast.metrics.explain import catalog
     from gymnast.metrics.specs import generic_name
 

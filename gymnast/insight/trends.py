@@ -1,4 +1,4 @@
-"""How metrics developed during a run, judged by the direction that each metric declares.
+"""The development of metrics during a run, judged by the direction that each metric declares.
 
 A metric that rose has improved only if higher is better for it; a metric without a direction rises or falls.
 """
@@ -35,7 +35,7 @@ class MetricPoint:
 
 @dataclass(frozen=True)
 class Movement:
-    """How a metric moved over a part of the run."""
+    """The movement of a metric over a part of the run."""
 
     verdict: Verdict
     change: float | None
@@ -61,7 +61,7 @@ class SuddenChange:
 
 @dataclass(frozen=True)
 class MetricTrend:
-    """How one metric developed."""
+    """The development of one metric."""
 
     key: str
     """The metric."""
@@ -92,7 +92,7 @@ class MetricTrend:
 
 @dataclass(frozen=True)
 class RunTrends:
-    """How the metrics of a run developed."""
+    """The development of the metrics of a run."""
 
     run: str
     """Id of the run."""
@@ -103,7 +103,7 @@ class RunTrends:
     total: int
     """Number of metrics that the run has recorded."""
     trends: list[MetricTrend]
-    """In the order of every view."""
+    """One per metric, in the order of every view."""
 
 
 @dataclass(frozen=True)

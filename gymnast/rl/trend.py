@@ -1,4 +1,4 @@
-"""Whether a noisy series moved: its change with a standard error, and its largest sudden change.
+"""Decides whether a noisy series moved: its change with a standard error, and its largest sudden change.
 
 Consecutive rows of a training are not independent: a mean over the last 100 episodes shares most of them with
 the row before. All standard errors are therefore those of fewer, independent values (`independent_values`).
@@ -28,7 +28,7 @@ CURVE_PARTS = 3
 
 
 class Change(NamedTuple):
-    """How far a series moved."""
+    """A change of a series."""
 
     size: float
     error: float

@@ -27,7 +27,10 @@ CASES: dict[str, Case] = {
         {"ref": t.match.id},
     ],
     "events": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "after": 1, "limit": 1}],
-    "run_file": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "file": "log.txt", "end": True}],
+    "run_file": lambda t: [
+        {"ref": t.first.id},
+        {"ref": t.match.id, "file": "log.txt", "end": True},
+    ],
     "rows": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "around": 64, "limit": 1}],
     "curves": lambda t: [
         {"refs": [t.first.id], "points": 2},
@@ -92,6 +95,8 @@ CASES: dict[str, Case] = {
         {"ref": t.match.id, "checkpoint": "none", "max_size": 20_000},
     ],
     "jobs": lambda _: [{}],
+    "find": lambda _: [{"query": "entorpy"}, {"kind": "preset", "limit": 2, "offset": 1}],
+    "docs": lambda _: [{}, {"name": "live-control"}],
     "presets": lambda _: [{}, {"search": "lander"}],
     "metrics": lambda _: [{}, {"name": "eval:episode/return"}],
     "config_show": lambda t: [
@@ -118,6 +123,7 @@ CASES: dict[str, Case] = {
 """Operation -> arguments to call it with."""
 TASKS = {"tasks", "task", "task_log", "task_result"}
 WITHOUT_RUNS = {
+    "docs",
     "presets",
     "prompts",
     "metrics",
@@ -158,6 +164,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "reviews": {"ref": "nobody"},
     "bundle_contents": {"ref": "@last", "max_size": 100},
     "jobs": {"runs_dir": 7},
+    "find": {"query": "entropy", "kind": "nonsense"},
+    "docs": {"name": "nonsense"},
     "presets": {"search": 7},
     "metrics": {"name": "policy/nonsense"},
     "config_show": {"name": "@nobody"},

@@ -39,7 +39,8 @@ from tests.studio.server import serving
 TEXTS = {"filter", "after", "search", "x", "names", "kind", "columns", "export_format", "formats", "id",
          "allow", "backends", "older", "status", "include", "tags", "text", "episode", "overrides",
          "assignments", "command", "role", "changes", "session", "keys", "checkpoint",
-         "approaches", "env", "file", "around", "chart", "format", "arguments"}  # fmt: skip
+         "approaches", "env", "file", "around", "chart", "format", "query",
+         "arguments"}  # fmt: skip
 """Arguments with texts that name neither a run nor a file."""
 FRAME_FUNCTIONS = [function.name for function in FRAMES.values()]
 """Functions with a route of their own, which are no operations."""
