@@ -71,7 +71,7 @@ def mcp(
     """Offer runs and trainings to assistants (Model Context Protocol).
 
     Without --http, a client starts this command and talks to it over standard input and output. Trainings
-    that an assistant starts have the tag `assistant`, and they go on when the server ends.
+    that an assistant starts have the tag `assistant`, and continue when the server ends.
 
     \b
     claude mcp add gymnast -- gymnast mcp
