@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -99,4 +100,6 @@ def mcp(
         return
     from gymnast.mcp.stdio_server import serve_stdio
 
+    if sys.stdin.isatty():
+        click.echo("waiting for a client on standard input; Ctrl-C ends it", err=True)
     serve_stdio(options)

@@ -98,8 +98,8 @@ def fit(answer: Answer, *, tokens: int = DEFAULT_TOKENS, full: bool = False) -> 
 def _tail(
     answer: Answer, content: Fields, left_out: list[str], shown: int | None
 ) -> dict[str, JsonValue]:
-    """Returns the last fields of an answer: what it lacks and how to continue. `shown`: number of items that the
-    listing was cut to; None if it was not."""
+    """Returns the last fields of an answer: what it lacks and how to continue. `shown`: number of items that
+    the listing was cut to; None if it was not."""
     notes = list(left_out)
     cursor = ""
     listing = answer.listing

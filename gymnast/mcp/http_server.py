@@ -51,7 +51,7 @@ def serve_http(
 
 
 def create_app(options: McpOptions) -> ASGIApp:
-    """Returns the server as an ASGI app. It keeps no sessions, so that clients can keep using it after a restart."""
+    """Returns the server as an ASGI app. It keeps no sessions, so that clients survive its restart."""
     app = create_server(options).streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
