@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -16,7 +17,9 @@ from gymnast.runs.episode_kinds import Kind
 from gymnast.runs.episodes import EpisodeInfo
 
 View = Literal["list", "moments", "steps", "blunders"]
-PAGE = 12
+PAGE = 10
+ADDRESS = ("kind", "version", "number")
+"""Fields that name an episode of a run."""
 STEPS = 12
 BRIEF_COLUMNS = ("step", "action", "reward_raw", "value_raw", "return_to_go_raw")
 """Columns of a moment and, after the observation, of steps unless others are asked for."""
@@ -61,24 +64,21 @@ def _listed(
     page = context.ask(
         api.episodes, run, kind=kind or "", version=version, after=cursor or None, limit=limit
     )
-    counts: dict[str, int] = {}
-    if not cursor:
-        for one in context.ask(api.episodes, run, kind=kind or "", version=version).episodes:
-            counts[one.kind] = counts.get(one.kind, 0) + 1
-    total = sum(counts.values()) if counts else None
-    worst = min(
-        (one for one in page.episodes if one.raw_return is not None),
-        key=lambda one: one.raw_return or 0.0,
-        default=None,
+    every = (
+        [] if cursor else context.ask(api.episodes, run, kind=kind or "", version=version).episodes
     )
+    counts = dict(Counter(one.kind for one in every))
+    total = len(every) if every else None
+    extremes = _extremes(every)
     text = ", ".join(f"{count} {name}" for name, count in counts.items()) or f"{len(page.episodes)}"
-    first = worst or (page.episodes[0] if page.episodes else None)
+    first = extremes.get("lowest") or (_info(page.episodes[0]) if page.episodes else None)
     return Answer(
         f"{page.run}: {text} episodes",
         {
             "run": page.run,
             "total": total,
             "counts": counts,
+            **extremes,
             "episodes": [_info(one) for one in page.episodes],
         },
         listing=Listing(
@@ -87,10 +87,29 @@ def _listed(
             cursor_after=lambda n: "/".join(map(str, page.episodes[n - 1].position)),
             has_more=page.cursor is not None,
         ),
-        next=call_text("episodes", run=page.run, view="moments", **_address(first))
+        next=call_text(
+            "episodes", run=page.run, view="moments", **{name: first[name] for name in ADDRESS}
+        )
         if first
         else "",
     )
+
+
+def _extremes(every: Sequence[EpisodeInfo]) -> dict[str, dict[str, object]]:
+    """Returns the episodes with the lowest and the highest return, and the one that the critic was most wrong
+    about; of matches, none."""
+    scored = [one for one in every if one.raw_return is not None]
+    surprising = [one for one in every if one.surprise is not None]
+    chosen = {
+        "lowest": min(scored, key=lambda one: one.raw_return or 0.0, default=None),
+        "highest": max(scored, key=lambda one: one.raw_return or 0.0, default=None),
+        "most_surprising": max(surprising, key=lambda one: one.surprise or 0.0, default=None),
+    }
+    return {
+        name: {**_address(one), "return": one.raw_return, "surprise": one.surprise}
+        for name, one in chosen.items()
+        if one is not None
+    }
 
 
 def _info(one: EpisodeInfo) -> dict[str, object]:
@@ -109,7 +128,7 @@ def _info(one: EpisodeInfo) -> dict[str, object]:
 
 
 def _address(one: EpisodeInfo) -> dict[str, object]:
-    return fields(one, ("kind", "version", "number"))
+    return fields(one, ADDRESS)
 
 
 def _episode(found: EpisodeInspection) -> dict[str, object]:
