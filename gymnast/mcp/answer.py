@@ -81,8 +81,8 @@ class FittedAnswer:
 def fit(answer: Answer, *, tokens: int = DEFAULT_TOKENS, full: bool = False) -> FittedAnswer:
     """Returns the answer in at most so many tokens. `full`: numbers at full precision."""
     summary = _shortened(" ".join(answer.summary.split()), 240)
-    text_bytes = len(answer.text.encode())
-    room = tokens * BYTES_PER_TOKEN - ENVELOPE_BYTES - len(summary.encode()) - text_bytes
+    room = tokens * BYTES_PER_TOKEN - ENVELOPE_BYTES - len(summary.encode())
+    text = _fitted_text(answer.text, room)
     content = cast(Fields, compact(answer.content, full=full))
     left_out = list(answer.left_out)
     tail = _tail(answer, content, left_out, None)
@@ -92,7 +92,7 @@ def fit(answer: Answer, *, tokens: int = DEFAULT_TOKENS, full: bool = False) -> 
     if n_bytes(content | tail) > room:
         _cut_longest(content, left_out, max(room - n_bytes(tail) - 160, 200))
         tail = _tail(answer, content, left_out, _length(content, answer.listing))
-    return FittedAnswer(summary, content | tail, answer.pictures, answer.text)
+    return FittedAnswer(summary, content | tail, answer.pictures, text)
 
 
 def _tail(
@@ -199,6 +199,19 @@ def _weight(holder: dict[str, JsonValue] | list[JsonValue], key: str | int) -> f
         inner = max((n_bytes(item) for item in value), default=0)
         return size if inner < size / 2 or len(value) > 2 else size / 4
     return size if isinstance(value, str) else 0.1
+
+
+def _fitted_text(text: str, room: int) -> str:
+    """Returns as many parts of a text, which blank lines separate, as fit; the last line says how many are
+    left out."""
+    parts = text.split("\n\n")
+    kept = len(parts)
+    while kept and len("\n\n".join(parts[:kept]).encode()) > room - (
+        30 if kept < len(parts) else 0
+    ):
+        kept -= 1
+    left_out = [f"left out: {len(parts) - kept} more parts"] if kept < len(parts) else []
+    return "\n\n".join(parts[:kept] + left_out)
 
 
 def _shortened(text: str, length: int) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 
-N_RUNS, N_ROWS, N_EVENTS, N_LINES = 60, 400, 1500, 4000
-WORDS = "a long text about what happened, with ünïcode and \"quotes\" 🙂 "
+N_RUNS, N_ROWS, N_EVENTS, N_LINES = 24, 300, 600, 2000
+WORDS = 'a long text about what happened, with ünïcode and "quotes" 🙂 '
 
 
 def make_large(source: Run, runs_dir: Path) -> list[str]:
@@ -47,8 +47,12 @@ def _fill(run: Run) -> None:
         row = list(store.rows())[-1]
     with MetricStore(run.path / "metrics.db", "w", attempt=1) as metrics:
         for i in range(1, N_ROWS):
-            moved = {key: value + i / 7 for key, value in row.items() if not key.startswith("clock/")}
-            clocks = {key: value + 128 * i for key, value in row.items() if key.startswith("clock/")}
+            moved = {
+                key: value + i / 7 for key, value in row.items() if not key.startswith("clock/")
+            }
+            clocks = {
+                key: value + 128 * i for key, value in row.items() if key.startswith("clock/")
+            }
             metrics.append(moved | clocks | {f"policy/extra_{j}": i / (j + 3) for j in range(40)})
     event = {"kind": "checkpoint", "time": time.time(), "env_steps": 512, "rollouts": 4}
     with (run.path / "events.jsonl").open("a") as file:

@@ -21,7 +21,9 @@ LIST = {
 ACCEPT = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
 
 
-def post(options: McpOptions, headers: dict[str, str], host: str = "127.0.0.1:8766") -> httpx.Response:
+def post(
+    options: McpOptions, headers: dict[str, str], host: str = "127.0.0.1:8766"
+) -> httpx.Response:
     with TestClient(create_app(options), base_url=f"http://{host}") as client:
         client.headers.pop("user-agent")
         return client.post(PATH, json=LIST, headers=ACCEPT | headers)
@@ -39,7 +41,8 @@ def test_the_token_opens_the_server(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "header", [{}, {"authorization": "Bearer wrong"}, {"authorization": "Basic abc"}, {"authorization": ""}]
+    "header",
+    [{}, {"authorization": "Bearer wrong"}, {"authorization": "Basic abc"}, {"authorization": ""}],
 )
 def test_without_the_token_nothing_is_told(tmp_path: Path, header: dict[str, str]):
     answer = post(McpOptions(tmp_path), header)

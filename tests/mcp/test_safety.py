@@ -60,12 +60,37 @@ def test_no_argument_of_any_tool_accepts_a_path(trained: Trained, tool: str, pat
 
 def test_every_argument_that_names_a_run_is_known():
     """A new argument must be named here if it refers to runs, or be a plain text."""
-    texts = {"query", "kind", "read", "cursor", "filter", "detail", "view", "algo", "keys", "at", "name"}
-    texts |= {"action", "tags", "text", "names", "x", "columns", "role", "format", "overrides", "settings"}
+    texts = {
+        "query",
+        "kind",
+        "read",
+        "cursor",
+        "filter",
+        "detail",
+        "view",
+        "algo",
+        "keys",
+        "at",
+        "name",
+    }
+    texts |= {
+        "action",
+        "tags",
+        "text",
+        "names",
+        "x",
+        "columns",
+        "role",
+        "format",
+        "overrides",
+        "settings",
+    }
     for tool in TOOLS.values():
         for parameter in tool.parameters:
             if parameter.kind in (str, dict):
-                assert (parameter.name in RUN_ARGUMENTS) != (parameter.name in texts), parameter.name
+                assert (parameter.name in RUN_ARGUMENTS) != (parameter.name in texts), (
+                    parameter.name
+                )
 
 
 CODE = [
@@ -74,7 +99,10 @@ CODE = [
     ("train", {"target": "CartPole-v1", "overrides": {"policy": {"module": "os:system"}}}),
     ("train", {"target": "CartPole-v1", "algo": "py:os:system"}),
     ("config", {"target": "py:os:system"}),
-    ("config", {"target": "CartPole-v1", "overrides": {"env.id": "os:CartPole-v1"}, "dry_run": True}),
+    (
+        "config",
+        {"target": "CartPole-v1", "overrides": {"env.id": "os:CartPole-v1"}, "dry_run": True},
+    ),
     ("train", {"target": "CartPole-v1", "overrides": {"traces.data": "/etc"}}),
 ]
 
@@ -87,7 +115,7 @@ def test_code_of_others_is_not_imported(trained: Trained, tool: str, arguments: 
     assert api.jobs(runs_dir=trained.runs_dir) == []
 
 
-def test_the_time_of_a_training_is_limited_by_its_own_setting(trained: Trained, tmp_path: Path):
+def test_the_time_of_a_training_is_limited_by_its_own_setting(tmp_path: Path):
     options = McpOptions(tmp_path / "runs", max_minutes=0.5, max_jobs=1)
     asked = [5, "off", "1k", 0.51]
     for minutes in asked:
@@ -181,7 +209,12 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("runs", {"run": "frist"}, "frist", ""),
     ("diagnose", {}, "missing argument: run", ""),
     ("diagnose", {"run": "first", "view": "evnts"}, "view is", "events"),
-    ("metrics", {"runs": ["first"], "names": ["policy/lk"], "view": "curve"}, "policy/lk", "policy/kl"),
+    (
+        "metrics",
+        {"runs": ["first"], "names": ["policy/lk"], "view": "curve"},
+        "policy/lk",
+        "policy/kl",
+    ),
     ("metrics", {"runs": ["first", "second"]}, "trends are of one run", ""),
     ("metrics", {"runs": []}, "name at least one run", ""),
     ("compare", {"runs": "first", "x": "steps"}, "x is", "vec_steps"),
@@ -193,7 +226,12 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("train", {}, "pass either `target`", ""),
     ("train", {"target": "CartPole-v1", "resume": "first"}, "pass either `target`", ""),
     ("train", {"target": "CartPol-v1"}, "`CartPol` doesn't exist", "CartPole-v1"),
-    ("train", {"target": "CartPole-v1", "overrides": {"algo.learning_rate": 1}}, "learning_rate", ""),
+    (
+        "train",
+        {"target": "CartPole-v1", "overrides": {"algo.learning_rate": 1}},
+        "learning_rate",
+        "",
+    ),
     ("train", {"target": "CartPole-v1", "overrides": "lr=1"}, "overrides must be an object", ""),
     ("train", {"resume": "first", "at": "123"}, "123", ""),
     ("control", {"run": "first", "action": "kill"}, "action is", ""),

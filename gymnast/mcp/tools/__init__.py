@@ -9,6 +9,7 @@ from gymnast.mcp.tools.config import config
 from gymnast.mcp.tools.control import control
 from gymnast.mcp.tools.diagnose import diagnose
 from gymnast.mcp.tools.episodes import episodes
+from gymnast.mcp.tools.find import find
 from gymnast.mcp.tools.frame import frame
 from gymnast.mcp.tools.league import league
 from gymnast.mcp.tools.metrics import metrics
@@ -19,6 +20,7 @@ from gymnast.mcp.tools.wait import wait
 TOOLS: dict[str, Tool] = {
     tool.name: tool
     for tool in (
+        Tool(find, "reads", {"total": "integer"}),
         Tool(config, "reads", {"valid": "boolean"}),
         Tool(train, "changes", {"started": "integer", "runs": "array"}),
         Tool(wait, "reads", {"ended": "integer", "training": "integer", "runs": "array"}),
