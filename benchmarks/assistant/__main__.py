@@ -1,11 +1,11 @@
 """Solves tasks about prepared runs by MCP and by the command line, and counts calls and tokens.
 
-python -m benchmarks.assistant --data /tmp/assistant --out benchmarks/results/assistant.json   # 10 minutes
-python -m benchmarks.assistant --data /tmp/assistant --only 07-fault-gamma --verbose
-python -m benchmarks.assistant --data /tmp/assistant --tasks my_tasks/                         # your own tasks
+python -m benchmarks.assistant --data /tmp/assistant --out benchmarks/results/assistant.json  # 5 minutes
+python -m benchmarks.assistant --data /tmp/assistant --only 06-fault-gamma --verbose
+python -m benchmarks.assistant --data /tmp/assistant --tasks my_tasks/    # your own, with their runs.yaml
 
-The runs are trained once with fixed seeds and kept in `--data`; each side works on a copy of them. The truth of
-a task is known from how its runs were prepared. Tokens are bytes / 4 of what is sent and received, without the
+The runs are trained once with fixed seeds and kept in `--data`; each side works on a copy of them. The truth
+of a task is known from how its runs were prepared. Tokens are bytes / 4 of what is sent and received, without the
 definitions of the tools, which are counted once (`gymnast --help` on the command line).
 """
 
@@ -40,11 +40,11 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="print the answers")
     options = parser.parse_args()
     tasks = load_tasks(options.tasks, options.only)
-    prepared = prepare(options.data)
+    prepared = prepare(options.data, options.tasks)
     sides: dict[str, dict[str, Played]] = {}
     definitions: dict[str, int] = {}
     for side, play in (("mcp", play_mcp), ("cli", play_cli)):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             copy = Path(folder) / "work"
             shutil.copytree(prepared.parent, copy)
             sides[side], definitions[side] = play(tasks, copy / prepared.name)

@@ -65,6 +65,13 @@ def _worst_step(folder: Path) -> int:
     return int(np.argmin(worst.reward))
 
 
+def _worst_seed(folder: Path) -> int:
+    """Returns the seed with the lowest score of the group that a run belongs to."""
+    group = _info(folder)["group"]
+    infos = [json.loads(file.read_text()) for file in folder.parent.glob("*/run.json")]
+    return min((i for i in infos if i["group"] == group), key=lambda i: i["score"]["mean"])["seed"]
+
+
 def _max_kl_step(folder: Path) -> int:
     steps, kl = _columns(folder, "clock/env_steps", "policy/kl")
     return int(steps[int(np.nanargmax(kl))])
@@ -85,5 +92,6 @@ _FACTS: dict[str, Callable[[Path], Any]] = {
     "lowest_return": _lowest_return,
     "worst_step": _worst_step,
     "max_kl_step": _max_kl_step,
+    "worst_seed": _worst_seed,
     "last_entropy": lambda folder: float(_columns(folder, "policy/entropy")[0][-1]),
 }

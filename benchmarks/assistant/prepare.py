@@ -27,20 +27,26 @@ class PreparedRun:
     """Whether training is meant to fail."""
 
 
-def planned(file: Path = FILE) -> list[PreparedRun]:
-    """Returns the runs of the file, with the common settings."""
-    data = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
-    return [
-        PreparedRun(name, **entry | {"settings": data["common"] | entry.get("settings", {})})
-        for name, entry in data["runs"].items()
-    ]
+def planned(*files: Path) -> list[PreparedRun]:
+    """Returns the runs of the files, with the common settings of the last file that has some."""
+    common: dict[str, Any] = {}
+    found: list[PreparedRun] = []
+    for file in files:
+        data = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+        common = data.get("common", common)
+        for name, entry in data["runs"].items():
+            settings = common | entry.get("settings", {})
+            found.append(PreparedRun(name, **entry | {"settings": settings}))
+    return found
 
 
-def prepare(folder: Path) -> Path:
-    """Trains the missing runs, one after the other, and returns the runs directory."""
+def prepare(folder: Path, tasks: Path) -> Path:
+    """Trains the missing runs, one after the other, and returns the runs directory. `tasks`: the folder of
+    the tasks, which may have further runs in a file `runs.yaml`."""
     runs = folder / "runs"
     existing = {run.name for run in api.runs(runs_dir=runs).runs}
-    for run in planned():
+    more = tasks / FILE.name
+    for run in planned(FILE, *([more] if more.is_file() else [])):
         first = run.name if run.seeds == 1 else f"{run.name}-s{run.seed}"
         if first not in existing:
             print(f"training {run.name}", file=sys.stderr, flush=True)
@@ -49,7 +55,9 @@ def prepare(folder: Path) -> Path:
 
 
 def _train(run: PreparedRun, runs: Path) -> None:
-    settings = [w for key, value in run.settings.items() for w in ("--set", f"{key}={_text(value)}")]
+    settings = [
+        w for key, value in run.settings.items() for w in ("--set", f"{key}={_text(value)}")
+    ]
     command = [sys.executable, "-m", "gymnast", "train", run.target, *settings, "--quiet"]
     command += ["--name", run.name, "--seed", str(run.seed), "--runs", str(runs)]
     command += ["--seeds", str(run.seeds)] if run.seeds > 1 else []

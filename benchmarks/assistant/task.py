@@ -14,7 +14,7 @@
 missing fields are None. `$name` in the arguments of a later call is replaced by such a value. The answer is
 the values with the names of the truth. A truth is a value; or {about: X, within: Y}; or {one_of: [...]}; or
 {contains: TEXT}; or {fact: NAME, of: RUN}, read from the files of the run (`facts.py`) and not by a tool.
-`state` lists such facts that must hold after the session: {fact: NAME, of: RUN, is: VALUE} or {..., at_least: X}.
+`state` lists such facts that must hold after the session: {fact: NAME, of: RUN, is: VALUE} or at_least: X.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class Task:
 
 def load_tasks(folder: Path = FOLDER, names: Sequence[str] = ()) -> list[Task]:
     """Returns the tasks of a folder in the order of their files, or only those with these names."""
-    tasks = [_load(file) for file in sorted(folder.glob("*.yaml"))]
+    files = (file for file in folder.glob("*.yaml") if file.name != "runs.yaml")
+    tasks = [_load(file) for file in sorted(files)]
     unknown = set(names) - {task.name for task in tasks}
     if unknown:
         raise SystemExit(f"there is no task {', '.join(sorted(unknown))} in {folder}")

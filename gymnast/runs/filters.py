@@ -57,7 +57,9 @@ def _compare(run: RunSummary, field: str, operator: str, wanted: str) -> bool:
     """Returns whether the number of a run compares like this with the one that `wanted` is the text of."""
     if field not in NUMBERS:
         fix = f"use one of {', '.join(NUMBERS)}"
-        problem = f"{field!r} of a run cannot be compared with a number{did_you_mean(field, NUMBERS)}"
+        problem = (
+            f"{field!r} of a run cannot be compared with a number{did_you_mean(field, NUMBERS)}"
+        )
         raise UsageError(problem, fix=fix)
     value = NUMBERS[field](run)
     return value is not None and _OPERATORS[operator](value, _number(wanted))

@@ -79,6 +79,11 @@ def _resume(
 ) -> Answer:
     """Continues a run in place from its newest checkpoint, or branches off from an earlier one."""
     run = context.ask(api.show, ref if at == "latest" or ":" in ref else f"{ref}:{at}")
+    in_place = run.checkpoint is None or run.checkpoint.step >= (run.latest_step or 0)
+    if in_place and name:
+        problem = f"{run.id} continues under its own name, because it is resumed from its newest checkpoint"
+        fix = "leave `name` out, or name an earlier checkpoint with `at` to branch off"
+        raise ToolError(Problem("usage", problem, at="train.name", fix=fix))
     refuse_long_queue(context, 1)
     limited = limited_resume(context, run, _seconds_used(context, run), overrides)
     started = context.ask(
@@ -88,7 +93,7 @@ def _resume(
         overrides=limited,
         fresh_optimizer=fresh_optimizer,
         name=name,
-        tags=[TAG],
+        tags=[] if in_place else [TAG],
         max_jobs=context.options.max_jobs,
     )
     if started.id == run.id:
