@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -71,7 +72,7 @@ def mcp(
     """Offer runs and trainings to assistants (Model Context Protocol).
 
     Without --http, a client starts this command and talks to it over standard input and output. Trainings
-    that an assistant starts have the tag `assistant`, and they go on when the server ends.
+    that an assistant starts have the tag `assistant`, and continue when the server ends.
 
     \b
     claude mcp add gymnast -- gymnast mcp
@@ -99,4 +100,6 @@ def mcp(
         return
     from gymnast.mcp.stdio_server import serve_stdio
 
+    if sys.stdin.isatty():
+        click.echo("waiting for a client on standard input; Ctrl-C ends it", err=True)
     serve_stdio(options)

@@ -51,7 +51,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a tool found or did."""
+    """The result of a call, before it is fitted into a number of tokens."""
 
     summary: str
     """One line with the essentials."""
@@ -62,7 +62,7 @@ class Answer:
     next: str = ""
     """The next useful call."""
     left_out: tuple[str, ...] = ()
-    """What the answer does not have although it exists, a clause each."""
+    """Clauses that name things which exist and are not in the answer."""
     pictures: tuple[Picture, ...] = ()
     text: str = ""
     """A text of several lines, such as a chart, which is sent as it is."""
@@ -98,8 +98,8 @@ def fit(answer: Answer, *, tokens: int = DEFAULT_TOKENS, full: bool = False) -> 
 def _tail(
     answer: Answer, content: Fields, left_out: list[str], shown: int | None
 ) -> dict[str, JsonValue]:
-    """Returns the last fields of an answer: what it lacks and how to go on. `shown`: number of items that the
-    listing was cut to; None if it was not."""
+    """Returns the last fields of an answer: what it lacks and how to continue. `shown`: number of items that
+    the listing was cut to; None if it was not."""
     notes = list(left_out)
     cursor = ""
     listing = answer.listing

@@ -1,4 +1,4 @@
-"""What a tool works with: the operations of the API with the checks of a server, tasks, and progress."""
+"""The context of a call: the operations of the API with the checks of a server, tasks, and progress."""
 
 from __future__ import annotations
 

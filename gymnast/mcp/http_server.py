@@ -31,7 +31,7 @@ GRACE_SECONDS = 2
 def serve_http(
     options: McpOptions, report: Callable[[str], object] = print, *, any_port: bool = False
 ) -> None:
-    """Serves until Ctrl-C; trainings that were started go on. `report` is called with lines for the user;
+    """Serves until Ctrl-C; trainings that were started continue. `report` is called with lines for the user;
     `any_port`: take the next free port if the port is in use. Raises UsageError if it cannot listen there."""
     listener = listen(options, any_port=any_port)
     options = replace(options, port=listener.getsockname()[1])
@@ -51,7 +51,7 @@ def serve_http(
 
 
 def create_app(options: McpOptions) -> ASGIApp:
-    """Returns the server as an ASGI app. It keeps no sessions, so that clients go on after a restart."""
+    """Returns the server as an ASGI app. It keeps no sessions, so that clients survive its restart."""
     app = create_server(options).streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,

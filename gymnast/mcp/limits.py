@@ -1,4 +1,4 @@
-"""What a call may cost: the wall time of the training that it starts or allows, and the jobs that wait.
+"""Limits of a call: the wall time of the training that it starts or allows, and the jobs that wait.
 
 The time of a run is limited by its own setting `stop.minutes`, so that the limit holds whether or not the
 server still runs. It counts the wall time of all attempts of a run: whoever resumes a run adds to what it has
@@ -109,7 +109,7 @@ def _limited(
     what: str,
 ) -> dict[str, object]:
     """Returns the settings with a time limit that this server allows. `asked`: minutes of the whole run;
-    `used`: those that it has used already."""
+    `used`: the minutes that it has used already."""
     allowed = used + context.options.max_minutes
     if asked is not None and asked <= allowed:
         return chosen
@@ -118,4 +118,4 @@ def _limited(
         problem = f"{what} would get {got}, and this server allows {rounded(allowed)}"
         fix = f"set {MINUTES} to at most {rounded(allowed)}; the user may raise --max-minutes"
         raise ToolError(Problem("limit", problem, at=MINUTES, fix=fix))
-    return chosen | {MINUTES: round(allowed, 3)}
+    return chosen | {MINUTES: float(f"{allowed:.6g}")}

@@ -13,11 +13,11 @@ class Problem:
     code: str
     """The kind of error, as in `gymnast.errors`."""
     message: str
-    """What is wrong."""
+    """The problem."""
     at: str = ""
-    """Where: a tool, an argument, a config key, a run."""
+    """The place of the problem: a tool, an argument, a config key, a run."""
     fix: str = ""
-    """What to do."""
+    """The way to fix it."""
     closest: str = ""
     """The closest valid value, if there is a similar one."""
 

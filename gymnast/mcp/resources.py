@@ -41,7 +41,7 @@ class RunResource:
     ends_matter: bool
     """Whether the end is shown if it is too long, not the start."""
     content: str
-    """What it has."""
+    """A description of its content."""
 
 
 RESOURCES: dict[str, RunResource] = {

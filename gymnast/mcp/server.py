@@ -64,7 +64,7 @@ def create_server(options: McpOptions) -> Server[Any]:
 
 
 def offered_tools(options: McpOptions) -> dict[str, Tool]:
-    """Returns name -> tool; a server that is read-only offers only those that read."""
+    """Returns name -> tool; a server that is read-only offers only tools that read."""
     return {
         name: tool
         for name, tool in TOOLS.items()

@@ -12,7 +12,7 @@ from gymnast.mcp.server import create_server
 
 
 def serve_stdio(options: McpOptions) -> None:
-    """Serves until the client closes the input. Trainings that were started go on."""
+    """Serves until the client closes the input. Trainings that were started continue."""
     server = create_server(options)
 
     async def serve() -> None:

@@ -1,2 +1,2 @@
-"""What the servers of gymnast share: who may ask, which operations with which arguments, and where they
-listen. The studio and the MCP server are such servers."""
+"""The common part of the studio and the MCP server: who may ask, which operations with which arguments, and
+where the server listens."""

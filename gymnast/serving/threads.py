@@ -37,5 +37,5 @@ async def run_in_thread(function: Callable[[], Result]) -> Result:
         with suppress(RuntimeError):  # the loop has been closed in the meantime
             loop.call_soon_threadsafe(finish, result, error)
 
-    Thread(target=run, daemon=True, name="gymnast studio").start()
+    Thread(target=run, daemon=True, name="gymnast server").start()
     return await future

@@ -136,6 +136,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "runs": {"filter": "color=red"},
     "show": {"ref": "nobody"},
     "events": {"ref": "nobody"},
+    "run_file": {"file": "config.yml"},
     "rows": {"names": ["policy/nonsense"]},
     "curves": {"x": "fortnights"},
     "trends": {"recent": 2.0},

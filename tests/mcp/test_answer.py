@@ -94,7 +94,7 @@ def test_a_listing_that_is_cut_continues_at_its_cursor_without_a_gap(items: list
     assert shown == items
 
 
-def test_the_order_is_counts_contents_then_how_to_go_on():
+def test_the_order_is_counts_contents_then_how_to_continue():
     answer = Answer("s", {"total": 2, "runs": ["a", "b"]}, next="runs()", left_out=("more",))
     assert list(fit(answer).content) == ["total", "runs", "left_out", "next"]
 

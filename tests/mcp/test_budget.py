@@ -33,7 +33,7 @@ BIG, OTHERS = "large000", [f"large{i:03d}" for i in range(24)]
 DEFAULT_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("find", {"query": "return"}),
     ("find", {"kind": "metric"}),
-    ("find", {"read": "config"}),
+    ("find", {"read": "presets"}),
     ("config", {"target": "CartPole-v1"}),
     ("config", {"target": BIG}),
     ("config", {"target": "CartPole-v1", "keys": ["*"]}),

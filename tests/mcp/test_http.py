@@ -44,7 +44,7 @@ def test_the_token_opens_the_server(tmp_path: Path):
     "header",
     [{}, {"authorization": "Bearer wrong"}, {"authorization": "Basic abc"}, {"authorization": ""}],
 )
-def test_without_the_token_nothing_is_told(tmp_path: Path, header: dict[str, str]):
+def test_without_the_token_every_request_is_refused(tmp_path: Path, header: dict[str, str]):
     answer = post(McpOptions(tmp_path), header)
     assert answer.status_code == 401
     assert answer.json()["code"] == "unauthorized"

@@ -1,4 +1,4 @@
-"""What a call cannot do: leave the runs directory, import code, exceed the limits of the server, or hang."""
+"""No call can leave the runs directory, import code, or exceed the limits of the server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RUN_ARGUMENTS = {"run", "runs", "resume", "source", "target", "against"}
 
 
 def required(tool: str) -> dict[str, Any]:
-    """Returns valid arguments of a tool, without those that name runs."""
+    """Returns valid arguments of a tool, without arguments that name runs."""
     return {"control": {"action": "stop"}}.get(tool, {})
 
 

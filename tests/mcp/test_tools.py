@@ -1,4 +1,4 @@
-"""What the tools answer about real small runs, compared with the API and the files."""
+"""The answers of the tools about real small runs equal those of the API and the files."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def config(
         form = context.ask(
             api.settings_form, run or target, algo=algo or None, overrides=assignments(chosen)
         )
-    # Without a preset, only the environment itself can tell whether it exists.
+    # Without a preset, only creating the environment shows whether it exists.
     if form is None or (form.space_defaults and not run and not keys and not form.problems):
         plan = context.ask(api.dry_run, target, overrides=chosen, algo=algo or None)
         return _planned(target, chosen, plan)
