@@ -2,11 +2,11 @@
 
 python -m benchmarks.assistant --data /tmp/assistant --out benchmarks/results/assistant.json  # 5 minutes
 python -m benchmarks.assistant --data /tmp/assistant --only 06-fault-gamma --verbose
-python -m benchmarks.assistant --data /tmp/assistant --tasks my_tasks/    # your own, with their runs.yaml
+python -m benchmarks.assistant --data /tmp/assistant --tasks my_tasks/  # your own, with a runs.yaml
 
 The runs are trained once with fixed seeds and kept in `--data`; each side works on a copy of them. The truth
-of a task is known from how its runs were prepared. Tokens are bytes / 4 of what is sent and received, without the
-definitions of the tools, which are counted once (`gymnast --help` on the command line).
+of a task is known from how its runs were prepared. Tokens are bytes / 4 of what is sent and received, without
+the definitions of the tools, which are counted once (`gymnast --help` on the command line).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from gymnast.runs.trace import Trace, read_traces
 
 def fact(name: str, run: str, runs: Path) -> Any:
     """Returns a fact about the run with this name; about a group of seeds, the newest run of which has it."""
-    return _FACTS[name](_folder(run, runs))
+    return FACTS[name](_folder(run, runs))
 
 
 def _folder(name: str, runs: Path) -> Path:
@@ -77,7 +77,7 @@ def _max_kl_step(folder: Path) -> int:
     return int(steps[int(np.nanargmax(kl))])
 
 
-_FACTS: dict[str, Callable[[Path], Any]] = {
+FACTS: dict[str, Callable[[Path], Any]] = {
     "id": lambda folder: folder.name,
     "env_steps": lambda folder: _info(folder)["clocks"]["env_steps"],
     "status": lambda folder: _info(folder)["status"],

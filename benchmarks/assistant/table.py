@@ -10,8 +10,10 @@ START, END = "<!-- assistant tasks -->", "<!-- end of assistant tasks -->"
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Returns one line per task: calls and tokens of both sides, and the totals."""
+    """Returns the totals as text, and one line per task: calls and tokens of both sides."""
     lines = [
+        _totals(result),
+        "",
         "| task | MCP: calls | tokens | command line: calls | tokens |",
         "|---|--:|--:|--:|--:|",
     ]
@@ -32,7 +34,20 @@ def write_table(page: Path, result: dict[str, Any]) -> None:
 def with_table(text: str, result: dict[str, Any]) -> str:
     """Returns the text of a page with the table of a result."""
     pattern = re.compile(f"{re.escape(START)}.*?{re.escape(END)}", re.S)
-    return pattern.sub(lambda _: f"{START}\n{markdown(result)}\n{END}", text)
+    return pattern.sub(lambda _: f"{START}\n\n{markdown(result)}\n\n{END}", text)
+
+
+def _totals(result: dict[str, Any]) -> str:
+    solved, count = result["solved"], result["n_tasks"]
+    definitions = result["definition_tokens"]
+    tokens, most = result["tokens"], result["most_calls"]["mcp"]
+    return (
+        f"Solved by MCP: {solved['mcp']} of {count}, with at most {most} calls per task; by the command "
+        f"line: {solved['cli']} of {count}. MCP took {tokens['mcp']:,} tokens and the command line "
+        f"{tokens['cli']:,}, which is {result['times_fewer_tokens']} times as many. In addition, the "
+        f"definitions of all tools have {definitions['mcp']:,} tokens, and `gymnast --help` has "
+        f"{definitions['cli']:,}."
+    )
 
 
 def _calls(side: dict[str, Any]) -> str:
