@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from gymnast import api
-from gymnast.cli.options import runs_option
+from gymnast.cli.options import allow_host_option, host_option, runs_option
 
 MAX_MINUTES = 60.0
 
@@ -20,19 +20,8 @@ MAX_MINUTES = 60.0
     type=click.IntRange(1, 65535),
     help="Port for --http. Default: 8766, or the next one that is free.",
 )
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address for --http; 0.0.0.0 for all. Others than this machine then can reach it.",
-)
-@click.option(
-    "--allow-host",
-    "allowed_hosts",
-    multiple=True,
-    metavar="NAME",
-    help="Also accept requests for this host name: that of a reverse proxy. Repeatable.",
-)
+@host_option
+@allow_host_option
 @click.option(
     "--max-jobs",
     type=click.IntRange(1, 1000),

@@ -14,9 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
-from gymnast.mcp.problem import Problem, ToolError
+from gymnast.mcp.problem import Problem, ToolError, unknown
 from gymnast.records import JsonValue
-from gymnast.text.suggestions import closest
 
 LARGEST_INTEGER = 2**53
 MAX_TEXT = 4000
@@ -78,18 +77,10 @@ class Parameter:
         if converted is None:
             self._refuse(tool, value, WORDS[self.kind])
         if self.choices and converted not in self.choices:
+            fix = f"use one of: {', '.join(self.choices)}"
             problem = f"{self.name} is {_shown(value)}"
-            nearest = closest(str(value), self.choices)
-            suggestion = f"; did you mean {nearest}?" if nearest else ""
-            raise ToolError(
-                Problem(
-                    "usage",
-                    f"{problem}{suggestion}",
-                    at=f"{tool}.{self.name}",
-                    fix=f"use one of: {', '.join(self.choices)}",
-                    closest=nearest,
-                )
-            )
+            at = f"{tool}.{self.name}"
+            raise unknown(str(value), self.choices, problem, at=at, fix=fix)
         return converted
 
     def _refuse(self, tool: str, value: object, expected: str) -> NoReturn:
@@ -122,17 +113,8 @@ def checked_arguments(
     known = {one.name: one for one in parameters}
     for name in given:
         if name not in known:
-            nearest = closest(name, known)
-            suggestion = f"; did you mean {nearest}?" if nearest else ""
-            raise ToolError(
-                Problem(
-                    "usage",
-                    f"unknown argument {name!r}{suggestion}",
-                    at=tool,
-                    fix=f"its arguments are: {', '.join(known)}",
-                    closest=nearest,
-                )
-            )
+            fix = f"its arguments are: {', '.join(known)}"
+            raise unknown(name, known, f"unknown argument {name!r}", at=tool, fix=fix)
     missing = [
         one.name for one in parameters if one.default is REQUIRED and given.get(one.name) is None
     ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gymnast.errors import Failure
-from gymnast.text.suggestions import suggested
+from gymnast.text.suggestions import did_you_mean, suggested
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,14 @@ class ToolError(Exception):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         super().__init__(problem.text)
+
+
+def unknown(
+    word: str, known: Iterable[str], message: str, *, at: str, fix: str, code: str = "usage"
+) -> ToolError:
+    """Returns the error for a word that is none of the known ones, with the closest of these."""
+    suggestion = did_you_mean(word, known, 1)
+    return ToolError(Problem(code, f"{message}{suggestion}", at, fix, suggested(suggestion)))
 
 
 def from_failure(failure: Failure) -> Problem:

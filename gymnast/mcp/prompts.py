@@ -9,9 +9,8 @@ import mcp_types as types
 from gymnast import api
 from gymnast.mcp.answer import BYTES_PER_TOKEN, MAX_TOKENS
 from gymnast.mcp.context import ToolContext
-from gymnast.mcp.problem import Problem, ToolError
+from gymnast.mcp.problem import unknown
 from gymnast.prompts.record import PromptInfo
-from gymnast.text.suggestions import closest
 
 RUNS = "runs"
 """The argument that names runs; several are separated by spaces."""
@@ -43,11 +42,8 @@ def get_prompt(context: ToolContext, name: str, given: Mapping[str, str]) -> typ
     known = [RUNS, *(one.name for one in info.arguments)] if info else []
     for argument in given if info else ():
         if argument not in known:
-            nearest = closest(argument, known)
-            suggestion = f"; did you mean {nearest}?" if nearest else ""
-            problem = f"unknown argument {argument!r}{suggestion}"
             fix = f"its arguments are: {', '.join(known)}"
-            raise ToolError(Problem("usage", problem, at=name, fix=fix, closest=nearest))
+            raise unknown(argument, known, f"unknown argument {argument!r}", at=name, fix=fix)
     texts = {key: value for key, value in given.items() if key != RUNS}
     refs = given.get(RUNS, "").replace(",", " ").split()
     filled = context.ask(api.prompt, name, refs, arguments=texts, budget=MAX_CHARS)

@@ -16,12 +16,11 @@ import mcp_types as types
 from gymnast import api
 from gymnast.mcp.answer import BYTES_PER_TOKEN, MAX_TOKENS
 from gymnast.mcp.context import ToolContext
-from gymnast.mcp.problem import Problem, ToolError
+from gymnast.mcp.problem import Problem, ToolError, unknown
 from gymnast.mcp.tools import briefs
 from gymnast.runs import layout
 from gymnast.runs.layout import RunFile
 from gymnast.runs.summary import RunSummary
-from gymnast.text.suggestions import closest
 
 SCHEME = "gymnast"
 MAX_BYTES = MAX_TOKENS * BYTES_PER_TOKEN - 1000
@@ -111,11 +110,8 @@ def _parse(uri: str) -> tuple[str, RunResource]:
         raise ToolError(Problem("usage", f"{uri!r} is not a resource of this server", fix=fix))
     ref, name = names
     if name not in RESOURCES:
-        nearest = closest(name, RESOURCES)
-        suggestion = f"; did you mean {nearest}?" if nearest else ""
-        problem = f"a run has no resource {name!r}{suggestion}"
         fix = f"use one of: {', '.join(RESOURCES)}"
-        raise ToolError(Problem("usage", problem, at=uri, fix=fix, closest=nearest))
+        raise unknown(name, RESOURCES, f"a run has no resource {name!r}", at=uri, fix=fix)
     return ref, RESOURCES[name]
 
 

@@ -20,12 +20,11 @@ from gymnast.mcp.answer import FittedAnswer, text_answer
 from gymnast.mcp.context import ToolContext
 from gymnast.mcp.handlers import prompt_handlers, resource_handlers
 from gymnast.mcp.options import McpOptions
-from gymnast.mcp.problem import Problem, ToolError, from_failure
+from gymnast.mcp.problem import Problem, ToolError, from_failure, unknown
 from gymnast.mcp.shape import compact, dumps
 from gymnast.mcp.tool import Tool
 from gymnast.mcp.tools import TOOLS
 from gymnast.serving.threads import run_in_thread
-from gymnast.text.suggestions import closest
 
 INSTRUCTIONS = """\
 gymnast trains and studies reinforcement-learning agents. Start with `find` (what exists) or `runs` (what was
@@ -143,7 +142,5 @@ def _unknown_tool(name: str, offered: Mapping[str, Tool]) -> Problem:
         return Problem(
             "read_only", problem, at=name, fix="the user may restart it without --read-only"
         )
-    nearest = closest(name, offered)
-    suggestion = f"; did you mean {nearest}?" if nearest else ""
     fix = f"the tools are: {', '.join(offered)}"
-    return Problem("usage", f"there is no tool {name!r}{suggestion}", fix=fix, closest=nearest)
+    return unknown(name, offered, f"there is no tool {name!r}", at="", fix=fix).problem

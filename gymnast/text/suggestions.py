@@ -27,11 +27,6 @@ def similar(word: str, known: Iterable[str], n: int = 3) -> list[str]:
     return [names[name] for name in matches]
 
 
-def closest(word: str, known: Iterable[str]) -> str:
-    """Returns the name of `known` that is most similar to `word`, or that contains it; empty if none does."""
-    return next(iter(similar(word, known, 1)), "")
-
-
 def suggested(message: str) -> str:
     """Returns the first name that `did_you_mean` has put into a message; empty if it has none."""
     found = _SUGGESTION.search(message)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import gymnast
 from gymnast.mcp.options import McpOptions
 from gymnast.runs.run import Run
 from tests.api.conftest import CARTPOLE, TAG
+from tests.studio.conftest import state_home as state_home
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,6 @@ class Trained:
     @property
     def options(self) -> McpOptions:
         return McpOptions(self.runs_dir)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def state_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The state directory of the tests: not that of the user who runs them."""
-    folder = tmp_path_factory.mktemp("state")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(folder))
-        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -12,9 +12,8 @@ from gymnast.config.form import FormField, SettingsForm
 from gymnast.mcp.answer import Answer, Listing
 from gymnast.mcp.context import ToolContext
 from gymnast.mcp.limits import assignments, flat
-from gymnast.mcp.problem import Problem, ToolError
+from gymnast.mcp.problem import ToolError, unknown
 from gymnast.mcp.shape import call_text
-from gymnast.text.suggestions import closest
 
 SHOWN_FACTS = ("facts.threshold", "facts.optimum")
 """Facts about the environment that are shown with its settings."""
@@ -120,17 +119,9 @@ def _explained(form: SettingsForm, keys: Sequence[str], values: Mapping[str, obj
     known = [field.key for field in fields]
     for pattern in keys:
         if not any(fnmatchcase(key, pattern) for key in known):
-            nearest = closest(pattern, known)
-            suggestion = f"; did you mean {nearest}?" if nearest else ""
-            raise ToolError(
-                Problem(
-                    "config",
-                    f"no setting matches {pattern!r}{suggestion}",
-                    at="config.keys",
-                    fix=call_text("find", query=pattern, kind="setting"),
-                    closest=nearest,
-                )
-            )
+            fix = call_text("find", query=pattern, kind="setting")
+            problem = f"no setting matches {pattern!r}"
+            raise unknown(pattern, known, problem, at="config.keys", fix=fix, code="config")
     matching = [f for f in fields if any(fnmatchcase(f.key, pattern) for pattern in keys)]
     listed = [
         {

@@ -10,6 +10,7 @@ from gymnast.inspector.branch_record import BlunderReport
 from gymnast.inspector.record import EpisodeInspection
 from gymnast.mcp.answer import Answer, Listing
 from gymnast.mcp.context import ToolContext
+from gymnast.mcp.problem import unknown
 from gymnast.mcp.shape import call_text, fields, rounded, table
 from gymnast.runs.episode_kinds import Kind
 from gymnast.runs.episodes import EpisodeInfo
@@ -156,9 +157,11 @@ def _steps(found: EpisodeInspection, columns: Sequence[str], start: int, limit: 
                 name == one or (one.endswith("*") and name.startswith(one[:-1])) for one in columns
             )
         ]
-        unknown = [one for one in columns if not one.endswith("*") and one not in known]
-        if unknown:
-            _refuse_column(unknown[0], known)
+        for one in columns:
+            if not one.endswith("*") and one not in known:
+                fix = f"columns: {', '.join(known[:30])}"
+                problem = f"there is no column {one!r}"
+                raise unknown(one, known, problem, at="episodes.columns", fix=fix)
     else:
         observed = [one.name for one in found.columns if one.group == "observation"]
         chosen = [name for name in ("step", *observed, *BRIEF_COLUMNS[1:]) if name in known]
@@ -187,23 +190,6 @@ def _steps(found: EpisodeInspection, columns: Sequence[str], start: int, limit: 
         )
         if last < found.info.length
         else "",
-    )
-
-
-def _refuse_column(name: str, known: Sequence[str]) -> None:
-    from gymnast.mcp.problem import Problem, ToolError
-    from gymnast.text.suggestions import closest
-
-    nearest = closest(name, known)
-    suggestion = f"; did you mean {nearest}?" if nearest else ""
-    raise ToolError(
-        Problem(
-            "usage",
-            f"there is no column {name!r}{suggestion}",
-            at="episodes.columns",
-            fix=f"columns: {', '.join(known[:30])}",
-            closest=nearest,
-        )
     )
 
 
