@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -61,16 +63,14 @@ def _listed(
     page = context.ask(
         api.episodes, run, kind=kind or "", version=version, after=cursor or None, limit=limit
     )
-    counts: dict[str, int] = {}
-    if not cursor:
-        for one in context.ask(api.episodes, run, kind=kind or "", version=version).episodes:
-            counts[one.kind] = counts.get(one.kind, 0) + 1
-    total = sum(counts.values()) if counts else None
-    worst = min(
-        (one for one in page.episodes if one.raw_return is not None),
-        key=lambda one: one.raw_return or 0.0,
-        default=None,
+    every = (
+        [] if cursor else context.ask(api.episodes, run, kind=kind or "", version=version).episodes
     )
+    counts = dict(Counter(one.kind for one in every))
+    total = len(every) or None
+    with_return = [one for one in every if one.raw_return is not None]
+    worst = min(with_return, key=lambda one: one.raw_return or 0.0, default=None)
+    best = max(with_return, key=lambda one: one.raw_return or 0.0, default=None)
     text = ", ".join(f"{count} {name}" for name, count in counts.items()) or f"{len(page.episodes)}"
     first = worst or (page.episodes[0] if page.episodes else None)
     return Answer(
@@ -79,6 +79,8 @@ def _listed(
             "run": page.run,
             "total": total,
             "counts": counts,
+            "worst": _extreme(worst),
+            "best": _extreme(best),
             "episodes": [_info(one) for one in page.episodes],
         },
         listing=Listing(
@@ -106,6 +108,11 @@ def _info(one: EpisodeInfo) -> dict[str, object]:
         "surprise",
     )
     return {**fields(one, names[:3]), "return": one.raw_return, **fields(one, names[3:])}
+
+
+def _extreme(one: EpisodeInfo | None) -> dict[str, object] | None:
+    """Returns where the episode with the lowest or highest return of a list is."""
+    return None if one is None else _address(one) | {"return": one.raw_return}
 
 
 def _address(one: EpisodeInfo) -> dict[str, object]:
@@ -139,11 +146,24 @@ def _moments(found: EpisodeInspection) -> Answer:
             "run": found.address.path.name,
             "total": len(moments),
             "episode": _episode(found),
+            "lowest_reward": _lowest(found, "reward_raw"),
+            "lowest_value": _lowest(found, "value_raw"),
             "moments": moments,
         },
         listing=Listing("moments", total=len(moments)),
         next=call_text("frame", run=found.address.path.name, **_address(found.info), steps=[step]),
     )
+
+
+def _lowest(found: EpisodeInspection, column: str) -> dict[str, object] | None:
+    """Returns the step with the lowest number of a column; None without such a column."""
+    numbers = [
+        (value, step)
+        for step, value in enumerate(found.table.get(column, ()))
+        if isinstance(value, int | float) and math.isfinite(value)
+    ]
+    value, step = min(numbers, default=(0.0, -1))
+    return None if step < 0 else {"step": step, "is": value}
 
 
 def _steps(found: EpisodeInspection, columns: Sequence[str], start: int, limit: int) -> Answer:
