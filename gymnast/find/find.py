@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from gymnast.find.sources import KINDS, Kind, entries
+from gymnast.find.sources import KINDS, Entry, Kind, entries
 from gymnast.text.search import rank
 
 
@@ -44,16 +44,25 @@ def search(query: str, kind: Kind | None, limit: int, offset: int, runs_dir: Pat
     """Returns a page of what matches a query. `kind`: hits of this kind only; all kinds are counted. Without
     a query, everything matches."""
     every = [entry for one in KINDS for entry in entries(one, runs_dir)]
-    matches = rank(query, [entry.document() for entry in every])
-    found = [every[i] for i in matches.ranked]
-    shown = [entry for entry in found if kind is None or entry.kind == kind]
-    end = offset + limit
+    found, corrected = _ranked(query, every)
     counts = Counter(entry.kind for entry in found)
+    shown = found
+    if kind is not None:
+        # Ranked alone: entries of other kinds may match more words, which must not hide these.
+        shown, corrected = _ranked(query, [entry for entry in every if entry.kind == kind])
+        counts[kind] = len(shown)
+    end = offset + limit
     return Found(
         query=query,
         counts={one: counts[one] for one in KINDS if counts[one]},
-        corrected=matches.corrected,
+        corrected=corrected,
         hits=[Hit(e.kind, e.name, e.line, e.more) for e in shown[offset:end]],
         offset=offset,
         cursor=end if end < len(shown) else None,
     )
+
+
+def _ranked(query: str, every: list[Entry]) -> tuple[list[Entry], dict[str, list[str]]]:
+    """Returns the entries that match a query, and the corrections of its words."""
+    matches = rank(query, [entry.document() for entry in every])
+    return [every[i] for i in matches.ranked], matches.corrected

@@ -20,8 +20,10 @@ Verdict = Literal["better", "worse", "flat", "rising", "falling", "unknown"]
 `unknown`: there are too few points."""
 RECENT = 0.25
 """The recent part of a run, as a share of its points, unless another is asked for."""
-COLLAPSE = 0.5
-"""A sudden worsening of at least this share of the range of a metric is a collapse."""
+MIN_RECENT = 8
+"""The recent part has at least this many points, if there are as many."""
+COLLAPSE, LARGE = 0.5, 0.2
+"""A collapse is a sudden loss of at least this share of what a metric had gained, and of its range."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,14 @@ class MetricTrend:
     overall: Movement
     """The last tenth of the points compared with the first tenth."""
     recent: Movement
-    """The line fitted to the recent part."""
+    """The line fitted to the recent part, of at least eight points."""
     slope: float | None
     """Slope of this line, per 1,000 of the clock."""
     jump: SuddenChange | None
     """The largest sudden change in any direction; None if the metric is constant or has too few points."""
     collapse: SuddenChange | None
-    """A sudden worsening by more than half of the range of the metric, and more than its noise; None if there
-    is none, or if no direction is better."""
+    """A sudden loss of more than half of what the metric had gained, and of more than noise; None if there is
+    none, or if no direction is better."""
     healthy: bool | None
     """Whether the mean of the recent part is in the healthy range; None if the metric has none."""
     text: str
@@ -134,7 +136,7 @@ def metric_trend(
     xs, ys = values.x, values.mean
     if not xs:
         return None
-    first_recent = min(len(xs) - 1, math.floor(len(xs) * (1 - recent)))
+    first_recent = max(len(xs) - max(MIN_RECENT, math.ceil(len(xs) * recent)), 0)
     late_xs, late_ys = xs[first_recent:], ys[first_recent:]
     fitted = fitted_change(late_xs, late_ys)
     ends, jump = change_of_ends(xs, ys), largest_jump(ys)
@@ -182,8 +184,9 @@ def _collapse(metric: Metric, xs: Sequence[float], ys: Sequence[float]) -> Sudde
     worsening = largest_jump(ys, sign=-1 if metric.better == "higher" else 1)
     if worsening is None or not worsening.exceeds_noise:
         return None
-    large = abs(worsening.after - worsening.before) >= COLLAPSE * (max(ys) - min(ys))
-    return _sudden(worsening, xs, ys) if large else None
+    lost, worst = abs(worsening.after - worsening.before), min if metric.better == "higher" else max
+    gained, span = abs(worsening.before - worst(ys)), max(ys) - min(ys)
+    return _sudden(worsening, xs, ys) if lost >= max(COLLAPSE * gained, LARGE * span) else None
 
 
 def _sudden(jump: Jump, xs: Sequence[float], ys: Sequence[float]) -> SuddenChange:

@@ -15,6 +15,9 @@ from typing import NamedTuple
 SIGNIFICANT = 3.0
 """A change counts if it exceeds this many standard errors: many metrics are examined at once, of which some
 would exceed two by chance."""
+SUDDEN = 5.0
+"""A sudden change counts if it is this many times as large as the noise and as the usual change: it is the
+largest of many."""
 SCALES = (40, 20, 10)
 """A sudden change is searched for between neighboring parts of the series of this many in total."""
 ROUNDING = 1e-9
@@ -90,7 +93,7 @@ def largest_jump(ys: Sequence[float], sign: int = 0) -> Jump | None:
         for i, (before, after) in enumerate(jumps, start=k):
             size = (after - before) * sign if sign else abs(after - before)
             if size > 0 and (best is None or size > best[0]):
-                exceeds = size > SIGNIFICANT * max(noise * math.sqrt(2 / k), usual)
+                exceeds = size > SUDDEN * max(noise * math.sqrt(2 / k), usual)
                 best = size, Jump(i, before, after, exceeds)
     return None if best is None or _is_rounding(best[0], ys) else best[1]
 

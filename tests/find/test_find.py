@@ -72,7 +72,8 @@ def test_the_pages_of_matches_join_to_all_of_them():
         cursor = page.cursor
     assert joined == whole.hits
     metrics = api.find("policy", kind="metric", limit=10_000)
-    assert metrics.hits == [hit for hit in whole.hits if hit.kind == "metric"]
+    same = [hit.name for hit in whole.hits if hit.kind == "metric"]
+    assert sorted(hit.name for hit in metrics.hits) == sorted(same)
     assert metrics.counts == whole.counts
 
 
@@ -82,6 +83,12 @@ def test_presets_are_found_by_their_properties():
     assert {"Pendulum-v1", "HalfCheetah-v5", "BipedalWalker-v3"} <= names
     assert "CartPole-v1" not in names
     assert api.find("lander flags").hits[0].name == "LunarLander-v3"
+
+
+def test_entries_of_other_kinds_do_not_hide_those_of_the_kind_that_is_asked_for():
+    found = api.find("clip gradient norm", kind="setting", limit=3)
+    assert "algo.max_grad_norm" in [hit.name for hit in found.hits]
+    assert found.counts["setting"] >= len(found.hits)
 
 
 def test_a_run_is_found_by_its_name_tags_and_environment(runs_dir: Path):

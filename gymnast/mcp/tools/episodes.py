@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -71,7 +72,7 @@ def _listed(
     total = len(every) if every else None
     extremes = _extremes(every)
     text = ", ".join(f"{count} {name}" for name, count in counts.items()) or f"{len(page.episodes)}"
-    first = extremes.get("lowest") or (_info(page.episodes[0]) if page.episodes else None)
+    first = extremes.get("worst") or (_info(page.episodes[0]) if page.episodes else None)
     return Answer(
         f"{page.run}: {text} episodes",
         {
@@ -101,8 +102,8 @@ def _extremes(every: Sequence[EpisodeInfo]) -> dict[str, dict[str, object]]:
     scored = [one for one in every if one.raw_return is not None]
     surprising = [one for one in every if one.surprise is not None]
     chosen = {
-        "lowest": min(scored, key=lambda one: one.raw_return or 0.0, default=None),
-        "highest": max(scored, key=lambda one: one.raw_return or 0.0, default=None),
+        "worst": min(scored, key=lambda one: one.raw_return or 0.0, default=None),
+        "best": max(scored, key=lambda one: one.raw_return or 0.0, default=None),
         "most_surprising": max(surprising, key=lambda one: one.surprise or 0.0, default=None),
     }
     return {
@@ -158,11 +159,24 @@ def _moments(found: EpisodeInspection) -> Answer:
             "run": found.address.path.name,
             "total": len(moments),
             "episode": _episode(found),
+            "lowest_reward": _lowest(found, "reward_raw"),
+            "lowest_value": _lowest(found, "value_raw"),
             "moments": moments,
         },
         listing=Listing("moments", total=len(moments)),
         next=call_text("frame", run=found.address.path.name, **_address(found.info), steps=[step]),
     )
+
+
+def _lowest(found: EpisodeInspection, column: str) -> dict[str, object] | None:
+    """Returns the step with the lowest number of a column; None without such a column."""
+    numbers = [
+        (value, step)
+        for step, value in enumerate(found.table.get(column, ()))
+        if isinstance(value, int | float) and math.isfinite(value)
+    ]
+    value, step = min(numbers, default=(0.0, -1))
+    return None if step < 0 else {"step": step, "is": value}
 
 
 def _steps(found: EpisodeInspection, columns: Sequence[str], start: int, limit: int) -> Answer:

@@ -79,9 +79,13 @@ def _resume(
 ) -> Answer:
     """Continues a run in place from its newest checkpoint, or branches off from an earlier one."""
     run = context.ask(api.show, ref if at == "latest" or ":" in ref else f"{ref}:{at}")
+    branches = _branches(run)
+    if name and not branches:
+        problem = f"{run.id} continues under its own name, because it is resumed from its newest checkpoint"
+        fix = "leave `name` out, or name an earlier checkpoint with `at` to branch off"
+        raise ToolError(Problem("usage", problem, at="train.name", fix=fix))
     refuse_long_queue(context, 1)
     limited = limited_resume(context, run, _seconds_used(context, run), overrides)
-    branches = _branches(run)
     started = context.ask(
         api.resume,
         ref,
