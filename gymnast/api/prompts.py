@@ -28,8 +28,8 @@ def prompt(
     """Returns a prompt for an assistant: instructions, and the data of the runs as quoted lines, without
     names and secrets.
 
-    `name`: one of the list that `prompts` returns; `refs`: runs, or groups of seeds unless the prompt is about one
-    run, by default the last ones; `arguments`: texts by the name that the prompt declares; `budget`: maximum
-    size in characters. Data that does not fit is cut, the least important part first."""
+    `name`: one of the names that `prompts` returns; `refs`: runs, or groups of seeds unless the prompt is
+    about one run, by default the last ones; `arguments`: texts by the name that the prompt declares;
+    `budget`: maximum size in characters. Data that does not fit is cut, the least important part first."""
     given = dict(arguments or {})
     return fill(name, refs, DEFAULT_LAST, given, budget, store.runs_dir(runs_dir))
