@@ -55,7 +55,7 @@ def run_steps(
 
 @dataclass
 class _Progress:
-    """What the jobs of a step have found so far."""
+    """The results of the jobs of a step so far."""
 
     done: int = 0
     findings: list[NightlyFinding] = field(default_factory=list[NightlyFinding])

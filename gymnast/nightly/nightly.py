@@ -30,7 +30,7 @@ MAX_ANSWER = 500
 
 @dataclass(frozen=True)
 class Night:
-    """What is asked for."""
+    """A request for a night."""
 
     steps: Sequence[str] = ()
     """Names of steps; empty: all."""

@@ -17,11 +17,11 @@ class NightlyFinding:
     title: str
     """One line: what is wrong, and where."""
     observed: str
-    """What was seen, with numbers."""
+    """The observation, with numbers."""
     command: str
     """The command that shows it again."""
     todo: str
-    """What should be done about it."""
+    """The work that it asks for."""
     step: str = ""
     """Name of the step that found it."""
     text: str = ""
@@ -47,7 +47,7 @@ class StepReport:
 
     name: str
     title: str
-    """What the step does, in words."""
+    """The claim that the step checks, in words."""
     state: StepState
     summary: str
     """The result in one sentence; if the step was not run, the reason."""
@@ -68,7 +68,7 @@ class DispatchedFinding:
     ok: bool
     """Whether the command succeeded."""
     answer: str
-    """What the command printed, or why it failed; shortened."""
+    """The output of the command, or the reason why it failed; shortened."""
 
 
 @dataclass(frozen=True)

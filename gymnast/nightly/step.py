@@ -1,4 +1,4 @@
-"""What a step of a night is: a plan that yields jobs, each of which is a task in a child process."""
+"""The steps of a night in general: a plan yields jobs, each of which is a task in a child process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Job:
     """A function that is called in a child process."""
 
     title: str
-    """What it does, for the progress, such as `check CartPole-v1:ppo`."""
+    """Its title for the progress, such as `check CartPole-v1:ppo`."""
     function: str
     """`module:function`, as for `gymnast.tasks.start`; returns a JobResult."""
     arguments: Mapping[str, object]
@@ -31,7 +31,7 @@ class Clock:
     """The time that a step may use."""
 
     seconds: float
-    """From the start of the step."""
+    """Its length, from the start of the step."""
     _started: float = field(default_factory=time.monotonic)
 
     @property
@@ -41,7 +41,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class StepContext:
-    """What the plan of a step may depend on."""
+    """The circumstances on which the plan of a step may depend."""
 
     seed: int
     """Number of the night."""
@@ -57,11 +57,11 @@ class NightlyStep:
 
     name: str
     title: str
-    """What it does, in words."""
+    """The claim that it checks, in words."""
     share: float
     """Its share of the time, relative to the other steps; what it does not use is left for the others."""
     noun: str
-    """What its jobs count, such as `preset`."""
+    """The things that its jobs count, such as `preset`."""
     plan: Callable[[StepContext], Iterator[Job]]
     """Yields the jobs one after the other, so that it can stop when the time is used up. Raises
     StepSkipped before the first one if the step cannot be run here."""

@@ -548,7 +548,7 @@ export interface DispatchedFinding {
   title: string;
   /** Whether the command succeeded. */
   ok: boolean;
-  /** What the command printed, or why it failed; shortened. */
+  /** The output of the command, or the reason why it failed; shortened. */
   answer: string;
 }
 
@@ -1329,11 +1329,11 @@ export interface NewProject {
 export interface NightlyFinding {
   /** One line: what is wrong, and where. */
   title: string;
-  /** What was seen, with numbers. */
+  /** The observation, with numbers. */
   observed: string;
   /** The command that shows it again. */
   command: string;
-  /** What should be done about it. */
+  /** The work that it asks for. */
   todo: string;
   /** Name of the step that found it. */
   step: string;
@@ -2454,7 +2454,7 @@ export interface StepPage {
 /** The result of one step. */
 export interface StepReport {
   name: string;
-  /** What the step does, in words. */
+  /** The claim that the step checks, in words. */
   title: string;
   state: "waiting" | "passed" | "findings" | "failed" | "skipped" | "interrupted";
   /** The result in one sentence; if the step was not run, the reason. */
