@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -88,6 +89,8 @@ def test_every_documented_command_runs(page: Path, tmp_path: Path):
     environment = {**os.environ, "GYMNAST_RUNS": str(tmp_path / "runs")}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     write_files(page, tmp_path)
+    if page.name == "foreign-runs.md":
+        shutil.copytree(ROOT / "tests" / "fixtures" / "foreign", tmp_path / "logs")
     for command in documented(page):
         if command.startswith("gymnast reproduce"):
             continue  # takes as long as the original result; tests/learning covers it
