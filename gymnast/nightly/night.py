@@ -90,6 +90,7 @@ def run_step(step: NightlyStep, context: StepContext, on_progress: OnProgress) -
         summary=_summary(step, found, reason),
         seconds=time.monotonic() - started,
         findings=tuple(replace(one, step=step.name) for one in (*found.findings, *found.failures)),
+        partial=bool(found.skipped or (context.left_out and not step.sample)),
         notes=(*found.notes, *(f"Not checked: {s}." for s in found.skipped), *context.left_out),
     )
 

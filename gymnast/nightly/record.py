@@ -57,6 +57,8 @@ class StepReport:
     """Findings; those about jobs that could not be completed are at the end."""
     notes: tuple[str, ...] = ()
     """Other sentences about the result, such as what was left out."""
+    partial: bool = False
+    """Whether it left something out that it should have checked, for lack of time or of a package."""
 
 
 @dataclass(frozen=True)

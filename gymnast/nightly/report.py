@@ -14,6 +14,7 @@ from gymnast.text.formatting import count_noun, duration
 
 FINE, FINDINGS, NOT_RUN = 0, 1, 2
 """Exit codes."""
+_INCOMPLETE = ("failed", "interrupted", "waiting", "skipped")
 
 
 def exit_code(steps: Sequence[StepReport], *, strict: bool = False) -> int:
@@ -35,8 +36,14 @@ def verdict(steps: Sequence[StepReport]) -> str:
         if found
         else "Nothing was found."
     )
-    missing = [s.name for s in steps if s.state in ("failed", "interrupted", "waiting", "skipped")]
-    return f"{text} Not complete: {', '.join(missing)}." if missing else text
+    groups = {
+        "Not complete": [step.name for step in steps if step.state in _INCOMPLETE],
+        "Only partly checked": [
+            step.name for step in steps if step.partial and step.state not in _INCOMPLETE
+        ],
+    }
+    missing = [f"{title}: {', '.join(names)}." for title, names in groups.items() if names]
+    return " ".join([text, *missing])
 
 
 def cleaned(

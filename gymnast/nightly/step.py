@@ -65,6 +65,8 @@ class NightlyStep:
     plan: Callable[[StepContext], Iterator[Job]]
     """Yields the jobs one after the other, so that it can stop when the time is used up. Raises
     StepSkipped before the first one if the step cannot be run here."""
+    sample: bool = False
+    """Whether it only means to check a sample, so that what does not fit into the time is no gap."""
 
 
 def rotated(items: list[str], seed: int) -> list[str]:

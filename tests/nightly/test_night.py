@@ -122,6 +122,7 @@ def test_what_a_job_could_not_check_is_in_the_notes(use_steps: UseSteps):
     report = night()
     assert states(report) == {"first": "passed", "second": "skipped"}
     assert "1 not checked" in report.steps[0].summary
+    assert report.verdict.endswith("Not complete: second. Only partly checked: first.")
     assert "Not checked: Pong: ale-py is not installed." in report.steps[0].notes
 
 

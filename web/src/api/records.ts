@@ -399,14 +399,17 @@ export interface ComparedRun {
   id: string;
   name: string;
   preset: string;
+  /** Id of the environment; empty if that of a foreign run is unknown. */
   env: string;
-  seed: number;
+  /** None if that of a foreign run is unknown. */
+  seed: number | null;
+  /** Its status; `foreign` if another program made it. */
   status: string;
   solved: boolean | null;
   score: RunScore | null;
-  /** The score of a finished run; otherwise the mean return of its latest evaluation. */
+  /** The score of a finished run; otherwise the mean return of its latest evaluation. The last training return, if training returns are compared (`Comparison.score_kind`). */
   final: number | null;
-  /** The highest mean return of an evaluation during training. */
+  /** The highest mean return of an evaluation during training, or the highest training return. */
   best: number | null;
   threshold: number | null;
   clocks: Record<string, number>;
@@ -433,6 +436,10 @@ export interface Comparison {
   improvements: Improvement[];
   /** Evaluation curves per role and per task, for runs that have several. */
   parts: ComparedPart[];
+  /** The kind of return that `final`, `best`, `area` and the curves are about. Training returns, of sampled actions, are compared if a foreign run has no evaluations. */
+  score_kind: "evaluation" | "training";
+  /** Remarks on what cannot be compared, or only with care. */
+  notes: string[];
 }
 
 export interface ConfigCheck {
@@ -538,8 +545,10 @@ export interface Diagnosis {
   /** Unusual settings, metrics and curves; empty unless the run is not good enough. */
   unusual: string[];
   notes: string[];
-  /** The patch: the changes of the first finding, dotted config key -> value. */
+  /** The patch: the changes of the first finding, dotted config key -> value. For a foreign run, the hyperparameters of its library -> value. */
   changes: Record<string, unknown>;
+  /** The part that applies only to a run of another program; None for a run of gymnast. */
+  foreign: ForeignDiagnosis | null;
 }
 
 /** A finding that was passed to a command of the user. */
@@ -859,6 +868,34 @@ export interface Finding {
   means: string;
 }
 
+/** The part of a diagnosis that applies only to foreign runs. */
+export interface ForeignDiagnosis {
+  /** The file format in words. */
+  format: string;
+  /** The library whose names the metrics have. */
+  library: string;
+  /** The files that were read. */
+  files: string[];
+  /** Id of the environment; empty if it is unknown. */
+  env: string;
+  /** Env steps of the last row. */
+  env_steps: number;
+  /** Number of rows. */
+  rows: number;
+  /** The course of the return. */
+  verdict: "solved" | "learning" | "stalled" | "collapsed" | "unknown";
+  /** The kind of return that the verdict is about. */
+  score_kind: "evaluation" | "training";
+  /** The problems that were looked for. */
+  checked: string[];
+  /** The problems that could not be looked for. */
+  not_checked: NotChecked[];
+  /** Hyperparameters that are known and that have a setting in gymnast, under the names of the library. */
+  hyperparameters: Record<string, string>;
+  /** The damage of the files, as sentences. */
+  problems: string[];
+}
+
 /** One setting. */
 export interface FormField {
   /** Dotted key, as with --set. */
@@ -1093,6 +1130,8 @@ export interface LikelyCause {
   alerts: string[];
   /** Whether its alerts were active for a large part of the run. */
   lasting: boolean;
+  /** Advice in words, with the names of the library that made a foreign run; empty for a run of gymnast. */
+  advice: string;
 }
 
 /** A part of the log of a run, or of the output of its job before the run exists. */
@@ -1367,6 +1406,14 @@ export interface NightlyReport {
   verdict: string;
   /** The findings that were passed to a command. */
   dispatched: DispatchedFinding[];
+}
+
+/** A check that the run does not have the metrics or settings for. */
+export interface NotChecked {
+  /** The problem that it would find. */
+  check: string;
+  /** The metrics and settings that the run does not have. */
+  missing: string[];
 }
 
 /** A number of the observation. */
@@ -1861,7 +1908,7 @@ export interface Review {
   seconds: number;
   /** The parts of the bundle. */
   parts: BundlePart[];
-  /** The file with the bundle. */
+  /** The file with the bundle; empty if it was not stored, because another program made the run. */
   bundle: string;
   /** The output of the command as plain text: written by a program, and not checked by anyone. */
   answer: string;
@@ -2465,6 +2512,8 @@ export interface StepReport {
   findings: NightlyFinding[];
   /** Other sentences about the result, such as what was left out. */
   notes: string[];
+  /** Whether it left something out that it should have checked, for lack of time or of a package. */
+  partial: boolean;
 }
 
 /** A video of a stored episode or match. Without a description next to it, only `path` is known. */
@@ -2822,9 +2871,9 @@ export interface Arguments {
   play_step: { session: string; keys?: string[]; action?: number | number[] | null; steps?: number };
   play_stop: { session: string };
   charts: { ref?: string; x?: string };
-  compare: { refs: string[]; x?: string };
+  compare: { refs: string[]; x?: string; env?: string };
   seed_curves: { refs: string[]; names: string[]; x?: string; points?: number };
-  doctor: { ref?: string };
+  doctor: { ref?: string; env?: string; threshold?: number | null; column_map?: string | null };
   monitor: { approaches?: string[]; refs?: string[]; all_runs?: boolean; env?: string; smooth?: number; skip_broken?: boolean; files?: string[]; column_map?: string | null };
   monitor_csv: { approaches?: string[]; refs?: string[]; all_runs?: boolean; env?: string; skip_broken?: boolean; files?: string[]; column_map?: string | null };
   write_monitor: { approaches?: string[]; refs?: string[]; all_runs?: boolean; env?: string; smooth?: number; skip_broken?: boolean; files?: string[]; column_map?: string | null; out?: string | null; data?: string | null };
