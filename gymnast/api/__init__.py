@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from gymnast.api.monitor import monitor as monitor
     from gymnast.api.monitor import monitor_csv as monitor_csv
     from gymnast.api.monitor import write_monitor as write_monitor
+    from gymnast.api.nightly import nightly as nightly
     from gymnast.api.playing import play_start as play_start
     from gymnast.api.playing import play_step as play_step
     from gymnast.api.playing import play_stop as play_stop
@@ -178,6 +179,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("review", TASK, "review"),
         Operation("prompts", READS, "prompts"),
         Operation("prompt", READS, "prompts"),
+        Operation("nightly", TASK, "nightly"),
         Operation("bundle_contents", READS, "bundle"),
         Operation("bundle", CHANGES, "bundle"),
         Operation("league", READS, "league"),

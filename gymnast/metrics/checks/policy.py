@@ -184,6 +184,7 @@ CHECKS = (
         _uniform_by_bonus,
         _less_bonus,
         skipped_phases=frozenset({"solved"}),
+        required_settings=("algo.entropy_coef",),
     ),
     Check(
         "policy/entropy_share:aimless",
@@ -200,7 +201,14 @@ CHECKS = (
         patience=10,
         skipped_phases=frozenset({"solved"}),
     ),
-    Check("optim/epochs:cut", ("optim/epochs",), _stopped_by_kl, smaller_steps, patience=10),
+    Check(
+        "optim/epochs:cut",
+        ("optim/epochs",),
+        _stopped_by_kl,
+        smaller_steps,
+        patience=10,
+        required_settings=("algo.epochs",),
+    ),
 )
 REMEDIES = {
     "policy/kl:high": smaller_steps,

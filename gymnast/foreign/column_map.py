@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from gymnast.config.problems import InvalidConfig, explain_errors
 from gymnast.config.source import Source
 from gymnast.errors import UsageError
+from gymnast.foreign.log import ENV_STEPS
 from gymnast.metrics.specs import METRICS, generic_name, split_key
-from gymnast.monitor.monitored_run import ENV_STEPS
 from gymnast.text.suggestions import did_you_mean
 
 OUTCOME, WON = "match/outcome", "match/won"

@@ -15,8 +15,8 @@ from typing import cast
 import numpy as np
 
 from gymnast.errors import RunError
-from gymnast.monitor.monitored_run import Array
 
+Array = np.ndarray
 Cell = object
 """A text of a CSV file, or a JSON value; None where a row has none."""
 NO_VALUE = ("", "nan")
@@ -35,6 +35,8 @@ class ForeignTable:
     """Column -> [rows] its cells."""
     lines: Sequence[int]
     """[rows] The line of each row in the file, from 1."""
+    problem: str = ""
+    """The reason why the last lines of a damaged file are missing, as a clause; empty if none are."""
 
     def numbers(self, column: str, meaning: str) -> Array:
         """Returns a column as float64, [rows], NaN where a row has no value. `meaning`: what it is, for the
@@ -50,7 +52,7 @@ class ForeignTable:
     def part(self, rows: Sequence[int]) -> ForeignTable:
         """Returns some of the rows, by index."""
         columns = {name: [cells[i] for i in rows] for name, cells in self.columns.items()}
-        return ForeignTable(self.file, columns, [self.lines[i] for i in rows])
+        return ForeignTable(self.file, columns, [self.lines[i] for i in rows], self.problem)
 
     def _number(self, column: str, meaning: str, row: int) -> float:
         cell = self.columns[column][row]
@@ -94,7 +96,26 @@ def read_table(file: str) -> ForeignTable:
     return table
 
 
-def _read_csv(file: str, text: str) -> ForeignTable:
+def read_damaged_csv(file: Path, skip_lines: int = 0) -> ForeignTable:
+    """Returns the rows of a CSV file that a killed training may have left: a last line without an end is left
+    out, and reading stops at a row that does not have the columns of the header. `skip_lines`: the number of
+    lines before the header."""
+    try:
+        text = file.read_bytes().decode("utf-8-sig", "replace")
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
+        raise RunError(problem, at=str(file), fix="check the path") from error
+    lines = text.split("\n")
+    cut = lines.pop()  # empty if the last line has an end
+    problem = f"line {len(lines) + 1} is cut, and was left out" if cut.strip() else ""
+    table = _read_csv(str(file), "\n".join(lines[skip_lines:]), stop_at_damage=True)
+    shifted = [line + skip_lines for line in table.lines]
+    return ForeignTable(table.file, table.columns, shifted, table.problem or problem)
+
+
+def _read_csv(file: str, text: str, stop_at_damage: bool = False) -> ForeignTable:
+    """Returns the rows of a CSV file. `stop_at_damage`: whether the rows before one with another number of
+    cells are returned; otherwise such a row raises RunError."""
     reader = csv.reader(io.StringIO(text, newline=""))
     header = [name.strip() for name in next(reader, [])]
     twice = [name for name, count in Counter(header).items() if count > 1]
@@ -106,20 +127,24 @@ def _read_csv(file: str, text: str) -> ForeignTable:
         )
     rows: list[list[str]] = []
     numbers: list[int] = []
+    damage = ""
     for cells in reader:
         if not cells:  # a blank line
             continue
         if len(cells) != len(header):
+            problem = f"the row has {len(cells)} cells (expected {len(header)}, as in the header)"
+            if stop_at_damage:
+                damage = f"line {reader.line_num}: {problem}; what follows was not read"
+                break
             raise RunError(
-                f"the row has {len(cells)} cells (expected {len(header)}, as in the header)",
+                problem,
                 at=f"{file}:{reader.line_num}",
                 fix="split the file where its columns changed, or correct the row",
             )
         rows.append(cells)
         numbers.append(reader.line_num)
-    return ForeignTable(
-        file, {name: [r[i] for r in rows] for i, name in enumerate(header)}, numbers
-    )
+    columns = {name: [r[i] for r in rows] for i, name in enumerate(header)}
+    return ForeignTable(file, columns, numbers, damage)
 
 
 def _read_json_lines(file: str, text: str) -> ForeignTable:
