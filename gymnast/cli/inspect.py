@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 import webbrowser
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
