@@ -142,6 +142,15 @@ def test_an_assistant_finds_trains_diagnoses_patches_compares_and_looks(server: 
         assert "algo.lr" in compared["settings"]
         frame = await client.call_tool("frame", {"run": better["id"], "steps": [5]})
         assert isinstance(frame.content[1], ImageContent)
+        more = {"stop.env_steps": 22_000, "stop.eval_return": "off"}
+        resumed = await ask(client, "train", resume=better["id"], overrides=more)
+        assert resumed["runs"][0]["id"] == better["id"]
+        longer, _ = await wait(client, better["id"])
+        assert (longer["status"], longer["env_steps"]) == ("finished", 22_000)
+        branch = await ask(client, "train", resume=hot, at="best", overrides=patch, name="branch")
+        assert branch["parent"] == hot
+        child, _ = await wait(client, branch["runs"][0]["id"])
+        assert (child["name"], child["tags"]) == ("branch", [TAG])
 
     async def session() -> None:
         async with server.connect() as client:

@@ -156,6 +156,9 @@ def test_episodes_their_moments_and_their_steps(trained: Trained):
     listed = ask(trained.options, "episodes", run="first", limit=3)
     stored = api.episodes(trained.first.id, runs_dir=trained.runs_dir).episodes
     assert sum(listed["counts"].values()) == listed["total"] == len(stored)
+    lowest = min(stored, key=lambda one: one.raw_return or 0.0)
+    assert listed["worst"]["return"] == lowest.raw_return
+    assert listed["best"]["return"] == max(one.raw_return or 0.0 for one in stored)
     following = ask(trained.options, "episodes", run="first", limit=3, cursor=listed["cursor"])
     shown = [(one["kind"], one["number"]) for one in listed["episodes"] + following["episodes"]]
     assert shown == [(one.kind, one.number) for one in stored[:6]]

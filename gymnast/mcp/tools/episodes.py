@@ -18,7 +18,9 @@ from gymnast.runs.episode_kinds import Kind
 from gymnast.runs.episodes import EpisodeInfo
 
 View = Literal["list", "moments", "steps", "blunders"]
-PAGE = 12
+PAGE = 10
+ADDRESS = ("kind", "version", "number")
+"""Fields that name an episode of a run."""
 STEPS = 12
 BRIEF_COLUMNS = ("step", "action", "reward_raw", "value_raw", "return_to_go_raw")
 """Columns of a moment and, after the observation, of steps unless others are asked for."""
@@ -67,20 +69,17 @@ def _listed(
         [] if cursor else context.ask(api.episodes, run, kind=kind or "", version=version).episodes
     )
     counts = dict(Counter(one.kind for one in every))
-    total = len(every) or None
-    with_return = [one for one in every if one.raw_return is not None]
-    worst = min(with_return, key=lambda one: one.raw_return or 0.0, default=None)
-    best = max(with_return, key=lambda one: one.raw_return or 0.0, default=None)
+    total = len(every) if every else None
+    extremes = _extremes(every)
     text = ", ".join(f"{count} {name}" for name, count in counts.items()) or f"{len(page.episodes)}"
-    first = worst or (page.episodes[0] if page.episodes else None)
+    first = extremes.get("worst") or (_info(page.episodes[0]) if page.episodes else None)
     return Answer(
         f"{page.run}: {text} episodes",
         {
             "run": page.run,
             "total": total,
             "counts": counts,
-            "worst": _extreme(worst),
-            "best": _extreme(best),
+            **extremes,
             "episodes": [_info(one) for one in page.episodes],
         },
         listing=Listing(
@@ -89,10 +88,29 @@ def _listed(
             cursor_after=lambda n: "/".join(map(str, page.episodes[n - 1].position)),
             has_more=page.cursor is not None,
         ),
-        next=call_text("episodes", run=page.run, view="moments", **_address(first))
+        next=call_text(
+            "episodes", run=page.run, view="moments", **{name: first[name] for name in ADDRESS}
+        )
         if first
         else "",
     )
+
+
+def _extremes(every: Sequence[EpisodeInfo]) -> dict[str, dict[str, object]]:
+    """Returns the episodes with the lowest and the highest return, and the one that the critic was most wrong
+    about; of matches, none."""
+    scored = [one for one in every if one.raw_return is not None]
+    surprising = [one for one in every if one.surprise is not None]
+    chosen = {
+        "worst": min(scored, key=lambda one: one.raw_return or 0.0, default=None),
+        "best": max(scored, key=lambda one: one.raw_return or 0.0, default=None),
+        "most_surprising": max(surprising, key=lambda one: one.surprise or 0.0, default=None),
+    }
+    return {
+        name: {**_address(one), "return": one.raw_return, "surprise": one.surprise}
+        for name, one in chosen.items()
+        if one is not None
+    }
 
 
 def _info(one: EpisodeInfo) -> dict[str, object]:
@@ -110,13 +128,8 @@ def _info(one: EpisodeInfo) -> dict[str, object]:
     return {**fields(one, names[:3]), "return": one.raw_return, **fields(one, names[3:])}
 
 
-def _extreme(one: EpisodeInfo | None) -> dict[str, object] | None:
-    """Returns where the episode with the lowest or highest return of a list is."""
-    return None if one is None else _address(one) | {"return": one.raw_return}
-
-
 def _address(one: EpisodeInfo) -> dict[str, object]:
-    return fields(one, ("kind", "version", "number"))
+    return fields(one, ADDRESS)
 
 
 def _episode(found: EpisodeInspection) -> dict[str, object]:

@@ -79,8 +79,8 @@ def _resume(
 ) -> Answer:
     """Continues a run in place from its newest checkpoint, or branches off from an earlier one."""
     run = context.ask(api.show, ref if at == "latest" or ":" in ref else f"{ref}:{at}")
-    in_place = run.checkpoint is None or run.checkpoint.step >= (run.latest_step or 0)
-    if in_place and name:
+    branches = _branches(run)
+    if name and not branches:
         problem = f"{run.id} continues under its own name, because it is resumed from its newest checkpoint"
         fix = "leave `name` out, or name an earlier checkpoint with `at` to branch off"
         raise ToolError(Problem("usage", problem, at="train.name", fix=fix))
@@ -93,16 +93,16 @@ def _resume(
         overrides=limited,
         fresh_optimizer=fresh_optimizer,
         name=name,
-        tags=[] if in_place else [TAG],
+        tags=[TAG] if branches else [],  # a run that is continued keeps its name and its tags
         max_jobs=context.options.max_jobs,
     )
-    if started.id == run.id:
+    if not branches:
         context.ask(api.tag, run.id, [TAG])
-    how = "resumed" if started.id == run.id else f"branched off from {run.id} as"
+    how = f"branched off from {run.id} as" if branches else "resumed"
     content: dict[str, object] = {
         "started": 1,
         "runs": [_brief(started)],
-        "parent": None if started.id == run.id else run.id,
+        "parent": run.id if branches else None,
         "minutes_limit": limited.get(MINUTES),
     }
     summary = f"{how} {started.id} ({rounded(run.clocks.get('env_steps', 0))} env steps so far)"
@@ -112,10 +112,15 @@ def _resume(
 def _seconds_used(context: ToolContext, run: RunDetails) -> float:
     """Returns the wall time of a run up to the checkpoint that was asked for, by default the newest."""
     total = run.clocks.get("seconds", 0.0)
-    if run.checkpoint is None or run.checkpoint.step >= (run.latest_step or 0):
+    if run.checkpoint is None or not _branches(run):
         return total
     page = context.ask(api.rows, run.id, ["clock/seconds"], around=run.checkpoint.step, limit=1)
     return min((row["clock/seconds"] for row in page.rows), default=total)
+
+
+def _branches(run: RunDetails) -> bool:
+    """Returns whether a new run branches off: from an earlier checkpoint than the newest."""
+    return run.checkpoint is not None and run.checkpoint.step < (run.latest_step or 0)
 
 
 def _brief(run: StartedRun) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from gymnast import api
@@ -53,11 +54,17 @@ def wait(
     return _answer(statuses, _summaries(context))
 
 
-def _answer(statuses: Sequence[RunStatus], found: dict[str, RunSummary]) -> Answer:
+def _answer(statuses: Sequence[RunStatus], summaries: dict[str, RunSummary]) -> Answer:
+    # The status of a job that failed to resume a run is not that of the run.
+    found = {
+        one.id: replace(summaries[one.id], status=one.status, reason=one.reason)
+        for one in statuses
+        if one.id in summaries
+    }
     live = [status for status in statuses if status.is_live]
     ended = [status for status in statuses if not status.is_live]
     listed = [
-        briefs.run(found[status.id]) | {"status": status.status, "reason": status.reason}
+        briefs.run(found[status.id])
         if status.id in found
         else {"id": status.id, "status": status.status, "reason": status.reason}
         for status in statuses
