@@ -1331,13 +1331,13 @@ export interface MetricTrend {
   highest: MetricPoint;
   /** The last tenth of the points compared with the first tenth. */
   overall: Movement;
-  /** The line fitted to the recent part. */
+  /** The line fitted to the recent part, of at least eight points. */
   recent: Movement;
   /** Slope of this line, per 1,000 of the clock. */
   slope: number | null;
   /** The largest sudden change in any direction; None if the metric is constant or has too few points. */
   jump: SuddenChange | null;
-  /** A sudden worsening by more than half of the range of the metric, and more than its noise; None if there is none, or if no direction is better. */
+  /** A sudden loss of more than half of what the metric had gained, and of more than noise; None if there is none, or if no direction is better. */
   collapse: SuddenChange | null;
   /** Whether the mean of the recent part is in the healthy range; None if the metric has none. */
   healthy: boolean | null;
