@@ -18,7 +18,6 @@ demo: $(READY) ## train CartPole until it is solved, show the result and next st
 	@echo "See it in the browser:      gymnast studio @last"
 	@echo "Watch one while it trains:  gymnast train LunarLander-v3 --studio"
 	@echo "List runs:                  gymnast runs"
-	@echo "See it in the browser:      gymnast studio @last"
 
 test: check presets slow ## what CI runs: check, every preset, then the slow tests
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gymnast.api.decisions import attribution as attribution
     from gymnast.api.decisions import blunders as blunders
     from gymnast.api.decisions import branch as branch
+    from gymnast.api.decisions import obs_images as obs_images
     from gymnast.api.decisions import stored_blunders as stored_blunders
     from gymnast.api.decisions import what_if as what_if
     from gymnast.api.episodes import episodes as episodes
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from gymnast.api.monitor import monitor as monitor
     from gymnast.api.monitor import monitor_csv as monitor_csv
     from gymnast.api.monitor import write_monitor as write_monitor
+    from gymnast.api.nightly import nightly as nightly
     from gymnast.api.playing import play_start as play_start
     from gymnast.api.playing import play_step as play_step
     from gymnast.api.playing import play_stop as play_stop
@@ -130,6 +132,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("branch", READS, "decisions"),
         Operation("what_if", READS, "decisions"),
         Operation("attribution", READS, "decisions"),
+        Operation("obs_images", READS, "decisions"),
         Operation("blunders", TASK, "decisions"),
         Operation("stored_blunders", READS, "decisions"),
         Operation("roll_out", TASK, "playing"),
@@ -178,6 +181,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("review", TASK, "review"),
         Operation("prompts", READS, "prompts"),
         Operation("prompt", READS, "prompts"),
+        Operation("nightly", TASK, "nightly"),
         Operation("bundle_contents", READS, "bundle"),
         Operation("bundle", CHANGES, "bundle"),
         Operation("league", READS, "league"),

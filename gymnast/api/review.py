@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gymnast.errors import GymnastError, UsageError
 from gymnast.review import prepare
 from gymnast.review.bundle import check_budget
+from gymnast.review.foreign import find_foreign, foreign_bundle
 from gymnast.review.part import DEFAULT_BUDGET
 from gymnast.review.record import Review, ReviewContents, ReviewList, RunsReview
 from gymnast.review.stored import find_review, list_reviews
@@ -33,6 +34,20 @@ def review_contents(
     """Returns what `review` with the same arguments would send, part by part, and to which command. Nothing
     is sent or written."""
     name, directory = prepare.choose_command(command), str(store.runs_dir(runs_dir))
+    foreign = find_foreign(ref, number, version)
+    if foreign is not None:
+        check_budget(budget)
+        bundle = foreign_bundle(foreign, budget)
+        return ReviewContents(
+            run=foreign.id,
+            checkpoint=None,
+            episode=None,
+            parts=bundle.parts,
+            chars=len(bundle.text),
+            frames=(),
+            command=name or "",
+            commands=tuple(load_settings().review),
+        )
     request = prepare.ReviewRequest(ref, kind, version, number, name, budget, directory)
     subject = prepare.find_subject(request)
     bundle = prepare.bundle_of(subject, budget)
@@ -69,7 +84,11 @@ def review(
     `command`: the name of one of the commands in the settings file, by default the first; `confirm`: must be
     true if there is a command, and says that the user has seen what is sent (`review_contents`); `budget`:
     maximum size of the bundle in characters; `out`: a file for the bundle, which is then given to no command.
-    Without a configured command, the bundle is written to a file in the run."""
+    Without a configured command, the bundle is written to a file in the run.
+
+    `ref` may also be a foreign run, as in `doctor`. Then nothing is stored with the run: the answer of the
+    command is only returned, and without a command the bundle is written to `NAME-review.md` in the current
+    directory."""
     name = prepare.choose_command(command) if out is None else None
     check_budget(budget)
     if name is not None and not confirm:

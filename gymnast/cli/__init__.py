@@ -54,6 +54,7 @@ COMMANDS = {
     "check": "check",
     "tune": "tune",
     "reproduce": "reproduce",
+    "nightly": "nightly",
     "init": "init",
 }
 """Command -> module that defines it; `eval` and `set` are Python builtins and are called `eval_`, `set_`."""
@@ -117,6 +118,7 @@ HELP = {
     "check": "Check an environment, or all presets, for mistakes.",
     "tune": "Measure which settings are fastest on this machine.",
     "reproduce": "Repeat a stored result and report whether it holds.",
+    "nightly": "Check everything without supervision, and write one report.",
     "init": "Create a new environment package from a template.",
 }
 """One line per command, kept here so that `gymnast --help` imports none of them."""

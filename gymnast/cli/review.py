@@ -116,6 +116,7 @@ def review(
     gymnast review @last --show                the stored reviews
     gymnast review --last 5 --out five.md      one document about the last five runs
     gymnast review base wide --budget 20000    about these runs or groups, at most 20,000 characters
+    gymnast review logs/ppo_sb3/ --out ppo.md  a run of another program (docs/foreign-runs.md)
     """
     if last is not None or len(refs) > 1:
         single = {"--episode": number, "--command": command, "--show": shown, "--yes": yes or None}
@@ -178,6 +179,8 @@ def review_text(done: Review) -> str:
         return done.bundle
     note = f"\n({done.cut})" if done.cut else ""
     where = f"stored as review {done.id} of {done.run}"
+    if not done.bundle:
+        where = f"not stored, because {done.run} is a run of another program"
     return f"{plain_text(done.answer)}{note}\n\n{where}"
 
 

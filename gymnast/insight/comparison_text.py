@@ -19,7 +19,10 @@ def comparison_page(comparison: Comparison) -> str:
     """Formats a comparison: statistics of groups, chart of the curves, runs, config differences."""
     runs, chart = _runs(comparison), comparison_chart(comparison)
     parts = [seeds_text(comparison), chart, runs] if comparison.groups else [runs, chart]
-    return "\n\n".join([*parts, settings_text(comparison)])
+    parts.append(settings_text(comparison))
+    if comparison.notes:
+        parts.append("\n".join(f"note: {note}" for note in comparison.notes))
+    return "\n\n".join(parts)
 
 
 def scores_text(comparison: Comparison) -> str:
@@ -51,13 +54,16 @@ def _runs(comparison: Comparison) -> str:
     from gymnast.insight.page import score_text
     from gymnast.text import formatting
 
+    by_training = comparison.score_kind == "training"
     scores = [
         (
             run.id,
             run.name,
-            f"{run.preset} #{run.seed}",
+            run.preset if run.seed is None else f"{run.preset} #{run.seed}",
             run.status,
-            score_text(run.score) if run.status == "finished" and run.score else _cell(run.final),
+            score_text(run.score)
+            if run.status == "finished" and run.score and not by_training
+            else _cell(run.final),
             _cell(run.best),
             _cell(run.area),
         )
@@ -76,16 +82,18 @@ def _runs(comparison: Comparison) -> str:
     head = ("id", "name", "preset", "status", "final", "best", "area")
     clock_head = tuple(clock for clock in clocks if clock != "seconds")
     speed_head = ("id", "of-goal", "goal-steps", "goal-time", *clock_head, "time")
-    note = "no area: the evaluation curves do not overlap on this axis"
+    word = "training" if by_training else "evaluation"
+    note = f"no area: the {word} curves do not overlap on this axis"
     if comparison.range:
         low, high = comparison.range
-        note = f"area: mean evaluation return over {low:,.0f} to {high:,.0f} {comparison.x}"
+        note = f"area: mean {word} return over {low:,.0f} to {high:,.0f} {comparison.x}"
     tables = (
         formatting.table(head, scores, right="best area"),
         formatting.table(speed_head, speed, right=" ".join(speed_head[1:])),
     )
     notes = [_OF_GOAL] if comparison.groups else [_OF_GOAL, _ONE_SEED]
-    return "\n".join([tables[0], f"{_FINAL}\n{note}\n", tables[1], *notes])
+    final = _FINAL_TRAINING if by_training else _FINAL
+    return "\n".join([tables[0], f"{final}\n{note}\n", tables[1], *notes])
 
 
 def _groups(comparison: Comparison) -> str:
@@ -214,6 +222,7 @@ _COLUMNS = {
 }
 """Measure -> the name of its column."""
 _FINAL = "final: the score of a finished run, else its latest evaluation; best: the best evaluation"
+_FINAL_TRAINING = "final: the last training return; best: the highest training return"
 _OF_GOAL = (
     "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; the last\n"
     "evaluation of a finished run is extended over the steps it did not use\n"

@@ -63,7 +63,7 @@ class Review:
     parts: tuple[BundlePart, ...]
     """The parts of the bundle."""
     bundle: str
-    """The file with the bundle."""
+    """The file with the bundle; empty if it was not stored, because another program made the run."""
     answer: str = ""
     """The output of the command as plain text: written by a program, and not checked by anyone."""
     cut: str = ""

@@ -43,10 +43,7 @@ def run_parts(run: Run, checkpoint: str | None, sanitizer: Sanitizer) -> list[Pa
     checkpoint."""
     return [
         Part("about", tuple(map(Unit, _ABOUT.split("\n\n", 1))), 0),
-        *(
-            part_of_blocks(name, section.rank, [Heading(section.title), *section.content()])
-            for name, section in run_sections(run, checkpoint, sanitizer).items()
-        ),
+        *(s.part(name) for name, s in run_sections(run, checkpoint, sanitizer).items()),
     ]
 
 
@@ -66,6 +63,10 @@ class RunSection:
             return list(self.blocks()) or [Paragraph("There are none.")]
         except GymnastError as error:
             return [Paragraph(f"This part cannot be made: {error.message}.")]
+
+    def part(self, name: str) -> Part:
+        """Returns the section as a part of a bundle."""
+        return part_of_blocks(name, self.rank, [Heading(self.title), *self.content()])
 
 
 def run_sections(run: Run, checkpoint: str | None, sanitizer: Sanitizer) -> dict[str, RunSection]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gymnast.errors import GymnastError, RunError, UsageError
 from gymnast.insight.settings import configs_in_use
-from gymnast.insight.sides import JOINT, ComparisonSide, resolve_sides
+from gymnast.insight.sides import JOINT, ComparisonSide, has_foreign, resolve_sides
 from gymnast.review.bundle import check_budget, make_bundle
 from gymnast.review.prepare import sanitizer_for
 from gymnast.review.record import RunsReview
@@ -39,6 +39,10 @@ def choose_runs(refs: Sequence[str], last: int | None, directory: Path) -> list[
         raise UsageError("runs are named, and the last ones are asked for", fix=fix)
     if last is not None and not 1 <= last <= MAX_RUNS:
         raise _wrong_number(last)
+    if has_foreign(refs):
+        problem = "one document about several runs cannot have runs of other programs"
+        fix = "review them one by one (gymnast review PATH), or compare them (gymnast compare)"
+        raise UsageError(problem, fix=fix)
     if refs:
         sides = resolve_sides(refs, directory)
         named = [side for side in sides if side.is_group]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gymnast.errors import Failure
+from gymnast.foreign.reference import is_foreign_name
 
 RUN_ARGUMENTS = ("ref", "refs", "run", "source", "roles", "at")
 """Arguments that name runs, checkpoints, groups of seeds or players."""
@@ -72,6 +73,8 @@ def _problem(text: str, may_be_env: bool) -> str:
     """Returns why a text is refused; empty if it is not."""
     if not text.isprintable():
         return "has characters that cannot be printed"
+    if is_foreign_name(text):
+        return "names a run of another program"
     if text.startswith((".", "~")) or ".." in text or "\\" in text:
         return "looks like a path"
     if "/" not in text:

@@ -11,6 +11,7 @@ NOT_EXPOSED = {
     "bundle": "writes an archive into a directory of the user; `bundle_contents` says what it has",
     "config_check": "reads files of the user by path; `settings_form` checks settings",
     "config_fmt": "rewrites files of the user by path",
+    "nightly": "trains all presets for an hour, also presets that name code; a schedule runs it",
     "init": "writes a project into a directory of the user",
     "wait": "would hold a connection until a run ends; the streams report that",
 }

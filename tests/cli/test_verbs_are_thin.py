@@ -31,6 +31,7 @@ FORMATTERS = (
     "gymnast.insight.page",
     "gymnast.inspector.text",
     "gymnast.metrics.explain",
+    "gymnast.nightly.report",
 )
 """Pages that are printed by the command line and written into reports: text from the records of the API."""
 

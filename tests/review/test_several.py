@@ -160,6 +160,15 @@ def test_wrong_requests_are_refused(three: list[Run]):
         assert words[0] in str(refused.exception)
 
 
+def test_runs_of_other_programs_are_refused_with_the_way_to_read_them(
+    three: list[Run], tmp_path: Path
+):
+    (tmp_path / "progress.csv").write_text("time/total_timesteps,rollout/ep_rew_mean\n1,2\n")
+    with pytest.raises(UsageError, match="runs of other programs") as refused:
+        api.review_runs([three[0].id, str(tmp_path / "progress.csv")])
+    assert "gymnast compare" in refused.value.fix
+
+
 def test_an_empty_directory_has_no_last_runs():
     with pytest.raises(RunError, match="there are no runs"):
         api.review_runs(last=3)
