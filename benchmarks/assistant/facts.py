@@ -13,9 +13,15 @@ from gymnast.metrics.store import MetricStore
 from gymnast.runs.trace import Trace, read_traces
 
 
-def fact(name: str, run: str, runs: Path) -> Any:
-    """Returns a fact about the run with this name; about a group of seeds, the newest run of which has it."""
-    return FACTS[name](_folder(run, runs))
+def fact(name: str, run: str, runs: Path, metric: str = "") -> Any:
+    """Returns a fact about the run with this name, or about one of its metrics. Of several runs with this
+    name, or with names that start with it, the newest counts."""
+    folder = _folder(run, runs)
+    if not metric:
+        return FACTS[name](folder)
+    steps, values = _columns(folder, "clock/env_steps", metric)
+    known = ~np.isnan(values)
+    return METRIC_FACTS[name](steps[known], values[known])
 
 
 def _folder(name: str, runs: Path) -> Path:
@@ -72,11 +78,6 @@ def _worst_seed(folder: Path) -> int:
     return min((i for i in infos if i["group"] == group), key=lambda i: i["score"]["mean"])["seed"]
 
 
-def _max_kl_step(folder: Path) -> int:
-    steps, kl = _columns(folder, "clock/env_steps", "policy/kl")
-    return int(steps[int(np.nanargmax(kl))])
-
-
 FACTS: dict[str, Callable[[Path], Any]] = {
     "id": lambda folder: folder.name,
     "env_steps": lambda folder: _info(folder)["clocks"]["env_steps"],
@@ -91,7 +92,15 @@ FACTS: dict[str, Callable[[Path], Any]] = {
     "n_evaluations": lambda folder: len(_evaluations(folder)[0]),
     "lowest_return": _lowest_return,
     "worst_step": _worst_step,
-    "max_kl_step": _max_kl_step,
     "worst_seed": _worst_seed,
-    "last_entropy": lambda folder: float(_columns(folder, "policy/entropy")[0][-1]),
 }
+"""Facts about a run."""
+METRIC_FACTS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+    "first": lambda _, values: float(values[0]),
+    "last": lambda _, values: float(values[-1]),
+    "lowest": lambda _, values: float(values.min()),
+    "highest": lambda _, values: float(values.max()),
+    "lowest_step": lambda steps, values: int(steps[values.argmin()]),
+    "highest_step": lambda steps, values: int(steps[values.argmax()]),
+}
+"""Facts about a metric of a run, from its rows: env steps and values."""

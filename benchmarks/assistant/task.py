@@ -13,7 +13,8 @@
 `let` computes values from `r`, the answer of this call, and from the values before it, as Python expressions;
 missing fields are None. `$name` in the arguments of a later call is replaced by such a value. The answer is
 the values with the names of the truth. A truth is a value; or {about: X, within: Y}; or {one_of: [...]}; or
-{contains: TEXT}; or {fact: NAME, of: RUN}, read from the files of the run (`facts.py`) and not by a tool.
+{contains: TEXT}; or {fact: NAME, of: RUN}, read from the files of the run (`facts.py`) and not by a tool,
+with a `metric` if it is about one, and `within` if it need not be exact.
 `state` lists such facts that must hold after the session: {fact: NAME, of: RUN, is: VALUE} or at_least: X.
 """
 
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from benchmarks.assistant import facts
 
@@ -75,7 +77,13 @@ def load_tasks(folder: Path = FOLDER, names: Sequence[str] = ()) -> list[Task]:
 
 
 def _load(file: Path) -> Task:
-    data = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+    try:
+        return _task(file, YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8")))
+    except (YAMLError, KeyError, TypeError, AttributeError) as error:
+        raise SystemExit(f"{file} is not a task: {type(error).__name__}: {error}") from None
+
+
+def _task(file: Path, data: Mapping[str, Any]) -> Task:
     return Task(
         name=file.stem,
         question=" ".join(data["question"].split()),
@@ -129,7 +137,7 @@ def wrong_answers(task: Task, values: Mapping[str, Any], runs: Path) -> list[str
         if not _holds(values.get(key), truth, runs)
     ]
     for condition in task.state:
-        value = facts.fact(condition["fact"], condition["of"], runs)
+        value = _fact(condition, runs)
         limit = condition.get("at_least")
         holds = value >= limit if limit is not None else value == condition["is"]
         wrong += [] if holds else [f"state: {condition} but it is {value!r}"]
@@ -141,7 +149,7 @@ def _holds(value: Any, truth: Any, runs: Path) -> bool:
     if not isinstance(truth, Mapping):
         return _equal(value, truth)
     if "fact" in truth:
-        known = facts.fact(truth["fact"], truth["of"], runs)
+        known = _fact(truth, runs)
         return _close(value, known, truth["within"]) if "within" in truth else _equal(value, known)
     if "about" in truth:
         return _close(value, truth["about"], truth["within"])
@@ -150,6 +158,10 @@ def _holds(value: Any, truth: Any, runs: Path) -> bool:
     if "contains" in truth:
         return str(truth["contains"]).lower() in str(value).lower()
     return _equal(value, truth)
+
+
+def _fact(of: Mapping[str, Any], runs: Path) -> Any:
+    return facts.fact(of["fact"], of["of"], runs, of.get("metric", ""))
 
 
 def _equal(value: Any, truth: Any) -> bool:

@@ -20,6 +20,7 @@ from gymnast.cli import cli
 from gymnast.config.families import is_multi_agent
 from gymnast.config.form import make_form
 from gymnast.mcp.tools import TOOLS
+from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 from tests.small_runs import train_small
 
@@ -53,7 +54,7 @@ def test_facts_of_a_task_exist_and_name_prepared_runs(task: Task):
     made = {"patched", "rewound"}
     for one in named:
         if "fact" in one:
-            assert one["fact"] in facts.FACTS
+            assert one["fact"] in (facts.METRIC_FACTS if "metric" in one else facts.FACTS)
             assert one["of"] in made or any(one["of"].startswith(name) for name in NAMES)
 
 
@@ -110,6 +111,24 @@ def test_an_answer_is_compared_with_the_truth(truth: Any, right: Any, wrong: Any
     assert len(wrong_answers(task, {}, tmp_path)) == 1
 
 
+def test_facts_about_metrics_are_those_of_the_rows(runs_dir: Path):
+    run = Run.create(runs_dir, config_text="", preset="A:ppo", seed=0, provenance={}, name="own")
+    with MetricStore(run.path / "metrics.db", "w") as store:
+        for i, value in enumerate([3.0, 1.0, 7.0, 5.0]):
+            row = {"clock/rollouts": float(i), "clock/env_steps": 10.0 * i}
+            store.append(row | {"policy/kl": value})
+        store.append({"clock/rollouts": 4.0, "clock/env_steps": 40.0})
+    found = {name: facts.fact(name, "own", runs_dir, "policy/kl") for name in facts.METRIC_FACTS}
+    assert found == {
+        "first": 3,
+        "last": 5,
+        "lowest": 1,
+        "highest": 7,
+        "lowest_step": 10,
+        "highest_step": 20,
+    }
+
+
 def test_the_page_has_the_table_of_the_stored_result():
     result = json.loads((RESULTS / "assistant.json").read_text())
     page = (ROOT / "docs" / "mcp.md").read_text()
@@ -141,6 +160,13 @@ OWN_TASKS = {
         cli: [{run: gymnast show nobody --json, let: {x: r.seed}}]
     """,
 }
+
+
+@pytest.mark.parametrize("text", ["question: [", "question: only", "- a list"])
+def test_a_file_that_is_no_task_is_named(text: str, tmp_path: Path):
+    (tmp_path / "broken.yaml").write_text(text)
+    with pytest.raises(SystemExit, match=r"broken\.yaml is not a task"):
+        load_tasks(tmp_path)
 
 
 @pytest.mark.slow

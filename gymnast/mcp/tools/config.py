@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Annotated
 
 from gymnast import api
+from gymnast.api.config import Settings
 from gymnast.api.training import TrainingPlan
 from gymnast.config.form import FormField, SettingsForm
 from gymnast.mcp.answer import Answer, Listing
@@ -42,10 +43,10 @@ def config(
     if form is None or (form.space_defaults and not run and not keys and not form.problems):
         plan = context.ask(api.dry_run, target, overrides=chosen, algo=algo or None)
         return _planned(target, chosen, plan)
-    values = _values_of_run(context, target, chosen) if run else {}
+    settings = context.ask(api.config_show, target, chosen) if run else None
     if keys:
-        return _explained(form, keys, values)
-    return _checked(target, form, values, chosen)
+        return _explained(form, keys, settings)
+    return _checked(target, form, settings.values if settings else {}, chosen)
 
 
 def _run_preset(context: ToolContext, target: str) -> str:
@@ -54,12 +55,6 @@ def _run_preset(context: ToolContext, target: str) -> str:
         return context.ask(api.show, target).preset
     except ToolError:
         return ""
-
-
-def _values_of_run(
-    context: ToolContext, run: str, overrides: Mapping[str, object]
-) -> Mapping[str, object]:
-    return context.ask(api.config_show, run, overrides).values
 
 
 def _fields(form: SettingsForm) -> list[FormField]:
@@ -113,8 +108,9 @@ def _checked(
     )
 
 
-def _explained(form: SettingsForm, keys: Sequence[str], values: Mapping[str, object]) -> Answer:
-    """Returns the meaning, the value and the origin of settings."""
+def _explained(form: SettingsForm, keys: Sequence[str], of_run: Settings | None) -> Answer:
+    """Returns the meaning, the value and the origin of settings. `of_run`: those of a run, whose values may
+    differ from its preset."""
     fields = _fields(form)
     known = [field.key for field in fields]
     for pattern in keys:
@@ -126,9 +122,9 @@ def _explained(form: SettingsForm, keys: Sequence[str], values: Mapping[str, obj
     listed = [
         {
             "key": field.key,
-            "value": values.get(field.key, field.text),
+            "value": of_run.values.get(field.key) if of_run else field.text,
             "default": field.default,
-            "origin": field.origin,
+            "origin": of_run.provenance.get(field.key, "default") if of_run else field.origin,
             "doc": field.doc,
             "choices": field.choices,
             "low": field.low,

@@ -46,7 +46,12 @@ def diagnose(
         for one in found.findings
     ]
     health = {True: "healthy", False: "not healthy", None: "too early to say"}[found.healthy]
-    lead = f"; likeliest cause: {found.findings[0].cause}" if found.findings else ""
+    # What a healthy run has recovered from is not a cause of anything.
+    lead = (
+        f"; likeliest cause: {found.findings[0].cause}"
+        if found.findings and not found.healthy
+        else ""
+    )
     content = {
         "run": found.run,
         "outcome": found.outcome.kind,
