@@ -1,1 +1,1 @@
-"""How well assistants can work with gymnast: tasks with checkable answers, by MCP and by the command line."""
+"""Measures how well assistants can work with gymnast, by MCP and by the command line."""

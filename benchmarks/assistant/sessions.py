@@ -25,7 +25,7 @@ SECONDS = 300.0
 
 @dataclass
 class Played:
-    """What one side of a task took."""
+    """The effort and the result of one side of a task."""
 
     solved: bool = False
     wrong: list[str] = field(default_factory=list[str])
