@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gymnast.api.decisions import attribution as attribution
     from gymnast.api.decisions import blunders as blunders
     from gymnast.api.decisions import branch as branch
+    from gymnast.api.decisions import obs_images as obs_images
     from gymnast.api.decisions import stored_blunders as stored_blunders
     from gymnast.api.decisions import what_if as what_if
     from gymnast.api.episodes import episodes as episodes
@@ -124,6 +125,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("branch", READS, "decisions"),
         Operation("what_if", READS, "decisions"),
         Operation("attribution", READS, "decisions"),
+        Operation("obs_images", READS, "decisions"),
         Operation("blunders", TASK, "decisions"),
         Operation("stored_blunders", READS, "decisions"),
         Operation("roll_out", TASK, "playing"),

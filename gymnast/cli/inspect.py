@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import webbrowser
+from urllib.parse import urlencode
 
 import click
 
@@ -40,7 +42,12 @@ PIPE_WIDTH = 200
 )
 @click.option("--text", "as_text", is_flag=True, help="Print timeline, key moments and steps.")
 @click.option("--csv", "csv_file", metavar="FILE", help="Write all steps as CSV; - prints them.")
-@click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
+@click.option(
+    "--open/--no-open",
+    "open_browser",
+    default=None,
+    help="Open the page in the browser. Default: on a terminal of a desktop.",
+)
 @runs_option
 @json_option
 def inspect(
@@ -52,20 +59,20 @@ def inspect(
     seat: int,
     as_text: bool,
     csv_file: str | None,
-    open_browser: bool,
+    open_browser: bool | None,
     runs_dir: str | None,
     as_json: bool,
 ) -> None:
     """Step through a stored episode: what the policy saw, did and expected.
 
-    Prints a link to the episode's page in the studio, which is started in the background unless one serves
-    these runs already, and ends by itself. With --text, it prints the return, a timeline of value and reward,
-    the key moments and the steps around them; --step shows those around a step.
+    Opens the episode's page in the studio and prints its link. The studio is started in the background
+    unless one serves these runs already, and ends by itself. With --text, it prints the return, a timeline of
+    value and reward, the key moments and the steps around them; --step shows those around a step.
 
     Without a checkpoint, the episode is one of the best checkpoint.
 
     \b
-    gymnast inspect @last --open
+    gymnast inspect @last
     gymnast inspect @last:120k --episode 3 --text
     gymnast inspect @last --kind train --text --step 40
     gymnast inspect @last --csv steps.csv
@@ -85,15 +92,29 @@ def inspect(
         else:
             from gymnast.inspector.text import inspection_text
 
-            is_terminal = sys.stdout.isatty()
-            width = shutil.get_terminal_size().columns if is_terminal else PIPE_WIDTH
+            width = shutil.get_terminal_size().columns if _is_terminal() else PIPE_WIDTH
             click.echo(inspection_text(inspection, step=step, width=width))
     elif csv_file is None:
         page = f"run/{found.path.name}/episodes/{kind}-{found.version}-{found.number}"
-        link = background_link(runs_dir)(page if step is None else f"{page}?step={step}")
+        query = urlencode({k: v for k, v in (("role", role), ("seat", seat), ("step", step)) if v})
+        link = background_link(runs_dir)(f"{page}?{query}" if query else page)
         click.echo(link)
+        if open_browser is None:
+            open_browser = _is_terminal() and _has_desktop()
         if open_browser:
             webbrowser.open(link.removeprefix("studio: "))
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def _has_desktop() -> bool:
+    """Returns whether windows can be opened. Without them, `webbrowser` may start a browser that runs in the
+    terminal."""
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def _write_csv(

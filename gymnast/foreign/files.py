@@ -90,7 +90,15 @@ def read_wandb_file(file: Path) -> tuple[RunLog, str]:
     content = read_wandb(_bytes(file))
     problems = (f"{file.name}: {content.problem}",) if content.problem else ()
     ended = None if content.exit_code is None else content.exit_code == 0
-    log = RunLog(WANDB, (str(file),), content.logged, content.config, "", ended, problems)
+    log = RunLog(
+        WANDB,
+        (str(file),),
+        content.logged,
+        content.config,
+        steps_are_calls=True,
+        ended=ended,
+        problems=problems,
+    )
     return log, content.name
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from gymnast.errors import RunError
@@ -20,6 +21,8 @@ MAX_DEPTH = 4
 """Levels of folders that are searched for runs."""
 MAX_LISTED = 20
 """Number of runs of a folder in a message."""
+MAX_FOUND = 200
+"""Number of runs after which the search ends."""
 _PROGRESS = "progress.csv"
 _FIRST_BYTES = 64
 
@@ -35,7 +38,7 @@ def read_log(path: Path, mapped: bool) -> tuple[RunLog, str]:
         raise RunError(
             "is no run in a format that can be read", at=str(path), fix=f"use {SUPPORTED}"
         )
-    folders = list(_run_folders(path))
+    folders = list(islice(_run_folders(path), MAX_FOUND))
     if not folders:
         problem = (
             "has no run of gymnast (no run.json), and no run in another format that can be read"
@@ -44,7 +47,8 @@ def read_log(path: Path, mapped: bool) -> tuple[RunLog, str]:
     if len(folders) > 1:
         listed = "\n".join(f"  {folder}" for folder in folders[:MAX_LISTED])
         more = f"\n  and {len(folders) - MAX_LISTED} more" if len(folders) > MAX_LISTED else ""
-        problem = f"has {len(folders)} runs:\n{listed}{more}"
+        at_least = "at least " if len(folders) == MAX_FOUND else ""
+        problem = f"has {at_least}{len(folders)} runs:\n{listed}{more}"
         raise RunError(problem, at=str(path), fix="name one of them")
     content = _read(folders[0], mapped)
     assert content is not None
@@ -89,7 +93,7 @@ def _event_files(folder: Path) -> list[Path]:
 
 def _run_folders(folder: Path, depth: int = MAX_DEPTH) -> Iterator[Path]:
     """Yields the folders below this one that have a run, in the order of their names."""
-    for inner in sorted(folder.iterdir()) if depth else ():
+    for inner in _entries(folder) if depth else ():
         # W&B's `latest-run` is a link to a folder that is found anyway
         if not inner.is_dir() or inner.is_symlink() or inner.name.startswith("."):
             continue
@@ -103,6 +107,14 @@ def _run_folders(folder: Path, depth: int = MAX_DEPTH) -> Iterator[Path]:
             yield inner
         else:
             yield from _run_folders(inner, depth - 1)
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Returns the content of a folder in the order of its names; nothing if it must not be read."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
 
 
 def _first_bytes(path: Path) -> bytes:

@@ -36,6 +36,8 @@ class RunLog:
     """Name of the program -> value, as far as the files have them."""
     env: str = ""
     """Id of the environment; empty if the files do not have it."""
+    steps_are_calls: bool = False
+    """Whether steps only count calls, as those of W&B do, so that they are no env steps."""
     ended: bool | None = None
     """Whether training ended by itself; None if the files do not say."""
     problems: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from gymnast.errors import GymnastError, RunError
 from gymnast.foreign import hyperparameters as hyper
@@ -39,6 +40,8 @@ def open_foreign(ref: str, options: ForeignOptions | None = None) -> ForeignRun:
 
 def _run(ref: str, name: str, log: RunLog, options: ForeignOptions) -> ForeignRun:
     library = _library(ref, log.names, options)
+    if log.steps_are_calls and options.column_map is None:
+        library = replace(library, step_is_env_steps=False)
     rows = make_rows(log.logged, library, ref)
     if not rows:
         detail = f" ({log.problems[0]})" if log.problems else ""

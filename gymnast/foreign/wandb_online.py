@@ -31,7 +31,7 @@ def read_wandb_run(ref: str) -> tuple[RunLog, str]:
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         fix = "check the name, and log in with `wandb login`; or read its offline directory"
         raise RunError(f"cannot be read from W&B: {reason}", at=ref, fix=fix) from error
-    return RunLog(ONLINE, (ref,), logged, config, ended=ended), name
+    return RunLog(ONLINE, (ref,), logged, config, steps_are_calls=True, ended=ended), name
 
 
 def _logged(row: dict[str, Any]) -> Logged:

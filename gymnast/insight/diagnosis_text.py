@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from gymnast.text.formatting import count_noun
+
 if TYPE_CHECKING:
     from gymnast.insight.causes import LikelyCause
     from gymnast.insight.doctor import Diagnosis
@@ -42,7 +44,7 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
 def _source(foreign: ForeignDiagnosis) -> Iterator[str]:
     """Yields what was read, and what is damaged."""
     env = f", {foreign.env}" if foreign.env else ", unknown environment"
-    rows = f"{foreign.rows:,} rows up to {foreign.env_steps:,} env steps"
+    rows = f"{count_noun(foreign.rows, 'row')} up to {foreign.env_steps:,} env steps"
     names = "" if foreign.library in foreign.format else f", names of {foreign.library}"
     yield f"  {foreign.format}{names}{env}: {rows}"
     yield from (f"  damaged: {problem}" for problem in foreign.problems)

@@ -29,10 +29,11 @@ def diagnose_foreign(run: ForeignRun) -> Diagnosis:
     outcome, verdict, score_kind = foreign_outcome(run)
     alerts = replay_alerts(run)
     examined = ExaminedRun(run.id, run.env or run.library.title, alerts, run.rows, run.settings)
-    suspects = foreign_suspects(run) if outcome.kind == "failed" else []
+    failed = outcome.kind == "failed"
+    suspects = foreign_suspects(run) if failed else []
     found = diagnose_outcome(examined, outcome, Reference(), suspects)
     by_id = {alert["id"]: alert for alert in alerts}
-    checked, not_checked = split_causes(run)
+    checked, not_checked = split_causes(run, failed)
     known = {run.name_of(key): str(value) for key, value in run.settings.items()}
     return replace(
         found,

@@ -63,9 +63,8 @@ def foreign_outcome(run: ForeignRun) -> tuple[RunOutcome, Verdict, ScoreKind]:
     kind: ScoreKind = "evaluation" if evaluations and not trained else "training"
     key, values = (RETURN, trained) if trained else (EVAL_RETURN, evaluations)
     if len(values) < MIN_POINTS:
-        text = (
-            f"{formatting.count_noun(len(values), 'value')} of the return are too few for a verdict"
-        )
+        number = formatting.count_noun(len(values), "value")
+        text = f"it has only {number} of the return, and a verdict needs {MIN_POINTS}"
         return RunOutcome("unknown", text), "unknown", kind
     course = _course(run, key)
     verdict, text = _judge(course, run.threshold)

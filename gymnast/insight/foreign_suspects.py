@@ -8,30 +8,49 @@ unknown.
 from __future__ import annotations
 
 from collections.abc import Callable
-from statistics import fmean
+from dataclasses import dataclass
+from statistics import fmean, median
 
 from gymnast.foreign.run import ForeignRun
-from gymnast.insight.causes import TOO_LARGE_STEPS, LikelyCause
+from gymnast.insight.causes import TOO_LARGE_STEPS, TOO_SMALL_STEPS, LikelyCause
 from gymnast.metrics.checks import KEYS
+from gymnast.metrics.checks.check import rounded_text
 from gymnast.metrics.checks.policy import (
     ENTROPY,
     KL,
+    LR,
     NEARLY_UNIFORM,
     STILL_KL,
     USUAL_BONUS,
+    larger_steps,
     smaller_steps,
 )
-from gymnast.metrics.run_history import RunHistory
+from gymnast.metrics.run_history import ANNEALED, RunHistory
 from gymnast.text.formatting import number
 
 RUINOUS_KL = 0.5
 """KL of one update, in nats, that is far outside of any trust region."""
+MIN_UPDATES = 5
+"""Number of updates from which a policy counts as frozen."""
 ENTROPY_COEF = "algo.entropy_coef"
+LARGE_BONUS = "the entropy bonus is too large"
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A way to find a cause."""
+
+    cause: str
+    """The cause that it finds."""
+    keys: tuple[str, ...]
+    """Metrics without which it finds nothing."""
+    examine: Callable[[ForeignRun], LikelyCause | None]
+    """Returns the finding, with settings of gymnast; None if the rows do not show the cause."""
 
 
 def foreign_suspects(run: ForeignRun) -> list[LikelyCause]:
     """Returns the findings for a foreign run that failed, with settings of gymnast."""
-    found = (examine(run) for examine in _EXAMINATIONS)
+    found = (one.examine(run) for one in EXAMINATIONS)
     return [finding for finding in found if finding is not None]
 
 
@@ -81,10 +100,36 @@ def _uniform_policy(run: ForeignRun) -> LikelyCause | None:
         return None
     changes: dict[str, object] = {ENTROPY_COEF: USUAL_BONUS}
     evidence.append(f"{ENTROPY_COEF} is {known}")
-    return LikelyCause("the entropy bonus is too large", 90.0, evidence, changes)
+    return LikelyCause(LARGE_BONUS, 90.0, evidence, changes)
 
 
-_EXAMINATIONS: tuple[Callable[[ForeignRun], LikelyCause | None], ...] = (
-    _ruinous_update,
-    _uniform_policy,
+def _frozen_policy(run: ForeignRun) -> LikelyCause | None:
+    """Returns a finding if nearly all updates left the policy as it was."""
+    # those after the learning rate was annealed change nothing in healthy runs, too
+    peak = max((row[LR] for row in run.rows if LR in row), default=0.0)
+    changes = [row[KL] for row in run.rows if KL in row and row.get(LR, peak) > ANNEALED * peak]
+    if len(changes) < MIN_UPDATES or median(changes) > STILL_KL:
+        return None
+    # a policy that has become deterministic has no KL either, but for another reason
+    if any(row.get(ENTROPY, 1.0) < 0.02 for row in run.rows):
+        return None
+    usual = median(changes)
+    evidence = [f"the median update changed the policy by only {rounded_text(usual)} nats of KL"]
+    remedy = larger_steps(_history(run, usual))
+    return LikelyCause(TOO_SMALL_STEPS, 88.0, evidence, remedy.changes, advice="raise algo.lr")
+
+
+def _history(run: ForeignRun, kl: float) -> RunHistory:
+    """Returns a history with one update of this KL, on which remedies are based."""
+    known = {key: value for key, value in run.settings.items() if isinstance(value, int | float)}
+    history = RunHistory(KEYS, known)
+    history.add_row({KL: kl})
+    return history
+
+
+EXAMINATIONS = (
+    Examination(TOO_LARGE_STEPS, (KL,), _ruinous_update),
+    Examination(TOO_SMALL_STEPS, (KL,), _frozen_policy),
+    Examination(LARGE_BONUS, (ENTROPY, KL), _uniform_policy),
 )
+"""The ways to find a cause in a run that failed."""

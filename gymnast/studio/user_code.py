@@ -26,7 +26,7 @@ from gymnast.studio.references import references, texts
 CREATES_ENVIRONMENTS = (
     *("start", "resume", "dry_run", "config_show", "config_diff", "settings_form"),
     *("inspect", "steps", "steps_csv", "episode_frames", "branch", "branch_frames", "what_if"),
-    *("attribution", "play_start", "review_contents"),
+    *("attribution", "obs_images", "play_start", "review_contents"),
 )
 """Operations that create an environment or a network although they are no tasks."""
 SHOWS_RUNS = ("config_show", "config_diff", "settings_form")

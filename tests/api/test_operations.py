@@ -53,6 +53,10 @@ CASES: dict[str, Case] = {
         {"ref": t.first.id, "step": 1},
         {"ref": t.match.id, "kind": "confirm", "step": 1, "target": "value"},
     ],
+    "obs_images": lambda t: [
+        {"ref": t.first.id, "step": 1},
+        {"ref": t.match.id, "kind": "confirm", "step": 1},
+    ],
     "stored_blunders": lambda t: [{"ref": t.first.id}],
     "charts": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "x": "env_steps"}],
     "compare": lambda t: [
@@ -136,6 +140,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "branch": {"ref": "@last", "step": 99999, "action": 0},
     "what_if": {"ref": "@last", "step": 0, "changes": {"obs/nonsense": 1.0}},
     "attribution": {"ref": "@last", "step": -1},
+    "obs_images": {"ref": "@last", "step": -1},
     "stored_blunders": {"ref": "nobody"},
     "charts": {"x": "fortnights"},
     "compare": {"refs": ["@last"]},

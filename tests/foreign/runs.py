@@ -14,7 +14,18 @@ PPO, LARGE_LR, LARGE_ENT_COEF = (SB3 / n for n in ("ppo", "ppo_large_lr", "ppo_l
 EVENTS = next((FIXTURE / "tensorboard" / "PPO_1").iterdir())
 CLEANRL = next((FIXTURE / "cleanrl").iterdir())
 WANDB = next((FIXTURE / "wandb").rglob("*.wandb"))
-ALL = (PPO, LARGE_LR, LARGE_ENT_COEF, SB3 / "dqn", PPO / "monitor.csv", EVENTS, CLEANRL, WANDB)
+TINY_LR = SB3 / "ppo_tiny_lr"
+ALL = (
+    PPO,
+    LARGE_LR,
+    LARGE_ENT_COEF,
+    TINY_LR,
+    SB3 / "dqn",
+    PPO / "monitor.csv",
+    EVENTS,
+    CLEANRL,
+    WANDB,
+)
 
 
 def opened(path: Path | str, **options: object) -> ForeignRun:

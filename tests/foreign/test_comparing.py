@@ -104,8 +104,7 @@ def test_the_command_shows_the_kind_of_score_and_the_notes(tmp_path: Path) -> No
     assert "mean training return over" in text
 
 
-def test_a_review_of_a_foreign_run_has_what_its_files_have(tmp_path: Path) -> None:
-    file = tmp_path / "review.md"
+def test_the_contents_of_a_review_of_a_foreign_run_are_listed(tmp_path: Path) -> None:
     contents = api.review_contents(str(LARGE_LR), runs_dir=tmp_path)
     assert [part.name for part in contents.parts] == [
         "about",
@@ -116,6 +115,11 @@ def test_a_review_of_a_foreign_run_has_what_its_files_have(tmp_path: Path) -> No
         "metrics",
         "names",
     ]
+
+
+@pytest.mark.slow
+def test_a_review_of_a_foreign_run_has_what_its_files_have(tmp_path: Path) -> None:
+    file = tmp_path / "review.md"
     cli_output("review", str(LARGE_LR), "--out", str(file), "--runs", str(tmp_path))
     text = file.read_text()
     assert "| `policy/entropy` | `train/entropy_loss` | times -1" in text
@@ -166,3 +170,18 @@ def test_the_area_is_that_of_the_shared_range(tmp_path: Path) -> None:
 
     grid = np.linspace(low, high, 100_001)
     assert math.isclose(found.runs[0].area or 0, np.interp(grid, xs, ys).mean(), rel_tol=1e-4)
+
+
+@pytest.mark.slow
+def test_the_answer_of_a_command_about_a_foreign_run_is_printed_and_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path / "settings.yaml"
+    settings.write_text('review:\n  outline:\n    command: [grep, "^##"]\n')
+    monkeypatch.setenv("GYMNAST_SETTINGS", str(settings))
+    monkeypatch.chdir(tmp_path)
+    text = cli_output("review", str(CLEANRL), "--yes", "--runs", str(tmp_path / "runs"))
+    assert "## Diagnosis by gymnast" in text
+    assert "not stored, because" in text
+    assert [file.name for file in tmp_path.iterdir()] == ["settings.yaml"]
+    assert [file.name for file in CLEANRL.parent.iterdir()] == [CLEANRL.name]

@@ -17,7 +17,17 @@ from gymnast.insight.causes import CAUSES
 from gymnast.insight.foreign_outcome import foreign_outcome
 from gymnast.records import to_json
 from tests.cli_output import cli_output
-from tests.foreign.runs import ALL, CLEANRL, EVENTS, LARGE_ENT_COEF, LARGE_LR, PPO, SB3, WANDB
+from tests.foreign.runs import (
+    ALL,
+    CLEANRL,
+    EVENTS,
+    LARGE_ENT_COEF,
+    LARGE_LR,
+    PPO,
+    SB3,
+    TINY_LR,
+    WANDB,
+)
 
 
 def test_a_healthy_run_of_sb3_is_solved_by_its_evaluations() -> None:
@@ -38,6 +48,19 @@ def test_a_learning_rate_that_is_too_large_is_found_and_named_as_sb3_names_it() 
     assert found.findings[0].cause == "the learning rate is too large"
     assert found.findings[0].changes == found.changes == {"learning_rate": 0.0005}
     assert "1.39 nats" in found.findings[0].evidence[0]
+
+
+def test_a_learning_rate_that_is_too_small_is_found_by_updates_that_change_nothing() -> None:
+    found = api.doctor(str(TINY_LR), env="CartPole-v1")
+    assert found.foreign is not None
+    assert found.foreign.verdict == "stalled"
+    assert found.findings[0].cause == "the learning rate is too small"
+    assert list(found.changes) == ["learning_rate"]
+    assert 1e-6 < float(str(found.changes["learning_rate"])) < 1e-3  # it was 1e-7
+    assert "the learning rate is too small" in found.foreign.checked
+    # a run that collapsed to a deterministic policy has no KL either
+    collapsed = api.doctor(str(LARGE_LR), env="CartPole-v1")
+    assert "the learning rate is too small" not in [one.cause for one in collapsed.findings]
 
 
 def test_an_entropy_bonus_that_is_too_large_is_found_if_the_run_records_it() -> None:
@@ -136,7 +159,7 @@ def test_the_json_of_the_command_is_the_record_of_the_api() -> None:
     [
         ([str(LARGE_LR), "--apply"], "which gymnast cannot train again"),
         ([str(SB3.parent / "README.md")], "is no run in a format that can be read"),
-        ([str(SB3)], "has 4 runs"),
+        ([str(SB3)], "has 5 runs"),
         ([str(SB3 / "nowhere" / "progress.csv")], "does not exist"),
     ],
 )

@@ -163,7 +163,7 @@ def test_nan_in_a_loss_is_kept_and_nan_of_constant_targets_is_missing(tmp_path: 
 
 
 def test_a_folder_with_several_runs_lists_them() -> None:
-    with pytest.raises(RunError, match="has 4 runs") as caught:
+    with pytest.raises(RunError, match="has 5 runs") as caught:
         open_foreign(str(SB3))
     assert all(name in caught.value.message for name in ("ppo_large_lr", "dqn"))
 
@@ -256,6 +256,16 @@ def test_a_run_on_the_server_of_wandb_is_that_of_its_offline_file() -> None:
     online = opened("wandb:team/project/abc")
     assert online.rows == opened(WANDB).rows
     assert (online.id, online.ended) == ("ppo", True)
+
+
+def test_calls_of_wandb_are_not_taken_for_env_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"charts/episodic_return": 1.0, "losses/entropy": 0.5, "_step": i} for i in range(9)]
+    run = SimpleNamespace(name="a", state="finished", config={}, scan_history=lambda: rows)
+    api = SimpleNamespace(Api=lambda: SimpleNamespace(run=lambda _: run))
+    monkeypatch.setitem(sys.modules, "wandb", api)
+    with pytest.raises(RunError, match="has no env steps") as caught:
+        open_foreign("wandb:team/project/a")
+    assert "--map" in caught.value.fix
 
 
 @pytest.mark.usefixtures("wandb_online")
