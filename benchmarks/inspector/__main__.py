@@ -2,7 +2,7 @@
 
 python -m benchmarks.inspector --data /tmp/inspector --out benchmarks/results/inspector.json   # 3 minutes
 
-The episodes have 400 x 600 pictures and 40 columns: 1,000 steps to open, 5,000 steps to scrub. The runs are
+The episodes have 400 x 600 pictures and 55 columns: 1,000 steps to open, 5,000 steps to scrub. The runs are
 trained once and kept in `--data`.
 """
 

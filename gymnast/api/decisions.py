@@ -8,7 +8,7 @@ from gymnast.errors import UsageError
 from gymnast.inspector import client
 from gymnast.inspector.address import resolve_address
 from gymnast.inspector.branch_record import ActionValue, BlunderReport, Variation
-from gymnast.inspector.decision_record import Attribution, Target, WhatIf
+from gymnast.inspector.decision_record import Attribution, ObsImages, Target, WhatIf
 from gymnast.inspector.frames_record import MAX_FRAMES, FrameSet
 from gymnast.inspector.stored_blunders import read_blunders
 from gymnast.runs.episode_kinds import Kind
@@ -81,6 +81,24 @@ def attribution(
     named as in `inspect`."""
     address = resolve_address(ref, kind, version, number, runs_dir, role, seat)
     return client.call("attribution", address, {"step": step, "target": target}, Attribution)
+
+
+def obs_images(
+    ref: str = "@last",
+    kind: Kind = "eval",
+    version: int | None = None,
+    number: int | None = None,
+    *,
+    step: int,
+    role: str = "",
+    seat: int = 0,
+    runs_dir: RunsDir = None,
+) -> ObsImages:
+    """Returns the image that the policy observed at a step of a stored episode, as the network reads it:
+    after all wrappers, with one picture per stacked frame. An observation without an image has no pictures.
+    The episode is named as in `inspect`."""
+    address = resolve_address(ref, kind, version, number, runs_dir, role, seat)
+    return client.call("obs_images", address, {"step": step}, ObsImages)
 
 
 def blunders(

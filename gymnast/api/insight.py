@@ -25,18 +25,27 @@ class Report:
     """All files that were written, pictures included."""
 
 
-def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: RunsDir = None) -> Comparison:
+def compare(
+    refs: Sequence[str], x: str = "vec_steps", *, env: str = "", runs_dir: RunsDir = None
+) -> Comparison:
     """Compares two or more sides, each a run, a group of seeds, or runs joined to a group (`a+b+c`): scores,
     evaluation curves over the clock `x` (vec_steps, env_steps, updates or seconds), areas under them, which
     side is better and whether by more than noise, and config differences.
 
-    If one of the sides is a group, `groups` has the statistics over the seeds of each side."""
+    If one of the sides is a group, `groups` has the statistics over the seeds of each side. A side may also
+    be a foreign run, as in `doctor`: then env steps are the default clock, training returns are compared if
+    it has no evaluations, and `notes` says what cannot be compared. `env`: the environment of foreign runs
+    whose files do not name it."""
     from gymnast.insight.groups import compare_sides
-    from gymnast.insight.sides import resolve_sides
+    from gymnast.insight.sides import has_foreign, resolve_mixed_sides, resolve_sides
 
     if len(refs) < 2:
         problem = "a comparison needs at least two runs or groups"
         raise UsageError(problem, fix="gymnast compare RUN RUN")
+    if has_foreign(refs):
+        from gymnast.insight.foreign_compare import compare_mixed
+
+        return compare_mixed(resolve_mixed_sides(refs, store.runs_dir(runs_dir), env), x)
     return compare_sides(resolve_sides(refs, store.runs_dir(runs_dir)), x)
 
 
@@ -103,10 +112,33 @@ def report(
     return Report(details.id, [str(file) for file in files])
 
 
-def doctor(ref: str = "@last", *, runs_dir: RunsDir = None) -> Diagnosis:
-    """Diagnoses a run: its outcome, causes with evidence, the likeliest first, and settings to change."""
+def doctor(
+    ref: str = "@last",
+    *,
+    env: str = "",
+    threshold: float | None = None,
+    column_map: str | None = None,
+    runs_dir: RunsDir = None,
+) -> Diagnosis:
+    """Diagnoses a run: its outcome, causes with evidence, the likeliest first, and settings to change.
+
+    `ref` may also be a foreign run, which another program made: the path of a TensorBoard directory or event
+    file, of `progress.csv` or `monitor.csv` of Stable-Baselines3, of a W&B offline run, or
+    `wandb:ENTITY/PROJECT/RUN`. Then `foreign` says which checks its missing metrics rule out, and changes are
+    hyperparameters of its library. `env` and `threshold` are what its files do not say; `column_map`: a file
+    that maps metrics to the names in its files."""
+    from gymnast.foreign.reference import ForeignOptions, names_foreign_run
     from gymnast.insight.doctor import diagnose
 
+    options = ForeignOptions(env, threshold, column_map)
+    if names_foreign_run(ref):
+        from gymnast.foreign.open import open_foreign
+        from gymnast.insight.foreign_doctor import diagnose_foreign
+
+        return diagnose_foreign(open_foreign(ref, options))
+    if options.are_given:
+        problem = f"{ref} is a run of gymnast, whose environment, threshold and metrics are known"
+        raise UsageError(problem, fix="use --env, --threshold and --map only for foreign runs")
     return diagnose(store.resolve_readable(ref, store.runs_dir(runs_dir))[0])
 
 

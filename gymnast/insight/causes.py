@@ -30,6 +30,8 @@ class LikelyCause:
     alerts: list[str] = field(default_factory=list[str])
     lasting: bool = True
     """Whether its alerts were active for a large part of the run."""
+    advice: str = ""
+    """Advice in words, with the names of the library that made a foreign run; empty for a run of gymnast."""
 
 
 TOO_LARGE_STEPS = "the learning rate is too large"

@@ -83,6 +83,8 @@ def charts(
         series, left_out = _series(chart, source)
         if chart.family == "actions":
             series = [replace(line, label=_action_name(line.label, actions)) for line in series]
+        if chart.name == "score":
+            series = [_named_score(line, source.keys) for line in series]
         if series:
             charts_with_data.append(
                 replace(
@@ -257,6 +259,14 @@ def _label(key: str) -> str:
     else:
         words = [*others, name.partition("/")[2]]
     return " ".join(words)
+
+
+def _named_score(line: ChartSeries, keys: Sequence[str]) -> ChartSeries:
+    """Returns the evaluated score with a label that says what it is: in a game with winners not a return."""
+    has_winners = any(_is_eval(key) and key.endswith(":match/win_rate") for key in keys)
+    if line.key != "eval:episode/return" or not has_winners:
+        return line
+    return replace(line, label="score (win rate of the weaker role)")
 
 
 def _action_name(label: str, actions: Sequence[str]) -> str:

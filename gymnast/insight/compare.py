@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gymnast.errors import GymnastError, UsageError
+from gymnast.insight.foreign_record import ScoreKind
 from gymnast.insight.improvement import Improvement, MeanInterval
 from gymnast.insight.mean_curve import EvaluationCurve, MeanCurve
 from gymnast.runs.curve import (
@@ -24,6 +25,8 @@ from gymnast.runs.summary import Learning, RunScore
 
 AXES = ("vec_steps", "env_steps", "updates", "seconds")
 """Clocks that can be the x axis, the default first."""
+FOREIGN = "foreign"
+"""Status of a run that another program made."""
 Plain = bool | int | float | str | None
 """The value of a setting, as text if it is not a plain value."""
 
@@ -34,14 +37,18 @@ class ComparedRun:
     name: str
     preset: str
     env: str
-    seed: int
+    """Id of the environment; empty if that of a foreign run is unknown."""
+    seed: int | None
+    """None if that of a foreign run is unknown."""
     status: str
+    """Its status; `foreign` if another program made it."""
     solved: bool | None
     score: RunScore | None
     final: float | None
-    """The score of a finished run; otherwise the mean return of its latest evaluation."""
+    """The score of a finished run; otherwise the mean return of its latest evaluation. The last training
+    return, if training returns are compared (`Comparison.score_kind`)."""
     best: float | None
-    """The highest mean return of an evaluation during training."""
+    """The highest mean return of an evaluation during training, or the highest training return."""
     threshold: float | None
     clocks: dict[str, int | float]
     area: float | None
@@ -137,6 +144,11 @@ class Comparison:
     first."""
     parts: list[ComparedPart] = field(default_factory=list[ComparedPart])
     """Evaluation curves per role and per task, for runs that have several."""
+    score_kind: ScoreKind = "evaluation"
+    """The kind of return that `final`, `best`, `area` and the curves are about. Training returns, of
+    sampled actions, are compared if a foreign run has no evaluations."""
+    notes: list[str] = field(default_factory=list[str])
+    """Remarks on what cannot be compared, or only with care."""
 
 
 def compare(
@@ -152,7 +164,7 @@ def compare(
         records = [read_evaluation_rows(run) for run in runs]
     span = shared_range([curve_of(rows, x)[0] for rows in records])
     differences, problem = config_differences(runs)
-    summaries = [_summary(run, rows, x, span) for run, rows in zip(runs, records, strict=True)]
+    summaries = [summarize_run(run, rows, x, span) for run, rows in zip(runs, records, strict=True)]
     return Comparison(x, span, summaries, differences, problem)
 
 
@@ -180,11 +192,13 @@ def config_differences(runs: Sequence[Run]) -> tuple[list[SettingDifference], st
     columns: dict[str, list[Plain]] = {}
     for index, other in enumerate(others, start=1):
         for key, mine, theirs in diff(first, other):
-            columns.setdefault(key, [_plain(mine)] * len(runs))[index] = _plain(theirs)
+            columns.setdefault(key, [plain_setting(mine)] * len(runs))[index] = plain_setting(
+                theirs
+            )
     return [SettingDifference(key, values) for key, values in columns.items()], None
 
 
-def _summary(
+def summarize_run(
     run: Run, rows: Sequence[Row], x: str, span: tuple[float, float] | None
 ) -> ComparedRun:
     """Returns the summary of one run, with its curve over the clock `x` and the area under it within
@@ -216,5 +230,6 @@ def _summary(
     )
 
 
-def _plain(value: object) -> Plain:
+def plain_setting(value: object) -> Plain:
+    """Returns the value of a setting, as text if it is not a plain value."""
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

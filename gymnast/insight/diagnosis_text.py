@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from gymnast.text.formatting import count_noun
+
 if TYPE_CHECKING:
     from gymnast.insight.causes import LikelyCause
     from gymnast.insight.doctor import Diagnosis
+    from gymnast.insight.foreign_record import ForeignDiagnosis
 
 MAX_FINDINGS = 4
 """Maximum number of findings per run that are shown in full."""
@@ -16,7 +19,10 @@ MAX_FINDINGS = 4
 def diagnosis_text(diagnosis: Diagnosis) -> str:
     """Returns the text of a diagnosis: outcome, findings, unusual metrics, notes, and the patch if there is
     one."""
-    lines = [f"run {diagnosis.run}  {diagnosis.preset}", f"  {_verdict(diagnosis)}"]
+    foreign = diagnosis.foreign
+    lines = [f"run {diagnosis.run}  {diagnosis.preset}"]
+    lines += [] if foreign is None else _source(foreign)
+    lines.append(f"  {_verdict(diagnosis)}")
     if diagnosis.healthy:
         lines += [f"  note: a temporary problem: {f.cause}" for f in diagnosis.findings]
     else:
@@ -25,12 +31,32 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
         lines.append("  unusual metrics, the most unusual first")
         lines += [f"     - {line}" for line in diagnosis.unusual]
     lines += [f"  note: {note}" for note in diagnosis.notes]
-    if diagnosis.changes:
+    if foreign is not None:
+        lines += _checks(foreign)
+    elif diagnosis.changes:
         lines += ["", "  patch", f"    {_settings(diagnosis.changes)}"]
         lines.append(
             f"    gymnast doctor {diagnosis.run} --apply    trains with the patch, and compares"
         )
     return "\n".join(lines)
+
+
+def _source(foreign: ForeignDiagnosis) -> Iterator[str]:
+    """Yields what was read, and what is damaged."""
+    env = f", {foreign.env}" if foreign.env else ", unknown environment"
+    rows = f"{count_noun(foreign.rows, 'row')} up to {foreign.env_steps:,} env steps"
+    names = "" if foreign.library in foreign.format else f", names of {foreign.library}"
+    yield f"  {foreign.format}{names}{env}: {rows}"
+    yield from (f"  damaged: {problem}" for problem in foreign.problems)
+
+
+def _checks(foreign: ForeignDiagnosis) -> Iterator[str]:
+    """Yields which causes were looked for, and why others were not."""
+    checked = len(foreign.checked)
+    names = f": {', '.join(foreign.checked)}" if checked else ""
+    yield f"  checked: {checked} of {checked + len(foreign.not_checked)} known causes{names}"
+    for one in foreign.not_checked:
+        yield f"  not checked: {one.check}, because the run has no {' and no '.join(one.missing)}"
 
 
 def _findings(findings: Sequence[LikelyCause]) -> Iterator[str]:
@@ -39,7 +65,9 @@ def _findings(findings: Sequence[LikelyCause]) -> Iterator[str]:
     for rank, finding in enumerate(findings[:MAX_FINDINGS], start=1):
         yield f"  {rank}. {finding.cause}"
         yield from (f"     - {line}" for line in finding.evidence)
-        if finding.changes:
+        if finding.advice:
+            yield f"     {finding.advice}"
+        elif finding.changes:
             yield f"     try {_settings(finding.changes)}"
     more = len(findings) - MAX_FINDINGS
     if more > 0:
@@ -49,6 +77,8 @@ def _findings(findings: Sequence[LikelyCause]) -> Iterator[str]:
 def _verdict(diagnosis: Diagnosis) -> str:
     """Returns the outcome of a run in one line, and whether a cause explains it."""
     kind, text = diagnosis.outcome.kind, diagnosis.outcome.text
+    if diagnosis.foreign is not None and kind != "unknown":
+        return f"{diagnosis.foreign.verdict}: {text}"
     if diagnosis.healthy:
         return f"healthy: {text}"
     labels = {"early": "too early to say", "unknown": "not judged"}

@@ -22,6 +22,7 @@ from gymnast.insight.causes import (
     is_symptom,
 )
 from gymnast.insight.envelope import EnvelopeViolation
+from gymnast.insight.foreign_record import ForeignDiagnosis
 from gymnast.insight.outcome import RunOutcome, run_outcome
 from gymnast.insight.reference import Reference, reference_for
 from gymnast.insight.suspects import find_suspects
@@ -55,7 +56,10 @@ class Diagnosis:
     """Unusual settings, metrics and curves; empty unless the run is not good enough."""
     notes: list[str]
     changes: Mapping[str, object]
-    """The patch: the changes of the first finding, dotted config key -> value."""
+    """The patch: the changes of the first finding, dotted config key -> value. For a foreign run, the
+    hyperparameters of its library -> value."""
+    foreign: ForeignDiagnosis | None = None
+    """The part that applies only to a run of another program; None for a run of gymnast."""
 
 
 def diagnose(run: Run) -> Diagnosis:
@@ -82,15 +86,40 @@ def diagnose_rows(
     """Diagnoses a run. `info`: run.json with the derived status; `rows`: its metrics; `settings`:
     dotted config key -> plain value; `healthy_envelope`: the envelope of its preset, if any;
     `reference`: the settings and stored results of its preset."""
-    reference = reference or Reference()
     # 1. How did it end, and which metrics differ from those of healthy runs?
-    outcome = run_outcome(info, rows)
     violations = (
         envelope.find_violations(healthy_envelope, rows) if healthy_envelope and rows else []
     )
+    examined = ExaminedRun(info["id"], info["preset"], info["alerts"], rows, settings, violations)
+    return diagnose_outcome(examined, run_outcome(info, rows), reference or Reference())
+
+
+@dataclass(frozen=True)
+class ExaminedRun:
+    """The parts of a run in which the causes of its outcome are looked for."""
+
+    id: str
+    preset: str
+    alerts: Sequence[AlertInfo]
+    rows: Sequence[Mapping[str, float]]
+    settings: Mapping[str, object]
+    """Dotted config key -> plain value; of a run that gymnast did not make, only the known ones."""
+    violations: Sequence[EnvelopeViolation] = ()
+    """Metrics that are outside the envelope of healthy runs."""
+
+
+def diagnose_outcome(
+    run: ExaminedRun,
+    outcome: RunOutcome,
+    reference: Reference,
+    suspects: Sequence[LikelyCause] = (),
+) -> Diagnosis:
+    """Returns the diagnosis of a run with this outcome. `suspects`: causes that were found otherwise than by
+    alerts."""
+    alerts, rows, settings, violations = run.alerts, run.rows, run.settings, run.violations
     # 2. Which causes explain the alerts, and (only if it failed) which settings are suspect without one?
-    findings = _from_alerts(info["alerts"], len(rows), violations, settings)
-    findings += _without_cause(info["alerts"])
+    findings = _from_alerts(alerts, len(rows), violations, settings)
+    findings += [*_without_cause(alerts), *suspects]
     findings = [_with_advice(finding, settings, reference) for finding in findings]
     if outcome.kind == "failed":
         already_changed = {key for finding in findings for key in finding.changes}
@@ -101,12 +130,12 @@ def diagnose_rows(
     decisive = _decisive(findings, outcome)
     not_good_enough = outcome.kind in ("failed", "unconfirmed")
     return Diagnosis(
-        run=info["id"],
-        preset=info["preset"],
+        run=run.id,
+        preset=run.preset,
         outcome=outcome,
         healthy=_healthy(outcome, decisive),
         findings=findings,
-        unusual=unusual_facts(settings, rows, reference, violations, info["alerts"])
+        unusual=unusual_facts(settings, rows, reference, violations, alerts)
         if not_good_enough
         else [],
         notes=_timing(rows, settings),

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from typing import TypeVar
 
 from gymnast.insight.compare import (
+    FOREIGN,
     ComparedGroup,
     ComparedPart,
     ComparedRun,
@@ -17,15 +18,15 @@ from gymnast.insight.compare import (
     PartCurve,
     SettingDifference,
     compare,
-    config_differences,
 )
 from gymnast.insight.improvement import MeanInterval, SideScores, improvements, over_seeds
 from gymnast.insight.mean_curve import mean_curve
-from gymnast.insight.sides import ComparisonSide
+from gymnast.insight.sides import ComparisonSide, MixedSide
 from gymnast.metrics.specs import split_key
 from gymnast.runs.curve import SCORED_STEPS_KEY, Row, curve_of, read_evaluation_rows
 
 T = TypeVar("T")
+AnySide = ComparisonSide | MixedSide
 
 VARIES = "(varies)"
 """Displayed as the value of a setting that differs between the seeds of a group."""
@@ -38,29 +39,35 @@ def compare_sides(sides: Sequence[ComparisonSide], x: str) -> Comparison:
     statistics over the seeds of each side."""
     runs = [run for side in sides for run in side.runs]
     records = [read_evaluation_rows(run) for run in runs]
-    comparison = compare(runs, x, records)
+    return join_sides(sides, compare(runs, x, records), records)
+
+
+def join_sides(
+    sides: Sequence[AnySide], comparison: Comparison, records: Sequence[Sequence[Row]]
+) -> Comparison:
+    """Returns the comparison of single runs with the statistics of their sides. `records`: the rows of each
+    run."""
     # Runs and rows are flat, in the order of the sides; they are split by side here.
     summaries = _split(comparison.runs, sides)
     scores = [_scores(side, own) for side, own in zip(sides, summaries, strict=True)]
     comparison = replace(
         comparison,
         improvements=improvements(scores),
-        parts=_parts(sides, _split(records, sides), x),
+        parts=_parts(sides, _split(records, sides), comparison.x),
     )
     if not any(side.is_group for side in sides):
         return comparison
-    config, problem = _config_differences(sides)
     groups = [_summary(*of_side) for of_side in zip(sides, summaries, scores, strict=True)]
-    return replace(comparison, groups=groups, config=config, config_problem=problem)
+    return replace(comparison, groups=groups, config=_by_side(comparison.config, sides))
 
 
-def _split(values: Sequence[T], sides: Sequence[ComparisonSide]) -> list[list[T]]:
+def _split(values: Sequence[T], sides: Sequence[AnySide]) -> list[list[T]]:
     """Returns the values of all runs, one list per side."""
     remaining = iter(values)
     return [[next(remaining) for _ in side.runs] for side in sides]
 
 
-def _scores(side: ComparisonSide, runs: Sequence[ComparedRun]) -> SideScores:
+def _scores(side: AnySide, runs: Sequence[ComparedRun]) -> SideScores:
     """Returns the final scores of the runs of a side by environment, and their other measures."""
     by_env: dict[str, list[float]] = {}
     for run in _scored(runs):
@@ -84,12 +91,11 @@ def _scored(runs: Sequence[ComparedRun]) -> list[ComparedRun]:
 
 
 def _has_finished(run: ComparedRun) -> bool:
-    return run.status == "finished" and run.score is not None
+    # whether a foreign run finished is unknown; all of it counts
+    return run.status == FOREIGN or (run.status == "finished" and run.score is not None)
 
 
-def _summary(
-    side: ComparisonSide, runs: Sequence[ComparedRun], scores: SideScores
-) -> ComparedGroup:
+def _summary(side: AnySide, runs: Sequence[ComparedRun], scores: SideScores) -> ComparedGroup:
     """Returns the statistics of one side. `runs` and `scores`: those of its runs."""
     from gymnast.rl.seed_statistics import iqm
 
@@ -123,7 +129,7 @@ def _over_known(values: Sequence[float | None]) -> MeanInterval | None:
 
 
 def _parts(
-    sides: Sequence[ComparisonSide], records: Sequence[Sequence[Sequence[Row]]], x: str
+    sides: Sequence[AnySide], records: Sequence[Sequence[Sequence[Row]]], x: str
 ) -> list[ComparedPart]:
     """Returns the evaluation curves of every role and task over the clock `x`. `records`: the rows of each
     run of each side."""
@@ -145,16 +151,15 @@ def _parts(
     return parts
 
 
-def _config_differences(
-    sides: Sequence[ComparisonSide],
-) -> tuple[list[SettingDifference], str | None]:
-    """Returns the settings that differ between the sides or within a side, except for the seed."""
-    runs = [run for side in sides for run in side.runs]
-    by_run, problem = config_differences(runs)
+def _by_side(
+    by_run: Sequence[SettingDifference], sides: Sequence[AnySide]
+) -> list[SettingDifference]:
+    """Returns the settings that differ between the sides or within a side, except for the seed. `by_run`:
+    with the value of each run."""
     by_side: list[SettingDifference] = []
     for entry in by_run:
         parts = _split(entry.values, sides)
         shared = [part[0] if all(v == part[0] for v in part) else VARIES for part in parts]
         if entry.key != "seed":
             by_side.append(SettingDifference(entry.key, shared))
-    return by_side, problem
+    return by_side

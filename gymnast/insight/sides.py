@@ -6,11 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gymnast.errors import RunError, UsageError
+from gymnast.foreign.reference import ForeignOptions, is_foreign_name, names_foreign_run
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.runs.summary import RunSummary
+
+if TYPE_CHECKING:
+    from gymnast.foreign.run import ForeignRun
 
 JOINT = "+"
 """Joins runs to a group: `a+b+c`."""
@@ -22,6 +27,48 @@ class ComparisonSide:
     """The name of the group as the user gave it, or the id of the run."""
     runs: tuple[Run, ...]
     is_group: bool
+
+
+@dataclass(frozen=True)
+class MixedSide:
+    """A side that may also have runs of other programs."""
+
+    name: str
+    """The name of the group or of the foreign run as the user gave it, or the id of the run."""
+    runs: tuple[Run | ForeignRun, ...]
+    is_group: bool
+
+
+def has_foreign(refs: Sequence[str]) -> bool:
+    """Returns whether one of these references names a foreign run, or joins one."""
+    parts = {part.strip() for ref in refs for part in (ref, *ref.split(JOINT))}
+    return any(is_foreign_name(part) or names_foreign_run(part) for part in parts)
+
+
+def resolve_mixed_sides(refs: Sequence[str], directory: Path, env: str = "") -> list[MixedSide]:
+    """Returns what `resolve_sides` returns, where a reference may also be a foreign run, or join some. `env`:
+    the environment of foreign runs whose files do not name it."""
+    listed = store.list_runs(directory)
+    return [_resolve_mixed(ref, listed, directory, env) for ref in refs]
+
+
+def _resolve_mixed(ref: str, listed: Sequence[RunSummary], directory: Path, env: str) -> MixedSide:
+    from gymnast.foreign.open import open_foreign  # needs NumPy
+
+    try:
+        if names_foreign_run(ref):
+            foreign = open_foreign(ref)
+            if env and not foreign.env:
+                foreign = open_foreign(ref, ForeignOptions(env=env))
+            return MixedSide(ref, (foreign,), is_group=False)
+        side = _resolve(ref, listed, directory)
+        return MixedSide(side.name, side.runs, side.is_group)
+    except RunError:
+        if JOINT not in ref:
+            raise
+    joined = [_resolve_mixed(part.strip(), listed, directory, env) for part in ref.split(JOINT)]
+    runs = tuple(run for side in joined for run in side.runs)
+    return MixedSide(ref, runs, is_group=True)
 
 
 def resolve_sides(refs: Sequence[str], directory: Path) -> list[ComparisonSide]:

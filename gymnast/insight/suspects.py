@@ -88,7 +88,8 @@ def _lr_ends_early(evidence: Evidence) -> LikelyCause | None:
     share = learning[-1]["clock/env_steps"] / with_lr[-1]["clock/env_steps"]
     if share > EARLY_END:
         return None
-    text = f"algo.lr is nearly 0 after {share:.0%} of training: {evidence.settings['algo.lr']}"
+    configured = evidence.settings.get("algo.lr", "not recorded in the settings")
+    text = f"algo.lr is nearly 0 after {share:.0%} of training: {configured}"
     frames = [(Position(0), peak)]
     if "progress/share" in evidence.rows[-1]:  # a percentage needs a budget
         frames.append((Position(100, percent=True), 0.0))
@@ -118,8 +119,10 @@ def _short_horizon(evidence: Evidence) -> LikelyCause | None:
     """Returns a finding if gamma discounts rewards within far fewer steps than an episode has, or
     before the next reward comes."""
     lengths, gaps = evidence.column("episode/length"), evidence.column("rollout/reward_interval")
-    gamma = Schedule.parse(evidence.settings.get("algo.gamma", 0.99)).highest
-    if not lengths or gamma == 0 or evidence.has_preset_value("algo.gamma"):
+    if not lengths or "algo.gamma" not in evidence.settings:
+        return None
+    gamma = Schedule.parse(evidence.settings["algo.gamma"]).highest
+    if gamma == 0 or evidence.has_preset_value("algo.gamma"):
         return None
     horizon, length, gap = discount_horizon(gamma), _late(lengths), _late(gaps) if gaps else 1.0
     # With a gap longer than an episode there is no later reward that gamma could discount.

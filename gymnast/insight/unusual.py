@@ -51,7 +51,8 @@ def _violation_size(one: EnvelopeViolation) -> float:
 def _curve_remarks(rows: Rows) -> Iterator[Remark]:
     """Yields remarks about the learning curves."""
     with_return = [row for row in rows if "episode/return" in row]
-    if len(with_return) >= 5:
+    # Without their spread, which other programs do not record, chance cannot be distinguished from change.
+    if len(with_return) >= 5 and "episode/return_std" in with_return[-1]:
         yield from _returns(with_return)
     explained = _late(rows, "value/explained_variance")
     if explained is not None and explained < 0.1:

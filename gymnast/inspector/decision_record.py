@@ -59,6 +59,29 @@ class SaliencyMap:
 
 
 @dataclass(frozen=True)
+class ObsImage:
+    """A picture of a part of an observation that is an image."""
+
+    name: str
+    """Name of the part: `now`, or `-3` for the frame of three observations before; the channel, if there are
+    other ones than red, green and blue. Empty if the picture is the whole image."""
+    picture: str
+    """The bytes of a PNG, in base64."""
+
+
+@dataclass(frozen=True)
+class ObsImages:
+    """The image of an observation, as the network reads it."""
+
+    width: int
+    """Width in pixels."""
+    height: int
+    """Height in pixels."""
+    images: list[ObsImage]
+    """The pictures in it: the frames of a stack, oldest first; none if the observation has no image."""
+
+
+@dataclass(frozen=True)
 class Attribution:
     """The contributions of the parts of an observation to a decision."""
 

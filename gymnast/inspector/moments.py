@@ -22,7 +22,8 @@ MAX_PER_KIND = 5
 OUTLIER = 4.5
 """Distance from the median, in robust standard deviations, from which on a step is an outlier."""
 NOTICEABLE = 0.02
-"""Smallest value error, TD error or fall of the value, as a share of the largest value or reward."""
+"""Smallest value error, TD error or fall of the value, as a share of the largest value or reward; and
+smallest reward, as a share of the largest one, both measured from the median."""
 LARGE = 0.2
 """Value error that counts without being an outlier, as a share of the largest value or reward, if it is also
 twice the median one."""
@@ -125,8 +126,9 @@ def _surprises(table: Mapping[str, Array]) -> list[KeyMoment]:
 def _rewards(table: Mapping[str, Array]) -> list[KeyMoment]:
     reward = table["reward_raw"]
     distance = np.abs(reward - np.median(reward)) if len(reward) else reward
-    # A fraction of the largest reward: rounding is not an event.
-    least = 1e-6 * float(np.abs(reward).max(initial=0.0))
+    # Next to a large one, a small one is no event; and rounding never is.
+    rounding = 1e-6 * float(np.abs(reward).max(initial=0.0))
+    least = max(NOTICEABLE * float(distance.max(initial=0.0)), rounding)
     return _marks("reward", reward, distance, lambda t: f"reward {reward[t]:+.4g}", least=least)
 
 

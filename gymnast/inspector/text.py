@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from gymnast.inspector.moments import KeyMoment
+from gymnast.inspector.option_names import table_with_option_names
 from gymnast.inspector.record import EpisodeInspection
 from gymnast.text import formatting
 from gymnast.text.chart import short_number, sparkline
@@ -60,7 +61,8 @@ def _header(inspection: EpisodeInspection) -> str:
 
 def _timeline(inspection: EpisodeInspection) -> str:
     """Returns value and reward over time as rows of bars, with the marks of the key moments above."""
-    table, steps = inspection.table, inspection.info.length
+    table = inspection.table
+    steps = len(table["step"])  # an agent may be out before the match ends
     value = next((name for name in ("value_raw", "value_learned") if name in table), None)
     rows = {name: _numbers(table[name]) for name in (value, "reward_raw") if name in table}
     if not rows or not steps:
@@ -104,7 +106,7 @@ def _steps(inspection: EpisodeInspection, step: int | None, width: int) -> str:
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     # Columns that do not fit are left out, from the right.
     kept = max(1, sum(end - 2 <= width for end in accumulate(w + 2 for w in widths)))
-    left_aligned = [name in ("action", "end") for name in columns]
+    left_aligned = [any(isinstance(x, str) for x in cells) for cells in columns.values()]
     shown = [
         "  ".join(
             cell.ljust(w) if left else cell.rjust(w)
@@ -118,7 +120,7 @@ def _steps(inspection: EpisodeInspection, step: int | None, width: int) -> str:
 
 
 def _chosen_steps(inspection: EpisodeInspection, step: int | None) -> list[int]:
-    steps = inspection.info.length if not inspection.table else len(inspection.table["step"])
+    steps = len(inspection.table["step"])
     if step is not None:
         near, around = [step], AROUND_STEP
     elif steps <= MAX_STEPS:
@@ -131,12 +133,14 @@ def _chosen_steps(inspection: EpisodeInspection, step: int | None) -> list[int]:
 
 def _columns(inspection: EpisodeInspection) -> dict[str, Sequence[Cell]]:
     """Returns the columns for people, the most important ones first."""
-    table = inspection.table
+    table = table_with_option_names(inspection)
     labels = {info.name: info.label for info in inspection.columns}
     columns: dict[str, Sequence[Cell]] = {"step": table["step"]}
     actions = [name for name in table if name == "action" or name.startswith("action/")]
     columns |= {labels[name]: table[name] for name in actions}
-    if "action" in table and "logprob" in table:
+    # A continuous action has a density, not a probability.
+    is_discrete = "action" in table or any(name.startswith("p/") for name in table)
+    if is_discrete and "logprob" in table:
         columns["P(action)"] = [None if x is None else math.exp(float(x)) for x in table["logprob"]]
     value = "value_raw" if "value_raw" in table else "value_learned"
     wanted = (

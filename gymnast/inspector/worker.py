@@ -48,6 +48,7 @@ FUNCTIONS: dict[str, str] = {
     "branch_frames": "gymnast.inspector.branch:branch_frames",
     "what_if": "gymnast.inspector.what_if:what_if",
     "attribution": "gymnast.inspector.attribution:attribution",
+    "obs_images": "gymnast.inspector.obs_images:obs_images",
     "play_start": "gymnast.inspector.play:play_start",
     "play_step": "gymnast.inspector.play:play_step",
     "play_stop": "gymnast.inspector.play:play_stop",

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from gymnast.errors import RunError
+from gymnast.foreign.column_map import MATCH_COLUMNS, OUTCOME, WON, ColumnMap, FileColumn
+from gymnast.foreign.table import ForeignTable, read_table
 from gymnast.metrics.specs import metric_for_key, split_key
-from gymnast.monitor.column_map import MATCH_COLUMNS, OUTCOME, WON, ColumnMap, FileColumn
-from gymnast.monitor.foreign_table import ForeignTable, read_table
 from gymnast.monitor.match_rows import (
     check_win_flags,
     match_entries,

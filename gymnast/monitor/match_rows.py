@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from gymnast.errors import RunError
+from gymnast.foreign.column_map import OUTCOME, WON
+from gymnast.foreign.table import ForeignTable
 from gymnast.league.wins import RecentWins
-from gymnast.monitor.column_map import OUTCOME, WON
-from gymnast.monitor.foreign_table import ForeignTable
 from gymnast.monitor.monitored_run import UNKNOWN, Array, MatchEntry, MatchTable, role_column
 from gymnast.monitor.schema import RETURN, ROLLING_WIN_RATE
 

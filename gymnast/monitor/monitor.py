@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gymnast.errors import RunError, UsageError
+from gymnast.foreign.column_map import read_column_map
 from gymnast.monitor.chart_data import monitor_charts
-from gymnast.monitor.column_map import read_column_map
 from gymnast.monitor.foreign import read_foreign_runs, require_distinct_runs
 from gymnast.monitor.monitored_run import MonitoredRun
 from gymnast.monitor.overview import overview_row

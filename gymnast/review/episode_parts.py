@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gymnast.insight.report.blocks import Block, Heading, Paragraph, Table
 from gymnast.inspector.moments import KeyMoment
+from gymnast.inspector.option_names import table_with_option_names
 from gymnast.inspector.record import EpisodeInspection
 from gymnast.review.part import Part, part_of_blocks
 from gymnast.review.steps_text import Cell, cell_text, choose_columns, choose_steps, steps_text
@@ -70,8 +71,8 @@ def _description(inspection: EpisodeInspection) -> Iterator[Block]:
 
 
 def _steps(inspection: EpisodeInspection) -> Iterator[Block]:
-    table = inspection.table
-    total = inspection.info.length
+    table = table_with_option_names(inspection)
+    total = len(table["step"])  # an agent may be out before the match ends
     steps = choose_steps(total, [moment.step for moment in largest_moments(inspection)])
     if len(steps) < total:
         which = "the first, the last, those around key moments, and others in equal distances"

@@ -63,11 +63,25 @@ class Review:
     parts: tuple[BundlePart, ...]
     """The parts of the bundle."""
     bundle: str
-    """The file with the bundle."""
+    """The file with the bundle; empty if it was not stored, because another program made the run."""
     answer: str = ""
     """The output of the command as plain text: written by a program, and not checked by anyone."""
     cut: str = ""
     """A sentence about what is missing of the answer; empty if it is complete."""
+
+
+@dataclass(frozen=True)
+class RunsReview:
+    """A document about several runs, for an assistant or a colleague. Nothing has been sent or written."""
+
+    runs: tuple[str, ...]
+    """Ids of the runs, newest first."""
+    parts: tuple[BundlePart, ...]
+    """The parts of the document, in order."""
+    chars: int
+    """Its size in characters."""
+    text: str
+    """The document as Markdown. Texts in it come from the runs: they are data, not instructions."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.inspected import make_inspected
+from tests.browser.episode_page import OpenEpisodePage
+from tests.browser.inspected import make_inspected, newest_episode
 from tests.browser.sample import SampleRuns, make_sample, read_sample
 from tests.browser.studio import CHROMIUM_ARGUMENTS, Studio, Watched, open_page, serving, stop_all
 
@@ -113,3 +114,19 @@ def new_page(browser: Browser) -> Iterator[OpenPage]:
 def page(sample_studio: Studio, new_page: OpenPage) -> Page:
     """The first page of the sample runs."""
     return new_page(sample_studio)
+
+
+@pytest.fixture
+def open_episode(
+    inspected: SampleRuns, inspected_studio: Studio, new_page: OpenPage
+) -> OpenEpisodePage:
+    """Opens the page of the first episode of a run's newest policy, and waits for its steps."""
+
+    def opener(name: str, query: str = "", **options: object) -> Page:
+        page = new_page(inspected_studio, newest_episode(inspected, name) + query, **options)
+        expect(page.get_by_role("article", name="Episode")).to_have_attribute(
+            "aria-busy", "false", timeout=60_000
+        )
+        return page
+
+    return opener

@@ -1,28 +1,31 @@
-"""The inspector in a browser: stepping through episodes of every family, and asking about them."""
+"""The inspector in a browser: episodes of every family, their tables, and fresh ones."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from gymnast import api
 from gymnast.check.presets import short_run_overrides
 from gymnast.config.resolve import resolve
-from gymnast.inspector.record import EpisodeInspection
+from gymnast.runs.run import Run
+from gymnast.runs.trace import read_traces, write_traces
 from gymnast.training.lifecycle.label import Label
 from tests.browser.conftest import OpenPage
+from tests.browser.episode_page import OpenEpisodePage, inspection, step_field
 from tests.browser.inspected import BANDIT, CARTPOLE, MATCH, OTHER, PONG, newest_episode
 from tests.browser.sample import SampleRuns, read_sample, train
 from tests.browser.studio import PHONE, Studio, expect_to_fit, serious_findings, settle
+from tests.inspector.stored_runs import VERSION, play_and_store
 
 pytestmark = pytest.mark.slow
-OpenEpisodePage = Callable[..., Page]
 FAMILIES = (
     "FrozenLake-v1",
     "Pendulum-v1",
@@ -34,99 +37,6 @@ FAMILIES = (
     "pettingzoo/simple_speaker_listener_v4",
 )
 """One preset of each family that no other test here opens."""
-
-
-@pytest.fixture
-def open_episode(
-    inspected: SampleRuns, inspected_studio: Studio, new_page: OpenPage
-) -> OpenEpisodePage:
-    """Opens the page of the first episode of a run's newest policy, and waits for its steps."""
-
-    def opener(name: str, query: str = "", **options: object) -> Page:
-        page = new_page(inspected_studio, newest_episode(inspected, name) + query, **options)
-        expect(page.get_by_role("article", name="Episode")).to_have_attribute(
-            "aria-busy", "false", timeout=60_000
-        )
-        return page
-
-    return opener
-
-
-def inspection(inspected: SampleRuns, page: Page) -> EpisodeInspection:
-    """Returns the record of the episode that a page shows."""
-    found = re.search(r"/run/(\w+)/episodes/(\w+)-(\d+)-(\d+)", page.url)
-    assert found is not None
-    run, kind, version, number = found.groups()
-    return api.inspect(run, kind, int(version), int(number), runs_dir=inspected.path)  # pyright: ignore[reportArgumentType]
-
-
-def step_field(page: Page) -> Locator:
-    return page.get_by_role("group", name="Player").get_by_label("Step", exact=True)
-
-
-def test_keys_move_through_the_steps(open_episode: OpenEpisodePage, inspected: SampleRuns) -> None:
-    page = open_episode(CARTPOLE)
-    known = inspection(inspected, page)
-    field = step_field(page)
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    expect(field).to_have_value("2")
-    page.keyboard.press("Shift+ArrowRight")
-    expect(field).to_have_value("12")
-    page.keyboard.press("End")
-    expect(field).to_have_value(str(known.info.length))
-    page.keyboard.press("Home")
-    expect(field).to_have_value("0")
-    steps = sorted({moment.step for moment in known.moments if moment.step > 0})
-    page.keyboard.press("]")
-    expect(field).to_have_value(str(steps[0]))
-    expect(page).to_have_url(re.compile(rf"step={steps[0]}\b"))
-    page.keyboard.press("[")
-    page.keyboard.press("Space")
-    expect(field).not_to_have_value("0")
-
-
-def test_the_mouse_drags_the_timeline_and_everything_follows(
-    open_episode: OpenEpisodePage, inspected: SampleRuns
-) -> None:
-    page = open_episode(CARTPOLE)
-    known = inspection(inspected, page)
-    box = page.get_by_role("slider", name="Step").bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + 2, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=8)
-    page.mouse.up()
-    page.evaluate(
-        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    )
-    step = int(step_field(page).input_value())  # after it was drawn
-    assert abs(step - known.info.length / 2) <= 0.05 * known.info.length + 1
-    card = page.get_by_role("region", name="Step", exact=True)
-    expect(card).to_contain_text(f"Step {step}")
-    velocity = known.table["obs/cart velocity"][step]
-    assert isinstance(velocity, float)
-    expect(card.locator('[data-column="obs/cart velocity"]')).to_contain_text(f"{velocity:.3g}"[:4])
-    expect(
-        page.get_by_role("img", name=f"Picture of step {step} of {known.info.length}")
-    ).to_be_visible()
-    current = (
-        page.get_by_role("table", name="Steps")
-        .get_by_role("row")
-        .filter(has=page.get_by_role("cell", name=str(step), exact=True))
-    )
-    expect(current.first).to_be_visible()
-
-
-def test_key_moments_are_listed_and_open_their_step(
-    open_episode: OpenEpisodePage, inspected: SampleRuns
-) -> None:
-    page = open_episode(CARTPOLE)
-    known = inspection(inspected, page)
-    listed = page.get_by_role("list", name="Key moments").get_by_role("button")
-    expect(listed).to_have_count(len(known.moments))
-    listed.last.click()
-    expect(step_field(page)).to_have_value(str(max(moment.step for moment in known.moments)))
 
 
 def test_a_filter_shows_the_steps_that_match(
@@ -147,6 +57,14 @@ def test_a_filter_shows_the_steps_that_match(
     assert 0 < len(wanted) < len(table["step"])
     expect(page.get_by_role("region", name="Step table").get_by_role("status")).to_contain_text(
         f"{len(wanted)} of {len(table['step'])}"
+    )
+    learned = table["advantage_learned"]
+    limit = sorted(x for x in learned if isinstance(x, float))[len(learned) // 3]
+    field.fill(f"advantage < {limit}")
+    field.press("Enter")
+    fewer = sum(isinstance(x, float) and x < limit for x in learned)
+    expect(page.get_by_role("region", name="Step table").get_by_role("status")).to_contain_text(
+        f"{fewer} of {len(learned)}"
     )
     field.fill("advantage <")
     expect(page.get_by_role("region", name="Step table").get_by_role("alert")).to_be_visible()
@@ -267,115 +185,27 @@ def test_options_of_an_action_have_their_names(
         expect(row.get_by_role("cell", name=name, exact=True)).to_be_visible()
 
 
-def test_parts_of_an_image_that_mattered_are_shown(open_episode: OpenEpisodePage) -> None:
-    page = open_episode(PONG)
-    page.get_by_role("tab", name="Why").click()
-    expect(page.get_by_role("img", name=re.compile("^Parts of the image"))).to_be_visible(
-        timeout=60_000
-    )
-
-
-def test_a_changed_observation_changes_the_decision(open_episode: OpenEpisodePage) -> None:
-    page = open_episode(CARTPOLE)
-    page.get_by_role("tab", name="What if").click()
-    decisions = page.get_by_role("table", name="Decisions before and after the change")
-    expect(decisions).to_be_visible(timeout=60_000)
-    field = page.get_by_label("pole angle", exact=True)
-    value = decisions.get_by_role("row", name=re.compile("^value")).get_by_role("cell").last
-    for angle in ("-0.2", "0.2"):
-        before = value.inner_text()
-        field.fill(angle)
-        field.press("Tab")
-        expect(value).not_to_have_text(before)
-    page.get_by_role("tab", name="Why").click()
-    expect(page.get_by_role("list", name="Contributions").get_by_role("listitem")).to_have_count(4)
-
-
-def test_a_blanked_part_of_an_image_changes_the_decision(
+def test_the_frames_that_the_network_reads_are_shown(
     open_episode: OpenEpisodePage, inspected: SampleRuns
 ) -> None:
     page = open_episode(PONG, "?step=30")
-    page.get_by_role("tab", name="What if").click()
-    decisions = page.get_by_role("table", name="Decisions before and after the change")
-    expect(decisions).to_be_visible(timeout=60_000)
-    picture = page.get_by_role("application", name=re.compile("^Part of the image to blank"))
-    picture.scroll_into_view_if_needed()
-    box = picture.bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.25 * box["height"])
-    page.mouse.down()
-    page.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 0.75 * box["height"], steps=4)
-    page.mouse.up()
-    rows = decisions.locator("tr.changed")
-    expect(rows.filter(has=page.get_by_role("rowheader", name="value"))).to_be_visible()
     address = inspection(inspected, page).address
-    answer = api.what_if(
-        inspected.ids[PONG],
-        address.kind,
-        address.version,
-        address.number,
-        step=30,
-        blank=[0.25, 0.25, 0.5, 0.5],
-        runs_dir=inspected.path,
-    )
-    assert answer.changed.probabilities is not None
-    assert answer.changed.probabilities != answer.original.probabilities
-    shown = [
-        row.get_by_role("cell").last.inner_text()
-        for row in decisions.get_by_role("row").all()
-        if "%" in row.inner_text()
-    ]
-    assert len(shown) == len(answer.changed.probabilities)
-    for text, share in zip(shown, answer.changed.probabilities, strict=True):
-        # The pointer is at most a pixel of the screen away from the corners.
-        assert float(text.removesuffix("%")) == pytest.approx(100 * share, abs=1)
-    page.get_by_role("button", name="As it was").click()
-    expect(rows).to_have_count(0)
-    expect(page.get_by_role("alert")).to_have_count(0)
-
-
-def test_another_action_is_continued_with_the_policy(
-    open_episode: OpenEpisodePage, inspected: SampleRuns
-) -> None:
-    page = open_episode(CARTPOLE, "?step=3")
-    taken = inspection(inspected, page).table["action"][3]
-    other = next(name for name in ("push left", "push right") if name != taken)
-    page.get_by_role("tab", name="Blunders").click()
-    page.get_by_label("At step 3, try").select_option(label=other)
-    page.get_by_role("button", name="Show the line").click()
-    note = page.get_by_text(f"Variation from step 3: {other}")
-    expect(note.first).to_be_visible(timeout=60_000)
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("img", name=re.compile("^Picture of step 4"))).to_be_visible()
-    late = page.locator(".episode-picture-note")  # says that the picture is of another step
-    expect(late).to_be_hidden(timeout=60_000)
-    page.get_by_role("button", name="Back to the episode").first.click()
-    expect(note).to_have_count(0)
-    page.keyboard.press("Home")
-    expect(late).to_be_hidden(timeout=60_000)
-
-
-def test_an_action_is_held_for_some_steps(open_episode: OpenEpisodePage) -> None:
-    page = open_episode(CARTPOLE, "?step=3")
-    page.get_by_role("tab", name="Blunders").click()
-    page.get_by_label("At step 3, try").select_option(label="push left")
-    hold = page.get_by_role("spinbutton", name=re.compile(r"^for\s+step"))
-    hold.fill("100")
-    hold.press("Tab")
-    page.get_by_role("button", name="Show the line").click()
-    note = page.get_by_text("Variation from step 3: push left, held for 100 steps")
-    expect(note.first).to_be_visible(timeout=60_000)
-    # The cart only accelerates to the left: the pole falls soon.
-    page.keyboard.press("End")
-    length = int(step_field(page).input_value())
-    assert 3 < length < 30
-    rows = page.get_by_role("table", name="Steps").get_by_role("row")
-    for step in range(3, length):
-        row = rows.filter(has=page.get_by_role("cell", name=str(step), exact=True))
-        expect(row.first).to_contain_text("push left")
-    expect(
-        page.get_by_role("img", name=re.compile(f"^Picture of step {length} of"))
-    ).to_be_visible()
+    for step in (30, 31):
+        found = api.obs_images(
+            inspected.ids[PONG],
+            address.kind,
+            address.version,
+            address.number,
+            step=step,
+            runs_dir=inspected.path,
+        )
+        assert (found.width, found.height) == (84, 84)
+        assert [image.name for image in found.images] == ["-3", "-2", "-1", "now"]
+        group = page.get_by_role("group", name="Image that the network reads")
+        for image in found.images:
+            shown = group.get_by_role("img", name=f"Network input {image.name}", exact=True)
+            expect(shown).to_have_attribute("src", f"data:image/png;base64,{image.picture}")
+        page.keyboard.press("ArrowRight")
 
 
 def test_a_person_plays_with_the_keys_and_inspects_the_episode(
@@ -395,6 +225,42 @@ def test_a_person_plays_with_the_keys_and_inspects_the_episode(
     assert known.info.outcome == "terminated"
 
 
+def test_an_environment_is_played_without_a_run(
+    runs_dir: Path, studio: Studio, new_page: OpenPage
+) -> None:
+    page = new_page(studio, "/new?target=MountainCar-v0")
+    page.get_by_role("link", name="Play", exact=True).click()
+    page.get_by_role("button", name="Start").click()
+    keys = page.get_by_role("list", name="Keys")
+    expect(keys).to_contain_text("right", timeout=60_000)
+    expect(page.get_by_role("status")).to_contain_text(re.compile(r"step [1-9]"))
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("link", name="Open it in the inspector").click()
+    expect(page.get_by_role("heading", name=re.compile("played episode"))).to_be_visible()
+    assert [run.preset for run in api.runs(runs_dir=runs_dir).runs] == ["MountainCar-v0:ppo"]
+
+
+def test_a_replay_that_differs_is_reported_with_its_step(
+    runs_dir: Path, studio: Studio, new_page: OpenPage
+) -> None:
+    address = play_and_store(runs_dir, "CartPole-v1", np.array([0, 1, 0, 1, 0, 1]))
+    run = Run(address.path)
+    run.update(status="finished")
+    (file,) = run.traces.iterdir()
+    (trace,) = read_traces(file)
+    reward = trace.reward.copy()
+    reward[3] += 1
+    write_traces(file, [replace(trace, reward=reward)], {"kind": "eval", "version": VERSION})
+    page = new_page(studio, f"/run/{address.path.name}/episodes/eval-{VERSION}-0")
+    note = page.get_by_role("status").filter(
+        has_text="The replay deviates from the trace at step 3."
+    )
+    note.get_by_role("button", name="Go to step 3").click()
+    expect(step_field(page)).to_have_value("3")
+    # What was stored is shown nevertheless.
+    expect(page.get_by_role("table", name="Steps").get_by_role("row").nth(4)).to_contain_text("2")
+
+
 @pytest.mark.parametrize("target", FAMILIES)
 def test_an_episode_of_every_family_opens(
     target: str, runs_dir: Path, studio: Studio, new_page: OpenPage
@@ -408,21 +274,6 @@ def test_an_episode_of_every_family_opens(
     page.wait_for_function(
         "() => (document.querySelector('.episode-picture canvas')?.width ?? 0) > 1", timeout=60_000
     )
-
-
-def test_the_player_stays_visible_on_a_phone(open_episode: OpenEpisodePage) -> None:
-    page = open_episode(CARTPOLE, viewport=PHONE)
-    settle(page)
-    picture = page.get_by_role("img", name=re.compile("^Picture of step 0"))
-    table = page.get_by_role("table", name="Steps")
-    table.get_by_role("row").nth(2).scroll_into_view_if_needed()
-    expect(picture).to_be_in_viewport(ratio=1)
-    expect(page.get_by_role("slider", name="Step")).to_be_in_viewport(ratio=1)
-    expect(page.get_by_role("button", name="Play", exact=True)).to_be_in_viewport(ratio=1)
-    # There is room for what is below it.
-    player = page.locator(".episode-view").bounding_box()
-    assert player is not None
-    assert player["y"] + player["height"] <= 0.55 * PHONE["height"]
 
 
 @pytest.mark.parametrize("name", [CARTPOLE, MATCH, BANDIT])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -59,10 +60,15 @@ def affordable(command: str) -> str:
         command += " --backends inprocess --copies 2 --seconds 0.1"
     if verb == "audit":
         command += " --episodes 6"
-    if verb == "studio":  # serves until Ctrl-C
+    if verb == "mcp" and "--http" not in command:  # serves until its input ends
+        command += " < /dev/null"
+    if verb == "studio" or "--http" in command:  # serves until Ctrl-C
         command = f"timeout --preserve-status --signal=INT 8 {command}"
     if verb == "inspect" and not re.search(r"--(text|csv|json)\b", command):
         command += " --text"  # otherwise it starts a studio, which stays
+    if verb == "nightly":  # takes an hour
+        words = [w for w in command.split() if w not in ("check", "reproduce", "benchmarks")]
+        command = f"{' '.join(words)} config --minutes 1"
     if verb == "check":
         command += " --steps 200" + (" CartPole-v1:ppo" if command.endswith("--all") else "")
     return command
@@ -85,6 +91,8 @@ def test_every_documented_command_runs(page: Path, tmp_path: Path):
     environment = {**os.environ, "GYMNAST_RUNS": str(tmp_path / "runs")}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     write_files(page, tmp_path)
+    if page.name == "foreign-runs.md":
+        shutil.copytree(ROOT / "tests" / "fixtures" / "foreign", tmp_path / "logs")
     for command in documented(page):
         if command.startswith("gymnast reproduce"):
             continue  # takes as long as the original result; tests/learning covers it

@@ -147,6 +147,21 @@ def test_ticks_alerts_and_events_are_marked_where_they_happened():
     assert [(e.text, e.x) for e in found.events] == [("live change: a 2 (was 1)", 20.0)]
 
 
+def test_the_score_of_a_game_with_winners_is_not_called_a_return():
+    evaluated = {
+        "eval:clock/env_steps": lambda i: 128.0 * i,
+        "eval:episode/return": lambda _: 0.4,
+        "eval/seeker:episode/return": lambda _: -0.2,
+    }
+
+    def labels(more: dict[str, Callable[[int], float]]) -> list[str]:
+        return [line.label for line in chart("score", rows(every=evaluated | more)).series]
+
+    assert labels({}) == ["evaluation", "evaluation seeker"]
+    won: dict[str, Callable[[int], float]] = {"eval/seeker:match/win_rate": lambda _: 0.4}
+    assert labels(won) == ["score (win rate of the weaker role)", "evaluation seeker"]
+
+
 def test_each_task_has_its_own_line():
     every = {"episode/return": float, "light:episode/return": float, "dark:episode/return": float}
     labels = [line.label for line in chart("score", rows(every=every)).series]

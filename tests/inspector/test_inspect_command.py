@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import re
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,11 @@ import gymnast
 from gymnast import api
 from gymnast.errors import GymnastError
 from gymnast.inspector.record import EpisodeInspection
-from gymnast.inspector.text import MARKS, MAX_STEPS
+from gymnast.inspector.text import MARKS, MAX_STEPS, inspection_text
 from gymnast.runs.run import Run
 from tests.cli_output import cli_output
 from tests.e2e.commands import run_checked, run_gymnast
+from tests.monitor.fixture import FIXTURE
 from tests.small_runs import SMALL
 
 Ask = Callable[..., str]
@@ -66,6 +69,13 @@ def test_text_has_the_header_the_timeline_the_key_moments_and_the_steps(run: Run
     for name in ("step", "action", "P(action)", "reward", "value", "advantage", "TD error"):
         assert name in columns
     assert "obs/pole angle" in columns
+
+
+def test_the_timeline_of_an_agent_ends_when_it_is_out_of_the_match(run: Run):
+    found = inspected(run)
+    longer = replace(found, info=replace(found.info, length=2 * found.info.length))
+    own, out_early = (inspection_text(x, step=None, width=200) for x in (found, longer))
+    assert own.split("\n\n")[1:] == out_early.split("\n\n")[1:]
 
 
 def test_the_steps_around_a_step_are_those_of_the_table(run: Run, ask: Ask):
@@ -129,6 +139,63 @@ def test_without_text_it_prints_and_opens_the_page_of_the_episode(
 
 
 @pytest.mark.parametrize(
+    ("is_terminal", "display", "words", "is_opened"),
+    [
+        (True, ":0", [], True),
+        (True, ":0", ["--no-open"], False),
+        (True, "", [], False),
+        (False, ":0", [], False),
+    ],
+)
+def test_the_page_is_opened_on_a_terminal_of_a_desktop(
+    run: Run,
+    ask: Ask,
+    studio: Studio,
+    monkeypatch: pytest.MonkeyPatch,
+    is_terminal: bool,
+    display: str,
+    words: list[str],
+    is_opened: bool,
+):
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("DISPLAY", display)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr("gymnast.cli.inspect._is_terminal", lambda: is_terminal)
+    link = ask(run.id, *words).removeprefix("studio: ").rstrip()
+    assert studio.opened == [link] * is_opened
+
+
+@pytest.fixture
+def match_runs(tmp_path: Path) -> Path:
+    """A runs directory with a run of tag."""
+    shutil.copytree(FIXTURE / "runs" / "selfplay1", tmp_path / "selfplay1")
+    return tmp_path
+
+
+def test_the_page_of_a_match_is_that_of_the_chosen_agent(match_runs: Path, studio: Studio):
+    words = ("selfplay1", "--role", "hider", "--step", "3", "--open", "--runs", str(match_runs))
+    cli_output("inspect", *words)
+    (link,) = studio.opened
+    assert "/run/selfplay1/episodes/eval-" in link
+    assert link.endswith("?role=hider&step=3#token=x")
+
+
+def test_options_of_actions_are_printed_by_name(match_runs: Path):
+    options = {"turn": ["left", "straight", "right"], "move": ["back", "coast", "forward"]}
+    config = match_runs / "selfplay1" / "config.yaml"
+    with_options = f"facts:\n  options: {json.dumps(options)}"
+    config.write_text(config.read_text().replace("facts:", with_options))
+    text = cli_output("inspect", "selfplay1", "--text", "--step", "0", "--runs", str(match_runs))
+    table = api.inspect("selfplay1", runs_dir=match_runs).table
+    first = next(line for line in text.splitlines() if line.split()[:1] == ["0"])
+    turn, move, dash = (table[f"action/{part}"][0] for part in ("turn", "move", "dash"))
+    assert isinstance(turn, int | float)
+    assert isinstance(move, int | float)
+    played = [options["turn"][int(turn)], options["move"][int(move)], str(dash)]
+    assert first.split()[1:4] == played
+
+
+@pytest.mark.parametrize(
     ("words", "problem"),
     [
         (["--episode", "99"], "has no stored eval episode 99"),
@@ -153,3 +220,16 @@ def test_it_works_as_typed(run: Run):
     wrong = run_gymnast(run.path.parent, "inspect", run.id, "--kind", "dream")
     assert wrong.returncode == 2
     assert "'dream' is not one of 'train', 'eval'" in wrong.stderr
+
+
+def test_the_list_has_every_stored_episode_of_a_kind(run: Run, ask: Ask):
+    stored = api.episodes(run.id, kind="confirm", runs_dir=run.path.parent).episodes
+    head, *lines = ask(run.id, "--list", "--kind", "confirm").splitlines()
+    assert head.split() == ["policy", "at", "episode", "return", "steps", "outcome"]
+    assert [line.split()[1] for line in lines] == [str(one.number) for one in stored]
+    assert [int(line.split()[3].replace(",", "")) for line in lines] == [
+        one.length for one in stored
+    ]
+    listed = json.loads(ask(run.id, "--list", "--kind", "confirm", "--json"))
+    assert [one["raw_return"] for one in listed["episodes"]] == [one.raw_return for one in stored]
+    assert ask(run.id, "--list", "--kind", "played") == "none is stored\n"

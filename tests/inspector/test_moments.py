@@ -150,6 +150,14 @@ def test_the_end_says_how_the_episode_ended():
     assert key_moments(table)[0].text.startswith("truncated")
 
 
+def test_next_to_a_large_reward_a_small_one_is_no_event():
+    table = quiet()
+    put_reward(table, 7, 0.01)
+    assert [moment.step for moment in of_kind(table, "reward")] == [7]
+    put_reward(table, 300, 2.0)
+    assert [moment.step for moment in of_kind(table, "reward")] == [300]
+
+
 def test_a_table_without_a_critic_has_rewards_and_the_end():
     kept = ("reward_raw", "reward_so_far_raw", "terminated", "truncated")
     table = {name: column for name, column in quiet().items() if name in kept}

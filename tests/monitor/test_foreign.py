@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from gymnast.errors import RunError
-from gymnast.monitor.column_map import read_column_map
+from gymnast.foreign.column_map import read_column_map
+from gymnast.foreign.table import read_table
 from gymnast.monitor.foreign import read_foreign_runs
-from gymnast.monitor.foreign_table import read_table
 from gymnast.monitor.match_rows import outcome_shares, rolling_mean, rolling_wins
 from gymnast.monitor.monitored_run import MonitoredRun
 from gymnast.rl.statistics import wilson_interval

@@ -58,6 +58,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     ],
     "check": [{"target": "CartPole-v1", "steps": 50}, {"target": "tag", "steps": 20}],
     "check_all": [{"targets": ["FrozenLake-v1:ppo"], "steps": 20}],
+    "nightly": [{"steps": ["config"], "minutes": 1, "seed": 3}],
     "net": [{"target": "Pendulum-v1", "overrides": {"policy.hidden": [4]}}, {"target": "alone"}],
     "blunders": [{"ref": "alone", "budget": 2000}, {"ref": "alone", "horizon": 3}],
     "roll_out": [{"ref": "alone", "seed": 3}, {"ref": "roles", "roles": {"hider": "random"}}],

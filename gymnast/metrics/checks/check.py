@@ -50,6 +50,9 @@ class Check:
     """Number of bad rows in succession that raise the alert."""
     skipped_phases: frozenset[Phase] = frozenset()
     """Phases of training in which the check is not run."""
+    required_settings: tuple[str, ...] = ()
+    """Settings (dotted keys) without which the check finds nothing. A run of gymnast has all that its
+    algorithm has; the files of another program may lack them."""
     per_role: bool = True
     """Whether the check is run for each role of a match. Checks of the return are not: the return of a role
     also falls when its opponent improves."""

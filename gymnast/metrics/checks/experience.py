@@ -164,6 +164,7 @@ CHECKS = (
         _too_few_steps,
         _more_steps,
         skipped_phases=frozenset({"solved"}),
+        required_settings=("algo.n_steps",),
     ),
     Check(
         "episode/length:shortsighted",
@@ -171,5 +172,6 @@ CHECKS = (
         _shortsighted,
         _larger_gamma,
         skipped_phases=frozenset({"solved"}),
+        required_settings=("algo.gamma",),
     ),
 )

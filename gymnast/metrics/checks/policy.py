@@ -64,7 +64,9 @@ def _hardly_moves(history: RunHistory) -> str | None:
     return f"an update changes the policy by only {rounded_text(kl)} nats of KL"
 
 
-def _larger_steps(history: RunHistory) -> Remedy:
+def larger_steps(history: RunHistory) -> Remedy:
+    """Returns the remedy for updates that are too small: multiply `algo.lr` by a factor from 3 to 1000,
+    which is larger for a smaller KL."""
     factor = math.sqrt(USUAL_KL / max(history.recent_mean(KL), 1e-12))
     why = "Updates are too small."
     return Remedy(why, scale_setting(history, "algo.lr", min(max(factor, 3.0), 1000.0)))
@@ -175,7 +177,7 @@ CHECKS = (
         "policy/kl:frozen",
         (KL, UPDATE_SHARE, LR),
         _hardly_moves,
-        _larger_steps,
+        larger_steps,
         skipped_phases=frozenset({"annealed", "solved"}),
     ),
     Check(
@@ -184,6 +186,7 @@ CHECKS = (
         _uniform_by_bonus,
         _less_bonus,
         skipped_phases=frozenset({"solved"}),
+        required_settings=("algo.entropy_coef",),
     ),
     Check(
         "policy/entropy_share:aimless",
@@ -200,7 +203,14 @@ CHECKS = (
         patience=10,
         skipped_phases=frozenset({"solved"}),
     ),
-    Check("optim/epochs:cut", ("optim/epochs",), _stopped_by_kl, smaller_steps, patience=10),
+    Check(
+        "optim/epochs:cut",
+        ("optim/epochs",),
+        _stopped_by_kl,
+        smaller_steps,
+        patience=10,
+        required_settings=("algo.epochs",),
+    ),
 )
 REMEDIES = {
     "policy/kl:high": smaller_steps,

@@ -2,6 +2,7 @@
 
 import { useId } from "preact/hooks";
 import { useRuns } from "../../api/runs";
+import { Link } from "../../app/router";
 import { readOnlyReason } from "../../app/session";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
@@ -40,6 +41,11 @@ export function RequestPanel({ draft, onChange, problems, error, launch }: Props
         <Button onClick={launch.dryRun} busy={launch.isPlanning.value} disabledReason={wrong}>
           Dry run
         </Button>
+        {draft.target.trim() && !error && (
+          <Link class="button" to={`/play/${encodeURIComponent(draft.target.trim())}`} title="Play this environment yourself, with the keys">
+            Play
+          </Link>
+        )}
       </div>
       <div class="command-box">
         <code>{command}</code>

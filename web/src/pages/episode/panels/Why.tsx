@@ -5,7 +5,7 @@ import { read } from "../../../api/client";
 import { useQuery } from "../../../api/queries";
 import type { Results } from "../../../api/types";
 import { ErrorLine, Loading } from "../../../ui/states";
-import { cellText, signedText } from "../format";
+import { cellText, sentence, signedText } from "../format";
 import { useEpisode } from "../store";
 import { heat, ranked } from "./contributions";
 import { notAskable, stepArguments } from "./records";
@@ -49,7 +49,8 @@ function Answer({ attribution }: { attribution: Results["attribution"] }) {
   return (
     <>
       <p class="muted" title={attribution.method}>
-        {attribution.target} {cellText(output)}, and {cellText(baseline)} for the baseline. {attribution.method}
+        {sentence(`${attribution.target}: ${cellText(output)}${components ? `, and ${cellText(baseline)} for the baseline` : ""}`)}{" "}
+        {sentence(attribution.method)}
       </p>
       {rows.length > 0 && (
         <ul class="episode-contributions" aria-label="Contributions">

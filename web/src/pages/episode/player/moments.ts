@@ -7,7 +7,7 @@ export interface MomentStyle {
   doc: string;
   /** A path in a box of 12 x 12. */
   shape: string;
-  tone: "bad" | "good" | "warning" | "neutral";
+  tone: "bad" | "warning" | "neutral";
 }
 
 const SHAPES = {
@@ -50,7 +50,7 @@ const STYLES: Record<string, MomentStyle> = {
     shape: SHAPES.star,
     tone: "neutral",
   },
-  reward: { label: "reward", doc: "The reward differs from that of the other steps.", shape: SHAPES.plus, tone: "good" },
+  reward: { label: "reward", doc: "The reward differs from that of the other steps.", shape: SHAPES.plus, tone: "neutral" },
   end: { label: "end", doc: "The episode ends.", shape: SHAPES.square, tone: "neutral" },
 };
 const ORDER = Object.keys(STYLES);

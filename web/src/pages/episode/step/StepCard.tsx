@@ -7,6 +7,7 @@ import { Explained } from "../Explained";
 import { useEpisode } from "../store";
 import type { ColumnInfo, EpisodeInspection } from "../types";
 import { cardModel, type CardModel } from "./card";
+import { InputImages } from "./InputImages";
 import { AmountRow, NumberRow, OptionRow, RangeRow } from "./rows";
 
 /** Longer lists are cut off until the user asks for all. */
@@ -31,6 +32,11 @@ function Card({ inspection }: { inspection: EpisodeInspection }) {
         <Section title="Value" rows={model.values} />
         <Section title="Policy" rows={model.policy} />
         <Observations model={model} />
+        {inspection.has_image && (
+          <Group title="Image that the network reads">
+            <InputImages />
+          </Group>
+        )}
         <Section title="Network input" rows={model.inputs} />
         <Section title="Info" rows={model.other} />
       </Explained>

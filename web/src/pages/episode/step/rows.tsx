@@ -2,6 +2,7 @@
 import { useComputed, type ReadonlySignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { cellText, percentText, rangeShare, signedText } from "../format";
+import { fittedLabel } from "./label";
 import { useEpisode } from "../store";
 import type { Cell, ColumnInfo } from "../types";
 import { isTaken, type Option, type Range } from "./card";
@@ -10,12 +11,6 @@ import { isTaken, type Option, type Range } from "./card";
 function useCell(column: string | undefined): ReadonlySignal<Cell | undefined> {
   const store = useEpisode();
   return useComputed(() => (column === undefined ? undefined : store.column(column)?.[store.shown.value]));
-}
-
-/** Returns the unit next to a label, without what the label says already. */
-function unitText(label: string, unit: string): string {
-  if (unit === "reward" || label.startsWith("learned")) return "";
-  return unit === "learned reward" ? "learned" : unit;
 }
 
 interface RowProps {
@@ -29,18 +24,13 @@ interface RowProps {
   children: ComponentChildren;
 }
 
-/** Returns a label that fits. Cutting it off by style would make a layer of every label. */
-function shortened(label: string, hasBar: boolean): string {
-  const most = hasBar ? 19 : 32;
-  return label.length > most ? `${label.slice(0, most - 1)}…` : label;
-}
-
-function Row({ column, label, unit, isFirst, hasBar = false, children }: RowProps) {
+function Row({ column, label, unit = "", isFirst, hasBar = false, children }: RowProps) {
+  const shown = fittedLabel(label, unit, hasBar);
   return (
     <div class="episode-row" data-column={column} tabIndex={isFirst ? 0 : -1}>
-      <span class="episode-row-label" title={label}>
-        {shortened(label, hasBar)}
-        {unit && <span class="unit"> {unitText(label, unit)}</span>}
+      <span class="episode-row-label" title={unit ? `${label} (${unit})` : label}>
+        {shown.label}
+        {shown.unit && <span class="unit"> {shown.unit}</span>}
       </span>
       {children}
     </div>
@@ -81,7 +71,7 @@ export function OptionRow({ option, isFirst }: { option: Option; isFirst: boolea
         <span class="episode-taken" aria-hidden="true">
           {mark}
         </span>
-        {shortened(option.label, true)}
+        {fittedLabel(option.label, "", true).label}
       </span>
       <span class="episode-bar" aria-hidden="true" style={bar} />
       <span class="num episode-row-value">{text}</span>
