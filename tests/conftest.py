@@ -40,7 +40,7 @@ os.environ |= {  # no network access by W&B
 MEMORY = Path("/dev/shm")
 """A file system in memory, on Linux."""
 SPACE = 2 << 30
-"""Bytes that the temporary files of all tests may take: ten times what they took when this was written."""
+"""Free bytes that are enough even if no test removed its files: the fast ones write about one GB."""
 
 
 def has_space_in_memory() -> bool:
