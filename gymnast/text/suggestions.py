@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-_SUGGESTION = re.compile(r"; did you mean (.+?)(?: or .+)?\?")
+_SUGGESTION = re.compile(r"\bdid you mean (.+?)(?: or .+)?\?")
 
 
 def did_you_mean(word: str, known: Iterable[str], n: int = 3) -> str:

@@ -116,6 +116,40 @@ def test_a_list_that_was_cut_says_so_and_its_pages_have_everything_once(large: M
     assert len(positions) == ask(large, "diagnose", run=BIG, view="events")["total"]
 
 
+def test_the_last_lines_of_a_long_log_are_shown_and_not_the_first(large: McpOptions):
+    lines = (large.runs_dir / BIG / "log.txt").read_text().splitlines()
+    for more in ({}, {"limit": 500}):
+        shown = ask(large, "diagnose", run=BIG, view="log", **more)
+        assert shown["lines"] == lines[-len(shown["lines"]) :]
+        assert "earlier lines" in shown["left_out"]
+
+
+def test_the_steps_of_an_episode_continue_at_the_cursor(large: McpOptions):
+    steps: list[int] = []
+    arguments = {"run": BIG, "view": "steps", "kind": "confirm", "columns": ["*"], "limit": 50}
+    cursor = ""
+    for _ in range(50):
+        page = ask(large, "episodes", **arguments, cursor=cursor)
+        steps += [row[page["columns"].index("step")] for row in page["rows"]]
+        cursor = page.get("cursor", "")
+        if not cursor:
+            break
+    assert steps == list(range(page["total"]))
+
+
+def test_rows_that_were_cut_have_no_cursor_that_would_skip_some(large: McpOptions):
+    cut = ask(large, "metrics", runs=[BIG], around=10_000)
+    assert len(cut["rows"]) < 8
+    assert "rows" in cut["left_out"]
+    assert "cursor" not in cut
+    whole = ask(large, "metrics", runs=[BIG], names=["policy/kl"], around=10_000)
+    assert len(whole["rows"]) == 8
+    following = ask(
+        large, "metrics", runs=[BIG], names=["policy/kl"], view="rows", cursor=whole["cursor"]
+    )
+    assert following["rows"][0][0] - whole["rows"][-1][0] == 128
+
+
 def values(parameter: Parameter) -> st.SearchStrategy[Any]:
     """Returns plausible values of an argument: valid and wrong ones."""
     runs = st.sampled_from([BIG, "large001", "match", "@last", "@best", "nothing", "large00"])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gymnast.mcp.parameters import checked_arguments, input_schema, parameters_of
 from gymnast.mcp.problem import ToolError
+from gymnast.text.suggestions import did_you_mean, suggested
 
 
 def example(
@@ -110,3 +111,14 @@ def test_whatever_is_given_is_accepted_or_refused_with_a_message(given: dict[str
         assert isinstance(accepted.get(name, check(run="x").get(name, kind)), kind) or (
             name not in accepted
         )
+
+
+@given(
+    st.sampled_from(["algo.gamma", "CartPole-v1", "eval:episode/return"]),
+    st.integers(1, 3),
+)
+def test_the_first_suggestion_of_a_message_is_found_again(name: str, n: int):
+    known = [name, name + "s", "unrelated"]
+    message = f"unknown key {name[:-1]!r}{did_you_mean(name[:-1], known, n)}"
+    assert suggested(message) == name
+    assert suggested("no suggestion") == ""

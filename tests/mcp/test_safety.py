@@ -208,7 +208,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("runs", {"fliter": "x"}, "unknown argument 'fliter'", "filter"),
     ("runs", {"limit": "many"}, "limit must be an integer", ""),
     ("runs", {"filter": "statsu=failed"}, "statsu", "status"),
-    ("runs", {"run": "frist"}, "frist", ""),
+    ("runs", {"run": "frist"}, "frist", "first"),
     ("diagnose", {}, "missing argument: run", ""),
     ("diagnose", {"run": "first", "view": "evnts"}, "view is", "events"),
     (

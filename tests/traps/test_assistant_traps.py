@@ -44,3 +44,17 @@ def test_40_a_training_that_exceeds_the_limit_of_the_server_stops_itself_and_say
     ended = ask(options, "wait", runs=[run_id], seconds=60)["runs"][0]
     assert "seconds" in ended["reason"] or "minutes" in ended["reason"]
     assert Run(runs_dir / run_id).info["reason"] == ended["reason"]
+
+
+@pytest.mark.slow
+def test_40_seeds_beyond_the_limit_of_the_server_wait_and_all_have_ids(runs_dir: Path):
+    options = McpOptions(runs_dir, max_jobs=1, max_minutes=5)
+    endless = SETTINGS | {"stop.env_steps": "50M"}
+    started = ask(options, "train", target="CartPole-v1", overrides=endless, seeds=3, name="three")
+    assert [run["status"] for run in started["runs"]] == ["started", "queued", "queued"]
+    assert len({run["id"] for run in started["runs"]}) == started["started"] == 3
+    waiting = ask(options, "wait", runs=["three"], seconds=0)
+    assert (waiting["ended"], waiting["training"]) == (0, 3)
+    stopped = ask(options, "control", run="three", action="stop")
+    assert {run["status"] for run in stopped["runs"]} == {"stopped"}
+    assert ask(options, "wait", runs=["three"], seconds=60)["ended"] == 3

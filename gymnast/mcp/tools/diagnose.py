@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from gymnast import api
@@ -15,7 +16,7 @@ EVENTS = 20
 LINES = 25
 START = "start"
 """The cursor that names the first line of a log."""
-PAGE_BYTES = 2500
+PAGE_BYTES, MORE_BYTES = 2500, 24_000
 """Size of a part of the log, which fits into an answer."""
 
 
@@ -113,8 +114,10 @@ def _log(context: ToolContext, run: str, limit: int, cursor: str) -> Answer:
     """Returns the last lines of the log; with a cursor, the lines that follow it."""
     if not cursor:
         page = context.ask(api.logs, run, last=limit)
+        shown = _last_lines(page.lines, MORE_BYTES if limit > LINES else PAGE_BYTES)
         earlier = f"earlier lines (cursor={START!r} reads from the start)"
-        left_out = (earlier,) if len(page.lines) == limit else ()
+        left_out = (earlier,) if len(page.lines) == limit or shown != page.lines else ()
+        page = replace(page, lines=shown)
     else:
         after = "" if cursor == START else cursor
         page = context.ask(api.logs, run, after=after, max_bytes=PAGE_BYTES)
@@ -123,6 +126,15 @@ def _log(context: ToolContext, run: str, limit: int, cursor: str) -> Answer:
     content = {"run": page.run, "total": len(page.lines), "lines": page.lines, "ended": page.ended}
     more = {"cursor": page.cursor} if cursor and page.has_more else {}
     return Answer(f"{page.run}: {last}", content | more, left_out=left_out)
+
+
+def _last_lines(lines: list[str], room: int) -> list[str]:
+    """Returns the last lines that have at most so many bytes; at least the last one."""
+    first = len(lines)
+    while first and (size := len(lines[first - 1].encode()) + 4) <= room:
+        room -= size
+        first -= 1
+    return lines[first:] or lines[-1:]
 
 
 def _number(cursor: str, default: int) -> int:

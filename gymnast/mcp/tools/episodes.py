@@ -12,7 +12,7 @@ from gymnast.inspector.branch_record import BlunderReport
 from gymnast.inspector.record import EpisodeInspection
 from gymnast.mcp.answer import Answer, Listing
 from gymnast.mcp.context import ToolContext
-from gymnast.mcp.problem import unknown
+from gymnast.mcp.problem import Problem, ToolError, unknown
 from gymnast.mcp.shape import call_text, fields, rounded, table
 from gymnast.runs.episode_kinds import Kind
 from gymnast.runs.episodes import EpisodeInfo
@@ -50,7 +50,7 @@ def episodes(
     found = context.ask(api.inspect, run, chosen, version, number, role=role)
     if view == "moments":
         return _moments(found)
-    return _steps(found, columns, start, limit or STEPS)
+    return _steps(found, columns, _step(cursor, start), limit or STEPS)
 
 
 def _listed(
@@ -130,6 +130,14 @@ def _info(one: EpisodeInfo) -> dict[str, object]:
 
 def _address(one: EpisodeInfo) -> dict[str, object]:
     return fields(one, ADDRESS)
+
+
+def _step(cursor: str, start: int) -> int:
+    """Returns the first step of an answer: that of the cursor of an earlier answer, else `start`."""
+    if cursor and not cursor.isdecimal():
+        fix = "pass the one of an earlier answer"
+        raise ToolError(Problem("usage", f"{cursor!r} is not a cursor", at="episodes", fix=fix))
+    return max(int(cursor) if cursor else start, 0)
 
 
 def _episode(found: EpisodeInspection) -> dict[str, object]:
@@ -212,17 +220,12 @@ def _steps(found: EpisodeInspection, columns: Sequence[str], start: int, limit: 
             "other_columns": [name for name in known if name not in chosen][:20],
         },
         listing=Listing(
-            "rows", total=found.info.length, before=start, has_more=last < found.info.length
+            "rows",
+            total=found.info.length,
+            before=start,
+            cursor_after=lambda n: str(start + n),
+            has_more=last < found.info.length,
         ),
-        next=call_text(
-            "episodes",
-            run=found.address.path.name,
-            view="steps",
-            **_address(found.info),
-            start=last,
-        )
-        if last < found.info.length
-        else "",
     )
 
 

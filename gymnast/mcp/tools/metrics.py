@@ -188,8 +188,13 @@ def _rows(
             "run": page.run,
             "columns": listed["columns"],
             "rows": listed["rows"],
-            "cursor": str(page.cursor) if page.has_more else None,
         },
+        # Positions of rows are known for the last one only: rows that do not fit have no cursor.
+        listing=Listing(
+            "rows",
+            cursor_after=lambda n: str(page.cursor) if n == len(rows) else "",
+            has_more=page.has_more,
+        ),
         next=call_text("metrics", runs=[page.run], names=chosen, view="curve")
         if names
         else call_text("metrics", runs=[page.run]),
