@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -77,10 +78,12 @@ def _preset_finding(outcome: object) -> NightlyFinding:
 
 def reproduce_result(preset: str, *, progress: ProgressCallback) -> JobResult:
     """Trains the first seed of a stored result again; a finding if the result does not hold."""
+    from gymnast.film import background
     from gymnast.insight.reproduction import reproduce
     from gymnast.insight.results import load_result
 
-    with TemporaryDirectory(prefix="gymnast-nightly-") as folder:
+    os.environ[background.VARIABLE] = "off"  # films would be written into the folder after its end
+    with TemporaryDirectory(prefix="gymnast-nightly-", ignore_cleanup_errors=True) as folder:
         try:
             made = reproduce(
                 preset,
