@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gymnast.api.bundle import bundle as bundle
     from gymnast.api.bundle import bundle_contents as bundle_contents
     from gymnast.api.calling import call as call
+    from gymnast.api.chart import chart as chart
     from gymnast.api.config import config_check as config_check
     from gymnast.api.config import config_diff as config_diff
     from gymnast.api.config import config_fmt as config_fmt
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from gymnast.api.episodes import episodes as episodes
     from gymnast.api.episodes import steps as steps
     from gymnast.api.episodes import steps_csv as steps_csv
+    from gymnast.api.find import docs as docs
+    from gymnast.api.find import find as find
     from gymnast.api.frames import frames as frames
     from gymnast.api.housekeeping import init as init
     from gymnast.api.housekeeping import note as note
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
     from gymnast.api.review import reviews as reviews
     from gymnast.api.rows import rows as rows
     from gymnast.api.rows import rows_csv as rows_csv
+    from gymnast.api.run_files import run_file as run_file
     from gymnast.api.runs import events as events
     from gymnast.api.runs import runs as runs
     from gymnast.api.runs import show as show
@@ -106,6 +110,7 @@ if TYPE_CHECKING:
     from gymnast.api.trajectories import trajectory_metrics as trajectory_metrics
     from gymnast.api.trajectories import trajectory_paths as trajectory_paths
     from gymnast.api.trajectories import trajectory_replay as trajectory_replay
+    from gymnast.api.trends import trends as trends
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
@@ -113,8 +118,10 @@ OPERATIONS: dict[str, Operation] = {
         Operation("runs", READS, "runs"),
         Operation("show", READS, "runs"),
         Operation("events", READS, "runs"),
+        Operation("run_file", READS, "run_files"),
         Operation("rows", READS, "rows"),
         Operation("curves", READS, "curves"),
+        Operation("trends", READS, "trends"),
         Operation("rows_csv", READS, "rows"),
         Operation("logs", READS, "logs"),
         Operation("episodes", READS, "episodes"),
@@ -133,12 +140,15 @@ OPERATIONS: dict[str, Operation] = {
         Operation("play_step", CHANGES, "playing"),
         Operation("play_stop", CHANGES, "playing"),
         Operation("charts", READS, "insight"),
+        Operation("chart", READS, "chart"),
         Operation("compare", READS, "insight"),
         Operation("seed_curves", READS, "insight"),
         Operation("doctor", READS, "insight"),
         Operation("monitor", READS, "monitor"),
         Operation("monitor_csv", READS, "monitor"),
         Operation("write_monitor", CHANGES, "monitor"),
+        Operation("find", READS, "find"),
+        Operation("docs", READS, "find"),
         Operation("presets", READS, "presets"),
         Operation("metrics", READS, "metrics"),
         Operation("config_show", READS, "config"),

@@ -36,6 +36,19 @@ jobs_option = click.option(
     show_default=True,
     help="Seeds trained at the same time.",
 )
+host_option = click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; 0.0.0.0 for all. Others than this machine then can reach it.",
+)
+allow_host_option = click.option(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Also accept requests for this host name: that of a reverse proxy. Repeatable.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 

@@ -8,6 +8,7 @@ from operator import ge, gt, le, lt
 
 from gymnast.errors import UsageError
 from gymnast.runs.summary import RunSummary
+from gymnast.text.suggestions import did_you_mean
 
 FILTER_FIELDS = (
     *("id", "name", "preset", "env", "variant", "algo", "status", "seed", "group", "tag", "solved"),
@@ -42,7 +43,8 @@ def matches(run: RunSummary, word: str) -> bool:
         return any(word.casefold() in text.casefold() for text in texts)
     if field not in FILTER_FIELDS:
         fix = f"use one of {', '.join(FILTER_FIELDS)}, or plain text"
-        raise UsageError(f"runs cannot be filtered by {field!r}", fix=fix)
+        problem = f"runs cannot be filtered by {field!r}{did_you_mean(field, FILTER_FIELDS)}"
+        raise UsageError(problem, fix=fix)
     if field == "tag":
         return wanted in run.tags
     if field == "solved":
@@ -55,7 +57,10 @@ def _compare(run: RunSummary, field: str, operator: str, wanted: str) -> bool:
     """Returns whether the number of a run compares like this with the one that `wanted` is the text of."""
     if field not in NUMBERS:
         fix = f"use one of {', '.join(NUMBERS)}"
-        raise UsageError(f"{field!r} of a run cannot be compared with a number", fix=fix)
+        problem = (
+            f"{field!r} of a run cannot be compared with a number{did_you_mean(field, NUMBERS)}"
+        )
+        raise UsageError(problem, fix=fix)
     value = NUMBERS[field](run)
     return value is not None and _OPERATORS[operator](value, _number(wanted))
 

@@ -27,11 +27,16 @@ CASES: dict[str, Case] = {
         {"ref": t.match.id},
     ],
     "events": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "after": 1, "limit": 1}],
-    "rows": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "last": 1}],
+    "run_file": lambda t: [
+        {"ref": t.first.id},
+        {"ref": t.match.id, "file": "log.txt", "end": True},
+    ],
+    "rows": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "around": 64, "limit": 1}],
     "curves": lambda t: [
         {"refs": [t.first.id], "points": 2},
         {"refs": [t.first.id, t.match.id], "names": ["clock/*"], "x": "seconds", "high": 5.0},
     ],
+    "trends": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "names": ["*"], "x": "seconds"}],
     "rows_csv": lambda t: [{"ref": t.first.id, "names": ["policy/kl"]}],
     "logs": lambda t: [{"ref": t.first.id}, {"ref": "job1"}],
     "episodes": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "limit": 2}],
@@ -59,6 +64,10 @@ CASES: dict[str, Case] = {
     ],
     "stored_blunders": lambda t: [{"ref": t.first.id}],
     "charts": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "x": "env_steps"}],
+    "chart": lambda t: [
+        {"refs": [t.first.id], "chart": "actions"},
+        {"refs": [t.first.id, t.child.id], "names": ["policy/*"], "format": "text"},
+    ],
     "compare": lambda t: [
         {"refs": [t.first.id, t.child.id]},
         {"refs": [t.first.id, "pair"]},
@@ -90,6 +99,8 @@ CASES: dict[str, Case] = {
         {"ref": t.match.id, "checkpoint": "none", "max_size": 20_000},
     ],
     "jobs": lambda _: [{}],
+    "find": lambda _: [{"query": "entorpy"}, {"kind": "preset", "limit": 2, "offset": 1}],
+    "docs": lambda _: [{}, {"name": "live-control"}],
     "presets": lambda _: [{}, {"search": "lander"}],
     "metrics": lambda _: [{}, {"name": "eval:episode/return"}],
     "config_show": lambda t: [
@@ -116,6 +127,7 @@ CASES: dict[str, Case] = {
 """Operation -> arguments to call it with."""
 TASKS = {"tasks", "task", "task_log", "task_result"}
 WITHOUT_RUNS = {
+    "docs",
     "presets",
     "prompts",
     "metrics",
@@ -128,8 +140,10 @@ WRONG: dict[str, dict[str, Any]] = {
     "runs": {"filter": "color=red"},
     "show": {"ref": "nobody"},
     "events": {"ref": "nobody"},
+    "run_file": {"file": "config.yml"},
     "rows": {"names": ["policy/nonsense"]},
     "curves": {"x": "fortnights"},
+    "trends": {"recent": 2.0},
     "rows_csv": {"ref": "nobody"},
     "logs": {"after": "nonsense"},
     "episodes": {"kind": "dream"},
@@ -143,6 +157,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "obs_images": {"ref": "@last", "step": -1},
     "stored_blunders": {"ref": "nobody"},
     "charts": {"x": "fortnights"},
+    "chart": {"chart": "nonsense"},
     "compare": {"refs": ["@last"]},
     "seed_curves": {"refs": ["@last"], "names": ["policy/nonsense"]},
     "doctor": {"ref": "@nobody"},
@@ -155,6 +170,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "reviews": {"ref": "nobody"},
     "bundle_contents": {"ref": "@last", "max_size": 100},
     "jobs": {"runs_dir": 7},
+    "find": {"query": "entropy", "kind": "nonsense"},
+    "docs": {"name": "nonsense"},
     "presets": {"search": 7},
     "metrics": {"name": "policy/nonsense"},
     "config_show": {"name": "@nobody"},

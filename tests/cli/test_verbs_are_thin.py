@@ -21,6 +21,7 @@ ALLOWED = (
     "gymnast.text",
     "gymnast.records",
     "gymnast.runs.episode_kinds",  # a list of names
+    "gymnast.mcp",  # a server over the API
     "gymnast.studio",  # a server over the API
 )
 """Packages that a module of the command line may import when it runs."""

@@ -60,7 +60,9 @@ def affordable(command: str) -> str:
         command += " --backends inprocess --copies 2 --seconds 0.1"
     if verb == "audit":
         command += " --episodes 6"
-    if verb == "studio":  # serves until Ctrl-C
+    if verb == "mcp" and "--http" not in command:  # serves until its input ends
+        command += " < /dev/null"
+    if verb == "studio" or "--http" in command:  # serves until Ctrl-C
         command = f"timeout --preserve-status --signal=INT 8 {command}"
     if verb == "inspect" and not re.search(r"--(text|csv|json)\b", command):
         command += " --text"  # otherwise it starts a studio, which stays

@@ -16,8 +16,9 @@ from click.testing import CliRunner
 
 from gymnast.cli import cli
 from gymnast.errors import UsageError
+from gymnast.serving.options import is_loopback
 from gymnast.studio import background, server
-from gymnast.studio.options import StudioOptions, is_loopback, prefix_path
+from gymnast.studio.options import StudioOptions, prefix_path
 from gymnast.studio.registry import find_running, register
 from tests.studio.conftest import Trained
 

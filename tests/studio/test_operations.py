@@ -20,25 +20,27 @@ from gymnast.api import OPERATIONS, READS
 from gymnast.api.calling import Success
 from gymnast.errors import EnvError, Failure
 from gymnast.records import to_json
-from gymnast.studio.episode_frames import FRAMES
-from gymnast.studio.limits import LIMITS
-from gymnast.studio.operations import NOT_EXPOSED, PATH_ARGUMENTS, SERVER_ARGUMENTS, call, exposed
-from gymnast.studio.options import StudioOptions
-from gymnast.studio.packed import pack
-from gymnast.studio.references import (
+from gymnast.serving.calls import PATH_ARGUMENTS, SERVER_ARGUMENTS, call
+from gymnast.serving.limits import LIMITS
+from gymnast.serving.references import (
     RUN_ARGUMENTS,
     TARGET_ARGUMENTS,
     TARGET_NAMES,
     path_refusal,
 )
-from gymnast.studio.user_code import CREATES_ENVIRONMENTS, code_in
+from gymnast.serving.user_code import CREATES_ENVIRONMENTS, code_in
+from gymnast.studio.episode_frames import FRAMES
+from gymnast.studio.operations import NOT_EXPOSED, exposed
+from gymnast.studio.options import StudioOptions
+from gymnast.studio.packed import pack
 from tests.studio.conftest import Trained
 from tests.studio.server import serving
 
 TEXTS = {"filter", "after", "search", "x", "names", "kind", "columns", "export_format", "formats", "id",
          "allow", "backends", "older", "status", "include", "tags", "text", "episode", "overrides",
          "assignments", "command", "role", "changes", "session", "keys", "checkpoint",
-         "approaches", "env", "arguments"}  # fmt: skip
+         "approaches", "env", "file", "around", "chart", "format", "query",
+         "arguments"}  # fmt: skip
 """Arguments with texts that name neither a run nor a file."""
 FRAME_FUNCTIONS = [function.name for function in FRAMES.values()]
 """Functions with a route of their own, which are no operations."""
