@@ -69,6 +69,7 @@ bench: $(READY) ## compare with other libraries: one hour, on an otherwise idle 
 	$(BIN)/pip install --quiet "gymnast[bench]"
 	benchmarks/setup
 	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.recurrent
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.recording
 	$(BIN)/python -m benchmarks.scaling

@@ -25,7 +25,9 @@ class Goal:
 
 
 def goals(found: Found) -> list[Goal]:
-    return [goal for source in (_tasks, _two_cores, _start, _rest) for goal in source(found)]
+    return [
+        goal for source in (_tasks, _two_cores, _start, _recurrent, _rest) for goal in source(found)
+    ]
 
 
 def section(found: Found) -> str:
@@ -107,6 +109,15 @@ def _start(found: Found) -> Iterator[Goal]:
 def first_step_share(samples: Samples) -> float:
     ours, sb3 = (median(one["cpu"] for one in samples[who]) for who in ("ours", "sb3"))
     return ours / sb3
+
+
+def _recurrent(found: Found) -> Iterator[Goal]:
+    for letter, samples in ((found.get("recurrent") or {}).get("tasks") or {}).items():
+        name = f"memory of the policy, {letter}"
+        speed = median_speed(samples["ours"])
+        yield Goal(name, "4,000 env steps per CPU second", rounded(speed), speed >= 4000)
+        ratio = median(ratios(samples, "torch"))
+        yield Goal(name, "2 times our torch engine", f"{ratio:.1f} times", ratio >= 2)
 
 
 def _rest(found: Found) -> Iterator[Goal]:

@@ -38,6 +38,7 @@ PEERS = {
     "leanrl": Peer("LeanRL-style", "leanrl", "abce", compiles=True),
     "sbx": Peer("SBX", "sbx", "abce", compiles=True),
     "pufferlib": Peer("PufferLib", "pufferlib", "abf", venv=".venv-pufferlib"),
+    "recurrent": Peer("RecurrentPPO of sb3-contrib", "sb3_recurrent", "rs"),
     "samplefactory": Peer("Sample Factory", "sample_factory", "ab", venv=".venv-sample-factory"),
 }
 LABELS = {"ours": "gymnast", "alone": "environment alone"} | {

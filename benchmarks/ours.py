@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnast
-from benchmarks.tasks import HIDDEN, SEED, TASKS, Task
+from benchmarks.tasks import SEED, Task, task_of
 from benchmarks.timing import measure_time, print_sample
 
 
@@ -20,9 +20,12 @@ def overrides(task: Task, env_steps: int, threads: int = 1) -> dict[str, Any]:
     def to_zero(value: float) -> str:
         return f"{value} -> 0" if task.anneal else str(value)
 
+    # Backpropagation through whole rollouts, as in RecurrentPPO.
+    memory = {"memory": f"lstm:{task.memory}", "bptt": task.n_steps} if task.memory else {}
+    hide = {"hide": list(task.hide)} if task.hide else {}
     return {
         "threads": threads,
-        "env": {"n_envs": task.n_envs, "backend": task.backend},
+        "env": {"n_envs": task.n_envs, "backend": task.backend} | hide,
         "algo": {
             "n_steps": task.n_steps,
             "batch_size": task.batch_size,
@@ -34,10 +37,11 @@ def overrides(task: Task, env_steps: int, threads: int = 1) -> dict[str, Any]:
             "entropy_coef": task.entropy_coef,
         },
         "policy": {
-            "hidden": [] if task.pixels else list(HIDDEN),
+            "hidden": list(task.hidden),
             "activation": "tanh",
             "shared": "off",
-        },
+        }
+        | memory,
         "normalize": {"obs": "off", "reward": "off"},
         "eval": {
             "every": "off",
@@ -60,7 +64,7 @@ def train(task: Task, settings: dict[str, Any], runs_dir: str) -> Path:
 
 def main() -> None:
     letter, env_steps, threads, runs_dir, *more = sys.argv[1:]
-    task, extra = TASKS[letter], dict(word.split("=") for word in more)
+    task, extra = task_of(letter), dict(word.split("=") for word in more)
 
     def settings(of: Task, steps: int) -> dict[str, Any]:
         return overrides(of, steps, int(threads)) | extra

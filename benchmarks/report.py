@@ -16,6 +16,7 @@ from benchmarks import (
     measurement,
     memory,
     recording,
+    recurrent,
     results,
     scaling,
     solving,
@@ -27,6 +28,7 @@ from benchmarks.tasks import HIDDEN
 PAGE = ROOT / "docs" / "benchmarks.md"
 CHART = ROOT / "docs" / "images" / "benchmarks.svg"
 FURTHER = {
+    "recurrent": ("Policies with memory", recurrent.section),
     "solving": ("Time to solved", solving.section),
     "recording": ("Cost of recording", recording.section),
     "memory": ("Memory", memory.section),
@@ -160,6 +162,7 @@ benchmarks/setup                                                # the peers, in 
 python -m benchmarks.run                                        # the comparison and this page
 python -m benchmarks.run --tasks a,b --repetitions 5            # only some tasks
 python -m benchmarks.run --tasks a --peers sb3,cleanrl --quick  # a short run, no stored result is replaced
+python -m benchmarks.recurrent
 python -m benchmarks.solving
 python -m benchmarks.recording
 python -m benchmarks.memory

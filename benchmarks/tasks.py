@@ -39,6 +39,17 @@ class Task:
     backend: Literal["auto", "vector"] = "auto"
     """Backend of gymnast: copies in this process, or the environment's own vector implementation."""
     pixels: bool = False
+    memory: int = 0
+    """Units of an LSTM before the hidden layers, of policy and value each; 0 for none."""
+    hide: tuple[int, ...] = ()
+    """Components that are removed from the observation."""
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """Widths of the hidden layers."""
+        if self.pixels:
+            return ()
+        return HIDDEN[:1] if self.memory else HIDDEN
 
     @property
     def rollout(self) -> int:
@@ -65,7 +76,8 @@ class Task:
     def network(self) -> str:
         if self.pixels:
             return "one NatureCNN, ReLU"
-        return f"2 MLPs {' x '.join(map(str, HIDDEN))}, tanh"
+        lstm = f"LSTM {self.memory} and " if self.memory else ""
+        return f"2 {lstm}MLPs {' x '.join(map(str, self.hidden))}, tanh"
 
     def scaled_budget(self, factor: float) -> int:
         """Returns a fraction of the budget, in whole rollouts."""
@@ -90,3 +102,20 @@ TASKS = {
              checkpoint_every=1_000_000, backend="vector"),
     )
 }  # fmt: skip
+RECURRENT = {
+    task.letter: task
+    for task in (
+        Task("r", "CartPole-v1", 8, 32, 256, 20, env_steps=12 * 256, budget_factor=16,
+             checkpoint_every=10_000, lr=1e-3, anneal=True, gamma=0.98, gae_lambda=0.8,
+             memory=64, hide=(1, 3)),
+        Task("s", "CartPole-v1", 8, 128, 256, 10, env_steps=4 * 1024, budget_factor=16,
+             checkpoint_every=10_000, lr=1e-3, anneal=True, gamma=0.98, gae_lambda=0.8,
+             memory=64, hide=(1, 3)),
+    )
+}  # fmt: skip
+"""Tasks of `benchmarks.recurrent`, CartPole without its velocities: r with the settings of RL Baselines3
+Zoo for RecurrentPPO, s with longer rollouts."""
+
+
+def task_of(letter: str) -> Task:
+    return (TASKS | RECURRENT)[letter]

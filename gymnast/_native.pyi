@@ -64,6 +64,17 @@ class Network:
         norm_bias: int,
         activation: str,
     ) -> None: ...
+    def recurrent(
+        self,
+        part: str,
+        kind: str,
+        n_in: int,
+        n_out: int,
+        weight: int,
+        recurrent: int,
+        bias: int,
+        recurrent_bias: int,
+    ) -> None: ...
     def head(
         self,
         kind: str,
@@ -85,6 +96,15 @@ class Network:
     def forward(
         self, parameters: ndarray, features: ndarray, critic: bool, out: ndarray
     ) -> None: ...
+    def step(
+        self,
+        parameters: ndarray,
+        features: ndarray,
+        state: ndarray,
+        next_state: ndarray,
+        actor: ndarray,
+        critic: ndarray,
+    ) -> None: ...
     def act(
         self,
         parameters: ndarray,
@@ -96,6 +116,8 @@ class Network:
         dist: ndarray,
         logprob: ndarray,
         value: ndarray | None,
+        state: ndarray | None = None,
+        next_state: ndarray | None = None,
     ) -> None: ...
     def health(
         self,
@@ -104,6 +126,7 @@ class Network:
         mask: ndarray | None,
         saturated: float,
         out: ndarray,
+        state: ndarray | None = None,
     ) -> None: ...
 
 class Batch:
@@ -120,6 +143,7 @@ class Batch:
         target: ndarray,
         mask: ndarray | None,
     ) -> None: ...
+    def sequences(self, start: ndarray, weight: ndarray, state: ndarray) -> None: ...
 
 class Objective: ...
 

@@ -107,10 +107,13 @@ class Rollout:
     mask: Array | None
     """Action masks; None if the environment has none."""
     memory: Array | None
-    """Recurrent state before the first step, [N, ...]."""
+    """Policy states before the first step of each sequence, [K, N, S]; None for a policy without memory."""
     episodes: Episodes
     info: Array | None = None
     """Numbers in the `info` of each step, as records by key; NaN if a step lacks the key."""
+    sequences: Array | None = None
+    """The K sequences that a policy with memory is trained on, [K, 2]: the step of the state in `memory`, and
+    the first step to learn from. Each ends where the next one begins."""
 
     @property
     def steps(self) -> int:
@@ -136,7 +139,7 @@ class Rollout:
             last_obs=self.last_obs[:n],
             cut_obs=self.cut_obs[kept],
             cut_at=(step[kept], env[kept]),
-            memory=None if self.memory is None else self.memory[:n],
+            memory=None if self.memory is None else self.memory[:, :n],
             episodes=Episodes.empty(),
         )
 
@@ -184,5 +187,6 @@ class Rollout:
 
 
 _STORED = tuple(f.name for f in fields(Rollout) if f.name not in ("cut_at", "episodes"))
-_PER_STEP = tuple(name for name in _STORED if name not in ("last_obs", "cut_obs", "memory"))
+_OTHERS = ("last_obs", "cut_obs", "memory", "sequences")
+_PER_STEP = tuple(name for name in _STORED if name not in _OTHERS)
 """Fields [T, N, ...]."""

@@ -13,13 +13,22 @@ struct Activated {
   vec y, slope;  // f(x), f'(x)
 };
 
-// SiLU: x s(x) with the logistic function s (arXiv:1702.03118); f' = s (1 + x (1 - s)).
-inline Activated silu_of(vec x) {
+struct Logistic {
+  vec s, rest;  // s(x), 1 - s(x)
+};
+
+// The logistic function s(x) = 1 / (1 + e^-x).
+inline Logistic logistic_of(vec x) {
   // e^(-|x|) cannot overflow; s(-|x|) as e s(|x|) has no cancellation, unlike 1 - s(|x|)
   const vec e = exp_negative(-size_of(x));
   const vec high = all(1.0f) / (all(1.0f) + e), low = e * high;  // s(|x|), s(-|x|)
   const ivec negative = x < vec{};
-  const vec s = select(negative, low, high), rest = select(negative, high, low);
+  return {select(negative, low, high), select(negative, high, low)};
+}
+
+// SiLU: x s(x) with the logistic function s (arXiv:1702.03118); f' = s (1 + x (1 - s)).
+inline Activated silu_of(vec x) {
+  const auto [s, rest] = logistic_of(x);
   return {x * s, s * (all(1.0f) + x * rest)};
 }
 

@@ -130,6 +130,22 @@ class Native {
                                     norm_scale, norm_bias, kind_of(activation)};
   }
 
+  // Adds a recurrent layer; its state follows the states of the recurrent layers before.
+  void recurrent(const std::string& part, const std::string& kind, int n_in, int n_out,
+                 std::int64_t weight, std::int64_t recurrent, std::int64_t bias,
+                 std::int64_t recurrent_bias) {
+    Stack& stack = stack_of(part);
+    if (stack.n_recurrent == MAX_RECURRENT) throw std::length_error("too many recurrent layers");
+    if (stack.n_recurrent && stack.recurrent_at != stack.n_dense)
+      throw std::invalid_argument("recurrent layers of a stack are not adjacent");
+    if (kind != "lstm" && kind != "gru") throw std::invalid_argument("unknown cell " + kind);
+    const CellKind cell = kind == "lstm" ? CellKind::lstm : CellKind::gru;
+    stack.recurrent_at = stack.n_dense;
+    stack.recurrent[stack.n_recurrent++] = {cell,      n_in, n_out,          weight,
+                                            recurrent, bias, recurrent_bias, net_.state};
+    net_.state += cell == CellKind::lstm ? 2 * n_out : n_out;
+  }
+
   // Sets the action head. `net_` has pointers into the vectors, which this object keeps alive.
   void head(const std::string& kind, int n_outputs, std::vector<int> groups, std::int64_t log_std,
             std::vector<float> nodes, std::vector<float> node_weights) {
@@ -164,39 +180,61 @@ class Native {
                                   " bytes a row, the network reads " + std::to_string(row_bytes_));
   }
 
+  // Returns the policy states of the rows, whose sizes the kernels do not check. A forgotten state would go unnoticed.
+  State state(const Features& features, const Maybe<float>& before, const Maybe<float>& after) const {
+    if (net_.state && !before)
+      throw std::invalid_argument("a network with memory needs the state before the step");
+    for (const Maybe<float>* one : {&before, &after})
+      if (*one && (*one)->size() != features.shape(0) * std::size_t(net_.state))
+        throw std::invalid_argument("a policy state has " + std::to_string(net_.state) +
+                                    " numbers a row");
+    return {pointer(before), pointer(after)};
+  }
+
   void forward(Floats parameters, Features features, bool critic, Floats out) const {
-    check(features);
-    const float* p = parameters.data();
-    const std::uint8_t* x = bytes(features);
-    const std::int64_t rows = std::int64_t(features.shape(0)), size = row_bytes(features);
-    float* y = out.data();
-    // Pointers are read before the GIL is released: afterwards no Python object may be touched.
-    nb::gil_scoped_release release;
-    kernels->forward(net_, p, x, size, rows, critic, y, parallel);
+    run(parameters, features, state(features, {}, {}), critic ? nullptr : out.data(), critic ? out.data() : nullptr);
+  }
+
+  // One step of a network with memory, of actor and critic together.
+  void step(Floats parameters, Features features, Floats before, Floats after, Floats actor,
+            Floats critic) const {
+    run(parameters, features, state(features, before, after), actor.data(), critic.data());
   }
 
   void act(Floats parameters, Features features, Floats noise, Maybe<bool> mask,
            Maybe<std::int64_t> chosen, Maybe<float> amounts, Floats dist, Floats logprob,
-           Maybe<float> value) const {
+           Maybe<float> value, Maybe<float> before, Maybe<float> after) const {
     check(features);
     kernels->act(net_, parameters.data(), bytes(features), row_bytes(features),
-                 std::int64_t(features.shape(0)), noise.data(), bytes(mask), pointer(chosen),
-                 pointer(amounts), dist.data(), logprob.data(), pointer(value));
+                 std::int64_t(features.shape(0)), noise.data(), bytes(mask),
+                 state(features, before, after), pointer(chosen), pointer(amounts), dist.data(),
+                 logprob.data(), pointer(value));
   }
 
   void health(Floats parameters, Features features, Maybe<bool> mask, float saturated,
-              Array<double> out) const {
+              Array<double> out, Maybe<float> before) const {
     check(features);
     if (out.size() * sizeof(double) != sizeof(Health))
       throw std::invalid_argument("health is of " + std::to_string(sizeof(Health) / 8) + " numbers");
     kernels->health(net_, parameters.data(), bytes(features), row_bytes(features),
-                    std::int64_t(features.shape(0)), bytes(mask), saturated,
+                    std::int64_t(features.shape(0)), bytes(mask), state(features, before, {}), saturated,
                     *reinterpret_cast<Health*>(out.data()));
   }
 
   Network net_;
 
  private:
+  void run(const Floats& parameters, const Features& features, State states, float* actor,
+           float* critic) const {
+    check(features);
+    const float* p = parameters.data();
+    const std::uint8_t* x = bytes(features);
+    const std::int64_t rows = std::int64_t(features.shape(0)), size = row_bytes(features);
+    // Pointers are read before the GIL is released: afterwards no Python object may be touched.
+    nb::gil_scoped_release release;
+    kernels->forward(net_, p, x, size, rows, states, actor, critic, parallel);
+  }
+
   template <class T> static T* pointer(const Maybe<T>& array) {
     return array ? array->data() : nullptr;
   }
@@ -265,9 +303,33 @@ struct NativeBatch {
     batch.mask = bytes(mask);
   }
 
+  // Makes sequences of the rows, which are [steps, sequences]; `state` is [sequences, ...].
+  void sequences(Flags start, Floats weight, Floats state) {
+    const auto count = std::int64_t(state.ndim() == 2 ? state.shape(0) : 0);
+    if (!count || batch.rows % count || std::int64_t(start.size()) != batch.rows ||
+        std::int64_t(weight.size()) != batch.rows)
+      throw std::invalid_argument("the arrays of the sequences do not fit each other");
+    for (std::int64_t i = 0; i < batch.rows; ++i)
+      if (weight.data()[i] != 0 && weight.data()[i] != 1)
+        throw std::invalid_argument("the weight of a step is 0 or 1");
+    start_ = start, weight_ = weight, state_ = state;
+    batch.sequences = {count, int(batch.rows / count), bytes(start), weight.data(), state.data()};
+    state_width = int(state.shape(1));
+  }
+
+  // A network with memory is trained on sequences, with states of its own size; one without memory on rows.
+  void check(const Network& net) const {
+    if (state_width != net.state)
+      throw std::invalid_argument("the batch has states of " + std::to_string(state_width) +
+                                  " numbers, the network of " + std::to_string(net.state));
+  }
+
   Batch batch;
+  int state_width = 0;
 
  private:
+  Flags start_;
+  Floats weight_, state_;
   Features features_;
   Maybe<std::int32_t> planes_;
   Maybe<std::int64_t> chosen_;
@@ -288,7 +350,7 @@ Objective objective_of(std::optional<float> clip, bool critic, bool huber,
   return o;
 }
 
-// Runs all epochs of an update. Each row of `orders` [epochs, rows] is divided into as few minibatches of
+// Runs all epochs of an update. Each row of `orders` [epochs, rows or sequences] is divided into as few minibatches of
 // at most `size` as possible, of nearly equal size. No further epoch is run once the KL divergence on the
 // rows `monitored` exceeds `target_kl`. Fills one row of `table` per gradient step. Returns the number of
 // epochs, Adam's step count, and whether the update stopped early.
@@ -300,6 +362,7 @@ std::tuple<int, std::int64_t, bool> update(const Native& native, Floats paramete
                                             float weight_decay, float max_norm,
                                             std::optional<double> target_kl, Array<double> table) {
   if (rows.batch.rows) native.check(rows.batch.feature_bytes);
+  rows.check(native.net_), monitored.check(native.net_);
   Adam adam{first.data(), second.data(), steps, lr, eps, weight_decay, max_norm};
   const auto passes = std::int64_t(orders.shape(0)), n = std::int64_t(orders.shape(1));
   const std::int64_t parts = (n + size - 1) / size;
@@ -332,6 +395,7 @@ std::tuple<double, double, double, double, double, double> shift(const Native& n
                                                                  float clip) {
   Shift found;
   const float* p = parameters.data();
+  rows.check(native.net_);
   {
     nb::gil_scoped_release release;
     kernels->shift(native.net_, p, rows.batch, clip, found, parallel);
@@ -528,18 +592,26 @@ NB_MODULE(_native, m) {
       .def("dense", &Native::dense, nb::arg("part"), nb::arg("n_in"), nb::arg("n_out"),
            nb::arg("weight"), nb::arg("bias"), nb::arg("norm_scale"), nb::arg("norm_bias"),
            nb::arg("activation"))
+      .def("recurrent", &Native::recurrent, nb::arg("part"), nb::arg("kind"), nb::arg("n_in"),
+           nb::arg("n_out"), nb::arg("weight"), nb::arg("recurrent"), nb::arg("bias"),
+           nb::arg("recurrent_bias"))
       .def("head", &Native::head, nb::arg("kind"), nb::arg("n_outputs"), nb::arg("groups"),
            nb::arg("log_std"), nb::arg("nodes"), nb::arg("node_weights"))
       .def("part", &Native::part, nb::arg("kind"), nb::arg("n_outputs"), nb::arg("groups"),
            nb::arg("log_std"), nb::arg("nodes"), nb::arg("node_weights"))
       .def("forward", &Native::forward, nb::arg("parameters"), nb::arg("features"),
            nb::arg("critic"), nb::arg("out").noconvert())
+      .def("step", &Native::step, nb::arg("parameters"), nb::arg("features"), nb::arg("state"),
+           nb::arg("next_state").noconvert(), nb::arg("actor").noconvert(),
+           nb::arg("critic").noconvert())
       .def("act", &Native::act, nb::arg("parameters"), nb::arg("features"), nb::arg("noise"),
            nb::arg("mask").none(), nb::arg("chosen").none().noconvert(),
            nb::arg("amounts").none().noconvert(), nb::arg("dist").noconvert(),
-           nb::arg("logprob").noconvert(), nb::arg("value").none().noconvert())
+           nb::arg("logprob").noconvert(), nb::arg("value").none().noconvert(),
+           nb::arg("state") = nb::none(), nb::arg("next_state").noconvert() = nb::none())
       .def("health", &Native::health, nb::arg("parameters"), nb::arg("features"),
-           nb::arg("mask").none(), nb::arg("saturated"), nb::arg("out").noconvert());
+           nb::arg("mask").none(), nb::arg("saturated"), nb::arg("out").noconvert(),
+           nb::arg("state") = nb::none());
 
   nb::class_<NativeBatch>(m, "Batch")
       .def(nb::init<Features, Maybe<std::int32_t>, Maybe<std::int64_t>, Maybe<float>, Floats, Floats,
@@ -547,7 +619,8 @@ NB_MODULE(_native, m) {
            nb::arg("features"), nb::arg("planes").none(), nb::arg("chosen").none(),
            nb::arg("amounts").none(),
            nb::arg("logprob"), nb::arg("dist"), nb::arg("advantage"), nb::arg("value"),
-           nb::arg("target"), nb::arg("mask").none());
+           nb::arg("target"), nb::arg("mask").none())
+      .def("sequences", &NativeBatch::sequences, nb::arg("start"), nb::arg("weight"), nb::arg("state"));
 
   nb::class_<Objective>(m, "Objective");
   m.def("objective", objective_of, nb::arg("clip").none(), nb::arg("critic"), nb::arg("huber"),

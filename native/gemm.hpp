@@ -114,4 +114,13 @@ inline void multiply_few(Strided a, const float* b, std::int64_t ldb, float* c, 
   }
 }
 
+// db += sum of dY over the rows.
+inline void add_bias_gradient(float* gradient, const float* dy, int ld, int rows, int n_out) {
+  for (int j = 0; j < n_out; j += LANES) {
+    vec sum{};
+    for (int i = 0; i < rows; ++i) sum += load(dy + i * ld + j);
+    for (int k = 0; k < smaller(LANES, n_out - j); ++k) gradient[j + k] += sum[k];
+  }
+}
+
 }  // namespace

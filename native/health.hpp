@@ -126,16 +126,16 @@ inline void add_outputs(const Head& head, const float* out, Health& found) {
   found.logit_range += top - bottom;
 }
 
-// Runs the whole network on `count` rows and computes all numbers of Health.
+// Runs the whole network on `count` rows, one step each, and computes all numbers of Health.
 void health(const Network& net, const float* parameters, const std::uint8_t* features,
-            std::int64_t bytes, std::int64_t count, const std::uint8_t* mask, float saturated,
-            Health& found) {
+            std::int64_t bytes, std::int64_t count, const std::uint8_t* mask, State state,
+            float saturated, Health& found) {
   Arena& arena = arena_of_this_thread();
   arena.clear();
   const bool critic = net.critic.n_dense > 0;
   const Parts parts = critic ? Parts::both : Parts::actor;
   const Packed packed = pack(arena, net, parameters, parts);
-  Trails trails = room_for(arena, net, parts, count);
+  Trails trails = room_for_block(arena, net, parts, count);
   float* alive_shared = arena.zeros(padded(units_of(net.shared)));
   float* alive_actor = arena.zeros(padded(units_of(net.actor)));
   float* alive_critic = arena.zeros(padded(units_of(net.critic)));
@@ -145,7 +145,9 @@ void health(const Network& net, const float* parameters, const std::uint8_t* fea
   const int ld = width_of(net.actor), n_masked = head.n_masked();
   found = Health{};
   for (std::int64_t at = 0; at < count; at += block_of(net)) {
-    const Rows rows{features, bytes, nullptr, at, next_block(net, at, count)};
+    const int here = next_block(net, at, count);
+    const Steps steps = single_steps(net, state, at, here);
+    const Rows rows{features, bytes, nullptr, at, here, nullptr, &steps};
     const float* hidden = run_shared(net, packed, parameters, rows, trails);
     if (hidden) add_units(net.shared, trails.shared, rows.count, saturated, found.shared, alive_shared);
     const float* y = forward(net.actor, packed.actor, parameters, rows, hidden, trails.actor);

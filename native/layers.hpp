@@ -6,6 +6,7 @@
 
 #include "activations.hpp"
 #include "convolutions.hpp"
+#include "recurrent.hpp"
 
 namespace {
 
@@ -26,50 +27,8 @@ struct PackedDense {
 struct PackedStack {
   PackedConv conv[MAX_CONVS];
   PackedDense dense[MAX_LAYERS];
+  PackedRecurrent recurrent[MAX_RECURRENT];
 };
-
-// Returns a matrix with its rows padded to whole LINEs: a copy, or `from` itself if nothing is missing.
-inline const float* padded_rows(Arena& arena, const float* from, int rows, int columns) {
-  const int ld = padded(columns);
-  if (ld == columns) return from;
-  float* to = arena.zeros(std::int64_t(rows) * ld);
-  for (int i = 0; i < rows; ++i) std::memcpy(to + i * ld, from + i * columns, columns * 4);
-  return to;
-}
-
-// A matrix [rows, columns] to be transposed into [columns, ld], the rest of each row filled with zeros.
-struct TurnTask {
-  const float* from;
-  float* to;
-  int rows, columns, ld;
-};
-
-constexpr int TURNED = 64;  // columns that a thread transposes at a time
-
-void turn(void* context, int part) {
-  const TurnTask& t = *static_cast<TurnTask*>(context);
-  constexpr int SIDE = 8;  // squares of this side are read and written while they are in the cache
-  const int end = smaller(t.columns, (part + 1) * TURNED);
-  for (int j0 = part * TURNED; j0 < end; j0 += SIDE)
-    for (int i0 = 0; i0 < t.rows; i0 += SIDE)
-      for (int j = j0; j < smaller(j0 + SIDE, end); ++j)
-        for (int i = i0; i < smaller(i0 + SIDE, t.rows); ++i)
-          t.to[j * t.ld + i] = t.from[i * t.columns + j];
-  if (t.ld > t.rows)
-    for (int j = part * TURNED; j < end; ++j)
-      std::memset(t.to + j * t.ld + t.rows, 0, (t.ld - t.rows) * 4);
-}
-
-// Returns the transposed matrix, [columns, padded(rows)]. A large one is transposed by several threads.
-inline const float* transposed(Arena& arena, const float* from, int rows, int columns,
-                               Parallel parallel) {
-  const int ld = padded(rows);
-  TurnTask task{from, arena.floats(std::int64_t(columns) * ld), rows, columns, ld};
-  const int parts = (columns + TURNED - 1) / TURNED;
-  if (std::int64_t(rows) * columns >= MANY_WEIGHTS) parallel(turn, &task, parts);
-  else for (int part = 0; part < parts; ++part) turn(&task, part);
-  return task.to;
-}
 
 // `back` runs the packing of the weights for the backward pass on several threads; null if there is none.
 inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameters, Parallel back) {
@@ -86,6 +45,8 @@ inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameter
     p.norm_bias = normed ? padded_rows(arena, parameters + d.norm_bias, 1, d.n_out) : nullptr;
     p.transposed = back ? transposed(arena, parameters + d.weight, d.n_in, d.n_out, back) : nullptr;
   }
+  for (int l = 0; l < stack.n_recurrent; ++l)
+    packed.recurrent[l] = pack(arena, stack.recurrent[l], parameters, back);
   return packed;
 }
 
@@ -103,6 +64,7 @@ struct Trail {
   // f'(x) of activations for which it cannot be computed from f(x), else null
   float* conv_slope[MAX_CONVS] = {};
   float* slope[MAX_LAYERS] = {};
+  Memory memory[MAX_RECURRENT];  // of each recurrent layer
 };
 
 // Allocates a trail for blocks of at most `rows` rows.
@@ -127,6 +89,8 @@ inline Trail room_for(Arena& arena, const Stack& stack, std::int64_t rows) {
     trail.normed[l] = normed ? arena.floats(size) : nullptr;
     trail.inverse_std[l] = normed ? arena.floats(rows) : nullptr;
   }
+  for (int l = 0; l < stack.n_recurrent; ++l)
+    trail.memory[l] = room_for(arena, stack.recurrent[l], rows);
   return trail;
 }
 
@@ -191,6 +155,14 @@ inline void see(const Stack& stack, const PackedStack& packed, const Rows& rows,
   }
 }
 
+// Runs the recurrent layers of a stack on x and returns the output of the last one.
+inline const float* remember(const Stack& stack, const PackedStack& packed, const Rows& rows,
+                             const float* x, Trail& trail) {
+  for (int l = 0; l < stack.n_recurrent; ++l)
+    x = run_steps(stack.recurrent[l], packed.recurrent[l], rows, x, trail.memory[l]);
+  return x;
+}
+
 // Returns the output of a stack, [rows, padded(width)]. `input` is null if the stack reads features.
 inline const float* forward(const Stack& stack, const PackedStack& packed, const float* parameters,
                             const Rows& rows, const float* input, Trail& trail) {
@@ -201,6 +173,7 @@ inline const float* forward(const Stack& stack, const PackedStack& packed, const
     x = trail.encoded;
   }
   for (int l = 0; l < stack.n_dense; ++l) {
+    if (l == stack.recurrent_at) x = remember(stack, packed, rows, x, trail);
     const Dense& d = stack.dense[l];
     const PackedDense& p = packed.dense[l];
     float* y = trail.output[l];
@@ -213,7 +186,7 @@ inline const float* forward(const Stack& stack, const PackedStack& packed, const
     activate(y, trail.slope[l], std::int64_t(rows.count) * p.ld, d.activation);
     x = y;
   }
-  return x;
+  return stack.recurrent_at == stack.n_dense ? remember(stack, packed, rows, x, trail) : x;
 }
 
 // ---- backward ------------------------------------------------------------------------------------
@@ -236,15 +209,6 @@ inline void through_norm(const Dense& d, const PackedDense& p, float* dy, const 
     }
     mean /= d.n_out, along /= d.n_out;
     for (int j = 0; j < d.n_out; ++j) row[j] = (row[j] - mean - h[j] * along) * inverse[i];
-  }
-}
-
-// db += sum of dY over the rows.
-inline void add_bias_gradient(float* gradient, const float* dy, int ld, int rows, int n_out) {
-  for (int j = 0; j < n_out; j += LANES) {
-    vec sum{};
-    for (int i = 0; i < rows; ++i) sum += load(dy + i * ld + j);
-    for (int k = 0; k < smaller(LANES, n_out - j); ++k) gradient[j + k] += sum[k];
   }
 }
 
@@ -323,28 +287,52 @@ inline bool embeds(const Stack& stack) {
   return false;
 }
 
+// Returns the input of dense layer l, or of the recurrent layers before it.
+inline const float* input_of(const Stack& stack, const Trail& trail, int l, const float* input) {
+  return l > 0 ? trail.output[l - 1] : stack.encoded ? trail.encoded : input;
+}
+
+// Backward pass of the recurrent layers of a stack, the last one first. `dy` is the gradient of the last output.
+// Returns the gradient of x, the input of the first, or null if `inputs_matter` is false.
+inline float* recall(Arena& arena, const Stack& stack, const PackedStack& packed, const Rows& rows,
+                     const float* x, const Trail& trail, float* dy, float* gradient,
+                     bool inputs_matter) {
+  for (int l = stack.n_recurrent - 1; l >= 0; --l)
+    dy = through_steps(arena, stack.recurrent[l], packed.recurrent[l], rows,
+                       l ? trail.memory[l - 1].output : x, trail.memory[l], dy, gradient,
+                       l || inputs_matter);
+  return dy;
+}
+
 // Adds the gradients of a stack's parameters, given the gradient of its output in `dy` (overwritten).
 // Returns the gradient of `input`, or null if the stack reads features.
 inline float* backward(Arena& arena, const Stack& stack, const PackedStack& packed, const Rows& rows,
                        const float* input, const Trail& trail, float* dy, float* gradient) {
   const bool inputs_matter = !stack.encoded || stack.n_conv || embeds(stack);
-  for (int l = stack.n_dense - 1; l >= 0; --l) {
-    const Dense& d = stack.dense[l];
-    const PackedDense& p = packed.dense[l];
-    const float* x = l > 0 ? trail.output[l - 1] : stack.encoded ? trail.encoded : input;
-    through_activation(dy, trail.output[l], trail.slope[l], std::int64_t(rows.count) * p.ld,
-                       d.activation);
+  const int before = stack.n_recurrent ? stack.recurrent_at : NONE;  // dense layers before the recurrent ones
+  for (int l = stack.n_dense; l >= 0; --l) {
+    if (l == before)
+      dy = recall(arena, stack, packed, rows, input_of(stack, trail, l, input), trail, dy, gradient,
+                  l || inputs_matter);
+    if (l == 0) break;
+    const Dense& d = stack.dense[l - 1];
+    const PackedDense& p = packed.dense[l - 1];
+    const float* x = l - 1 == before ? trail.memory[stack.n_recurrent - 1].output
+                                     : input_of(stack, trail, l - 1, input);
+    through_activation(dy, trail.output[l - 1], trail.slope[l - 1],
+                       std::int64_t(rows.count) * p.ld, d.activation);
     if (p.norm_scale)
-      through_norm(d, p, dy, trail.normed[l], trail.inverse_std[l], rows.count, gradient);
+      through_norm(d, p, dy, trail.normed[l - 1], trail.inverse_std[l - 1], rows.count, gradient);
     add_bias_gradient(gradient + d.bias, dy, p.ld, rows.count, d.n_out);
     add_weight_gradient(arena, gradient + d.weight, x, dy, d, rows.count);
-    if (l == 0 && !inputs_matter) return nullptr;
+    if (l == 1 && before != 0 && !inputs_matter) return nullptr;
     const int ld_x = padded(d.n_in);
     float* dx = arena.floats(std::int64_t(rows.count) * ld_x);
     multiply({dy, p.ld, 1}, p.transposed, ld_x, dx, ld_x, rows.count, ld_x, d.n_out, Start::bias);
     dy = dx;
   }
   if (!stack.encoded) return dy;
+  if (!inputs_matter) return nullptr;
   if (stack.n_conv) add_conv_gradients(arena, stack, packed, rows, trail, dy, gradient);
   else add_embedding_gradients(stack, rows, dy, gradient);
   return nullptr;

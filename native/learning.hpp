@@ -1,153 +1,106 @@
-// One gradient step: losses, gradients, AdamW.
+// One gradient step: gradients of the loss over a minibatch, AdamW.
 #pragma once
 
-#include "ready.hpp"
+#include "losses.hpp"
+#include "sequences.hpp"
 
 namespace {
 
-// Sums over rows of the terms of the loss, in double: a minibatch may have many rows.
-struct Sums {
-  double policy = 0, value = 0, entropy = 0, kl = 0, value_clipped = 0;
-};
-
-// What every shard of a gradient step reads, and where it writes its gradient and its sums.
-struct StepTask {
-  const Network* net;
-  const Packed* packed;
-  const float* parameters;
-  const Batch* batch;
-  const Objective* objective;
-  const std::int64_t* order;
-  std::int64_t rows;
-  float shift, scale;  // of advantages: (advantage - shift) * scale
-  float* gradient;     // [shards of a wave, size]
+// What a shard writes, and scratch memory for one row of the head.
+struct ShardRoom {
+  Trails trails;
+  float *dist, *ready;
+  float* gradient;
   Sums* sums;
-  int first;           // shard of this wave
 };
 
-// Computes the policy terms of the loss of a block, and their gradient with respect to the outputs.
-template <class H>
-inline void policy_loss(const StepTask& task, const Rows& rows, const float* out, int ld,
-                        float* d_out, float* d_log_std, float* dist, float* ready, Sums& sums) {
-  const Objective& o = *task.objective;
-  const Batch& b = *task.batch;
-  const Head& head = task.net->head;
-  const float share = 1.0f / float(task.rows);
-  for (int i = 0; i < rows.count; ++i) {
-    const std::int64_t r = rows.row(i);
-    const Row row = row_of(b, head, task.parameters, H::n_parameters(head), r);
-    H::parameters(head, out + i * ld, row, dist);
-    H::prepare(head, dist, row, ready);
-    const float logprob = H::logprob(head, dist, ready, row);
-    const float advantage = (b.advantage[r] - task.shift) * task.scale;
-    // Derivatives of the mean loss by logprob, entropy and KL; `slope` continues to the outputs.
-    Weights w{-share * advantage, -share * o.entropy_coef, share * o.kl_coef};
-    if (o.clipped) {
-      // min(ratio A, clamp(ratio) A), eq. 7 of arXiv:1707.06347. Where the clamped term is smaller, it is a
-      // constant and the gradient is 0; elsewhere d(ratio) = ratio d(logprob).
-      const float ratio = std::exp(logprob - b.logprob[r]);
-      const float held = ratio < 1 - o.clip ? 1 - o.clip : ratio > 1 + o.clip ? 1 + o.clip : ratio;
-      const bool free = !(held * advantage < ratio * advantage);  // true for NaN too, so that NaN propagates
-      sums.policy -= free ? ratio * advantage : held * advantage;
-      w.logprob = free ? w.logprob * ratio : 0;
-    } else {
-      sums.policy -= logprob * advantage;
+// Adds the gradient and the sums of some rows: forward, loss, backward.
+inline void step_rows(Arena& arena, const StepTask& task, const Rows& rows, ShardRoom& room) {
+  const Network& net = *task.net;
+  Trails& trails = room.trails;
+  float* gradient = room.gradient;
+  const int ld_actor = width_of(net.actor), ld_critic = net.critic.n_dense ? width_of(net.critic) : 0;
+  float* d_log_std = net.head.log_std == NONE ? nullptr : gradient + net.head.log_std;
+  const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
+
+  const float* out = forward(net.actor, task.packed->actor, task.parameters, rows, hidden, trails.actor);
+  float* d_out = arena.zeros(std::int64_t(rows.count) * ld_actor);
+  with_head(net.head.kind, [&](auto kind) {
+    policy_loss<decltype(kind)>(task, rows, out, ld_actor, d_out, d_log_std, room.dist, room.ready,
+                                *room.sums);
+  });
+  float* d_hidden = backward(arena, net.actor, task.packed->actor, rows, hidden, trails.actor,
+                             d_out, gradient);
+  if (task.objective->critic) {
+    const float* value = forward(net.critic, task.packed->critic, task.parameters, rows, hidden,
+                                 trails.critic);
+    float* d_value = arena.zeros(std::int64_t(rows.count) * ld_critic);
+    value_loss(task, rows, value, ld_critic, d_value, *room.sums);
+    const float* more = backward(arena, net.critic, task.packed->critic, rows, hidden,
+                                 trails.critic, d_value, gradient);
+    if (hidden) {  // actor and critic both read the shared output: its gradient is the sum
+      const std::int64_t n = std::int64_t(rows.count) * padded(net.actor.n_in());
+      for (std::int64_t i = 0; i < n; i += LANES)
+        store(d_hidden + i, load(d_hidden + i) + load(more + i));
     }
-    if (o.entropy_coef != 0) sums.entropy += H::entropy(head, dist, ready, row);
-    if (o.kl_coef != 0) sums.kl += H::kl(head, dist, ready, row);
-    H::slope(head, dist, ready, row, w, d_out + i * ld, d_log_std);
   }
+  if (hidden)
+    backward(arena, net.shared, task.packed->shared, rows, nullptr, trails.shared, d_hidden,
+             gradient);
 }
 
-// Squared error, or Huber loss with the same curvature at zero; `slope` is the derivative.
-inline float error_of(float distance, bool huber, float& slope) {
-  const float size = std::fabs(distance);
-  if (!huber || size < 1) {
-    slope = 2 * distance;
-    return distance * distance;
-  }
-  slope = distance > 0 ? 2.0f : -2.0f;
-  return 2 * size - 1;
+// Prepares shard s of the current wave for passes of at most `rows` rows.
+inline ShardRoom room_for_shard(Arena& arena, const StepTask& task, int s, std::int64_t rows) {
+  const Network& net = *task.net;
+  ShardRoom room{room_for(arena, net, Parts::both, rows), arena.floats(2 * net.head.n_outputs),
+                 arena.floats(3 * net.head.n_outputs), task.gradient + std::int64_t(s) * net.size,
+                 task.sums + s};
+  std::memset(room.gradient, 0, net.size * 4);
+  *room.sums = Sums{};
+  return room;
 }
 
-// Computes the value loss of a block and its gradient with respect to the critic's outputs.
-inline void value_loss(const StepTask& task, const Rows& rows, const float* out, int ld, float* d_out,
-                       Sums& sums) {
-  const Objective& o = *task.objective;
-  const float weight = o.value_coef / float(task.rows);
-  for (int i = 0; i < rows.count; ++i) {
-    const std::int64_t r = rows.row(i);
-    const float value = out[i * ld], target = task.batch->target[r], old = task.batch->value[r];
-    float slope;
-    float error = error_of(value - target, o.huber, slope);
-    if (o.value_clipped) {
-      const float moved = value - old;
-      const bool outside = std::fabs(moved) > o.value_clip;
-      const float held = outside ? old + (moved > 0 ? o.value_clip : -o.value_clip) : value;
-      float unused;
-      // The larger of the two errors counts. The clipped value is a constant, so it has no gradient.
-      const float held_error = error_of(held - target, o.huber, unused);
-      if (held_error > error) {
-        error = held_error;
-        if (outside) slope = 0;
-      }
-      if (moved != moved) error = slope = moved;  // NaN propagates
-      sums.value_clipped += outside;
-    }
-    sums.value += error;
-    d_out[i * ld] = weight * slope;
-  }
-}
-
-// Computes the gradient and the sums of shard s of the current wave, block by block: forward, loss, backward.
+// Computes the gradient and the sums of shard s of the current wave, block by block.
 void step_shard(void* context, int s) {
   const StepTask& task = *static_cast<StepTask*>(context);
   const Network& net = *task.net;
   Arena& arena = arena_of_this_thread();
   const Arena::Mark start = arena.mark();
-  Trails trails = room_for(arena, net, Parts::both, task.rows);
-  const int ld_actor = width_of(net.actor), ld_critic = net.critic.n_dense ? width_of(net.critic) : 0;
-  float* dist = arena.floats(2 * net.head.n_outputs);
-  float* ready = arena.floats(3 * net.head.n_outputs);
-  float* gradient = task.gradient + std::int64_t(s) * net.size;
-  std::memset(gradient, 0, net.size * 4);
-  float* d_log_std = net.head.log_std == NONE ? nullptr : gradient + net.head.log_std;
-  Sums& sums = task.sums[s];
-  sums = Sums{};
+  ShardRoom room = room_for_shard(arena, task, s, smaller(task.rows, std::int64_t(block_of(net))));
   const std::int64_t first = (task.first + s) * shard_of(net);
   const std::int64_t end = smaller(task.rows, first + shard_of(net));
   for (std::int64_t at = first; at < end; at += block_of(net)) {
     const Arena::Mark mark = arena.mark();
     const Rows rows{task.batch->features, task.batch->feature_bytes, task.order, at,
                     next_block(net, at, end), task.batch->planes};
-    const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
-
-    const float* out = forward(net.actor, task.packed->actor, task.parameters, rows, hidden, trails.actor);
-    float* d_out = arena.zeros(std::int64_t(rows.count) * ld_actor);
-    with_head(net.head.kind, [&](auto kind) {
-      policy_loss<decltype(kind)>(task, rows, out, ld_actor, d_out, d_log_std, dist, ready, sums);
-    });
-    float* d_hidden = backward(arena, net.actor, task.packed->actor, rows, hidden, trails.actor,
-                               d_out, gradient);
-    if (task.objective->critic) {
-      const float* value = forward(net.critic, task.packed->critic, task.parameters, rows, hidden,
-                                   trails.critic);
-      float* d_value = arena.zeros(std::int64_t(rows.count) * ld_critic);
-      value_loss(task, rows, value, ld_critic, d_value, sums);
-      const float* more = backward(arena, net.critic, task.packed->critic, rows, hidden,
-                                   trails.critic, d_value, gradient);
-      if (hidden) {  // actor and critic both read the shared output: its gradient is the sum
-        const std::int64_t n = std::int64_t(rows.count) * padded(net.actor.dense[0].n_in);
-        for (std::int64_t i = 0; i < n; i += LANES)
-          store(d_hidden + i, load(d_hidden + i) + load(more + i));
-      }
-    }
-    if (hidden)
-      backward(arena, net.shared, task.packed->shared, rows, nullptr, trails.shared, d_hidden,
-               gradient);
+    step_rows(arena, task, rows, room);
     arena.release(mark);
   }
   arena.release(start);
+}
+
+// The same for a shard of whole sequences, all steps in one pass.
+void step_sequences(void* context, int s) {
+  const StepTask& task = *static_cast<StepTask*>(context);
+  const std::int64_t each = sequences_of(*task.net, *task.batch), first = (task.first + s) * each;
+  Arena& arena = arena_of_this_thread();
+  const Arena::Mark start = arena.mark();
+  Gathered found = gather(arena, *task.net, *task.batch, task.order, first,
+                          int(smaller(task.rows - first, each)));
+  found.rows.steps = &found.steps;
+  ShardRoom room = room_for_shard(arena, task, s, found.rows.count);
+  step_rows(arena, task, found.rows, room);
+  arena.release(start);
+}
+
+// Calls each(row) for all rows of the batch that are part of the loss of the minibatch.
+template <class Each> inline void each_learned(const StepTask& task, Each each) {
+  const Sequences& all = task.batch->sequences;
+  if (!all.count)
+    for (std::int64_t i = 0; i < task.rows; ++i) each(task.order[i]);
+  for (int t = 0; t < all.steps; ++t)
+    for (std::int64_t s = 0; s < task.rows; ++s)
+      if (const std::int64_t i = t * all.count + task.order[s]; all.weight[i] != 0) each(i);
 }
 
 // Sets shift and scale such that the advantages of the minibatch get mean 0 and standard deviation 1. If they
@@ -155,13 +108,13 @@ void step_shard(void* context, int s) {
 inline void standardize(StepTask& task) {
   const float* advantage = task.batch->advantage;
   double mean = 0, square = 0;
-  for (std::int64_t i = 0; i < task.rows; ++i) mean += advantage[task.order[i]];
-  mean /= double(task.rows);
-  for (std::int64_t i = 0; i < task.rows; ++i) {
-    const double d = advantage[task.order[i]] - mean;
+  each_learned(task, [&](std::int64_t r) { mean += advantage[r]; });
+  mean /= double(task.learned);
+  each_learned(task, [&](std::int64_t r) {
+    const double d = advantage[r] - mean;
     square += d * d;
-  }
-  const double spread = std::sqrt(square / double(task.rows));
+  });
+  const double spread = std::sqrt(square / double(task.learned));
   task.shift = float(mean);
   task.scale = !(spread <= 1e-8) ? float(1 / spread) : 0.0f;  // NaN stays NaN
 }
@@ -233,7 +186,7 @@ void descend(void* context, int r) {
   }
 }
 
-// Takes one gradient step on the `rows` rows of the batch that `order` selects.
+// Takes one gradient step on the `rows` rows, or sequences, of the batch that `order` selects.
 void step(const Network& net, float* parameters, float* gradient, const Batch& batch,
           const std::int64_t* order, std::int64_t rows, const Objective& objective, Adam& adam,
           StepReport& report, Parallel parallel) {
@@ -243,19 +196,25 @@ void step(const Network& net, float* parameters, float* gradient, const Batch& b
   Arena& arena = arena_of_this_thread();
   arena.clear();
   const Packed packed = pack(arena, net, parameters, Parts::both, parallel);
-  const std::int64_t shards = shards_of(net, rows);
+  const bool sequences = batch.sequences.count > 0;
+  const std::int64_t each = sequences ? sequences_of(net, batch) : shard_of(net);
+  const std::int64_t shards = (rows + each - 1) / each;
+  // at least 1: a minibatch of invalid steps alone has no loss
+  const std::int64_t learned =
+      sequences ? larger(learned_steps(batch.sequences, order, rows), std::int64_t(1)) : rows;
   const int wave = int(smaller(shards, std::int64_t(WAVE)));
   Sums found[WAVE], total;
   // a single shard writes to the gradient directly
   float* parts = shards == 1 ? gradient : arena.floats(wave * net.size);
-  StepTask task{&net, &packed, parameters, &batch, &objective, order, rows, 0, 1, parts, found, 0};
+  StepTask task{&net, &packed, parameters, &batch, &objective, order, rows, learned, 0, 1,
+                parts, found, 0};
   if (objective.standardize) standardize(task);
   RangeTask whole{net.size, parameters, gradient, parts, 0, true, nullptr, 1, &adam};
   whole.squares = reinterpret_cast<double*>(arena.floats(2 * whole.count()));
   for (std::int64_t first = 0; first < shards; first += WAVE) {
     task.first = int(first);
     const int n = int(smaller(shards - first, std::int64_t(WAVE)));
-    parallel(step_shard, &task, n);
+    parallel(sequences ? step_sequences : step_shard, &task, n);
     for (int s = 0; s < n; ++s) {
       total.policy += found[s].policy, total.value += found[s].value, total.kl += found[s].kl;
       total.entropy += found[s].entropy, total.value_clipped += found[s].value_clipped;
@@ -270,7 +229,7 @@ void step(const Network& net, float* parameters, float* gradient, const Batch& b
   if (adam.max_norm > 0) whole.shrink = float(adam.max_norm / (report.norm + 1e-6));
   adam.steps += 1;
   parallel(descend, &whole, whole.count());
-  const double n = double(rows);
+  const double n = double(learned);
   report.policy = total.policy / n, report.value = total.value / n, report.kl = total.kl / n;
   report.value_clipped = total.value_clipped / n;
   report.entropy = -double(objective.entropy_coef) * total.entropy / n;

@@ -3,6 +3,8 @@
 //   features --pieces, or convolutions--> encoded --dense layers--> hidden --> actor  --> head
 //                                                                        \--> critic --> value
 //
+// Recurrent layers may stand before, between or after the dense layers of a stack.
+//
 // All parameters are in one flat float32 vector; a layer has the offsets of its own. Weights are
 // [n_in, n_out], row-major. The gradient and Adam's moments have the same layout.
 #pragma once
@@ -18,6 +20,7 @@ constexpr int MAX_LAYERS = 32;
 constexpr int MAX_PIECES = 256;
 constexpr int MAX_CONVS = 8;
 constexpr int MAX_CHANNELS = 256;  // of the input images
+constexpr int MAX_RECURRENT = 8;
 
 // One input of a stack in a row of features: floats, or a category index that is embedded.
 struct Piece {
@@ -48,8 +51,20 @@ struct Dense {
   Activation activation = Activation::none;
 };
 
+enum class CellKind { lstm, gru };
+
+// A recurrent layer (cells.hpp): weight [n_in, gates * n_out], recurrent [n_out, gates * n_out] and bias
+// [gates * n_out], one gate after the other.
+struct Recurrent {
+  CellKind kind;
+  int n_in, n_out;
+  Offset weight, recurrent, bias;
+  Offset recurrent_bias = NONE;  // [n_out], of cells that have one
+  int state = 0;                 // the first column of its state in a row of the policy state
+};
+
 // The layers of one part of the network, in the order in which they are computed: pieces or convolutions, then
-// dense layers.
+// dense layers. Recurrent layers come before dense layer `recurrent_at`, or after the last one.
 struct Stack {
   int n_pieces = 0, n_dense = 0;
   int encoded = 0;  // width of the encoded features; 0 if the stack reads another stack's output
@@ -59,6 +74,11 @@ struct Stack {
   bool planes_first = true;  // input images are channels-first; otherwise channels-last
   float top = 1;             // the byte that is scaled to 1
   Dense dense[MAX_LAYERS];
+  int n_recurrent = 0, recurrent_at = 0;
+  Recurrent recurrent[MAX_RECURRENT];
+
+  // Width of another stack's output that this stack reads.
+  int n_in() const { return n_recurrent && !recurrent_at ? recurrent[0].n_in : dense[0].n_in; }
 };
 
 enum class HeadKind { categorical, bernoulli, gaussian, squashed, composite };
@@ -106,6 +126,17 @@ struct Network {
 
   bool sees_images() const { return shared.n_conv > 0; }
   Offset size = 0;  // of the flat vector
+  int state = 0;    // numbers of the policy state of one row; 0 without recurrent layers
+};
+
+// The sequences of a training batch for a network with memory, time-major: row t * count + s is step t of sequence
+// s. Arrays have one entry per row unless said otherwise.
+struct Sequences {
+  std::int64_t count = 0;
+  int steps = 0;                        // of the longest; others are padded at the end
+  const std::uint8_t* start = nullptr;  // whether the state is reset to zeros before the step
+  const float* weight = nullptr;        // 1 if the step is part of the loss; 0 for burn-in, padding and invalid steps
+  const float* state = nullptr;         // [count, Network::state], before the first step
 };
 
 // The rows of a training batch.
@@ -122,6 +153,7 @@ struct Batch {
   const float* value = nullptr;
   const float* target = nullptr;
   const std::uint8_t* mask = nullptr;
+  Sequences sequences;  // none if count is 0; otherwise a minibatch consists of sequences instead of rows
 };
 
 // The loss, as `Objective` in engine/objective.py.
@@ -171,23 +203,31 @@ struct Health {
 using Task = void (*)(void* context, int i);
 using Parallel = void (*)(Task task, void* context, int n);
 
+// The policy state of each row, [rows, Network::state], before and after one step. They may be the same memory.
+// Null without memory; null `after` if it is not needed.
+struct State {
+  const float* before = nullptr;
+  float* after = nullptr;
+};
+
 // The entry points, compiled once per instruction set.
 struct Kernels {
   const char* name;
   void (*forward)(const Network&, const float* parameters, const std::uint8_t* features,
-                  std::int64_t feature_bytes, std::int64_t rows, bool critic, float* out,
+                  std::int64_t feature_bytes, std::int64_t rows, State, float* actor, float* critic,
                   Parallel);
   void (*act)(const Network&, const float* parameters, const std::uint8_t* features,
               std::int64_t feature_bytes, std::int64_t rows, const float* noise,
-              const std::uint8_t* mask, std::int64_t* chosen, float* amounts, float* dist,
+              const std::uint8_t* mask, State, std::int64_t* chosen, float* amounts, float* dist,
               float* logprob, float* value);
+  // `order` selects `rows` rows of the batch, or sequences if the batch has any.
   void (*step)(const Network&, float* parameters, float* gradient, const Batch&,
                const std::int64_t* order, std::int64_t rows, const Objective&, Adam&, StepReport&,
                Parallel);
   void (*shift)(const Network&, const float* parameters, const Batch&, float clip, Shift&,
                 Parallel);
   void (*health)(const Network&, const float* parameters, const std::uint8_t* features,
-                 std::int64_t feature_bytes, std::int64_t rows, const std::uint8_t* mask,
+                 std::int64_t feature_bytes, std::int64_t rows, const std::uint8_t* mask, State,
                  float saturated, Health&);
   void (*few_rows)(const float* x, const float* weight, const float* bias, float* y, int rows,
                    int n_in, int n_out);

@@ -52,9 +52,8 @@ struct Trails {
   Trail shared, actor, critic;
 };
 
-// Allocates memory for a block, or for fewer rows if there are not as many.
+// Allocates memory for passes of at most `rows` rows.
 inline Trails room_for(Arena& arena, const Network& net, Parts parts, std::int64_t rows) {
-  rows = smaller(rows, std::int64_t(block_of(net)));
   Trails trails;
   trails.shared = room_for(arena, net.shared, rows);
   if (parts != Parts::critic) trails.actor = room_for(arena, net.actor, rows);
@@ -62,9 +61,20 @@ inline Trails room_for(Arena& arena, const Network& net, Parts parts, std::int64
   return trails;
 }
 
+// Allocates memory for a block, or for fewer rows if there are not as many.
+inline Trails room_for_block(Arena& arena, const Network& net, Parts parts, std::int64_t rows) {
+  return room_for(arena, net, parts, smaller(rows, std::int64_t(block_of(net))));
+}
+
 // Returns the number of rows in the next block of the rows from `at` to `end`.
 inline int next_block(const Network& net, std::int64_t at, std::int64_t end) {
   return int(smaller(end - at, std::int64_t(block_of(net))));
+}
+
+// Returns the next `count` rows, from `at` on, as sequences of one step each, with their policy states.
+inline Steps single_steps(const Network& net, State state, std::int64_t at, int count) {
+  return {1, count, state.before ? state.before + at * net.state : nullptr,
+          state.after ? state.after + at * net.state : nullptr, net.state};
 }
 
 // A network without shared layers has two stacks that read the features themselves.

@@ -157,3 +157,26 @@ class Storyteller(gym.Env[str, Any]):
     """Has text observations, which no policy supports."""
 
     observation_space, action_space = Text(9), Discrete(2)
+
+
+class DelayedMatch(gym.Env[np.ndarray, Any]):
+    """Shows one of two cues in the first observation only. After `delay` blank observations, the action that
+    names the cue is worth 1, any other 0; earlier actions are worth nothing. With memory, every episode is
+    worth 1. Whatever a policy without memory does in the blank last state, half of the cues differ from it:
+    its optimum is 1/2."""
+
+    def __init__(self, delay: int = 4) -> None:
+        self.delay = delay
+        self.observation_space = Box(-1.0, 1.0, (2,), np.float32)
+        self.action_space = Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed, options=options)
+        self.t, self.cue = 0, int(self.np_random.integers(2))
+        return np.array([2 * self.cue - 1, 0], np.float32), {}
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        reward = float(self.t == self.delay and int(action) == self.cue)
+        self.t += 1
+        obs = np.array([0, self.t == self.delay], np.float32)
+        return obs, reward, self.t > self.delay, False, {}

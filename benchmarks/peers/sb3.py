@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
@@ -12,11 +13,18 @@ from stable_baselines3.common.env_util import make_atari_env, make_vec_env
 from stable_baselines3.common.vec_env import VecEnv, VecFrameStack
 
 from benchmarks.peers.arguments import parse_arguments
-from benchmarks.tasks import HIDDEN, SEED, Task
+from benchmarks.tasks import SEED, Task
 from benchmarks.timing import measure_time, print_sample
 
 
 def main() -> None:
+    time_learning("stable-baselines3", make_envs, make_model)
+
+
+def time_learning(
+    library: str, make_envs: Callable[[Task], VecEnv], make_model: Callable[[Task, VecEnv], Any]
+) -> None:
+    """Prints a sample of an algorithm with SB3's interface."""
     task, env_steps, threads = parse_arguments()
     torch.set_num_threads(threads)
     make_model(task.warm_up, make_envs(task)).learn(task.warm_up.env_steps)
@@ -24,7 +32,7 @@ def main() -> None:
         model = make_model(task, make_envs(task))
         model.learn(env_steps)
     print_sample(
-        "stable-baselines3",
+        library,
         model.num_timesteps,
         spent,
         updates=model._n_updates * task.updates_per_rollout // task.epochs,  # it counts epochs
@@ -53,7 +61,7 @@ def settings(task: Task) -> dict[str, Any]:
     def to_zero(value: float) -> Any:
         return (lambda remaining: remaining * value) if task.anneal else value
 
-    layers = list(HIDDEN)
+    layers = list(task.hidden)
     mlp = {"net_arch": {"pi": layers, "vf": layers}, "activation_fn": torch.nn.Tanh}
     return {
         "n_steps": task.n_steps,

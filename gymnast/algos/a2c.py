@@ -9,7 +9,7 @@ from gymnast.algos.critic import gae_credit, rescale_value, standardize_advantag
 from gymnast.algos.policy_gradient import OnPolicyAlgorithm, policy_gradient_update
 from gymnast.config.sections.a2c import A2CHyperparameters
 from gymnast.config.sections.reinforce import ReinforceHyperparameters
-from gymnast.engine.batch import MinibatchPlan
+from gymnast.engine.batch import MinibatchPlan, learning_units
 from gymnast.engine.objective import Objective
 from gymnast.rollout import Rollout
 
@@ -43,7 +43,7 @@ class A2C(OnPolicyAlgorithm[A2CHyperparameters]):
             advantage,
             returns,
             objective(hparams),
-            MinibatchPlan.single_batch(rollout.steps),
+            MinibatchPlan.single_batch(learning_units(rollout)),
             hparams,
             max_gradient_steps,
         )

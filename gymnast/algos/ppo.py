@@ -12,7 +12,7 @@ from gymnast.algos.algorithm import AlgorithmUpdate
 from gymnast.algos.critic import gae_credit, rescale_value, standardize_advantage, value_metrics
 from gymnast.algos.policy_gradient import OnPolicyAlgorithm, policy_gradient_update
 from gymnast.config.sections.ppo import PPOHyperparameters
-from gymnast.engine.batch import MinibatchPlan
+from gymnast.engine.batch import MinibatchPlan, learning_units
 from gymnast.engine.objective import Objective
 from gymnast.rollout import Rollout
 
@@ -47,11 +47,10 @@ class PPO(OnPolicyAlgorithm[PPOHyperparameters]):
 
         # 3. Take gradient steps on minibatches, reshuffled in every epoch. The KL is measured after each
         #    epoch: if it exceeds `target_kl`, no further epoch is run. `rollout.steps` counts the valid steps
-        #    of all copies.
-        minibatch_size = hparams.minibatch_size(rollout.steps)
-        plan = MinibatchPlan.shuffled(
-            hparams.epochs, rollout.steps, minibatch_size, stream, hparams.target_kl
-        )
+        #    of all copies. With memory, a minibatch consists of whole sequences.
+        units, steps = learning_units(rollout), rollout.steps
+        size = max(1, round(hparams.minibatch_size(steps) * units / steps))
+        plan = MinibatchPlan.shuffled(hparams.epochs, units, size, stream, hparams.target_kl)
         metrics |= policy_gradient_update(
             self.gradient_step,
             rollout,

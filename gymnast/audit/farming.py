@@ -32,7 +32,7 @@ import numpy as np
 
 from gymnast.audit.record import FarmedTerm, Verdict
 from gymnast.audit.totals import discounted_sums, rewards_by_term
-from gymnast.collect.matchmaking import Player, scripted_player
+from gymnast.collect.matchmaking import MemoryPlayer, Player, scripted_player
 from gymnast.envs.matches.matches import Matches, ScriptedPolicy
 from gymnast.rl.interval import Interval
 from gymnast.rl.statistics import t_quantile
@@ -144,7 +144,9 @@ def audit_terms(
         if not has_exploiters(one):
             return []
         goal = one.goal
-        farmers = {name: scripted_player(rules) for name, rules in one.exploiters[role].items()}
+        farmers: dict[str, Player] = {
+            name: scripted_player(rules) for name, rules in one.exploiters[role].items()
+        }
     farmers |= own_players or {}
     trials = play_trials(
         make_matches, role, farmers, discount=discount, seed=seed, n_matches=n_matches
@@ -258,10 +260,21 @@ def _total(term: str) -> Callable[[Trial], Array]:
 def combine_players(players: Sequence[Player]) -> Player:
     """Returns a player that splits the seats into equal parts, in order, one for each of these players."""
 
-    def play(obs: Array, noise: Array, uniform: Array) -> Array:
-        parts = (np.split(x, len(players)) for x in (obs, noise, uniform))
+    def play(obs: Array, noise: Array, uniform: Array, state: Array) -> Array:
+        parts = zip(*(np.split(x, len(players)) for x in (obs, noise, uniform, state)), strict=True)
         return np.concatenate(
-            [player(*part) for player, part in zip(players, zip(*parts, strict=True), strict=True)]
+            [_act(player, *part) for player, part in zip(players, parts, strict=True)]
         )
 
-    return play
+    widest = max((p.state_size for p in players if isinstance(p, MemoryPlayer)), default=0)
+    return MemoryPlayer(widest, play)
+
+
+def _act(player: Player, obs: Array, noise: Array, uniform: Array, state: Array) -> Array:
+    """Returns the actions of a player, whose states are the first columns of `state`, changed in place."""
+    if not isinstance(player, MemoryPlayer):
+        return player(obs, noise, uniform)
+    own = np.ascontiguousarray(state[:, : player.state_size])
+    action = player.play(obs, noise, uniform, own)
+    state[:, : player.state_size] = own
+    return action

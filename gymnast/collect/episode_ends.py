@@ -22,6 +22,8 @@ class EpisodeEnds:
     episodes: Episodes
     final_obs: Array
     """Observation after each episode's last step, before the reset, [K, ...]."""
+    final_state: Array | None = None
+    """Policy state with which each final observation is valued, [K, S]; None without memory."""
 
     @property
     def env(self) -> Array:
@@ -38,6 +40,10 @@ class EpisodeEnds:
         cut = self.episodes.truncated
         return (self.t[cut], self.env[cut]), self.final_obs[cut]
 
+    def truncated_states(self) -> Array | None:
+        """Returns the policy states after the last steps of the truncated episodes; None without memory."""
+        return None if self.final_state is None else self.final_state[self.episodes.truncated]
+
 
 class EpisodeEndRecorder:
     """Collects the episode ends of one rollout. Several copies may end in the same vector step."""
@@ -51,6 +57,7 @@ class EpisodeEndRecorder:
         self._row: list[Array] = [running.table[:0]]
         self._truncated: list[Array] = [np.zeros(0, dtype=bool)]
         self._obs: list[Array] = [obs[:0]]
+        self._state: list[Array] = []
         self._numbers: list[dict[str, float]] = []
 
     def record(
@@ -60,16 +67,20 @@ class EpisodeEndRecorder:
         terminated: Array,
         obs: Array,
         metrics: Sequence[dict[str, float]],
+        state: Array | None = None,
     ) -> None:
         """Records that the copies `envs` ended an episode with step t. `terminated` and `obs` are of all
-        copies, [N, ...]; `metrics` has one entry per ended episode, or none at all. Indexing with `envs`
-        copies what must survive: the caller is about to reset these copies."""
+        copies, [N, ...], as is `state`, the policy states after the step; `metrics` has one entry per ended
+        episode, or none at all. Indexing with `envs` copies what must survive: the caller is about to reset
+        these copies."""
         self._t.append(t)
         self._env.append(envs)
         self._row.append(self._running.table[envs])
         self._truncated.append(~terminated[envs])
         self._obs.append(obs[envs])
         self._numbers.extend(metrics)
+        if state is not None:
+            self._state.append(state[envs])
 
     def all(self) -> EpisodeEnds:
         """Returns all episode ends recorded so far."""
@@ -85,4 +96,5 @@ class EpisodeEndRecorder:
             numbers=tuple(self._numbers),
         )
         t = np.repeat(np.array(self._t, dtype=np.int64), [len(envs) for envs in self._env[1:]])
-        return EpisodeEnds(t, episodes, np.concatenate(self._obs))
+        state = np.concatenate(self._state) if self._state else None
+        return EpisodeEnds(t, episodes, np.concatenate(self._obs), state)

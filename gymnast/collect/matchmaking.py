@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -14,9 +15,23 @@ from gymnast.policy.policy import Policy
 
 Array = np.ndarray
 
-Player = Callable[[Array, Array, Array], Array]
-"""A stateless function of (obs [k, ...], noise for the action head [k, ...], uniform noise [k]) that returns
-actions in the environment's format, [k, ...]."""
+StatelessPlayer = Callable[[Array, Array, Array], Array]
+"""A function of (obs [k, ...], noise for the action head [k, ...], uniform noise [k]) that returns actions in
+the environment's format, [k, ...]."""
+
+
+@dataclass(frozen=True)
+class MemoryPlayer:
+    """A player with memory. It keeps no state itself: `SeatStates` does, for every seat."""
+
+    state_size: int
+    """Number of floats in the state of one seat, S."""
+    play: Callable[[Array, Array, Array, Array], Array]
+    """A function as a stateless player's, with the states [k, S] as its last argument, which it replaces by
+    those after the step."""
+
+
+Player = StatelessPlayer | MemoryPlayer
 Cast = Mapping[str, str]
 """Maps each role to who plays it: `learner`, or the name of an opponent."""
 
@@ -47,8 +62,39 @@ class SelfPlayMatchmaker:
         raise LookupError(f"role {role} is played by its learner, not by {name}")
 
 
+class SeatStates:
+    """The states of the players with memory in n seats, whoever plays them. Stateless players have none."""
+
+    def __init__(self, n: int) -> None:
+        self.rows = np.zeros((n, 0), np.float32)
+        """One row per seat, as wide as the widest state so far, [n, S]."""
+
+    def reset(self, seats: Array | slice) -> None:
+        """Sets the states of these seats to zero, because a match starts there."""
+        self.rows[seats] = 0.0
+
+    def act(
+        self, player: Player, seats: Array | slice, obs: Array, noise: Array, uniform: Array
+    ) -> Array:
+        """Returns the actions of a player in these seats, [k, ...], and replaces their states by those after
+        the step. The other arguments are those of a player, one row per seat of `seats`."""
+        if not isinstance(player, MemoryPlayer):
+            return player(obs, noise, uniform)
+        size = player.state_size
+        if size > self.rows.shape[1]:
+            wider = np.zeros((len(self.rows), size), np.float32)
+            wider[:, : self.rows.shape[1]] = self.rows
+            self.rows = wider
+        state = np.ascontiguousarray(self.rows[seats, :size])
+        action = player.play(obs, noise, uniform, state)
+        self.rows[seats, :size] = state
+        return action
+
+
 def sampling_player(policy: Policy) -> Player:
     """Returns a player that samples from the policy's distribution, as during training."""
+    if policy.state_size:
+        return _memory_player(policy, sampled=True)
 
     def play(obs: Array, noise: Array, _: Array) -> Array:
         return policy.head.for_env(policy.head.sample(policy.dist(obs), noise))
@@ -58,6 +104,8 @@ def sampling_player(policy: Policy) -> Player:
 
 def greedy_player(policy: Policy) -> Player:
     """Returns a player that takes the policy's most likely action."""
+    if policy.state_size:
+        return _memory_player(policy, sampled=False)
 
     def play(obs: Array, *_: Array) -> Array:
         return policy.head.for_env(policy.head.mode(policy.dist(obs)))
@@ -65,7 +113,18 @@ def greedy_player(policy: Policy) -> Player:
     return play
 
 
-def scripted_player(scripted: ScriptedPolicy) -> Player:
+def _memory_player(policy: Policy, *, sampled: bool) -> MemoryPlayer:
+    """Returns the player of a policy with memory, which samples or takes the most likely action."""
+
+    def play(obs: Array, noise: Array, _: Array, state: Array) -> Array:
+        dist, _, state[:] = policy.step(obs, state)
+        head = policy.head
+        return head.for_env(head.sample(dist, noise) if sampled else head.mode(dist))
+
+    return MemoryPlayer(policy.state_size, play)
+
+
+def scripted_player(scripted: ScriptedPolicy) -> StatelessPlayer:
     """Returns a player that follows a scripted policy of the environment."""
 
     def play(obs: Array, _: Array, uniform: Array) -> Array:
@@ -74,7 +133,7 @@ def scripted_player(scripted: ScriptedPolicy) -> Player:
     return play
 
 
-def random_player(role: Role) -> Player:
+def random_player(role: Role) -> StatelessPlayer:
     """Returns a player that ignores the observation: it samples like a policy whose outputs are all 0."""
     head = head_for(role.action)
 

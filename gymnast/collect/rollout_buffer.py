@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gymnast.collect.episode_ends import EpisodeEndRecorder, EpisodeEnds
+from gymnast.collect.policy_states import StateRecorder
 from gymnast.collect.running_episodes import Columns, RunningEpisodes
 from gymnast.images import ImageRecorder, ObsArray
 from gymnast.policy.head import Head
@@ -32,11 +34,13 @@ class RolloutBuffer:
         start: Array,
         running: RunningEpisodes,
         step_keys: Sequence[str] = (),
+        states: StateRecorder | None = None,
     ) -> None:
         """`obs`: current observations of all copies, [N, ...]; `start`: whether each is the first of an
-        episode, [N]; `step_keys`: keys of `info` that are recorded at every step. Without `grow`, the
-        buffer holds `capacity` vector steps."""
+        episode, [N]; `step_keys`: keys of `info` that are recorded at every step; `states`: the
+        policy states of a policy with memory. Without `grow`, the buffer holds `capacity` vector steps."""
         self.head, n = head, len(obs)
+        self.states = states
         self.length = 0
         """Vector steps recorded so far: the index of the next step."""
         self.env_steps = 0
@@ -109,6 +113,18 @@ class RolloutBuffer:
         assert self.info is not None
         self.info[self.length] = np.nan if values is None else values
 
+    def begin_state(self) -> Array | None:
+        """Returns the policy states of all copies before this step, [N, S], which acting replaces by those
+        after it; None without memory."""
+        if self.states is None:
+            return None
+        return self.states.begin_step(self.length, self.start[self.length])
+
+    @property
+    def state(self) -> Array | None:
+        """The policy states of all copies after the step that was recorded last; None without memory."""
+        return None if self.states is None else self.states.state
+
     def to_env_action(self, action: Array) -> Array:
         """Returns (and stores) this step's actions in the environment's format."""
         if self._env_takes_action:
@@ -148,7 +164,7 @@ class RolloutBuffer:
         first of the next."""
         steps, n = self.length, self.reward.shape[1]
         if policy.values_while_acting:  # only the state after the last step is missing
-            self.value[steps] = policy.value(np.asarray(self.obs[steps]))
+            self.value[steps] = policy.value(np.asarray(self.obs[steps]), self.begin_state())
             value = self.value[: steps + 1]
         else:
             obs = np.asarray(self.obs[: steps + 1])
@@ -158,12 +174,16 @@ class RolloutBuffer:
         next_value = value[1:].copy()
         cut_at, cut_obs = ends.truncations()
         if len(cut_obs):
-            next_value[cut_at] = policy.value(cut_obs)
+            next_value[cut_at] = policy.value(cut_obs, ends.truncated_states())
         return value[:-1], next_value
 
     def as_rollout(self, columns: Mapping[str, ObsArray], ends: EpisodeEnds) -> Rollout:
         """Returns everything in the buffer as a rollout."""
-        return make_rollout(columns, np.asarray(self.obs[self.length]), ends)
+        rollout = make_rollout(columns, np.asarray(self.obs[self.length]), ends)
+        if self.states is None:
+            return rollout
+        memory, sequences = self.states.complete(self.length)
+        return replace(rollout, memory=memory, sequences=sequences)
 
 
 def make_rollout(columns: Mapping[str, ObsArray], last_obs: Array, ends: EpisodeEnds) -> Rollout:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from gymnast.collect.matchmaking import LEARNER, Player
+from gymnast.collect.matchmaking import LEARNER, Player, SeatStates
+from gymnast.collect.policy_states import StateRecorder
 from gymnast.collect.rollout_buffer import RolloutBuffer
 from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.envs.backends.backend import any_true
@@ -45,6 +46,9 @@ class Seats:
         """Actions in the environment's format, one [n, ...] array per step of the rollout."""
         self.rewards: list[Array] = []
         """Rewards, one [n] array per step of the rollout; 0 for agents out of the match."""
+        self.policy_state: Array | None = None
+        """Policy states of the learner in all seats, [n, S]; None until a policy with memory acts."""
+        self.opponent_states = SeatStates(self.n)
         self._buffer: RolloutBuffer | None = None
         self._policy: Policy | None = None
 
@@ -83,8 +87,13 @@ class Seats:
         self._buffer = None
         if policy is not None:
             obs = obs.reshape(self.n, *obs.shape[2:])
+            states = None
+            if policy.state_size:
+                if self.policy_state is None:
+                    self.policy_state = policy.initial_state(self.n)
+                states = StateRecorder(policy, self.policy_state, steps)
             self._buffer = RolloutBuffer(
-                policy.obs_space, obs, head, steps, self.start, self.running
+                policy.obs_space, obs, head, steps, self.start, self.running, states=states
             )
 
     def act(self, t: int, obs: Array) -> Array:
@@ -96,15 +105,16 @@ class Seats:
             buffer, policy = self._buffer, self._policy
             rows = buffer.action[t], buffer.dist[t], buffer.logprob[t], buffer.value[t]
             # One batch over all seats, whoever plays them; opponents' actions are filled in below.
-            policy.act_into(buffer.record_obs(obs), self._noise[t], None, *rows)
+            state = buffer.begin_state()
+            policy.act_into(buffer.record_obs(obs), self._noise[t], None, *rows, state)
             env_action = policy.head.for_env(buffer.action[t])
             if self.opponents:
                 env_action = (
                     env_action.copy()
                 )  # it may be the buffer's own row, which is learned from
-        for play, seats in self.opponents:
+        for player, seats in self.opponents:
             noise, uniform = self._opponent_noise[t, seats], self._uniform_noise[t, seats]
-            played = play(obs[seats], noise, uniform)
+            played = self.opponent_states.act(player, seats, obs[seats], noise, uniform)
             if env_action is None:
                 env_action = np.zeros((self.n, *played.shape[1:]), played.dtype)
             env_action[seats] = played
@@ -145,7 +155,8 @@ class Seats:
                 buffer.done[t] |= over
                 (own,) = (over & self.learns).nonzero()
                 if len(own):
-                    buffer.ends.record(t, own, ended, obs.reshape(self.n, *obs.shape[2:]), ())
+                    final = obs.reshape(self.n, *obs.shape[2:])
+                    buffer.ends.record(t, own, ended, final, (), buffer.state)
             self.playing = in_play & ~over
             self.running.clear(np.flatnonzero(over))
         if buffer is not None:
@@ -154,6 +165,7 @@ class Seats:
     def reset(self, seats: Array, seeds: Array) -> None:
         """Starts a match in these seats, each with the seed of its match."""
         self.running.start_episodes(seats, seeds.tolist())
+        self.opponent_states.reset(seats)
         self.playing[seats] = True
         self.start[seats] = True
 
@@ -176,9 +188,17 @@ class Seats:
 
     def state(self) -> dict[str, Array]:
         own = {name: getattr(self, name).copy() for name in _OWN}
+        if self.policy_state is not None:
+            own["policy_state"] = self.policy_state.copy()
+        if self.opponent_states.rows.size:
+            own["opponent_state"] = self.opponent_states.rows.copy()
         return own | self.running.state(with_steps=False)
 
     def load(self, arrays: Mapping[str, Array]) -> None:
         self.running.load(dict(arrays))
         for name in _OWN:
             setattr(self, name, arrays[name].astype(bool))
+        self.policy_state = arrays["policy_state"].copy() if "policy_state" in arrays else None
+        self.opponent_states = SeatStates(self.n)
+        if "opponent_state" in arrays:
+            self.opponent_states.rows = arrays["opponent_state"].copy()

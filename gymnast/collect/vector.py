@@ -15,6 +15,7 @@ from gymnast.clock import Clock
 from gymnast.collect import replay
 from gymnast.collect.collector import ROLE, CollectResult, EnvDescription
 from gymnast.collect.faults import FaultCount
+from gymnast.collect.policy_states import StateRecorder
 from gymnast.collect.rollout_buffer import RolloutBuffer
 from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.collect.tasks import TaskSampler
@@ -63,6 +64,8 @@ class VectorCollector:
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
         """Whether the current observation of each copy is the first of an episode, [N]."""
+        self.policy_state: Array | None = None
+        """The policy states of the running episodes, [N, S]; None until a policy with memory acts."""
         self.task_sampler, self._seed_of = task_sampler, episode_seeds(seed, "episode", ROLE)
         self._faults = FaultCount(envs.n_envs, max_faults if on_fault == "restart" else 1)
 
@@ -129,6 +132,8 @@ class VectorCollector:
         history = replay.replay_state(self.envs)
         running = self.running.state(with_steps=history is not None)
         arrays = {"obs": self.envs.obs.copy(), "start": self.start.copy(), **running}
+        if self.policy_state is not None:
+            arrays["policy_state"] = self.policy_state.copy()
         return arrays | {f"{_HISTORY}{name}": array for name, array in (history or {}).items()}
 
     def load(self, arrays: dict[str, Array]) -> dict[int, str]:
@@ -136,6 +141,8 @@ class VectorCollector:
         the reason; they start a new episode."""
         self.running.load(arrays)
         self.start = arrays["start"].astype(bool)
+        # The state is stored, not recomputed: the parameters that led to it have changed since.
+        self.policy_state = arrays["policy_state"].copy() if "policy_state" in arrays else None
         history = strip_prefix(_HISTORY, arrays)
         failed = replay.restore(self.envs, self.running, arrays["obs"], history)
         self.start[list(failed)] = True
@@ -159,7 +166,14 @@ class VectorCollector:
         noise = None if span.episodes else head.noise(draws, (span.steps or 1, n))
         capacity = _INITIAL_CAPACITY if span.episodes else span.steps or 1
         buffer = RolloutBuffer(
-            policy.obs_space, envs.obs, head, capacity, self.start, self.running, self.step_keys
+            policy.obs_space,
+            envs.obs,
+            head,
+            capacity,
+            self.start,
+            self.running,
+            self.step_keys,
+            self._state_recorder(policy, capacity),
         )
         episodes_left = np.full(n, span.episodes or 1)
         copies, seconds = None, 0.0
@@ -177,7 +191,8 @@ class VectorCollector:
             obs, action = buffer.record_obs(envs.obs), buffer.action[t]
             step_noise = head.noise(draws, (n,)) if noise is None else noise[t]
             rows = action, buffer.dist[t], buffer.logprob[t], buffer.value[t]
-            policy.act_into(obs, step_noise, buffer.record_mask(envs.mask), *rows)
+            mask, state = buffer.record_mask(envs.mask), buffer.begin_state()
+            policy.act_into(obs, step_noise, mask, *rows, state)
             env_action = buffer.to_env_action(action)
             before = time.perf_counter()
             ended = self._record(buffer, envs.step(env_action, copies), copies)
@@ -187,6 +202,14 @@ class VectorCollector:
         buffer.record_obs(envs.obs)  # the state after the last step, whose value is bootstrapped
         self.start = buffer.start[buffer.length].copy()
         return buffer, seconds, not span.episodes or not (episodes_left > 0).any()
+
+    def _state_recorder(self, policy: Policy, steps: int) -> StateRecorder | None:
+        """Returns the policy states for a rollout of `steps` steps; None for a policy without memory."""
+        if not policy.state_size:
+            return None
+        if self.policy_state is None:
+            self.policy_state = policy.initial_state(self.envs.n_envs)
+        return StateRecorder(policy, self.policy_state, steps)
 
     def _record(self, buffer: RolloutBuffer, step: Step, copies: Sequence[int] | None) -> Array:
         """Stores the result of a step, resets the copies that ended an episode, and returns their indices.
@@ -256,7 +279,7 @@ class VectorCollector:
     def _end(self, buffer: RolloutBuffer, t: int, ended: Array, step: Step) -> None:
         """Records the episodes that ended with step t in the copies `ended`."""
         metrics = [self._metrics(step.infos[env]) for env in ended] if self.metric_keys else ()
-        buffer.ends.record(t, ended, step.terminated, step.obs, metrics)
+        buffer.ends.record(t, ended, step.terminated, step.obs, metrics, buffer.state)
         self._faults.episode_finished(ended)
 
     def _metrics(self, info: Mapping[str, object]) -> dict[str, float]:

@@ -137,6 +137,7 @@ class Config(Section):
             *self._percentages_without_a_budget(),
             *self._running_reward_scale_in_replay(),
             *self._overlap_with_on_policy_algorithm(),
+            *self._memory_of_other_algorithms(),
             *self._duplicate_metrics(),
             *self._step_info_of_matches(),
         ]
@@ -156,6 +157,12 @@ class Config(Section):
             return []
         problem = f"{self.algo.name} cannot learn from rollouts of an older policy"
         return [("overlap", f"{problem} (expected off)")]
+
+    def _memory_of_other_algorithms(self) -> list[tuple[str, str]]:
+        if self.policy.memory is None or self.algo.supports_memory:
+            return []
+        problem = f"{self.algo.name} cannot train a policy with memory"
+        return [("policy.memory", f"{problem} (expected off, or algo ppo or a2c)")]
 
     def _single_agent_settings_of_matches(self) -> list[tuple[str, str]]:
         """Returns settings without a meaning in multi-agent environments, which have neither our wrappers nor
@@ -237,8 +244,8 @@ class Config(Section):
 
 
 _SINGLE_AGENT_SETTINGS = (
-    *("tasks", "curriculum", "randomize", "noise", "keep", "one_hot", "backend", "workers"),
-    *("frames_per_step", "view", "image", "atari", "stack"),
+    *("tasks", "curriculum", "randomize", "noise", "keep", "one_hot", "hide", "backend"),
+    *("workers", "frames_per_step", "view", "image", "atari", "stack"),
     "previous_actions",
 )
 """Settings of `env` for single-agent environments only: wrappers, tasks and backends."""

@@ -108,6 +108,8 @@ class AlgoSection(Section):
     """True if it can learn from rollouts of a slightly older policy."""
     bootstraps: ClassVar[bool] = True
     """True if it bootstraps from the value of the final observation of truncated episodes."""
+    supports_memory: ClassVar[bool] = False
+    """True if it can train policies with memory (policy.memory)."""
     native: ClassVar[bool] = True
     """True if the native engine implements its loss."""
 

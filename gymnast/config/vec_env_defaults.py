@@ -67,8 +67,8 @@ MEASURED: dict[str, VecEnvDefaults] = {
 VECTOR_MIN_ENVS = {"ALE/": 1, "CartPole-": 32}
 """Prefix of ids -> number of copies from which the environment's own vector implementation is fastest."""
 _WRAPPED = (
-    *("kwargs", "tasks", "curriculum", "randomize", "noise", "keep", "one_hot", "view", "image"),
-    *("atari", "stack", "previous_actions"),
+    *("kwargs", "tasks", "curriculum", "randomize", "noise", "keep", "one_hot", "hide", "view"),
+    *("image", "atari", "stack", "previous_actions"),
 )
 """Settings of `env` that add wrappers or change the environment itself."""
 

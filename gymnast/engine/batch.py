@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 
+from gymnast.engine.sequences import Sequences, sequences_of
 from gymnast.images import ObsArray
 from gymnast.policy.layers import Network
 from gymnast.policy.policy import Policy
@@ -21,7 +22,8 @@ On a whole rollout of images they would cost a third of another epoch."""
 
 @dataclass(frozen=True)
 class Batch:
-    """The valid steps of a rollout in one axis, [B, ...], with their advantages and value targets."""
+    """The valid steps of a rollout in one axis, [B, ...], with their advantages and value targets. For a
+    policy with memory, the rows of its sequences, among them some of weight 0."""
 
     features: ObsArray
     """Preprocessed observations, as the network reads them."""
@@ -36,6 +38,8 @@ class Batch:
     target: Array
     """Value target, in the critic's units."""
     mask: Array | None
+    sequences: Sequences | None = None
+    """The sequences that the rows form, for a policy with memory."""
 
     @classmethod
     def from_rollout(
@@ -45,13 +49,15 @@ class Batch:
 
         These become float32 here; GAE and the normalization of advantages compute in float64.
         """
-        keep = rollout.valid.ravel()
-        all_valid = bool(keep.all())  # then flattening is a view, without a copy of every column
+        sequences, keep = None, rollout.valid.ravel()
+        all_kept = bool(keep.all())  # then flattening is a view, without a copy of every column
+        if policy.state_size:
+            (sequences, keep), all_kept = sequences_of(rollout), False
         normalized = policy.value_scale.normalized
 
         def flat(x: ObsArray) -> ObsArray:
             x = x.reshape(-1, *x.shape[2:])
-            return x if all_valid else x[keep]
+            return x if all_kept else x[keep]
 
         def floats(x: Array) -> Array:
             return np.ascontiguousarray(flat(x), dtype=np.float32)
@@ -65,19 +71,35 @@ class Batch:
             value=floats(normalized(rollout.value)),
             target=floats(normalized(target)),
             mask=None if rollout.mask is None else np.ascontiguousarray(flat(rollout.mask)),
+            sequences=sequences,
         )
 
     def __len__(self) -> int:
         return len(self.action)
 
     def sample(self, n: int) -> Batch:
-        """Returns at most n rows, evenly spaced over all environment copies and steps."""
+        """Returns at most n rows, evenly spaced over all environment copies and steps. With memory, these are
+        whole sequences, at least one."""
         if len(self) <= n:
             return self
-        rows = np.linspace(0, len(self) - 1, n).astype(np.int64)
-        columns = {f.name: getattr(self, f.name) for f in fields(self)}
-        sampled = {name: column[rows] for name, column in columns.items() if column is not None}
-        return replace(self, **sampled)
+        if self.sequences is None:
+            return self.rows(np.linspace(0, len(self) - 1, n).astype(np.int64))
+        chosen = max(n // self.sequences.length, 1)
+        at = np.linspace(0, self.sequences.count - 1, chosen).astype(np.int64)
+        batch = self.rows(self.sequences.rows(at))
+        return replace(batch, sequences=self.sequences.select(at))
+
+    def rows(self, index: Array) -> Batch:
+        """Returns some rows, by index. They do not form sequences any more."""
+        columns = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sequences"}
+        chosen = {name: column[index] for name, column in columns.items() if column is not None}
+        return replace(self, **chosen, sequences=None)
+
+
+def learning_units(rollout: Rollout) -> int:
+    """Returns the number of units that minibatches of a rollout consist of: steps, or with memory
+    sequences."""
+    return rollout.steps if rollout.sequences is None else sequences_of(rollout)[0].count
 
 
 def monitoring_rows(network: Network, batch: Batch) -> Batch:
@@ -90,9 +112,9 @@ class MinibatchPlan:
     """The epochs of an update: the order of the rows in each, and the minibatch size."""
 
     orders: Array
-    """Row indices in the order of each epoch, [epochs, B]."""
+    """Row indices in the order of each epoch, [epochs, B]; with memory, indices of sequences, [epochs, M]."""
     size: int
-    """Largest number of rows per minibatch."""
+    """Largest number of rows, or of sequences, per minibatch."""
     target_kl: float | None = None
     """No further epoch starts once the mean KL between the collecting and the new policy exceeds this."""
 

@@ -88,7 +88,8 @@ def play_episodes(
     `metric_keys`: metric -> key of the last info.
     """
     history = StepHistory()
-    scheduler = _EpisodeScheduler(envs, plan, indices, attempts, on_start, progress)
+    state = policy.initial_state(envs.n_envs)  # [N, S]; empty without memory
+    scheduler = _EpisodeScheduler(envs, plan, indices, attempts, on_start, progress, state)
     head, playing, copies = policy.head, scheduler.playing, range(envs.n_envs)
     for copy in copies:
         scheduler.start_next(copy, history.steps)
@@ -100,7 +101,7 @@ def play_episodes(
         obs = envs.obs.copy()  # [N, ...]; the backend overwrites its buffer at every step
         # Always for all copies: matrix products may round differently for another batch size, and a
         # result must not depend on how many copies still play.
-        dist = policy.dist(obs, envs.mask)
+        dist, *values = _decide(policy, obs, envs.mask, state)
         action = head.mode(dist)
         if not plan.deterministic:
             # Each episode has a random stream of its own seed, whatever the copy and the other episodes.
@@ -108,7 +109,7 @@ def play_episodes(
                 action[copy] = head.sample(dist[copy], episode.draw_noise(policy))
         env_action = head.for_env(action)
         step = envs.step(env_action, None if len(playing) == len(copies) else list(playing))
-        history.add((obs, env_action, step.reward, dist), scheduler.oldest)
+        history.add((obs, env_action, step.reward, dist, *values), scheduler.oldest)
         scheduler.steps += len(playing)
         if step.faults:
             # one fault per copy, the last: a copy can report several for the same step
@@ -129,6 +130,16 @@ def play_episodes(
                 progress.done += 1
                 yield episode.index, replace(trace, numbers=metrics)
                 scheduler.start_next(copy, history.steps)
+
+
+def _decide(policy: Policy, obs: Array, mask: Array | None, state: Array) -> tuple[Array, ...]:
+    """Returns the distribution parameters for the observations of all copies and, for a policy with memory,
+    also the values: they depend on the states, which are replaced by those after the step. Otherwise one
+    call per episode is cheaper."""
+    if not policy.state_size:
+        return (policy.dist(obs, mask),)
+    dist, value, state[:] = policy.step(obs, state, mask)
+    return dist, value
 
 
 @dataclass(frozen=True)
@@ -162,10 +173,11 @@ class _EpisodeScheduler:
         attempts: int,
         on_start: Callable[[int], None],
         progress: EvaluationProgress,
+        state: Array,
     ) -> None:
         """`indices`: the episodes of the plan to play, in order; `attempts`: the number of times that an
         episode may break before it is left out; `on_start` is called with the index of an episode before each
-        of its resets."""
+        of its resets; `state`: the policy states of all copies, [N, S], reset where an episode starts."""
         self.playing: dict[int, _RunningEpisode] = {}
         """Copy -> its running episode. Copies without one are not stepped."""
         self.oldest = 0
@@ -173,7 +185,7 @@ class _EpisodeScheduler:
         self.steps = 0
         """Number of env steps played, for the plan's `max_steps`."""
         self._envs, self._plan, self._attempts = envs, plan, attempts
-        self._progress, self._on_start = progress, on_start
+        self._progress, self._on_start, self._state = progress, on_start, state
         self._waiting = iter([(index, plan.seeds[index]) for index in indices])
 
     def start_next(self, copy: int, now: int) -> None:
@@ -211,6 +223,7 @@ class _EpisodeScheduler:
             self._on_start(index)  # before the reset, which may kill this process
             faults = self._envs.reset([copy], [seed])
             if not faults:
+                self._state[copy] = 0.0
                 noise = None if self._plan.deterministic else stream(seed, "evaluation noise")
                 self.playing[copy] = _RunningEpisode(index, seed, now, noise, attempts_left)
                 break
@@ -253,15 +266,15 @@ def _trace(
     version: int,
 ) -> Trace:
     """Returns the trace of an episode. `columns`: its observations, actions as passed to the environment,
-    rewards and distribution parameters, [T, ...] each; `ends`: whether it was terminated, and whether it was
-    truncated; a terminated one does not count as truncated."""
-    (obs, action, reward, dist), (terminated, truncated) = columns, ends
+    rewards, distribution parameters and, with memory, values, [T, ...] each; `ends`: whether it was
+    terminated, and whether it was truncated; a terminated one does not count as truncated."""
+    (obs, action, reward, dist, *values), (terminated, truncated) = columns, ends
     return Trace(
         seed=seed,
         env=copy,
         action=action,
         reward=reward,
-        value=policy.value(obs),
+        value=values[0] if values else policy.value(obs),
         dist=dist,
         obs=np.concatenate([obs, final_obs[None]]),
         terminated=terminated,

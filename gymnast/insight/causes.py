@@ -82,6 +82,7 @@ CAUSES = (
     Cause("many hidden units are saturated", 64, ("network/saturated_units:high",)),
     Cause("the critic's gradient dominates the actor's", 62, ("optim/grad_norm_critic:dominates",)),
     Cause("actions are mostly noise", 60, ("policy/log_std:high",)),
+    Cause("the policy does not use its memory", 59, ("policy/memory_effect:unused",)),
     Cause("environment copies fail", 58, ("rollout/faults:high",)),
     Cause("environment copies are nearly identical", 50, ("rollout/diversity:low",)),
     Cause("the critic predicts poorly", 40, ("value/explained_variance:low",)),

@@ -4,11 +4,13 @@
 - Categories, which have no values in between: Shapley values. The baseline is the most frequent value of the
   episode (for numbers in the same observation, the mean).
 - Images: perturbation saliency.
+- Earlier steps, for a policy with memory: occlusion of one observation of the past.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -26,7 +28,7 @@ from gymnast.inspector.obs_parts import (
     obs_at,
 )
 from gymnast.inspector.saliency import saliency
-from gymnast.policy.policy import Policy
+from gymnast.inspector.step_policy import Explained, StepPolicy, past_contributions
 
 Array = np.ndarray
 Function = Callable[[Array], Array]
@@ -41,17 +43,23 @@ def attribution(episode: OpenEpisode, *, step: int, target: Target = "action") -
     obs, mask = obs_at(episode, step), mask_at(episode, step)
     places = component_places(episode, policy.obs_space)
     baseline = _baseline(episode.obs, obs, places) if places else obs.copy()
-    function, explained = _target(episode, policy, obs, baseline, mask, step, target)
+    asked = StepPolicy(policy, mask, episode.states_before(step, step + 1))
+    explained, text = _target(episode, asked, obs, baseline, step, target)
+    function = partial(explained, asked)
     components, method = None, ""
     if places:
         values, method = _components(function, obs, baseline, places)
         components = dict(zip(places, values.tolist(), strict=True))
-    image = _image(policy, obs, mask, target)
+    image = _image(asked, obs, target)
     if image is not None:
         blur = "saliency: half the squared change of the outputs if a part of the image is blurred"
         method = f"{method}; image: {blur}" if method else blur
+    states, past = episode.states_before(0, step + 1), None
+    if states is not None:
+        past = past_contributions(explained, asked, episode.obs[: step + 1], states, baseline)
+        method = f"{method}; past: occlusion of one earlier observation by the baseline"
     output, before = function(np.concatenate([obs, baseline])).tolist()
-    return Attribution(components, image, output, before, explained, method)
+    return Attribution(components, image, output, before, text, method.lstrip("; "), past)
 
 
 def _baseline(seen: ObsArray, obs: Array, places: dict[str, Place]) -> Array:
@@ -72,45 +80,42 @@ def _baseline(seen: ObsArray, obs: Array, places: dict[str, Place]) -> Array:
 
 def _target(
     episode: OpenEpisode,
-    policy: Policy,
+    asked: StepPolicy,
     obs: Array,
     baseline: Array,
-    mask: Array | None,
     step: int,
     target: Target,
-) -> tuple[Function, str]:
-    """Returns the function from observations [B, ...] to the explained number [B], and its name."""
-    head = policy.head
-
-    def dist(rows: Array) -> Array:
-        return policy.dist(rows, None if mask is None else np.repeat(mask, len(rows), axis=0))
-
+) -> tuple[Explained, str]:
+    """Returns the function of the policy and observations [B, ...] that gives the explained number [B], and
+    its name."""
+    head = asked.policy.head
     if target == "value":
-        return policy.value, "the value, in learned reward"
+        return StepPolicy.value, "the value, in learned reward"
     played = step < len(episode.trace)
-    action = head.mode(dist(obs))
+    action = head.mode(asked.dist(obs))
     if played:
         action = head.from_env(np.asarray(episode.trace.action[step : step + 1]))
     if head.has_q_values:
 
-        def q_value(rows: Array) -> Array:
-            return policy.inference.actor(policy.features(rows))[:, int(action[0])]
+        def q_value(policy: StepPolicy, rows: Array) -> Array:
+            return policy.outputs(rows)[:, int(action[0])]
 
         return q_value, "the Q-value of the action"
     if not head.space.options:
         # The log-probability of a mean has no gradient, so the mean itself is explained: its movement from
         # the baseline, along the direction in which it moved.
-        ends = head.mode(dist(np.concatenate([baseline, obs]))).reshape(2, -1).astype(np.float64)
+        means = head.mode(asked.dist(np.concatenate([baseline, obs])))
+        ends = means.reshape(2, -1).astype(np.float64)
         moved = ends[1] - ends[0]
         direction = moved / max(float(np.linalg.norm(moved)), 1e-12)
 
-        def mean(rows: Array) -> Array:
-            return head.mode(dist(rows)).reshape(len(rows), -1) @ direction
+        def mean(policy: StepPolicy, rows: Array) -> Array:
+            return head.mode(policy.dist(rows)).reshape(len(rows), -1) @ direction
 
         return mean, "the mean action along its change from the baseline, in units of the policy"
 
-    def logprob(rows: Array) -> Array:
-        return head.logprob(dist(rows), np.repeat(action, len(rows), axis=0))
+    def logprob(policy: StepPolicy, rows: Array) -> Array:
+        return head.logprob(policy.dist(rows), np.repeat(action, len(rows), axis=0))
 
     which = "that was played" if played else "that is most likely"
     return logprob, f"the log-probability of the action {which}"
@@ -145,9 +150,9 @@ def _components(
     return values, "integrated gradients, from the mean observation of the episode"
 
 
-def _image(policy: Policy, obs: Array, mask: Array | None, target: Target) -> SaliencyMap | None:
+def _image(policy: StepPolicy, obs: Array, target: Target) -> SaliencyMap | None:
     """Returns the saliency of the image in an observation [1, ...]; None if there is none."""
-    part = image_part(policy.obs_space)
+    part = image_part(policy.policy.obs_space)
     if part is None:
         return None
 
@@ -156,10 +161,7 @@ def _image(policy: Policy, obs: Array, mask: Array | None, target: Target) -> Sa
         part.pixels(rows)[...] = images
         if target == "value":
             return policy.value(rows)[:, None]
-        if policy.head.has_q_values:
-            return policy.inference.actor(policy.features(rows))
-        masks = None if mask is None else np.repeat(mask, len(rows), axis=0)
-        return policy.dist(rows, masks)
+        return policy.outputs(rows) if policy.policy.head.has_q_values else policy.dist(rows)
 
     pixels = part.pixels(obs)[0]
     values = saliency(outputs, pixels)

@@ -96,7 +96,7 @@ class BlunderSearch:
         steps = len(self._trace)
         obs, masks = episode.replay.obs[:steps], episode.replay.masks
         self._masks = None if masks is None else masks[:steps]
-        self._dist = policy.dist(obs, self._masks)
+        self._dist = policy.dist(obs, self._masks, episode.states_before(0, steps))
         own = policy.head.for_env(policy.head.mode(self._dist))
         self.deviates = (own != self._trace.action).reshape(steps, -1).any(-1)
         """Whether each action differs from the most likely one of the policy, [T]."""

@@ -132,7 +132,7 @@ def _joined_trace(episode: OpenEpisode, policy: Policy, line: Line) -> Trace:
         played,
         action=np.concatenate([played.action[:step], np.stack(line.actions)]),
         reward=reward,
-        value=np.concatenate([played.value[:step], policy.value(obs[:-1])]),
+        value=np.concatenate([played.value[:step], _line_values(episode, policy, step, obs)]),
         dist=np.concatenate([played.dist[:step], np.stack(line.dists)]),
         obs=np.concatenate([episode.replay.obs[:step], obs]),
         terminated=line.terminated,
@@ -140,6 +140,15 @@ def _joined_trace(episode: OpenEpisode, policy: Policy, line: Line) -> Trace:
         raw_return=math.fsum(reward.tolist()),
         numbers={},
     )
+
+
+def _line_values(episode: OpenEpisode, policy: Policy, step: int, obs: Array) -> Array:
+    """Returns the values of the observations of a line from its branch at `step` on, without the final
+    one."""
+    states = episode.states_before(step, step + 1)
+    if states is None:
+        return policy.value(obs[:-1])
+    return policy.value(obs[:-1], policy.unroll(obs[:-1], states[0])[:-1])
 
 
 def _joined_replay(episode: OpenEpisode, trace: Trace, line: Line) -> Replay:

@@ -98,3 +98,7 @@ class Attribution:
     """A sentence that says which number is explained."""
     method: str
     """A sentence that says how."""
+    past: dict[str, float] | None = None
+    """Earlier step -> its contribution through the memory of the policy: how much smaller the explained
+    number would be if the observation of that step had been the baseline. Each step is explained alone, so
+    that these do not add up. None if the policy has no memory."""

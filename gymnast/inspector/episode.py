@@ -77,6 +77,20 @@ class OpenEpisode:
         return f"the checkpoint after {version:,} env steps was removed (checkpoint.keep)"
 
     @cached_property
+    def policy_states(self) -> Array | None:
+        """The policy state before each known observation, and after the last, [n + 1, S]; None without a
+        policy, or if it has no memory. These are the states that the stored policy reaches: in a training
+        episode, earlier versions may have acted, too."""
+        policy = self.policy
+        if policy is None or not policy.state_size:
+            return None
+        return policy.unroll(np.asarray(self.obs))
+
+    def states_before(self, first: int, last: int) -> Array | None:
+        """Returns the policy states before the steps `first` to `last` - 1, [n, S]; None without memory."""
+        return None if self.policy_states is None else self.policy_states[first:last]
+
+    @cached_property
     def table(self) -> dict[str, Array]:
         """The step table, column by column."""
         from gymnast.inspector.table import episode_table
@@ -176,7 +190,7 @@ class OpenEpisode:
         """Returns another line of this episode as an episode with environments of its own. It replaces the
         last `variation`, whose environments it takes, and is closed with this episode."""
         line = copy(self)
-        for cached in ("table", "rendered"):
+        for cached in ("table", "rendered", "policy_states"):
             line.__dict__.pop(cached, None)
         line.__dict__["replay"] = replay
         last = None if self.variation is None else self.variation[1]

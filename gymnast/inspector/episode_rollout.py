@@ -103,7 +103,9 @@ def _final_value(episode: OpenEpisode) -> float:
     policy: Policy | None = episode.policy
     if policy is None or len(episode.obs) <= len(episode.trace):
         return np.nan
-    return float(policy.value(np.asarray(episode.obs[-1:]))[0])
+    last = len(episode.obs) - 1
+    state = episode.states_before(last, last + 1)
+    return float(policy.value(np.asarray(episode.obs[-1:]), state)[0])
 
 
 def _masks(episode: OpenEpisode) -> Array | None:

@@ -99,6 +99,8 @@ class LinePlayer:
         """`sampled`: continue with sampled actions instead of the mode of the policy. Raises UsageError if
         the episode cannot be branched."""
         self.policy = require_branchable(episode)
+        self._states = episode.policy_states
+        """The policy states of the episode; None without memory."""
         self.trace, self.sampled = episode.trace, sampled
         cfg, training = episode.config, episode.address.kind == "train"
         limit = cfg.training_limit() if training else cfg.evaluation_limit()
@@ -106,6 +108,8 @@ class LinePlayer:
         self.envs = InProcessBackend(
             lambda: make_env(env, limit=limit), copies, cfg.env.id, masked=cfg.env.action_mask
         )
+        self._state = self.policy.initial_state(copies)
+        """The policy states of the copies, [N, S]."""
         self.env_steps = 0
         """Number of env steps taken, those of replays included."""
 
@@ -201,7 +205,7 @@ class LinePlayer:
         rows = np.zeros((self.envs.n_envs, *spec.shape), spec.dtype)
         dist = None
         if any(not now.is_replaying for now in running.values()):
-            dist = self.policy.dist(self.envs.obs, self.envs.mask)
+            dist = self._decide(running)
             chosen = head.mode(dist)
             for copy, now in running.items():
                 if now.noise is not None and not now.is_replaying:
@@ -214,6 +218,17 @@ class LinePlayer:
             elif self._holds(copy, now):
                 rows[copy] = branch.action
         return rows, dist
+
+    def _decide(self, running: dict[int, _Running]) -> Array:
+        """Returns the policy's distributions for all copies, [N, k]. With memory, the states of the copies
+        move on; a copy that leaves the episode here takes over the state of the episode."""
+        if self._states is None:
+            return self.policy.dist(self.envs.obs, self.envs.mask)
+        for copy, now in running.items():
+            if now.position <= now.line.branch.step:
+                self._state[copy] = self._states[now.position]
+        dist, _, self._state = self.policy.step(self.envs.obs, self._state, self.envs.mask)
+        return dist
 
     def _holds(self, copy: int, now: _Running) -> bool:
         """Returns whether the action of the branch is played next in a copy, not the policy's own."""

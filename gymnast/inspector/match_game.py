@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gymnast.collect.matchmaking import Player, random_player
+from gymnast.collect.matchmaking import Player, SeatStates, random_player
 from gymnast.config.config import Config
 from gymnast.config.resolve import apply_overrides
 from gymnast.envs.backends.backend import raise_fault
@@ -60,6 +60,7 @@ class MatchGame:
             self._players: Mapping[str, Player] = players
             self._heads = {name: head_for(kind.action) for name, kind in roles.items()}
             self._noise = {name: stream(seed, "match noise", name) for name in roles}
+            self._states = {name: SeatStates(kind.seats) for name, kind in roles.items()}
             self._in_play = {name: np.ones(kind.seats, dtype=bool) for name, kind in roles.items()}
             self._actions: dict[str, list[Array]] = {name: [] for name in roles}
             self._rewards: dict[str, list[Array]] = {name: [] for name in roles}
@@ -125,7 +126,8 @@ class MatchGame:
         """Returns the actions [seats, ...] of the players of a role; the person's is replaced."""
         kind, draws = self.matches.roles[role], self._noise[role]
         noise, uniform = self._heads[role].noise(draws, (kind.seats,)), draws.random(kind.seats)
-        return np.array(self._players[role](self.matches.obs[role][0], noise, uniform))
+        obs, player = self.matches.obs[role][0], self._players[role]
+        return np.array(self._states[role].act(player, slice(None), obs, noise, uniform))
 
 
 def open_match(run: Run, config: Config, saved: Checkpoint) -> Tournament:
@@ -138,7 +140,9 @@ def _players(
 ) -> tuple[dict[str, Player], dict[str, str]]:
     """Returns role -> player, and role -> name of the player."""
     if tournament is None:
-        players = {role: random_player(kind) for role, kind in matches.roles.items()}
+        players: dict[str, Player] = {
+            role: random_player(kind) for role, kind in matches.roles.items()
+        }
         return players, dict.fromkeys(matches.roles, RANDOM)
     names = tournament.learners_cast()
     plan = EpisodePlan((), deterministic=not sampled)

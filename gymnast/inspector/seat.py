@@ -77,11 +77,12 @@ class OpenSeat(OpenEpisode):
         if self.policy is None or self.replay.last < 0:
             return np.zeros((steps, 0), np.float32), value
         dist = np.full((steps, self.policy.head.dist_size), np.nan, np.float32)
-        obs = self.replay.obs[:steps]
+        obs, states = self.replay.obs[:steps], self.states_before(0, steps)
         for first in range(0, len(obs), CHUNK):
             rows = slice(first, first + CHUNK)
-            dist[: len(obs)][rows] = self.policy.dist(obs[rows])
-            value[: len(obs)][rows] = self.policy.value(obs[rows])
+            state = None if states is None else states[: len(obs)][rows]
+            dist[: len(obs)][rows] = self.policy.dist(obs[rows], None, state)
+            value[: len(obs)][rows] = self.policy.value(obs[rows], state)
         return dist, value
 
     # ---- the policy --------------------------------------------------------------------------

@@ -36,6 +36,8 @@ from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.step_table import StepTargets, obs_columns, step_table
 
 Array = np.ndarray
+MAX_MEMORY_UNITS = 16
+"""Number of hidden units of a policy with memory that have a column."""
 
 
 def episode_table(episode: OpenEpisode) -> dict[str, Array]:
@@ -196,6 +198,8 @@ def _policy_columns(episode: OpenEpisode, labels: list[str]) -> dict[str, Array]
     if policy.normalizer is not None and policy.normalizer.mode != "off":
         features = _feature_rows(policy, np.asarray(obs))
         columns |= obs_columns("input", features[:, None], labels)
+    if episode.policy_states is not None:
+        columns |= _memory_columns(policy, episode.policy_states, len(episode.trace))
     if policy.value_scale.mode != "off":
         columns["value_normalized"] = policy.value_scale.normalized(episode.trace.value)
     # The Q-values of a training episode were those of earlier versions.
@@ -204,6 +208,24 @@ def _policy_columns(episode: OpenEpisode, labels: list[str]) -> dict[str, Array]
         names = policy.head.space.option_names(episode.config.facts)
         columns |= {f"q/{name}": q[:, i] for i, name in enumerate(names)}
     return columns
+
+
+def _memory_columns(policy: Policy, states: Array, steps: int) -> dict[str, Array]:
+    """Returns the hidden units of the actor's memory before each step that change most in the episode, by
+    their number; NaN where observations are not known. `states`: [n + 1, S]."""
+    network = policy.network
+    hidden = np.concatenate(
+        [
+            states[:steps, network.state_slices[name]][:, : layer.n_out]
+            for name, layer in network.recurrent_layers()
+            if not name.startswith("critic")
+        ],
+        1,
+    )
+    chosen = np.sort(np.argsort(-hidden.std(0), kind="stable")[:MAX_MEMORY_UNITS])
+    known = np.full((steps, len(chosen)), np.nan)
+    known[: len(hidden)] = hidden[:, chosen]
+    return {f"memory/{unit}": known[:, i] for i, unit in enumerate(chosen.tolist())}
 
 
 def _feature_rows(policy: Policy, obs: Array) -> Array:

@@ -34,21 +34,28 @@ def what_if(
     _apply_changes(episode, policy, changed, changes or {})
     if blank is not None:
         _apply_blank(policy, changed, blank)
-    mask = mask_at(episode, step)
+    mask, state = mask_at(episode, step), episode.states_before(step, step + 1)
     return WhatIf(
-        original=decision(episode, policy, original, mask),
-        changed=decision(episode, policy, changed, mask),
+        original=decision(episode, policy, original, mask, state),
+        changed=decision(episode, policy, changed, mask, state),
     )
 
 
-def decision(episode: OpenEpisode, policy: Policy, obs: Array, mask: Array | None) -> Decision:
-    """Returns the decision of a policy for an observation, [1, ...]."""
+def decision(
+    episode: OpenEpisode,
+    policy: Policy,
+    obs: Array,
+    mask: Array | None,
+    state: Array | None = None,
+) -> Decision:
+    """Returns the decision of a policy for an observation, [1, ...]. `state`: the policy state before it,
+    None without memory."""
     head, facts = policy.head, episode.config.facts
-    dist = policy.dist(obs, mask)
+    dist = policy.dist(obs, mask, state)
     action = head.for_env(head.mode(dist))[0]
     std = head.std(dist)
     has_critic = "value_learned" in episode.table
-    value = float(policy.value(obs)[0]) if has_critic else None
+    value = float(policy.value(obs, state)[0]) if has_critic else None
     factor = _raw_per_unit(episode)
     return Decision(
         action=to_value(policy.action_space, action),

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from gymnast.images import ObsArray
+from gymnast.measure.memory import memory_row, sampled_states
 from gymnast.metrics.families.network import EXPENSIVE_SAMPLE, SAMPLE
 from gymnast.policy.health import UnitStats
 from gymnast.policy.policy import Policy
@@ -18,11 +19,19 @@ Array = np.ndarray
 
 def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
     """Returns the metrics of the current network on evenly spaced valid steps of a rollout: hidden units,
-    outputs, and for discrete actions the probabilities."""
-    rows = _evenly(rollout, EXPENSIVE_SAMPLE if policy.network.is_expensive else SAMPLE)
+    outputs, for discrete actions the probabilities, and the effect of memory."""
+    limit, states = EXPENSIVE_SAMPLE if policy.network.is_expensive else SAMPLE, None
+    rows = _evenly(rollout, limit)
+    if policy.state_size:
+        some, states = sampled_states(policy, rollout, limit)
+        # A role may have no valid step in the last sequence: then its first steps are as good.
+        rows, states = (some, states) if len(some) else (rows, policy.initial_state(len(rows)))
     mask = None if rollout.mask is None else np.asarray(_rows_of(rollout.mask, rows))
-    health = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
+    obs = np.asarray(_rows_of(rollout.obs, rows))
+    health = policy.health(obs, mask, states)
     row = _units(health.shared, health.actor, health.critic)
+    if states is not None:
+        row |= memory_row(policy, obs, mask, states)
     row |= {"network/output_mean": health.output_mean, "network/output_std": health.output_std}
     if policy.head.has_logits:
         row["network/logit_range"] = health.logit_range

@@ -23,6 +23,7 @@ from gymnast.config.section import Hyperparameters, RolloutLength
 from gymnast.engine.choice import splits_batch_over_threads
 from gymnast.engine.threads import set_num_threads
 from gymnast.envs.backends.backend import raise_fault
+from gymnast.measure.memory import sampled_states
 from gymnast.network_report.record import (
     LayerReport,
     NetworkReport,
@@ -121,10 +122,11 @@ def _role_network(
 
 def layer_report(policy: Policy, rollout: Rollout) -> tuple[LayerReport, ...]:
     """Returns each layer with its shapes, size and activations on the batch."""
-    features, shapes = (
-        policy.features(np.asarray(rollout.obs[rollout.valid])),
-        policy.parameters.shapes,
-    )
+    obs, state, shapes = np.asarray(rollout.obs[rollout.valid]), None, policy.parameters.shapes
+    if policy.state_size:
+        rows, state = sampled_states(policy, rollout, BATCH[1])
+        obs = np.asarray(rollout.obs.reshape(-1, *rollout.obs.shape[2:])[rows])
+    features = policy.features(obs)
     layers: list[LayerReport] = []
     if policy.network.module is not None:  # a user's torch module is one opaque layer
         output = policy.inference.actor(features)
@@ -136,7 +138,7 @@ def layer_report(policy: Policy, rollout: Rollout) -> tuple[LayerReport, ...]:
         for i, layer in enumerate(stack):
             # Recomputed from the features for each layer: quadratic, but independent of the engine. A copy,
             # since engines may compute in place.
-            before, x = x, policy.inference.layer_output(part, i, features.copy())
+            before, x = x, policy.inference.layer_output(part, i, features.copy(), state)
             own = [shape for name, shape in shapes.items() if name.startswith(f"{part}.{i}.")]
             kind = getattr(layer, "kind", "")
             title = kind or type(layer).__name__
@@ -150,7 +152,9 @@ def uniformity_report(policy: Policy, obs: Array) -> UniformityReport:
     """Returns how far from uniform the policy is on observations [B, ...], over all parts of its actions."""
     parts = [
         _options_report(head, dist) if head.space.options else _center_report(head, dist)
-        for head, dist in policy.head.split(policy.dist(obs))
+        for head, dist in policy.head.split(
+            policy.dist(obs, None, policy.initial_state(len(obs)) if policy.state_size else None)
+        )
     ]
     # One part that is not uniform decides; otherwise one that cannot be judged.
     judged = {part.uniform for part in parts}

@@ -57,9 +57,11 @@ class TrainedPlayer:
     def __init__(self, policy: Policy, *, sampled: bool) -> None:
         self.policy, self.sampled = policy, sampled
         self._rng: np.random.Generator | None = None
+        self._state = policy.initial_state(1)
 
     def start_episode(self, seed: int) -> None:
         self._rng = stream(seed, "play") if self.sampled else None
+        self._state = self.policy.initial_state(1)
 
     def decide(self, obs: object, mask: object = None) -> Decision:
         """Returns the action of the policy, the value estimate and, for discrete actions, the
@@ -69,8 +71,9 @@ class TrainedPlayer:
         # The policy takes batches: one row here. Without noise it returns the most likely action.
         noise = None if self._rng is None else head.noise(self._rng, (1,))
         allowed = None if mask is None else as_masks(policy.action_space, [mask])
-        raw_action, dist = policy.act(rows, noise, allowed)
+        dist, value, self._state = policy.step(rows, self._state, allowed)
+        raw_action = head.mode(dist) if noise is None else head.sample(dist, noise)
         # clipped or squashed to the action space
         action = policy.action_space.unpack(head.for_env(raw_action)[0])
         probabilities = head.option_probabilities(dist[0]) if policy.action_space.options else None
-        return Decision(action, float(policy.value(rows)[0]), probabilities)
+        return Decision(action, float(value[0]), probabilities)

@@ -35,6 +35,8 @@ class EpisodeRecording:
             if policy is None
             else policy.obs_space
         )
+        self._state = None if policy is None else policy.initial_state(1)
+        """The policy state before the next observation; None without a policy."""
         self._obs: list[Array] = []
         self._steps: list[tuple[Array, float, float, Array]] = []
         """Action, reward, value and distribution parameters of every step."""
@@ -79,8 +81,9 @@ class EpisodeRecording:
     def _decide(self) -> tuple[float, Array]:
         """Returns the value and the distribution parameters of the policy in the current state; NaN and none
         without a policy."""
-        if self._policy is None:
+        if self._policy is None or self._state is None:
             return math.nan, np.zeros(0, np.float32)
         mask = self._renderer.action_mask
         allowed = None if mask is None else spaces.as_masks(self._policy.action_space, [mask])
-        return float(self._policy.value(self._row)[0]), self._policy.dist(self._row, allowed)[0]
+        dist, value, self._state = self._policy.step(self._row, self._state, allowed)
+        return float(value[0]), dist[0]

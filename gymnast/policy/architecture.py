@@ -21,6 +21,7 @@ from gymnast.policy.layers import (
     Network,
     Parallel,
     Pixels,
+    Recurrent,
     Residual,
     Stack,
 )
@@ -57,13 +58,19 @@ def network_for(
         module = CustomModuleSpec(cfg.module, dict(cfg.module_kwargs), obs, n_outputs)
         return Network((), (), (), extra_parameters, module)
     encoder, width = encoder_for(obs, cfg)
+    memory, width = recurrent(width, cfg)
     hidden, last = mlp(width, cfg)
     actor_head: Stack = (Linear(last, n_outputs, gain=0.01),)
     critic_head: Stack = (Linear(last, 1, gain=1.0),) if critic else ()
     if cfg.shared:
-        return Network(encoder + hidden, actor_head, critic_head, extra_parameters)
+        return Network(encoder + memory + hidden, actor_head, critic_head, extra_parameters)
     # The same descriptions in both stacks are separate layers: parameters belong to their position.
-    separate, shared = (hidden, encoder) if _has_images(obs) else (encoder + hidden, ())
+    if memory and cfg.memory_shared:
+        shared, separate = encoder + memory, hidden
+    elif _has_images(obs):
+        shared, separate = encoder, memory + hidden
+    else:
+        shared, separate = (), encoder + memory + hidden
     critic_stack = separate + critic_head if critic else ()
     return Network(shared, separate + actor_head, critic_stack, extra_parameters)
 
@@ -97,6 +104,17 @@ def _entry(leaf: Observation, obs: CompositeObs, cfg: PolicyConfig) -> tuple[Sta
         return (Flatten(),), leaf.size
     widen = Linear(leaf.size, cfg.embedding, gain=GAIN)
     return (Flatten(), widen, Activation("relu")), cfg.embedding
+
+
+def recurrent(width: int, cfg: PolicyConfig) -> tuple[Stack, int]:
+    """Returns the recurrent layers for inputs of this width, and the width of their output (that of the
+    inputs if there is no memory)."""
+    layers: list[Layer] = []
+    for _ in range(0 if cfg.memory is None else cfg.memory.layers):
+        assert cfg.memory is not None
+        layers.append(Recurrent(cfg.memory.cell, width, cfg.memory.width))
+        width = cfg.memory.width
+    return tuple(layers), width
 
 
 def mlp(width: int, cfg: PolicyConfig) -> tuple[Stack, int]:

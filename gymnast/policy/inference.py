@@ -26,15 +26,19 @@ from gymnast.policy.layers import (
     Network,
     Parallel,
     Pixels,
+    Recurrent,
     Stack,
 )
 from gymnast.policy.parameters import Parameters
 
 Array = np.ndarray
+ActIntoWithState = Callable[[Array, Array, Array | None, Array, Array, Array, Array, Array], None]
+"""A function of features, noise, mask and state [B, S] that writes action, dist, logprob and value, and
+replaces the state by the one after the step."""
 ActInto = Callable[[Array, Array, Array | None, Array, Array, Array, Array | None], None]
 """A function of features, noise and mask that writes action, dist, logprob and, if not None, value."""
-HealthFunction = Callable[[Array, Array | None], Health]
-"""A function of features and mask that returns the health of the network."""
+HealthFunction = Callable[[Array, Array | None, Array | None], Health]
+"""A function of features, mask and state (None without memory) that returns the health of the network."""
 
 
 class Inference(Protocol):
@@ -46,6 +50,11 @@ class Inference(Protocol):
     @property
     def act_into(self) -> ActInto | None:
         """Optional function that does everything `Policy.act_into` needs in one call."""
+        ...
+
+    @property
+    def act_into_with_state(self) -> ActIntoWithState | None:
+        """Optional function that does the same for a network with memory."""
         ...
 
     @property
@@ -64,31 +73,57 @@ class Inference(Protocol):
         ...
 
     def actor(self, features: Array) -> Array:
-        """Returns the outputs of the actor's last layer, [B, k]."""
+        """Returns the outputs of the actor's last layer, [B, k], of a network without memory."""
         ...
 
     def critic(self, features: Array) -> Array:
-        """Returns the outputs of the critic, [B]."""
+        """Returns the outputs of the critic, [B], of a network without memory."""
         ...
 
-    def layer_output(self, part: str, i: int, features: Array) -> Array:
+    def step(self, features: Array, state: Array) -> tuple[Array, Array, Array]:
+        """Returns the outputs of the actor [B, k] and of the critic [B], and the state after the step, [B,
+        S]. `state`: the state before it, which is not changed."""
+        ...
+
+    def layer_output(self, part: str, i: int, features: Array, state: Array | None = None) -> Array:
         """Returns the output of layer i of a stack (`part`: shared, actor or critic) for features of the
-        whole network, [B, ...]."""
+        whole network, [B, ...]. `state`: [B, S], None without memory."""
         ...
 
-    def activations(self, features: Array) -> tuple[list[LayerActivations], Array]:
-        """Returns the outputs of every activation layer, and of the actor's last layer, [B, k]."""
+    def activations(
+        self, features: Array, state: Array | None = None
+    ) -> tuple[list[LayerActivations], Array]:
+        """Returns the outputs of every activation layer, and of the actor's last layer, [B, k]. `state`: [B,
+        S], None without memory."""
         ...
+
+
+class StepMemory:
+    """The states of all recurrent layers during one step: read from `before`, written to `after`."""
+
+    def __init__(self, network: Network, before: Array) -> None:
+        self._slices, self._before = network.state_slices, before
+        self.after = np.empty_like(before)
+
+    def run(self, name: str, layer: Recurrent, x: Array, weights: Mapping[str, Array]) -> Array:
+        """Returns the output [B, n_out] of a recurrent layer for its input x [B, n_in]."""
+        part = self._slices[name]
+        own = {key: weights[f"{name}.{key}"] for key in ("recurrent", *layer.cell.extra)}
+        projection = x @ weights[f"{name}.weight"]
+        projection += weights[f"{name}.bias"]
+        self.after[:, part] = layer.cell.step(projection, self._before[:, part], own)
+        return self.after[:, part][:, : layer.n_out]
 
 
 class NumpyInference:
     """Implements `Inference` with NumPy."""
 
-    act_into = actor_and_critic = health = None
-    values_while_acting = False
+    act_into = act_into_with_state = actor_and_critic = health = None
 
     def __init__(self, network: Network, weights: Mapping[str, Array]) -> None:
         self.network, self.weights = network, weights
+        # With memory, a value depends on the state, which is at hand only while acting.
+        self.values_while_acting = bool(network.state_size)
 
     def actor(self, features: Array) -> Array:
         hidden = _run("shared", self.network.shared, self.weights, features)
@@ -98,17 +133,33 @@ class NumpyInference:
         hidden = _run("shared", self.network.shared, self.weights, features)
         return _run("critic", self.network.critic, self.weights, hidden)[:, 0]
 
-    def layer_output(self, part: str, i: int, features: Array) -> Array:
+    def step(self, features: Array, state: Array) -> tuple[Array, Array, Array]:
+        network, weights, memory = self.network, self.weights, StepMemory(self.network, state)
+        hidden = _run("shared", network.shared, weights, features, memory=memory)
+        output = _run("actor", network.actor, weights, hidden, memory=memory)
+        value = _run("critic", network.critic, weights, hidden, memory=memory)
+        return output, value[:, 0], memory.after
+
+    def layer_output(self, part: str, i: int, features: Array, state: Array | None = None) -> Array:
+        memory = None if state is None else StepMemory(self.network, state)
         stack = getattr(self.network, part)[: i + 1]
         if part != "shared":
-            features = _run("shared", self.network.shared, self.weights, features)
-        return _run(part, stack, self.weights, features)
+            shared = self.network.shared
+            features = _run("shared", shared, self.weights, features, memory=memory)
+        return _run(part, stack, self.weights, features, memory=memory)
 
-    def activations(self, features: Array) -> tuple[list[LayerActivations], Array]:
+    def activations(
+        self, features: Array, state: Array | None = None
+    ) -> tuple[list[LayerActivations], Array]:
+        memory = None if state is None else StepMemory(self.network, state)
         stacks: dict[str, list[tuple[str, Array]]] = {"shared": [], "actor": [], "critic": []}
-        hidden = _run("shared", self.network.shared, self.weights, features, stacks["shared"])
-        output = _run("actor", self.network.actor, self.weights, hidden, stacks["actor"])
-        _run("critic", self.network.critic, self.weights, hidden, stacks["critic"])
+
+        def run(part: str, stack: Stack, x: Array) -> Array:
+            return _run(part, stack, self.weights, x, stacks[part], memory)
+
+        hidden = run("shared", self.network.shared, features)
+        output = run("actor", self.network.actor, hidden)
+        run("critic", self.network.critic, hidden)
         return [(part, *layer) for part, stack in stacks.items() for layer in stack], output
 
 
@@ -135,11 +186,13 @@ def _run(
     weights: Mapping[str, Array],
     x: Array,
     activations: list[tuple[str, Array]] | None = None,
+    memory: StepMemory | None = None,
 ) -> Array:
     """Returns the output of a stack for features [B, ...]. `part` is the prefix of its parameters in
     `weights`.
 
-    The kind and outputs of every activation layer are appended to `activations`.
+    The kind and outputs of every activation layer are appended to `activations`. `memory`: the states of
+    recurrent layers; a stack without any needs none.
     """
     for i, layer in enumerate(stack):
         name = f"{part}.{i}"
@@ -151,6 +204,10 @@ def _run(
                 x = ACTIVATIONS[kind](x)
             case LayerNorm():
                 x = layer_norm(x, weights[f"{name}.scale"], weights[f"{name}.bias"])
+            case Recurrent():
+                if memory is None:
+                    raise ValueError("a network with memory needs the state before the step")
+                x = memory.run(name, layer, x, weights)
             case Embedding():
                 x = weights[f"{name}.weight"][x]
             case Flatten():

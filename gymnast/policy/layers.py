@@ -4,7 +4,8 @@
                       \\-> critic -> value
 
 Weights are [n_in, n_out], so that a layer is `x @ weight + bias`; those of a convolution are
-[out, in, height, width]. Both engines and the NumPy inference run this description.
+[out, in, height, width]. Both engines and the NumPy inference run this description. A stack with
+recurrent layers also maps a state to the next one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gymnast.config.memory_spec import CellName
 from gymnast.config.sections.policy import ActivationName
+from gymnast.policy.cells import CELLS, Cell
 from gymnast.spaces.observations import Observation, planes_of
 
 Shape = tuple[int, ...]
@@ -120,9 +123,28 @@ class Parallel:
     branches: tuple[tuple[str, Stack], ...]
 
 
+@dataclass(frozen=True)
+class Recurrent:
+    """Features [B, n_in] and a state [B, state_size] -> [B, n_out] and the next state."""
+
+    kind: CellName
+    n_in: int
+    n_out: int
+
+    @property
+    def cell(self) -> Cell:
+        return CELLS[self.kind]
+
+    @property
+    def state_size(self) -> int:
+        """Number of floats in the state of one row."""
+        return self.cell.vectors * self.n_out
+
+
 Layer = (
     Embedding
     | Linear
+    | Recurrent
     | LayerNorm
     | Activation
     | Flatten
@@ -163,6 +185,29 @@ class Network:
     def is_expensive(self) -> bool:
         """Whether a forward pass of one row is expensive: images, or a module of the user."""
         return self.module is not None or any(isinstance(x, Pixels) for _, x in self.layers())
+
+    @cached_property
+    def state_slices(self) -> dict[str, slice]:
+        """The part of a policy state [B, state_size] that each recurrent layer owns, by its name."""
+        # Recurrent layers are never nested: they lie between the encoder and the hidden layers.
+        slices: dict[str, slice] = {}
+        start = 0
+        for name, layer in self.recurrent_layers():
+            slices[name] = slice(start, start + layer.state_size)
+            start += layer.state_size
+        return slices
+
+    @cached_property
+    def state_size(self) -> int:
+        """Number of floats in the policy state of one row; 0 without memory."""
+        return sum(layer.state_size for _, layer in self.recurrent_layers())
+
+    def recurrent_layers(self) -> Iterator[tuple[str, Recurrent]]:
+        """Yields the recurrent layers with their names, in the order of their parts of the state."""
+        for part, stack in self.stacks():
+            for i, layer in enumerate(stack):
+                if isinstance(layer, Recurrent):
+                    yield f"{part}.{i}", layer
 
     def stacks(self) -> Iterator[tuple[str, Stack]]:
         yield from (("shared", self.shared), ("actor", self.actor), ("critic", self.critic))
@@ -210,7 +255,8 @@ def initial_value(
 ) -> np.ndarray:
     """Returns the initial value of one parameter of this shape, by its name `layer.key`, drawn from `stream`.
 
-    Weights are orthogonal, embeddings standard normal, scales 1 and biases 0.
+    Weights are orthogonal (in a recurrent layer those of each gate), embeddings standard normal, scales 1
+    and biases 0, except that of an LSTM's forget gate, 1.
     """
     for key, _, value in network.extra_parameters:
         if name == f"actor.{key}":
@@ -223,9 +269,24 @@ def initial_value(
         # a matrix with one row per output channel, as in torch.nn.init.orthogonal_
         kernel = orthogonal((shape[0], int(np.prod(shape[1:]))), stream)
         return kernel.reshape(shape) * layer.gain
+    if isinstance(layer, Recurrent):
+        return _initial_recurrent(layer, key, shape, stream)
     if isinstance(layer, Embedding):
         return stream.standard_normal(shape)
     return np.full(shape, 1.0 if key == "scale" else 0.0)
+
+
+def _initial_recurrent(
+    layer: Recurrent, key: str, shape: Shape, stream: np.random.Generator
+) -> np.ndarray:
+    """Returns the initial value of the parameter `key` of a recurrent layer."""
+    if key in ("weight", "recurrent"):
+        blocks = [orthogonal((shape[0], layer.n_out), stream) for _ in range(layer.cell.gates)]
+        return np.concatenate(blocks, 1)
+    value = np.zeros(shape)
+    if key == "bias" and layer.cell.open_gate is not None:
+        value[layer.cell.open_gate * layer.n_out :][: layer.n_out] = 1.0
+    return value
 
 
 def orthogonal(shape: tuple[int, int], stream: np.random.Generator) -> np.ndarray:
@@ -248,5 +309,9 @@ def _shapes(layer: Layer) -> dict[str, Shape]:
             return {"weight": (n_out, n_in, kernel, kernel), "bias": (n_out,)}
         case LayerNorm(width):
             return {"scale": (width,), "bias": (width,)}
+        case Recurrent(_, n_in, n_out):
+            columns = layer.cell.gates * n_out
+            shapes: dict[str, Shape] = {"weight": (n_in, columns), "recurrent": (n_out, columns)}
+            return shapes | {"bias": (columns,)} | dict.fromkeys(layer.cell.extra, (n_out,))
         case _:
             return {}

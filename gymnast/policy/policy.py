@@ -54,6 +54,7 @@ class Policy:
             action_space, cfg.log_std, squash=cfg.squash, action_selection=action_selection
         )
         has_critic = action_selection == "sample"  # Q-values are values themselves
+        _refuse_memory_without_support(cfg, has_critic)
         _refuse_popart_without_its_layer(cfg, normalize, has_critic)
         extra_parameters = self.head.extra_parameters
         self.network = network_for(
@@ -63,6 +64,8 @@ class Policy:
             extra_parameters=extra_parameters,
             critic=has_critic,
         )
+        self.state_size = self.network.state_size
+        """Number of floats in the policy state of one copy; 0 without memory."""
         self.parameters = Parameters(weights.shapes_of(self.network))
         # A view: it always has the current values of log_std or epsilon.
         extra = [self.parameters.views[f"actor.{name}"] for name, *_ in extra_parameters]
@@ -88,24 +91,77 @@ class Policy:
         """Sets the initial weights, a function of the seed and the role."""
         weights.initialize_weights(self.network, self.parameters, seed, role)
 
-    def dist(self, obs: Array, mask: Array | None = None) -> Array:
-        """Returns the parameters of the action distribution for observations, shape [B, k]."""
-        return self.dist_from_features(self.features(obs), mask)
+    def initial_state(self, n: int) -> Array:
+        """Returns the policy states at the start of n episodes, [n, S]: zeros. Empty without memory."""
+        return np.zeros((n, self.state_size), np.float32)
 
-    def dist_from_features(self, features: Array, mask: Array | None = None) -> Array:
+    def dist(self, obs: Array, mask: Array | None = None, state: Array | None = None) -> Array:
+        """Returns the parameters of the action distribution for observations, shape [B, k]. `state`: the
+        policy states before these observations, [B, S]; only a policy without memory needs none."""
+        return self.dist_from_features(self.features(obs), mask, state)
+
+    def dist_from_features(
+        self, features: Array, mask: Array | None = None, state: Array | None = None
+    ) -> Array:
         """Returns the parameters of the action distribution for features, shape [B, k]."""
-        return self.dist_from_output(self.inference.actor(features), mask)
+        return self.dist_from_output(self.actor_output(features, state), mask)
+
+    def actor_output(self, features: Array, state: Array | None = None) -> Array:
+        """Returns the outputs of the actor's last layer for features, [B, k]."""
+        if self.state_size:
+            return self._step(features, state)[0]
+        return self.inference.actor(features)
+
+    def step(
+        self, obs: Array, state: Array, mask: Array | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Returns the distribution parameters [B, k], the values [B] and the policy states after these
+        observations, [B, S]. `state`: the states before them, which are not changed. Without memory, states
+        are empty."""
+        if not self.state_size:
+            return self.dist(obs, mask), self.value(obs), state
+        output, value, following = self._step(self.features(obs), state)
+        dist = self.dist_from_output(output, mask)
+        return dist, self.value_scale.denormalized(value), following
+
+    def unroll(self, obs: Array, state: Array | None = None) -> Array:
+        """Returns the policy state before each observation of one episode, and after the last, [T + 1, S].
+        `obs`: the observations from the start of the episode on, [T, ...]; `state`: the state before the
+        first, [S], zeros if None."""
+        states = np.zeros((len(obs) + 1, self.state_size), np.float32)
+        if state is not None:
+            states[0] = state
+        if self.state_size:
+            features = self.features(obs)
+            for t in range(len(obs)):
+                states[t + 1] = self._step(features[t : t + 1], states[t : t + 1])[2][0]
+        return states
+
+    def _step(self, features: Array, state: Array | None) -> tuple[Array, Array, Array]:
+        """Returns the outputs of actor and critic and the states after the step, for a policy with memory.
+        Raises ValueError without a state of the right shape: a forgotten state would go unnoticed."""
+        expected = (len(features), self.state_size)
+        if state is None or state.shape != expected:
+            given = "none" if state is None else f"one of shape {state.shape}"
+            raise ValueError(
+                f"this policy has memory: it needs a state of shape {expected}, not {given}"
+            )
+        return self.inference.step(features, state)
 
     def dist_from_output(self, output: Array, mask: Array | None) -> Array:
         """Returns the distribution parameters for the actor's outputs, shape [B, k]."""
         return self.head.dist_parameters(output, self._extra, mask)
 
     def act(
-        self, obs: Array, noise: Array | None, mask: Array | None = None
+        self,
+        obs: Array,
+        noise: Array | None,
+        mask: Array | None = None,
+        state: Array | None = None,
     ) -> tuple[Array, Array]:
         """Returns actions for observations [B, ...] and the parameters of their distribution [B, k]; the mode
-        if `noise` is None. `mask`: allowed options, [B, options], or None."""
-        dist = self.dist(obs, mask)
+        if `noise` is None. `mask`: allowed options, [B, options], or None; `state`: see `dist`."""
+        dist = self.dist(obs, mask, state)
         return self.head.mode(dist) if noise is None else self.head.sample(dist, noise), dist
 
     def act_into(
@@ -117,14 +173,19 @@ class Policy:
         dist: Array,
         logprob: Array,
         value: Array,
+        state: Array | None = None,
     ) -> None:
         """Samples actions for observations [B, ...] and writes them into the given arrays. `noise`: that of
         the head for B actions; `mask`: allowed options, [B, options], or None.
 
         `action` is [B, ...], `dist` [B, k], `logprob` [B]. `value` [B] is written only if
-        `values_while_acting`.
+        `values_while_acting`. `state` [B, S], the policy states, is replaced by the states after the step;
+        only a policy without memory needs none.
         """
         features = self.features(obs)
+        if self.state_size:
+            self._act_with_state(features, noise, mask, action, dist, logprob, value, state)
+            return
         # 1. Compiled kernels do everything in one call.
         if self.inference.act_into is not None:
             normalized = np.empty(len(value), np.float32) if self.values_while_acting else None
@@ -142,30 +203,59 @@ class Policy:
         action[:] = self.head.sample(dist, noise)
         logprob[:] = self.head.logprob(dist, action)
 
+    def _act_with_state(
+        self,
+        features: Array,
+        noise: Array,
+        mask: Array | None,
+        action: Array,
+        dist: Array,
+        logprob: Array,
+        value: Array,
+        state: Array | None,
+    ) -> None:
+        """Does what `act_into` does, for a policy with memory."""
+        if state is not None and self.inference.act_into_with_state is not None:
+            rows = action, dist, logprob, value
+            self.inference.act_into_with_state(features, noise, mask, state, *rows)
+            value[:] = self.value_scale.denormalized(value)
+            return
+        output, normalized, following = self._step(features, state)
+        assert state is not None
+        state[:] = following
+        value[:] = self.value_scale.denormalized(normalized)
+        dist[:] = self.head.dist_parameters(output, self._extra, mask)
+        action[:] = self.head.sample(dist, noise)
+        logprob[:] = self.head.logprob(dist, action)
+
     @property
     def values_while_acting(self) -> bool:
         """Whether `act_into` computes values; otherwise one call of `value` per rollout is cheaper."""
         return self.inference.values_while_acting and not self.head.has_q_values
 
-    def value(self, obs: Array) -> Array:
-        """Returns the values of observations [B, ...] in units of the (scaled) reward, [B].
+    def value(self, obs: Array, state: Array | None = None) -> Array:
+        """Returns the values of observations [B, ...] in units of the (scaled) reward, [B]. `state`: see
+        `dist`.
 
         With Q-values, that is their mean under the epsilon-greedy policy.
         """
         features = self.features(obs)
+        if self.state_size:
+            return self.value_scale.denormalized(self._step(features, state)[1])
         if self.head.has_q_values:
             q = self.inference.actor(features)
             # the distribution parameters are log-probabilities here
             return (np.exp(self.head.dist_parameters(q, self._extra, None)) * q).sum(-1)
         return self.value_scale.denormalized(self.inference.critic(features))
 
-    def health(self, obs: Array, mask: Array | None) -> Health:
-        """Returns the health of the network (dead units, output range) on observations [B, ...]."""
+    def health(self, obs: Array, mask: Array | None, state: Array | None = None) -> Health:
+        """Returns the health of the network (dead units, output range) on observations [B, ...]. `state`: see
+        `dist`."""
         features = self.features(obs)
         if self.inference.health is not None:
-            return self.inference.health(features, mask)
+            return self.inference.health(features, mask, state)
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is visible in the metrics
-            activations, output = self.inference.activations(features)
+            activations, output = self.inference.activations(features, state)
             return network_health(
                 activations, output, self.head, self.dist_from_output(output, mask)
             )
@@ -256,6 +346,18 @@ def _refuse_popart_without_its_layer(
         )
         what = f"normalize.value: popart rescales the critic's last layer, but {subject}"
         raise ConfigError(what, fix="set normalize.value=off")
+
+
+def _refuse_memory_without_support(cfg: PolicyConfig, has_critic: bool) -> None:
+    """Raises ConfigError if memory is on where no recurrent layer can be built or trained."""
+    if cfg.memory is None:
+        return
+    if cfg.module is not None:
+        what = "policy.memory: a module of your own (policy.module) has no memory"
+        raise ConfigError(what, fix="set policy.memory=off, or remove policy.module")
+    if not has_critic:
+        what = "policy.memory: this algorithm replays single steps, without the states before them"
+        raise ConfigError(what, fix="use ppo or a2c, or env.stack instead of memory")
 
 
 def _owner(array: str) -> str:

@@ -66,6 +66,12 @@ COLUMNS: dict[str, ColumnSpec] = {
         "*",
         table="episode",
     ),
+    "memory/*": ColumnSpec(
+        "hidden unit of a policy with memory before the step; the units that change most in the episode",
+        "input",
+        "memory *",
+        table="episode",
+    ),
     "action": ColumnSpec("name of the action taken (Discrete)", "action", "action"),
     "action/*": ColumnSpec(
         "action taken, one column per element: options counted from 0, numbers as the environment "

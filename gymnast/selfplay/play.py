@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gymnast.collect.matches import MatchEnd
-from gymnast.collect.matchmaking import Player
+from gymnast.collect.matchmaking import Player, SeatStates
 from gymnast.envs.backends.backend import Fault
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches, MatchStep
 from gymnast.evaluation.episodes import EvaluationProgress
@@ -130,6 +130,7 @@ class _RunningMatches:
         """Value of `len(self._past)` at the start of each match."""
         self._past: list[dict[str, Array]] = []
         """Actions, rewards and reward terms of all slots in every step so far."""
+        self._states = {role: SeatStates(n * roles[role].seats) for role in roles}
         # False from the step on in which an agent's part of the match ended, [slots, seats].
         self._in_play = {role: np.zeros((n, roles[role].seats), dtype=bool) for role in roles}
 
@@ -143,6 +144,8 @@ class _RunningMatches:
             # for sampled actions and scripted players
             self._streams[match, role] = stream(seed, "match noise", role)
             self._in_play[role][match] = True
+            seats = self.matches.roles[role].seats
+            self._states[role].reset(slice(match * seats, (match + 1) * seats))
         self._started[match] = len(self._past)
         return self.matches.reset([match], [seed])
 
@@ -157,7 +160,8 @@ class _RunningMatches:
             obs = matches.obs[role].reshape(n, *matches.obs[role].shape[2:])
             # Always all seats, also of idle slots: with another batch size, matrix products round
             # differently, and a match must not depend on how many others are playing.
-            action = self.players[role](obs, noise.reshape(n, *noise.shape[2:]), uniform.reshape(n))
+            draws = noise.reshape(n, *noise.shape[2:]), uniform.reshape(n)
+            action = self._states[role].act(self.players[role], slice(None), obs, *draws)
             shape = (matches.n_matches, kind.seats, *action.shape[1:])
             record[f"action/{role}"] = action.reshape(shape)
         # 2. Step the slots that play. Rewards of agents whose part has ended do not count.

@@ -14,13 +14,16 @@ from gymnast.spaces.observations import BoxObs, Observation
 
 
 def facts_for_policy_obs(facts: Facts, env: EnvConfig, obs: Observation) -> Facts:
-    """Returns the facts with one entry per component of `obs`, stacked observations and actions included.
+    """Returns the facts with one entry per component of `obs`, without hidden ones, and with stacked
+    observations and actions.
 
     The newest observation keeps the declared names. The facts are returned unchanged if nothing is
     declared, if every component has a name already, or if the declared components do not fit:
     `gymnast check` reports that.
     """
-    declared = facts.observations
+    declared = tuple(c for i, c in enumerate(facts.observations) if i not in env.hide)
+    if env.hide:
+        facts = facts.model_copy(update={"observations": declared})
     if not declared or not isinstance(obs, BoxObs) or obs.size == len(declared):
         return facts
     # The order of the wrappers: the stack of observations, oldest first, then the last actions.

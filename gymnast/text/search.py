@@ -17,14 +17,14 @@ _ENDINGS = ("ing", "ies", "ed", "es", "s", "e", "y")
 _LEFT_OUT = frozenset(
     re.findall(
         r"\w+",
-        "a all an and any are as at by can do does for from how i if in is it my not of on or so that the "
-        "this to what when where which why with",
+        "a all an and any are as at by can do does for from how i if in is it many much my not of on or "
+        "per so that the this to what when where which why with",
     )
 )
 """Words of a query that are not searched for."""
 EXACT, PREFIX, PART, SIMILAR = 1.0, 0.6, 0.4, 0.8
 """How well a word matches a word of the query: equal, longer, containing it, or similarly spelled."""
-CLOSE = 0.7
+CLOSE = 0.82
 """Smallest similarity of a misspelled word, from 0 to 1."""
 NAME, PHRASE = 4.0, 4.0
 """Weight of the words of a name; factor for a field that has the words of the query as one phrase."""
@@ -55,7 +55,8 @@ def rank(query: str, documents: Sequence[Document]) -> Matches:
     """Returns the documents that match a query: first one that has the query as its name, then those with
     most of its words, of these the ones with rare words and with words in their names. With an empty query,
     all documents match."""
-    words = {stem(word): word for word in _words(query) if word not in _LEFT_OUT}
+    searched = (word for word in _words(query) if word not in _LEFT_OUT and _is_word(word))
+    words = {stem(word): word for word in searched}
     if not words:
         return Matches(list(range(len(documents))))
     weights = [_weights(one.name, tuple(one.fields.items())) for one in documents]
@@ -83,7 +84,9 @@ def rank(query: str, documents: Sequence[Document]) -> Matches:
 def _enough(words: int, most: int) -> int:
     """Returns how many words of a query a document must have, if the best one has `most` of them. Of a short
     query every word matters; a long one may be a sentence."""
-    return max(most if words <= SHORT_QUERY else max(most - 1, math.ceil(words / 2)), 1)
+    if words <= SHORT_QUERY:
+        return max(most, 1)
+    return max(min(most, max(most - 1, math.ceil(words / 2))), 1)
 
 
 def _phrase_score(phrase: str, document: Document) -> float:
@@ -92,7 +95,10 @@ def _phrase_score(phrase: str, document: Document) -> float:
     return max(
         (
             weight * PHRASE * (1 + len(phrase) / len(text))
-            for weight, text in document.fields.items()
+            for weight, text in (
+                (NAME, " ".join(_WORD.findall(document.name))),
+                *document.fields.items(),
+            )
             if phrase in text.lower()
         ),
         default=0.0,
@@ -124,12 +130,23 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _is_word(text: str) -> bool:
+    """Returns whether a part of a query is searched for: a number, or more than a letter."""
+    return len(text) > 1 or text.isdigit()
+
+
 def stem(word: str) -> str:
     """Returns a word without its ending, so that `actions` finds `action`."""
     for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            return word[: -len(ending)]
+        if word.endswith(ending) and len(word) - len(ending) >= 4 and not word.endswith("ss"):
+            return _undoubled(word[: -len(ending)])
     return word
+
+
+def _undoubled(word: str) -> str:
+    """Returns `stop` for `stopp`, the rest of `stopping`."""
+    doubled = len(word) > 4 and word[-1] == word[-2] and word[-1] not in "aeiouls"
+    return word[:-1] if doubled else word
 
 
 @lru_cache(maxsize=10_000)

@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 
 from gymnast.collect.collector import ROLE
+from gymnast.errors import UsageError
 from gymnast.evaluation.record import PolicyScore
 from gymnast.evaluation.rescore import find_checkpoint, load_policy, rescore
 from gymnast.metrics.sinks.console import Console
@@ -70,30 +71,66 @@ def evaluate(
 
 
 class Player:
-    """A stored policy that acts on observations of its environment, one or a batch."""
+    """A stored policy that acts on observations of its environment, one or a batch. A policy with memory
+    remembers what it has seen in its episodes: call `reset` where one starts."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
+        self._state: np.ndarray | None = None
+        """Policy states of the episodes, [B, S]; None before their first observation."""
+
+    def reset(self, ended: object = None) -> None:
+        """Forgets the episodes so far, because new ones start. `ended`: for a batch, which of its episodes
+        start anew, one boolean each; None for all. Without memory, this does nothing."""
+        if ended is None:
+            self._state = None
+            return
+        chosen = np.asarray(ended, dtype=bool)
+        if self._state is None:
+            return
+        if chosen.shape != (len(self._state),):
+            what = f"reset got {chosen.size} flags for {len(self._state)} episodes"
+            raise UsageError(
+                what, fix="give one boolean per observation of the batch, or none at all"
+            )
+        self._state[chosen] = 0.0
 
     def act(self, obs: object, mask: object = None) -> object:
         """Returns the most likely action, in the form that the environment's `step` takes. `mask` is
-        the content of `info["action_mask"]`; for a batch, one mask per observation."""
+        the content of `info["action_mask"]`; for a batch, one mask per observation. With memory, a batch has
+        one observation of each episode, always in the same order."""
         rows, one = self._rows(obs)
         allowed = None
         if mask is not None:
             allowed = as_masks(
                 self.policy.action_space, [mask] if one else cast("Sequence[object]", mask)
             )
-        action = self.policy.head.for_env(self.policy.act(rows, None, allowed)[0])
+        if self.policy.state_size:
+            dist, _, self._state = self.policy.step(rows, self._states(len(rows)), allowed)
+        else:
+            dist = self.policy.dist(rows, allowed)
+        action = self.policy.head.for_env(self.policy.head.mode(dist))
         space = self.policy.action_space
         return space.unpack_each(action)[0] if one else space.unpack_batch(action)
 
     def value(self, obs: object) -> np.ndarray | np.floating:
         """Returns the critic's estimate of the discounted return from this observation, in units of the
-        scaled reward; one number per observation for a batch."""
+        scaled reward; one number per observation for a batch. With memory, ask for it before `act`: the
+        observation is the next one of its episode."""
         rows, one = self._rows(obs)
-        value = self.policy.value(rows)
+        state = self._states(len(rows)) if self.policy.state_size else None
+        value = self.policy.value(rows, state)
         return value[0] if one else value
+
+    def _states(self, n: int) -> np.ndarray:
+        """Returns the policy states of n episodes. Raises UsageError if the player is in the middle of
+        another number of episodes."""
+        if self._state is None:
+            return self.policy.initial_state(n)
+        if len(self._state) != n:
+            what = f"this player is in the middle of {len(self._state)} episodes, not of {n}"
+            raise UsageError(what, fix="call reset() first, or load the run once per use")
+        return self._state
 
     def _rows(self, obs: object) -> tuple[np.ndarray, bool]:
         """Returns the observations as a batch [B, ...], and True if `obs` was a single one. A batch of

@@ -84,7 +84,8 @@ def _slice_collector(cfg: Config, collector: VectorCollector) -> Callable[[], _S
     first, which is also the warmup."""
     policy = build_policy(*collector.spaces[ROLE], cfg)
     policy.initialize(cfg.seed, ROLE)
-    policy.act(collector.envs.obs, None)  # loads the inference engine before anything is timed
+    # Loads the inference engine before anything is timed.
+    policy.step(collector.envs.obs, policy.initial_state(collector.envs.n_envs))
     set_num_threads(cfg.threads, split_batch=splits_batch_over_threads(cfg, policy.network))
     clock = Clock()
     collector.start_episodes()

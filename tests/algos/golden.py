@@ -21,8 +21,22 @@ UPDATES = 3
 KINDS: dict[str, dict[str, Any]] = {
     "choice": {"env.kwargs": {"box": False}},
     "amounts": {"env.kwargs": {"box": True}},
+    "lstm": {
+        "env.kwargs": {"box": False},
+        "policy.memory": "lstm:12",
+        "policy.memory_shared": False,
+        "policy.bptt": 6,
+        "policy.burn_in": 2,
+    },
+    "gru": {
+        "env.kwargs": {"box": True},
+        "policy.memory": "gru:12x2",
+        "policy.memory_shared": True,
+        "policy.bptt": 5,
+        "policy.burn_in": 0,
+    },
 }
-"""Settings that make each kind of action space."""
+"""Settings that make each kind of action space, and each memory."""
 
 SETTINGS = {
     "seed": 3,
@@ -86,6 +100,7 @@ CASES = [
     for algo in ALGORITHMS
     for kind in KINDS
     if (algo, kind) != ("dqn", "amounts")  # DQN needs Discrete actions
+    if algo in ("ppo", "a2c") or "policy.memory" not in KINDS[kind]  # the others have no memory
 ]
 
 

@@ -25,11 +25,13 @@ RUNS = [
 def test_three_updates_give_the_golden_numbers(case: str, engine: str):
     found = golden.golden_metrics(case, engine)
     assert len(found) == golden.UPDATES
+    # the gradients behind a memory are nearly as small as Adam's eps at first, which amplifies their rounding
+    within = 1e-5 if "policy.memory" in golden.KINDS[case.partition("/")[2]] else 1e-6
     for k, (now, then) in enumerate(zip(found, STORED[case], strict=True)):
         assert now.keys() == then.keys()
         for name, value in then.items():
             # the last digits depend on the vector instructions of the machine
-            close = pytest.approx(value, rel=1e-5, abs=1e-6)
+            close = pytest.approx(value, rel=1e-5, abs=within)
             assert now[name] == close, f"update {k + 1}: {name}"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import chart, goals, recording, report
+from benchmarks import chart, goals, recording, recurrent, report
 from benchmarks.libraries import LABELS, PEERS
 from benchmarks.results import ratios, speed
 from benchmarks.tasks import TASKS
@@ -110,6 +110,27 @@ def test_the_cost_of_recording_is_reported_for_both_engines_by_stopwatch_and_in_
     _, native, torch = (goal for goal in found if "5%" in goal.target)
     assert (native.met, native.reached) == (True, "2.0% by stopwatch, 3.0% in turns")
     assert (torch.met, torch.reached) == (False, "2.0% by stopwatch, 7.0% in turns")
+
+
+def test_policies_with_memory_are_compared_with_both_engines_and_recurrent_ppo():
+    def samples(seconds: dict[str, float]) -> dict[str, Any]:
+        return {
+            who: [{"env_steps": 1000, "cpu": cpu, "episode_return": 20.0}]
+            for who, cpu in seconds.items()
+        }
+
+    about = {"hardware": {"cores": 2, "model": "X"}, "command": "", "date": "", "revision": ""}
+    tasks = {"r": samples({"ours": 0.1, "torch": 0.3, recurrent.PEER: 0.5})}
+    found = {"tasks": tasks, "absent": None} | about
+    row = (
+        "| 8 x 32, 20 epochs | RecurrentPPO of sb3-contrib | 2,000 | **5.00** (5.00 to 5.00) | 20 |"
+    )
+    assert row in recurrent.section(found)
+    for torch, met in ((0.21, True), (0.19, False)):
+        tasks["r"] = samples({"ours": 0.1, "torch": torch})
+        fast, faster = goals.goals({"tasks": {}, "recurrent": found})
+        assert (fast.met, fast.reached) == (True, "10,000")
+        assert faster.met is met
 
 
 def test_every_backend_is_measured_at_least_five_times_together_with_gymnasiums_vectors():

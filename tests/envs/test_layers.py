@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
+from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.open import open_envs
 from gymnast.errors import EnvError
+from gymnast.spaces.policy_facts import facts_for_policy_obs
 from gymnast.spaces.spaces import convert_obs_space
 
 
@@ -76,6 +78,26 @@ def test_a_single_kept_entry_is_the_observation_itself():
     assert all(np.array_equal(ours, whole["speed"]) for ours, whole in seen)
 
 
+def test_hidden_components_are_left_out_and_the_names_of_the_others_follow():
+    cfg = resolve(
+        "CartPole-v1", {"env.hide": [3, 1], "env.stack": 2, "env.backend": "inprocess"}
+    ).config
+    env, bare = make_env(cfg.env), make_env(cfg.env.model_copy(update={"hide": (), "stack": 1}))
+    ours, whole = env.reset(seed=3)[0], bare.reset(seed=3)[0]
+    assert np.array_equal(ours.reshape(2, 2)[-1], whole[[0, 2]])
+    space = convert_obs_space(env.observation_space)
+    named = facts_for_policy_obs(cfg.facts, cfg.env, space).observations
+    assert [part.name for part in named] == [
+        *("cart position 1 step ago", "pole angle 1 step ago", "cart position", "pole angle")
+    ]
+    alone = facts_for_policy_obs(
+        cfg.facts,
+        cfg.env.model_copy(update={"stack": 1}),
+        convert_obs_space(gym.spaces.Box(-1.0, 1.0, (2,))),
+    )
+    assert [part.unit for part in alone.observations] == ["m", "rad"]
+
+
 @pytest.mark.parametrize("name", ["camera", "grey", "screen"])
 def test_downscaling_averages_blocks_of_pixels(name: str):
     size = [2, 4] if name == "grey" else [3, 2]
@@ -122,6 +144,8 @@ def test_each_category_index_becomes_a_one_hot_vector():
         ({"alone": "speed", "view": "image"}, "env.view: .* not uint8 images"),
         ({"keep": ("speed", "word"), "view": "image"}, "env.view: .* not uint8 images"),
         ({"alone": "camera", "view": "image"}, "env.image.size: a cropped image has 6 x 4 pixels"),
+        ({"alone": "camera", "hide": (0,)}, "env.hide: .* not a vector"),
+        ({"alone": "speed", "hide": (0, 99)}, "env.hide: .* cannot be hidden"),
         ({"alone": "speed", "one_hot": (2, 2)}, "env.one_hot: .* category indices"),
         ({"alone": "things", "one_hot": (3, 5, 1)}, "env.one_hot: .* 3 along the last axis"),
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gymnast.text.search import Document, rank
+from gymnast.text.search import Document, rank, stem
 
 DOCUMENTS = [
     Document("algo.lr", {2.0: "Learning rate.", 1.0: "Step size of the optimizer."}),
@@ -35,6 +35,8 @@ def best(query: str) -> str:
         ("entorpy", "policy/entropy"),
         ("cartpol", "CartPole-v1"),
         ("optimzer", "algo.lr"),
+        ("pausing of n runs", "live-control#pausing"),
+        ("which size does every single step of my optimizer have", "algo.lr"),
     ],
 )
 def test_the_best_match_comes_first(query: str, expected: str):
@@ -44,6 +46,32 @@ def test_the_best_match_comes_first(query: str, expected: str):
 def test_corrections_of_misspelled_words_are_reported_and_others_are_not():
     assert rank("entorpy of policy", DOCUMENTS).corrected == {"entorpy": ["entropy"]}
     assert rank("entropy", DOCUMENTS).corrected == {}
+
+
+def test_a_correct_word_that_no_document_has_is_not_replaced_by_another_one():
+    assert rank("policy function", DOCUMENTS).corrected == {}
+    assert best("policy function") == "policy/entropy"
+
+
+def test_a_name_that_is_the_phrase_comes_before_a_text_with_it():
+    documents = [
+        Document("league/win_low", {2.0: "Lower end of the win rate."}),
+        Document("league/win_rate", {2.0: "Share of matches that a role wins."}),
+    ]
+    assert rank("win rate", documents).ranked == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("stopping", "stop"), ("clipped", "clip"), ("actions", "action"), ("policies", "policy")],
+)
+def test_forms_of_a_word_have_the_same_stem(one: str, other: str):
+    assert stem(one) == stem(other)
+
+
+@pytest.mark.parametrize("word", ["loss", "class", "value", "gae"])
+def test_words_that_only_look_like_forms_stay_apart(word: str):
+    assert stem(word).startswith(word[:4])
 
 
 def test_of_a_short_query_every_word_counts():

@@ -113,7 +113,7 @@ def test_a_cnn_starts_close_to_uniform_on_images_of_any_brightness(kind: str, se
 
 
 def is_close_to_uniform(policy: Policy, rows: np.ndarray) -> None:
-    for head, dist in policy.head.split(policy.dist(rows)):
+    for head, dist in policy.head.split(policy.dist(rows, None, policy.initial_state(len(rows)))):
         if isinstance(head.space, BoxAction):
             mean = head.for_env(head.mode(dist)).reshape(len(rows), -1)
             low, high = np.array(head.space.low), np.array(head.space.high)

@@ -35,7 +35,7 @@ def both_ways(problem: Problem) -> tuple[Health, Health]:
         activations, output, policy.head, policy.dist_from_output(output, batch.mask)
     )
     assert policy.inference.health is not None
-    return policy.inference.health(batch.features, batch.mask), by_numpy
+    return policy.inference.health(batch.features, batch.mask, None), by_numpy
 
 
 def same(one: Health, other: Health) -> None:

@@ -20,6 +20,7 @@ from gymnast.policy.layers import Embedding
 from gymnast.policy.policy import Policy
 from gymnast.rl.returns import gae
 from gymnast.rl.statistics import explained_variance
+from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.spaces.spaces import BoxAction, DiscreteAction
 from tests.algos.harness import LearnerHarness
@@ -255,6 +256,36 @@ def test_15_solved_best_and_early_stop_use_the_raw_return_only():
     best = max(scored, key=lambda version: scored[version])
     assert run.info["checkpoints"]["best"] == best < 24 * 128
     assert run.info["score"]["mean"] <= 8.0
+
+
+@pytest.mark.parametrize("engine", ["native", "torch"])
+def test_16_states_are_reset_at_episode_starts_and_sequences_begin_with_the_state_they_had(
+    engine: str,
+):
+    """Every row of every minibatch gets the log-probability with which it was collected: the policy has not
+    changed. Without a reset inside a sequence, or without the state before it, it would get another one."""
+    settings = CHOOSE | {"policy.memory": "lstm:8", "policy.bptt": 5, "engine": engine}
+    practice = LearnerHarness.make("Script", settings)
+    rng = np.random.default_rng(0)
+    for view in practice.learner.policy.parameters.views.values():
+        view += rng.normal(0, 0.5, view.shape).astype(np.float32)
+    practice.collect()
+    practice.clock.rollouts += 1
+    rollout = practice.collect()
+    assert rollout.memory is not None
+    assert rollout.sequences is not None
+    inside = np.setdiff1d(np.arange(16), rollout.sequences[:, 1])
+    assert rollout.start[inside].any()  # episodes start inside of sequences
+    assert rollout.memory[:, ~rollout.start[0]].any()
+
+    def largest_ratio(changed: Rollout) -> float:
+        still = replace(practice.hparams, lr=0.0, epochs=1)
+        update = practice.learner.algorithm.update(changed, still, stream(0, "order"))
+        return update.metrics["policy/ratio_max"]
+
+    assert largest_ratio(rollout) == pytest.approx(1.0, abs=1e-4)
+    assert largest_ratio(replace(rollout, memory=np.zeros_like(rollout.memory))) > 1.001
+    assert largest_ratio(replace(rollout, start=np.zeros_like(rollout.start))) > 1.001
 
 
 def test_17_minibatches_are_a_new_partition_in_every_epoch():

@@ -106,6 +106,9 @@ class EnvConfig(Section):
     one_hot: tuple[Count, ...] = ()
     """One-hot encoding of observations whose numbers are categories: the number of categories for each
     index of the last axis. Empty: no encoding."""
+    hide: tuple[Whole, ...] = ()
+    """Components of a vector observation that the policy does not see, by index from 0: hiding velocities
+    makes a task that needs memory (policy.memory) or env.stack. Empty: none."""
     n_envs: Annotated[Count, BeforeValidator(_copies), Field(le=65_536)] = AUTO
     """Number of env copies that step together while collecting. `auto`: a number that was measured to be
     fast for this environment."""

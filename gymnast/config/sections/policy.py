@@ -13,7 +13,8 @@ from gymnast.config.applies import (
     WITH_A_CRITIC,
     Applies,
 )
-from gymnast.config.numbers import OFF, Count, Maybe, Number, PlainField, Switch
+from gymnast.config.memory_spec import MemorySpec
+from gymnast.config.numbers import OFF, Count, Maybe, Number, PlainField, Switch, Whole
 from gymnast.config.section import Section
 
 ActivationName = Literal["tanh", "relu", "silu", "gelu", "elu"]
@@ -26,6 +27,7 @@ WITH_HIDDEN_LAYERS = Applies(
     "to hidden layers (policy.hidden)", lambda on: bool(on.config.policy.hidden)
 )
 WITH_A_MODULE = Applies("with policy.module", lambda on: on.config.policy.module is not None)
+WITH_MEMORY = Applies("with policy.memory", lambda on: on.config.policy.memory is not None)
 
 
 class PolicyConfig(Section):
@@ -39,6 +41,18 @@ class PolicyConfig(Section):
     shared."""
     layer_norm: Annotated[Switch, TO_BUILTIN_LAYERS, WITH_HIDDEN_LAYERS] = False
     """Apply layer normalization to each hidden layer before its activation."""
+    memory: Annotated[Maybe[MemorySpec], TO_BUILTIN_LAYERS] = OFF
+    """Recurrent layers between the encoder and the hidden layers: the kind of cell and its units, `lstm:128`
+    or `gru:64`, and optionally the number of layers, `lstm:128x2`. off: the policy sees only the current
+    observation."""
+    memory_shared: Annotated[Switch, TO_BUILTIN_LAYERS, WITH_A_CRITIC, WITH_MEMORY] = False
+    """Actor and critic share encoder and memory, but not the hidden layers after them."""
+    bptt: Annotated[Count, TO_BUILTIN_LAYERS, WITH_MEMORY, Field(le=65_536)] = 64
+    """Steps through which gradients flow back in time (truncated backpropagation through time). Rollouts are
+    cut into sequences of at most this length, and minibatches consist of whole sequences."""
+    burn_in: Annotated[Whole, TO_BUILTIN_LAYERS, WITH_MEMORY, Field(le=65_536)] = 0
+    """Steps before each sequence that are run again to refresh its initial state, without being learned from
+    (arXiv:1902.03633, a paper on replayed sequences)."""
     embedding: Annotated[Width, TO_BUILTIN_LAYERS, TO_EMBEDDINGS] = 64
     """Width of the embedding of a Discrete observation, of each element of a MultiDiscrete observation, and
     of a vector that is combined with an image."""

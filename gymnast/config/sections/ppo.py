@@ -38,6 +38,7 @@ class PPOHyperparameters(GradientHyperparameters):
 class PPOConfig(GradientSection):
     hyperparameters = PPOHyperparameters
     LIVE = ("value_loss", "advantage_norm")
+    supports_memory = True
     tolerates_stale_policy = True
     name: Literal["ppo"] = "ppo"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""

@@ -93,7 +93,7 @@ class NativeEngine(Engine):
         if isinstance(features, Images):
             # All planes, [F, height, width], and the plane indices of each row, [B, channels].
             features, plane_index = features.plane, np.ascontiguousarray(features.index)
-        return self.native.Batch(
+        rows = self.native.Batch(
             features=features,
             planes=plane_index,
             chosen=chosen,
@@ -105,6 +105,9 @@ class NativeEngine(Engine):
             target=batch.target,
             mask=batch.mask,
         )
+        if (sequences := batch.sequences) is not None:
+            rows.sequences(sequences.start, sequences.weight, sequences.state)
+        return rows
 
 
 engine = NativeEngine

@@ -28,7 +28,8 @@ class NativeInference:
             numpy_inference.layer_output,
             numpy_inference.activations,
         )
-        self.values_while_acting = network.is_expensive
+        # With memory, a value depends on the state, which is at hand only while acting.
+        self.values_while_acting = network.is_expensive or network.state_size > 0
         self._composite = isinstance(head, Composite)
         self._continuous = head.action_spec.dtype == np.float32
 
@@ -44,10 +45,19 @@ class NativeInference:
         self.network.forward(self.parameters, features, True, out)
         return out
 
-    def health(self, features: Array, mask: Array | None) -> Health:
-        """Returns the health of the network on these features, computed in one call."""
+    def step(self, features: Array, state: Array) -> tuple[Array, Array, Array]:
+        """Returns the outputs of the actor [B, k] and of the critic [B], and the state after the step,
+        [B, S]. `state`: the state before it, which is not changed."""
+        output = np.empty((len(features), self.n_outputs), np.float32)
+        value, following = np.empty(len(features), np.float32), np.empty_like(state)
+        self.network.step(self.parameters, features, state, following, output, value)
+        return output, value, following
+
+    def health(self, features: Array, mask: Array | None, state: Array | None) -> Health:
+        """Returns the health of the network on these features, computed in one call. `state`: [B, S], None
+        without memory."""
         out = np.empty(HEALTH_SIZE)  # the numbers of `Health` in native/network.hpp, in float64
-        self.network.health(self.parameters, features, mask, SATURATION_THRESHOLD, out)
+        self.network.health(self.parameters, features, mask, SATURATION_THRESHOLD, out, state)
         return Health.from_flat(out.tolist())
 
     def act_into(
@@ -64,9 +74,28 @@ class NativeInference:
 
         `value` [B], if not None, receives the outputs of the critic.
         """
-        # discrete (int64) and continuous (float32) actions are separate arguments of the kernel; a composite
-        # head writes its options into both
-        columns = (None, action) if self._continuous else (action, None)
-        if self._composite:
-            columns = np.empty(action.shape, np.int64), action
+        columns = self._columns(action)
         self.network.act(self.parameters, features, noise, mask, *columns, dist, logprob, value)
+
+    def act_into_with_state(
+        self,
+        features: Array,
+        noise: Array,
+        mask: Array | None,
+        state: Array,
+        action: Array,
+        dist: Array,
+        logprob: Array,
+        value: Array,
+    ) -> None:
+        """Does what `act_into` does for a network with memory, and replaces the state [B, S] by the state
+        after the step."""
+        columns = *self._columns(action), dist, logprob, value
+        self.network.act(self.parameters, features, noise, mask, *columns, state, state)
+
+    def _columns(self, action: Array) -> tuple[Array | None, Array | None]:
+        """Returns the arrays [B, ...] into which the kernel writes options (int64) and continuous numbers
+        (float32) of actions. A composite head writes its options into both."""
+        if self._composite:
+            return np.empty(action.shape, np.int64), action
+        return (None, action) if self._continuous else (action, None)

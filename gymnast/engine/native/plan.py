@@ -22,6 +22,7 @@ from gymnast.policy.layers import (
     Network,
     Parallel,
     Pixels,
+    Recurrent,
     Residual,
     Stack,
 )
@@ -30,7 +31,7 @@ from gymnast.policy.parameters import Parameters
 Array = np.ndarray
 NONE = -1
 """Offset of a parameter that does not exist."""
-MAX_LAYERS, MAX_PIECES, MAX_CHANNELS = 32, 256, 256
+MAX_LAYERS, MAX_PIECES, MAX_CHANNELS, MAX_RECURRENT = 32, 256, 256, 8
 """Sizes of the kernels' fixed arrays, as in native/network.hpp."""
 
 
@@ -57,6 +58,8 @@ def unsupported_reason(network: Network) -> str | None:
     )
     if layers > MAX_LAYERS or pieces > MAX_PIECES:
         return f"it has more than {MAX_LAYERS} layers or {MAX_PIECES} inputs"
+    if any(sum(isinstance(x, Recurrent) for x in s) > MAX_RECURRENT for _, s in network.stacks()):
+        return f"it has more than {MAX_RECURRENT} recurrent layers in a row"
     return None
 
 
@@ -65,8 +68,9 @@ def _images(stack: Stack) -> bool:
 
 
 def max_layer_width(network: Network) -> int:
-    """Returns the width of the widest linear layer."""
-    return max((x.n_out for _, x in network.layers() if isinstance(x, Linear)), default=0)
+    """Returns the width of the widest linear or recurrent layer."""
+    widths = (x.n_out for _, x in network.layers() if isinstance(x, Linear | Recurrent))
+    return max(widths, default=0)
 
 
 def native_plan(network: Network, parameters: Parameters, head: Head) -> Any:
@@ -80,14 +84,15 @@ def native_plan(network: Network, parameters: Parameters, head: Head) -> Any:
         if _images(stack):
             layers = planner.convolutions(layers)
         # Encoders are described by the pieces, and Flatten has nothing to do: the encoded row is flat.
-        rest: list[tuple[int, Layer]] = [(i, x) for i, x in layers if isinstance(x, _DENSE)]
+        rest: list[tuple[int, Layer]] = [(i, x) for i, x in layers if isinstance(x, _COMPUTED)]
         while rest:
-            rest = planner.dense(rest)
+            add = planner.recurrent if isinstance(rest[0][1], Recurrent) else planner.dense
+            rest = add(rest)
     _head(plan, parameters, head)
     return plan
 
 
-_DENSE = Linear | LayerNorm | Activation
+_COMPUTED = Linear | LayerNorm | Activation | Recurrent
 
 
 @dataclass(frozen=True)
@@ -117,8 +122,8 @@ def _entries(part: str, stack: Stack, network: Network) -> Iterator[_Entry]:
             size = 8 if isinstance(branch[0], Embedding) else 4  # bytes of an int64 or a float32
             yield _Entry(f"{name}.{key}.0", branch[0], at, kind.itemsize // size)
         return
-    # a shared stack may be an encoder without a linear layer: then the actor's first one has the width
-    reader = next(layer for layer in (*stack, *network.actor) if isinstance(layer, Linear))
+    # a shared stack may be an encoder alone: then the actor's first layer has the width
+    reader = next(x for x in (*stack, *network.actor) if isinstance(x, Linear | Recurrent))
     width = first.width if isinstance(first, Embedding) else 1
     yield _Entry(name, first, 0, reader.n_in // width)
 
@@ -179,6 +184,24 @@ class _Planner:
             norm_scale=scale,
             norm_bias=bias,
             activation=kind,
+        )
+        return layers
+
+    def recurrent(self, layers: list[tuple[int, Layer]]) -> list[tuple[int, Layer]]:
+        """Adds a recurrent layer; returns the layers after it."""
+        i, layer = layers.pop(0)
+        assert isinstance(layer, Recurrent)
+        extra = dict.fromkeys(("recurrent_bias",), NONE)
+        extra |= {key: self.offset(i, key) for key in layer.cell.extra}
+        self.plan.recurrent(
+            self.part,
+            kind=layer.kind,
+            n_in=layer.n_in,
+            n_out=layer.n_out,
+            weight=self.offset(i, "weight"),
+            recurrent=self.offset(i, "recurrent"),
+            bias=self.offset(i, "bias"),
+            **extra,
         )
         return layers
 

@@ -13,11 +13,13 @@ from gymnast.engine.adam import Adam
 from gymnast.engine.batch import Batch, MinibatchPlan, monitoring_rows
 from gymnast.engine.engine import Engine, UpdateResult
 from gymnast.engine.objective import LOSSES, Objective
+from gymnast.engine.sequences import Sequences
 from gymnast.engine.torch import shares
 from gymnast.engine.torch.adam import adamw_step
 from gymnast.engine.torch.distributions import distribution
 from gymnast.engine.torch.losses import clipped_surrogate, value_loss
 from gymnast.engine.torch.network import TorchNetwork
+from gymnast.engine.torch.recurrent import SequenceTensors
 from gymnast.engine.torch.rows import RowReader, row_reader
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import standardize
@@ -72,31 +74,34 @@ class TorchEngine(Engine):
     def differentiate(
         self, features: RowReader, batch: Batch, minibatch: np.ndarray, objective: Objective
     ) -> Tensor:
-        """Computes the gradient of the loss of a minibatch (row indices) into `gradient`. `features` reads
-        features by row index.
+        """Computes the gradient of the loss of a minibatch (indices of rows; of sequences with memory) into
+        `gradient`. `features` reads features by row index.
 
         Returns all LOSSES except the gradient norm. Each loss is a mean over rows, so every share is weighted
         by its number of rows. Shares are summed in a fixed order: the bits do not depend on which thread
         finishes first.
         """
-        advantage = batch.advantage[minibatch]
-        if objective.standardize:  # over the minibatch, before it is divided into shares
-            advantage = standardize(advantage)
         spans = shares.split_rows(len(minibatch))
         while len(self.networks) < len(spans):  # created once, on first use
             self.networks.append(TorchNetwork(self.policy.network, self.policy.parameters))
         networks = self.networks[: len(spans)]
+        learned = [_learned_rows(batch, minibatch[span]) for span in spans]
+        # Over the minibatch, before it is divided into shares.
+        advantage = batch.advantage[np.concatenate(learned)]
+        if objective.standardize:
+            advantage = standardize(advantage)
+        ends = np.cumsum([len(rows) for rows in learned])
+        advantages = np.split(advantage, ends[:-1])
 
-        def share_losses(share: tuple[TorchNetwork, slice]) -> Tensor:
+        def share_losses(share: int) -> Tensor:
             """Computes the gradient of one share into its network and returns its weighted losses."""
-            network, span = share
-            rows = minibatch[span]
-            weight = len(rows) / len(minibatch)
-            parts = self.losses(network, features, batch, rows, advantage[span], objective)
+            network, chosen = networks[share], minibatch[spans[share]]
+            weight = len(learned[share]) / len(advantage)
+            parts = self.losses(network, features, batch, chosen, advantages[share], objective)
             network.differentiate(parts[0] * weight)
             return torch.stack([part.detach() for part in parts]) * weight
 
-        losses = shares.run_parallel(share_losses, list(zip(networks, spans, strict=True)))
+        losses = shares.run_parallel(share_losses, range(len(spans)))
         # `gradient` is that of the first network; add those of the others, always in this order
         for network in networks[1:]:
             torch.from_numpy(self.gradient).add_(torch.from_numpy(network.gradient))
@@ -107,20 +112,24 @@ class TorchEngine(Engine):
         network: TorchNetwork,
         features: RowReader,
         batch: Batch,
-        rows: np.ndarray,
+        chosen: np.ndarray,
         advantages: np.ndarray,
         objective: Objective,
     ) -> list[Tensor]:
         """Returns LOSSES of some rows of the batch, except the gradient norm, for autograd. `features` reads
-        features by row index; `rows`: row indices [b]; `advantages`: those of the rows, [b], already
-        standardized if the objective asks for it."""
-        index, advantage = torch.from_numpy(rows), torch.from_numpy(advantages)  # [b]
+        features by row index; `chosen`: indices of rows, or of sequences with memory; `advantages`: those of
+        the rows to learn from, [b], already standardized if the objective asks for it."""
+        index = torch.from_numpy(_learned_rows(batch, chosen))  # [b]
+        advantage = torch.from_numpy(advantages)
 
         def select(column: np.ndarray) -> Tensor:
             return torch.from_numpy(column)[index]
 
         # 1. The distribution and the value that the current network gives for these rows.
-        output, value = network(features(index))
+        if batch.sequences is None:
+            output, value = network(features(index))
+        else:
+            output, value = _run_sequences(network, features, batch.sequences, chosen)
         mask = None if batch.mask is None else select(batch.mask)
         dist = distribution(self.policy.head, output, network.tensors, mask)
         logprob = dist.logprob(select(batch.action))
@@ -160,9 +169,12 @@ class TorchEngine(Engine):
         """
         head = self.policy.head
         batch = monitoring_rows(self.policy.network, batch)
-        # Through the policy's inference, as during collection, so that the different rounding of autograd
-        # is not mistaken for a change of the policy.
-        new = self.policy.dist_from_features(np.asarray(batch.features), batch.mask)
+        if batch.sequences is not None:
+            batch, new = self._after_sequences(batch, batch.sequences)
+        else:
+            # Through the policy's inference, as during collection, so that the different rounding of
+            # autograd is not mistaken for a change of the policy.
+            new = self.policy.dist_from_features(np.asarray(batch.features), batch.mask)
         log_ratio = head.logprob(new, batch.action) - batch.logprob
         ratio, log_ratio64 = np.exp(log_ratio), log_ratio.astype(np.float64)
         metrics = {
@@ -177,6 +189,36 @@ class TorchEngine(Engine):
         if clip is not None:
             metrics["policy/clip_fraction"] = float((np.abs(ratio - 1) > clip).mean())
         return metrics
+
+    @torch.no_grad()
+    def _after_sequences(self, batch: Batch, sequences: Sequences) -> tuple[Batch, np.ndarray]:
+        """Returns the rows of a batch to learn from, and the distribution parameters that the current network
+        gives for them."""
+        every = np.arange(sequences.count)
+        features = row_reader(self.policy.network, batch.features)
+        output, _ = _run_sequences(self.network, features, sequences, every)
+        batch = batch.rows(_learned_rows(batch, every))
+        return batch, self.policy.dist_from_output(output.numpy(), batch.mask)
+
+
+def _learned_rows(batch: Batch, chosen: np.ndarray) -> np.ndarray:
+    """Returns the rows to learn from among the chosen rows, or in the chosen sequences with memory."""
+    if batch.sequences is None:
+        return chosen
+    rows = batch.sequences.rows(chosen)
+    return rows[batch.sequences.weight[rows] > 0]
+
+
+def _run_sequences(
+    network: TorchNetwork, features: RowReader, sequences: Sequences, chosen: np.ndarray
+) -> tuple[Tensor, Tensor]:
+    """Returns the outputs of actor and critic for the rows to learn from in the chosen sequences."""
+    rows = sequences.rows(chosen)
+    flags = (x[rows].reshape(sequences.length, -1) for x in (sequences.start, sequences.detached))
+    tensors = SequenceTensors(*map(torch.from_numpy, (sequences.state[chosen], *flags)))
+    output, value = network(features(torch.from_numpy(rows)), tensors)
+    learned = torch.from_numpy(np.flatnonzero(sequences.weight[rows]))
+    return output[learned], value[learned]
 
 
 assert len(LOSSES) == 7  # the six that `losses` returns, and the gradient norm

@@ -12,6 +12,7 @@ from torch import Tensor
 from gymnast.engine.torch import shares
 from gymnast.engine.torch.layers import run_stack
 from gymnast.engine.torch.network import Forward
+from gymnast.engine.torch.recurrent import SequenceMemory
 from gymnast.policy.health import LayerActivations
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters
@@ -25,7 +26,7 @@ their memory is reused instead of being allocated again for every rollout."""
 class TorchInference:
     """Implements `Inference` with torch, on the memory of the policy's parameters."""
 
-    act_into = health = None
+    act_into = act_into_with_state = health = None
     values_while_acting = True
 
     def __init__(self, network: Network, parameters: Parameters) -> None:
@@ -44,21 +45,33 @@ class TorchInference:
         return output, value
 
     @torch.no_grad()
-    def layer_output(self, part: str, i: int, features: Array) -> Array:
-        return self._layer(part, i, torch.from_numpy(features)).numpy()
+    def step(self, features: Array, state: Array) -> tuple[Array, Array, Array]:
+        # Not in parts, as other images are: a step has one row per environment copy.
+        memory = self._memory(state)
+        assert memory is not None
+        output, value = self.forward(self.tensors, torch.from_numpy(features), memory)
+        return output.numpy(), value.numpy(), memory.after().numpy()
 
     @torch.no_grad()
-    def activations(self, features: Array) -> tuple[list[LayerActivations], Array]:
+    def layer_output(self, part: str, i: int, features: Array, state: Array | None = None) -> Array:
+        return self._layer(part, i, torch.from_numpy(features), self._memory(state)).numpy()
+
+    @torch.no_grad()
+    def activations(
+        self, features: Array, state: Array | None = None
+    ) -> tuple[list[LayerActivations], Array]:
         """Returns the outputs of every activation layer (none of a user module), and the actor's outputs."""
         if self.forward.custom_module is not None:
             return [], self.actor(features)
-        network, tensors = self.forward.network, self.tensors
+        network, memory = self.forward.network, self._memory(state)
         stacks: dict[str, list[tuple[str, Tensor]]] = {"shared": [], "actor": [], "critic": []}
-        hidden = run_stack(
-            "shared", network.shared, tensors, torch.from_numpy(features), stacks["shared"]
-        )
-        output = run_stack("actor", network.actor, tensors, hidden, stacks["actor"])
-        run_stack("critic", network.critic, tensors, hidden, stacks["critic"])
+
+        def run(part: str, x: Tensor) -> Tensor:
+            return run_stack(part, getattr(network, part), self.tensors, x, stacks[part], memory)
+
+        hidden = run("shared", torch.from_numpy(features))
+        output = run("actor", hidden)
+        run("critic", hidden)
         layers = [(part, *layer) for part, stack in stacks.items() for layer in stack]
         # NumPy has no bfloat16, hence float()
         return [(part, kind, x.float().numpy()) for part, kind, x in layers], output.numpy()
@@ -95,9 +108,16 @@ class TorchInference:
         outputs = chain.from_iterable(shares.run_parallel(compute_share, spans))
         return [torch.cat(column).numpy() for column in zip(*outputs, strict=True)]
 
-    def _layer(self, part: str, i: int, x: Tensor) -> Tensor:
+    def _layer(self, part: str, i: int, x: Tensor, memory: SequenceMemory | None = None) -> Tensor:
         """Returns the output of layer i of a stack for features x [B, ...]."""
         network = self.forward.network
         if part != "shared":
-            x = run_stack("shared", network.shared, self.tensors, x)
-        return run_stack(part, getattr(network, part)[: i + 1], self.tensors, x)
+            x = run_stack("shared", network.shared, self.tensors, x, memory=memory)
+        stack = getattr(network, part)[: i + 1]
+        return run_stack(part, stack, self.tensors, x, memory=memory)
+
+    def _memory(self, state: Array | None) -> SequenceMemory | None:
+        """Returns the states of a single step, [B, S]; None without memory."""
+        if state is None:
+            return None
+        return SequenceMemory(self.forward.network, torch.from_numpy(state))

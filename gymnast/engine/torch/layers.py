@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from gymnast.engine.torch.fast_ops import dense
 from gymnast.engine.torch.flatten import FlattenChannelsLast
+from gymnast.engine.torch.recurrent import SequenceMemory
 from gymnast.policy.layers import (
     Activation,
     Conv,
@@ -26,6 +27,7 @@ from gymnast.policy.layers import (
     MaxPool,
     Parallel,
     Pixels,
+    Recurrent,
     Residual,
     Stack,
 )
@@ -43,11 +45,12 @@ def run_stack(
     tensors: Mapping[str, Tensor],
     x: Tensor,
     activations: list[tuple[str, Tensor]] | None = None,
+    memory: SequenceMemory | None = None,
 ) -> Tensor:
     """Returns the output of a stack for features [B, ...].
 
     `name` is the prefix of its parameters in `tensors`. The kind and outputs of every activation
-    layer are appended to `activations`.
+    layer are appended to `activations`. `memory`: the states of recurrent layers, None without any.
     """
     for i, layer in enumerate(stack):
         at = f"{name}.{i}"
@@ -65,6 +68,9 @@ def run_stack(
             case LayerNorm(width):
                 scale, bias = tensors[f"{at}.scale"], tensors[f"{at}.bias"]
                 x = functional.layer_norm(x, (width,), scale, bias)
+            case Recurrent():
+                assert memory is not None, "a network with memory needs the states"
+                x = memory.run(at, layer, x, tensors)
             case Embedding():
                 x = functional.embedding(x, tensors[f"{at}.weight"])
             case Flatten():

@@ -11,6 +11,7 @@ from torch import Tensor
 from gymnast.engine.torch.custom_module import CustomModule
 from gymnast.engine.torch.layers import run_stack
 from gymnast.engine.torch.memory import keep_freed_memory
+from gymnast.engine.torch.recurrent import SequenceMemory, SequenceTensors
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters, aligned_zeros
 
@@ -24,19 +25,22 @@ class Forward:
         self.network = network
         self.custom_module = None if network.module is None else CustomModule(network.module)
 
-    def __call__(self, tensors: Tensors, features: Tensor) -> tuple[Tensor, Tensor]:
+    def __call__(
+        self, tensors: Tensors, features: Tensor, memory: SequenceMemory | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Returns the outputs of the actor [B, k] and of the critic [B]. `tensors`: parameters by name;
-        `features`: [B, ...].
+        `features`: [B, ...]; `memory`: the states of the sequences that the rows form, None without memory.
 
         Without a critic, the outputs of the actor are Q-values, and the value is the highest one.
         """
         if self.custom_module is not None:
             return self.custom_module(tensors, features)
-        hidden = run_stack("shared", self.network.shared, tensors, features)
-        actor = run_stack("actor", self.network.actor, tensors, hidden)
+        hidden = run_stack("shared", self.network.shared, tensors, features, memory=memory)
+        actor = run_stack("actor", self.network.actor, tensors, hidden, memory=memory)
         if not self.network.critic:
             return actor, actor.amax(-1)
-        return actor, run_stack("critic", self.network.critic, tensors, hidden).squeeze(-1)
+        value = run_stack("critic", self.network.critic, tensors, hidden, memory=memory)
+        return actor, value.squeeze(-1)
 
 
 class TorchNetwork:
@@ -54,11 +58,13 @@ class TorchNetwork:
         self.tensors = {name: _leaf(view, slots[name]) for name, view in parameters.views.items()}
         self._flat = _leaf(parameters.flat, self.gradient)
 
-    def __call__(self, features: Tensor) -> tuple[Tensor, Tensor]:
+    def __call__(
+        self, features: Tensor, sequences: SequenceTensors | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Returns the outputs of the actor [B, k] and of the critic [B] for features [B, ...], both on the
-        CPU."""
+        CPU. With memory, the rows are the steps of `sequences` in time-major order."""
         if self.device == "cpu":
-            return self.forward(self.tensors, features)
+            return self.forward(self.tensors, features, self._memory(sequences))
         # The parameters are copied to the device in every forward pass, and autograd copies the
         # gradient back. So there is no second set of weights that could become stale.
         on_device = self._flat.to(self.device)
@@ -67,8 +73,13 @@ class TorchNetwork:
             name: on_device[parameters.slice_of(name)].view(shape)
             for name, shape in parameters.shapes.items()
         }
-        output, value = self.forward(tensors, features.to(self.device))
+        if sequences is not None:
+            sequences = SequenceTensors(*(x.to(self.device) for x in sequences))
+        output, value = self.forward(tensors, features.to(self.device), self._memory(sequences))
         return output.to("cpu"), value.to("cpu")
+
+    def _memory(self, sequences: SequenceTensors | None) -> SequenceMemory | None:
+        return None if sequences is None else SequenceMemory(self.forward.network, *sequences)
 
     def differentiate(self, loss: Tensor) -> None:
         """Replaces the contents of `gradient` by the gradient of the loss."""

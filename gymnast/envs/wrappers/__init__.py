@@ -38,6 +38,7 @@ LAYERS: tuple[WrapperSpec, ...] = (
     WrapperSpec("env.view", lambda cfg: cfg.view == "image", "image"),
     WrapperSpec("env.view", lambda cfg: cfg.view == "objects", "objects"),
     WrapperSpec("env.one_hot", lambda cfg: bool(cfg.one_hot), "one_hot"),
+    WrapperSpec("env.hide", lambda cfg: bool(cfg.hide), "hide"),
     WrapperSpec("env.noise.obs", lambda cfg: is_noisy(cfg.noise.obs), "obs_noise"),
     WrapperSpec("env.stack", lambda cfg: cfg.stack > 1, "stack"),
     WrapperSpec("env.previous_actions", lambda cfg: cfg.previous_actions > 0, "previous_actions"),

@@ -16,6 +16,10 @@ from gymnast.metrics.checks.experience import obs_size
 from gymnast.metrics.run_history import RunHistory
 
 KL, ENTROPY, LR = "policy/kl", "policy/entropy_share", "hyper/lr"
+MEMORY = "policy/memory_effect"
+UNUSED_MEMORY = 2e-3
+"""Effect of the memory on the policy, in nats, below which it is not used. Untrained memories have more, and
+in tasks that need memory, trained ones have a hundred times as much."""
 UPDATE_SHARE = "optim/update_share"
 STILL_KL = 3e-5
 """KL per update, in nats, below which an update hardly changes the policy."""
@@ -165,7 +169,34 @@ def _stopped_by_kl(history: RunHistory) -> str | None:
     )
 
 
+def _unused_memory(history: RunHistory) -> str | None:
+    """Returns the problem if a policy that has learned something does not use its memory, else None."""
+    effect = history.recent_mean(MEMORY)
+    undecided = history.has(ENTROPY) and history.recent_mean(ENTROPY) > NEARLY_UNIFORM
+    if undecided or effect >= UNUSED_MEMORY:
+        return None
+    return (
+        f"the policy decides the same without its memory: the effect is {rounded_text(effect)} nats"
+    )
+
+
+def _no_memory(_: RunHistory) -> Remedy:
+    why = (
+        "The current observation is enough for this task, or the memory has not learned what to keep, for "
+        "which policy.bptt may be too short. Without memory, training is faster."
+    )
+    return Remedy(why, {"policy.memory": "off"})
+
+
 CHECKS = (
+    Check(
+        "policy/memory_effect:unused",
+        (MEMORY,),
+        _unused_memory,
+        _no_memory,
+        patience=10,
+        skipped_phases=frozenset({"warm-up"}),
+    ),
     Check(
         "policy/entropy_share:biased",
         (ENTROPY, "policy/entropy", "rollout/neg_logprob"),

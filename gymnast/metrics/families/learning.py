@@ -47,6 +47,17 @@ METRICS = (
         if_low="The policy hardly explores. Raise algo.entropy_coef fivefold, or halve algo.lr.",
     ),
     Metric(
+        "policy/memory_effect",
+        "How far the policy's decisions depend on its memory (policy.memory): KL divergence between the "
+        "action distribution and the one with an empty memory.",
+        unit="nats",
+        digits=4,
+        priority=7,
+        estimator="exact, mean over steps after the first of an episode",
+        window=SAMPLED,
+        bounds=(0, INF),
+    ),
+    Metric(
         "policy/kl",
         "KL divergence between the policy that collected the rollout and the policy after the update.",
         unit="nats",

@@ -138,6 +138,12 @@ class Problem:
             view += rng.normal(0, weight_noise, view.shape).astype(np.float32)
         return cls(policy, _done_by(policy, seen, rows, masked, rng))
 
+    @property
+    def units(self) -> int:
+        """Number of rows that minibatches are made of; with memory, of sequences."""
+        sequences = self.batch.sequences
+        return len(self.batch) if sequences is None else sequences.count
+
     def engine(self, name: str = "native") -> Engine:
         self.policy.use_engine(name)
         return engine_for(self.policy)
@@ -155,7 +161,7 @@ class Problem:
         """Returns the last gradient and the result of the update; a learning rate of 0 keeps the
         weights."""
         adam = adam or Adam(self.policy.parameters.flat.size, eps=1e-5, weight_decay=0.0)
-        plan = plan or MinibatchPlan.single_batch(len(self.batch))
+        plan = plan or MinibatchPlan.single_batch(self.units)
         used = self.engine(engine)
         result = used.update(self.batch, objective, plan, adam, lr=lr, max_norm=max_norm)
         return used.gradient.copy(), result
@@ -168,14 +174,17 @@ def _done_by(policy: Policy, obs: Any, rows: int, masked: bool, rng: np.random.G
     head = policy.head
     features = policy.features(random_obs(obs, rows, rng))
     mask = _mask(policy, rows, rng) if masked else None
-    dist = policy.dist_from_features(features, mask)
+    # with memory, as at the start of an episode
+    state = policy.initial_state(rows) if policy.state_size else None
+    dist = policy.dist_from_features(features, mask, state)
     free = np.abs(dist) < 1e8  # an element with one allowed option keeps it
     dist = np.where(free, dist + rng.normal(0, 0.1, dist.shape), dist).astype(np.float32)
     action = head.sample(dist, head.noise(rng, (rows,))).astype(head.action_spec.dtype)
     # away from zero and mostly of one sign: sums that nearly cancel would be mostly rounding error
     sign = np.where(np.arange(rows) % 3 == 2, -1, 1)
     advantage, error = (sign * (0.3 + np.abs(rng.normal(size=(2, rows))))).astype(np.float32)
-    value = policy.inference.critic(features) + rng.normal(0, 0.3, rows).astype(np.float32)
+    predicted = policy.inference.critic(features) if state is None else np.zeros(rows, np.float32)
+    value = predicted + rng.normal(0, 0.3, rows).astype(np.float32)
     return Batch(
         features=features,
         action=action,

@@ -22,10 +22,12 @@ from gymnast.policy.layers import (
     Linear,
     Parallel,
     Pixels,
+    Recurrent,
     Stack,
 )
 from gymnast.policy.policy import Policy
 from tests.engine.activations import TORCH
+from tests.engine.native.recurrent_reference import Unrolled
 
 Weights = dict[str, Tensor]
 
@@ -33,12 +35,14 @@ Weights = dict[str, Tensor]
 def gradient_of(
     policy: Policy, batch: Batch, objective: Objective, rows: np.ndarray | None = None
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """Returns the gradient, laid out like the parameters, and the loss with its terms."""
+    """Returns the gradient, laid out like the parameters, and the loss with its terms. `rows`: those of the
+    minibatch, or with memory its sequences; None for all."""
     weights = {
         name: torch.from_numpy(view.astype(np.float64)).requires_grad_()
         for name, view in policy.parameters.views.items()
     }
-    rows = np.arange(len(batch)) if rows is None else rows
+    if rows is None:
+        rows = np.arange(len(batch) if batch.sequences is None else batch.sequences.count)
     parts = losses_of(policy, batch, objective, rows, weights)
     parts["loss/total"].backward()
     flat = np.zeros(policy.parameters.flat.size)
@@ -54,32 +58,42 @@ def losses_of(
     def column(x: np.ndarray) -> Tensor:
         return torch.from_numpy(x[rows].astype(np.float64))
 
+    def mean(x: Tensor) -> Tensor:
+        return (share * x).sum()
+
+    memory = None
+    if batch.sequences is not None:
+        memory = Unrolled(policy.network, batch.sequences, rows)
+        rows = batch.sequences.rows(rows)
+    weight = np.ones(len(batch)) if batch.sequences is None else batch.sequences.weight
+    share = column(weight / weight[rows].sum())
     features = batch.features[rows]
-    hidden = run_layers("shared", policy.network.shared, weights, features)
-    output = run_layers("actor", policy.network.actor, weights, hidden)
+    hidden = run_layers("shared", policy.network.shared, weights, features, memory)
+    output = run_layers("actor", policy.network.actor, weights, hidden, memory)
     mask = None if batch.mask is None else torch.from_numpy(batch.mask[rows])
     action = torch.from_numpy(batch.action[rows])
     old = column(batch.dist)
     logprob, entropy, kl = action_terms(policy, output, weights, mask, action, old)
     gain = column(batch.advantage)
     if objective.standardize:
-        spread = gain.std(correction=0)
-        gain = (gain - gain.mean()) / spread if spread > 1e-8 else gain * 0
+        gain = gain - mean(gain)
+        spread = mean(gain**2).sqrt()
+        gain = gain / spread if spread > 1e-8 else gain * 0
     if objective.clip is None:
-        surrogate = -(logprob * gain).mean()
+        surrogate = -mean(logprob * gain)
     else:
         ratio = (logprob - column(batch.logprob)).exp()
         held = ratio.clamp(1 - objective.clip, 1 + objective.clip)
-        surrogate = -torch.min(ratio * gain, held * gain).mean()
-    loss = surrogate - objective.entropy_coef * entropy.mean() + objective.kl_coef * kl.mean()
+        surrogate = -mean(torch.min(ratio * gain, held * gain))
+    loss = surrogate - objective.entropy_coef * mean(entropy) + objective.kl_coef * mean(kl)
     parts = {
         "policy/loss": surrogate,
-        "policy/kl_penalty": kl.mean(),
-        "policy/entropy": entropy.mean(),
+        "policy/kl_penalty": mean(kl),
+        "policy/entropy": mean(entropy),
     }
     if objective.critic:
-        value = run_layers("critic", policy.network.critic, weights, hidden)[:, 0]
-        critic = value_error(value, column(batch.target), column(batch.value), objective)
+        value = run_layers("critic", policy.network.critic, weights, hidden, memory)[:, 0]
+        critic = mean(value_error(value, column(batch.target), column(batch.value), objective))
         parts["value/loss"] = critic
         loss = loss + objective.value_coef * critic
     return parts | {"loss/total": loss}
@@ -91,16 +105,18 @@ def value_error(value: Tensor, target: Tensor, old: Tensor, objective: Objective
         return torch.where(size < 1, size**2, 2 * size - 1) if objective.huber else size**2
 
     if objective.value_clip is None:
-        return error(value).mean()
+        return error(value)
     limit = objective.value_clip
     near = torch.where((value - old).abs() > limit, old + limit * (value - old).sign(), value)
-    return torch.where(error(near) > error(value), error(near), error(value)).mean()
+    return torch.where(error(near) > error(value), error(near), error(value))
 
 
 # ---- layers ------------------------------------------------------------------------------------
 
 
-def run_layers(part: str, stack: Stack, weights: Weights, x: Any) -> Any:
+def run_layers(
+    part: str, stack: Stack, weights: Weights, x: Any, memory: Unrolled | None = None
+) -> Any:
     for i, layer in enumerate(stack):
         name = f"{part}.{i}"
         match layer:
@@ -115,6 +131,9 @@ def run_layers(part: str, stack: Stack, weights: Weights, x: Any) -> Any:
                 x = _tensor(x).reshape(len(x), -1)
             case Linear():
                 x = _tensor(x) @ weights[f"{name}.weight"] + weights[f"{name}.bias"]
+            case Recurrent():
+                assert memory is not None
+                x = memory.run(name, layer, weights, _tensor(x))
             case Float32():
                 x = _tensor(x)
             case Pixels(shape=(_, _), top=top):

@@ -41,9 +41,11 @@ def test_every_name_on_the_page_exists(name: str):
 def test_documented_limits_match_the_code():
     header = (ROOT / "native/network.hpp").read_text()
     plan = (ROOT / "gymnast/engine/native/plan.py").read_text()
-    names = ("MAX_LAYERS", "MAX_PIECES", "MAX_CHANNELS")
-    layers, pieces, channels = (re.findall(rf"{name} = (\d+)", header)[0] for name in names)
-    assert f"{', '.join(names)} = {layers}, {pieces}, {channels}" in plan
+    names = ("MAX_LAYERS", "MAX_PIECES", "MAX_CHANNELS", "MAX_RECURRENT")
+    sizes = [re.findall(rf"{name} = (\d+)", header)[0] for name in names]
+    layers, pieces, channels, recurrent = sizes
+    assert f"{', '.join(names)} = {', '.join(sizes)}" in plan
+    assert f"{recurrent} recurrent layers" in " ".join(PAGE.split())
     assert f"At most {layers} dense layers" in PAGE
     assert f"{pieces} pieces" in PAGE
     assert f"{channels} channels" in " ".join(PAGE.split())

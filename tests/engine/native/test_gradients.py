@@ -132,7 +132,10 @@ def test_gradients_match_the_torch_engine(action: str):
 
 
 def test_gaps_between_parameters_stay_zero():
-    problem = Problem.make("dict", "amounts", hidden=(5, 3), layer_norm=True)
+    gaps_stay_zero(Problem.make("dict", "amounts", hidden=(5, 3), layer_norm=True))
+
+
+def gaps_stay_zero(problem: Problem) -> None:
     gradient, _ = problem.run_update(EVERYTHING, lr=1e-2)
     parameters = problem.policy.parameters
     gaps = np.ones(parameters.flat.size, bool)

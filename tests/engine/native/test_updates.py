@@ -24,16 +24,17 @@ def updated(
     max_norm: float | None = 0.5,
     target_kl: float | None = None,
     updates: int = 2,
+    size: int = 50,
 ) -> dict[str, tuple]:
     """Returns parameters, moments, steps and results of both engines, from the same start."""
-    flat, rows = problem.policy.parameters.flat, len(problem.batch)
+    flat, units = problem.policy.parameters.flat, problem.units
     before, found = flat.copy(), {}
     for engine in ENGINES:
         flat[:] = before
         adam = Adam(flat.size, eps=1e-5, weight_decay=weight_decay)
         rng, result = np.random.default_rng(2), []
         for _ in range(updates):
-            plan = MinibatchPlan.shuffled(3, rows, 50, rng, target_kl)
+            plan = MinibatchPlan.shuffled(3, units, size, rng, target_kl)
             result.append(
                 problem.run_update(
                     objective, plan, engine=engine, adam=adam, lr=1e-3, max_norm=max_norm

@@ -7,7 +7,7 @@ import type { Results } from "../../../api/types";
 import { ErrorLine, Loading } from "../../../ui/states";
 import { cellText, sentence, signedText } from "../format";
 import { useEpisode } from "../store";
-import { heat, ranked } from "./contributions";
+import { type Contribution, heat, ranked, stepLabels } from "./contributions";
 import { notAskable, stepArguments } from "./records";
 import { copyStage } from "./stagePicture";
 import { useSettled } from "./useSettled";
@@ -42,7 +42,7 @@ export function Why() {
 }
 
 function Answer({ attribution }: { attribution: Results["attribution"] }) {
-  const { components, image, output, baseline } = attribution;
+  const { components, image, past, output, baseline } = attribution;
   const labels = new Map(useEpisode().inspection.value?.observations.map(({ column, name }) => [column, name]));
   const rows = components ? ranked(components, labels, SHOWN) : [];
   const rest = Object.keys(components ?? {}).length - rows.length;
@@ -52,25 +52,31 @@ function Answer({ attribution }: { attribution: Results["attribution"] }) {
         {sentence(`${attribution.target}: ${cellText(output)}${components ? `, and ${cellText(baseline)} for the baseline` : ""}`)}{" "}
         {sentence(attribution.method)}
       </p>
-      {rows.length > 0 && (
-        <ul class="episode-contributions" aria-label="Contributions">
-          {rows.map(({ column, label, value, share }) => (
-            <li key={column}>
-              <span class="ellipsis">{label}</span>
-              <span class="episode-signed-bar" aria-hidden="true">
-                <i
-                  class={value < 0 ? "negative" : "positive"}
-                  style={{ width: `${share * 50}%`, [value < 0 ? "right" : "left"]: "50%" }}
-                />
-              </span>
-              <span class="num">{signedText(value)}</span>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Bars rows={rows} label="Contributions" />
       {rest > 0 && <p class="muted">{rest} more contributed less.</p>}
+      {past && <Bars rows={ranked(past, stepLabels(past), SHOWN)} label="Contributions of earlier observations" />}
       {image && <SaliencyMap image={image} />}
     </>
+  );
+}
+
+function Bars({ rows, label: title }: { rows: Contribution[]; label: string }) {
+  if (rows.length === 0) return null;
+  return (
+    <ul class="episode-contributions" aria-label={title}>
+      {rows.map(({ column, label, value, share }) => (
+        <li key={column}>
+          <span class="ellipsis">{label}</span>
+          <span class="episode-signed-bar" aria-hidden="true">
+            <i
+              class={value < 0 ? "negative" : "positive"}
+              style={{ width: `${share * 50}%`, [value < 0 ? "right" : "left"]: "50%" }}
+            />
+          </span>
+          <span class="num">{signedText(value)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -24,6 +24,11 @@ export function ranked(
   }));
 }
 
+/** Returns the label of each earlier step whose observation contributed. */
+export function stepLabels(past: Readonly<Record<string, number>>): ReadonlyMap<string, string> {
+  return new Map(Object.keys(past).map((step) => [step, `observation of step ${step}`]));
+}
+
 /** Returns the colors of a saliency map, RGBA bytes: transparent where nothing matters. */
 export function heat(values: readonly number[]): Uint8ClampedArray<ArrayBuffer> {
   const largest = Math.max(...values, 0);
