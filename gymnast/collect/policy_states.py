@@ -26,6 +26,16 @@ class StateRecorder:
         for k, (step, _) in enumerate(self.sequences.tolist()):
             self._at.setdefault(step, []).append(k)
 
+    @classmethod
+    def begin_rollout(
+        cls, policy: Policy, state: Array | None, n: int, steps: int
+    ) -> StateRecorder | None:
+        """Returns the recorder of a rollout of `steps` steps in n copies; None for a policy without memory.
+        `state`: the policy states of the running episodes; None before the first rollout."""
+        if not policy.state_size:
+            return None
+        return cls(policy, policy.initial_state(n) if state is None else state, steps)
+
     def begin_step(self, t: int, start: Array) -> Array:
         """Resets the states of copies whose episode starts with step t, [N], stores the states if a sequence
         begins here, and returns them for acting."""

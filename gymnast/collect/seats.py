@@ -87,14 +87,11 @@ class Seats:
         self._buffer = None
         if policy is not None:
             obs = obs.reshape(self.n, *obs.shape[2:])
-            states = None
-            if policy.state_size:
-                if self.policy_state is None:
-                    self.policy_state = policy.initial_state(self.n)
-                states = StateRecorder(policy, self.policy_state, steps)
+            states = StateRecorder.begin_rollout(policy, self.policy_state, self.n, steps)
             self._buffer = RolloutBuffer(
                 policy.obs_space, obs, head, steps, self.start, self.running, states=states
             )
+            self.policy_state = self._buffer.state
 
     def act(self, t: int, obs: Array) -> Array:
         """Returns the actions of all seats for step t of the rollout in the environment's format, [matches,

@@ -165,16 +165,10 @@ class VectorCollector:
         # All noise of the rollout at once, [T, N, ...], which is faster, if its length is known.
         noise = None if span.episodes else head.noise(draws, (span.steps or 1, n))
         capacity = _INITIAL_CAPACITY if span.episodes else span.steps or 1
-        buffer = RolloutBuffer(
-            policy.obs_space,
-            envs.obs,
-            head,
-            capacity,
-            self.start,
-            self.running,
-            self.step_keys,
-            self._state_recorder(policy, capacity),
-        )
+        states = StateRecorder.begin_rollout(policy, self.policy_state, n, capacity)
+        episodes = self.start, self.running, self.step_keys
+        buffer = RolloutBuffer(policy.obs_space, envs.obs, head, capacity, *episodes, states)
+        self.policy_state = buffer.state
         episodes_left = np.full(n, span.episodes or 1)
         copies, seconds = None, 0.0
         while (
@@ -202,14 +196,6 @@ class VectorCollector:
         buffer.record_obs(envs.obs)  # the state after the last step, whose value is bootstrapped
         self.start = buffer.start[buffer.length].copy()
         return buffer, seconds, not span.episodes or not (episodes_left > 0).any()
-
-    def _state_recorder(self, policy: Policy, steps: int) -> StateRecorder | None:
-        """Returns the policy states for a rollout of `steps` steps; None for a policy without memory."""
-        if not policy.state_size:
-            return None
-        if self.policy_state is None:
-            self.policy_state = policy.initial_state(self.envs.n_envs)
-        return StateRecorder(policy, self.policy_state, steps)
 
     def _record(self, buffer: RolloutBuffer, step: Step, copies: Sequence[int] | None) -> Array:
         """Stores the result of a step, resets the copies that ended an episode, and returns their indices.

@@ -13,7 +13,6 @@ import numpy as np
 
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.errors import ConfigError
 from gymnast.policy import weights
 from gymnast.policy.actions import ActionSelection, Head, head_for
 from gymnast.policy.architecture import network_for
@@ -22,6 +21,10 @@ from gymnast.policy.health import Health, network_health
 from gymnast.policy.inference import Inference, inference_for
 from gymnast.policy.normalize import ObsNormalizer, ValueScale
 from gymnast.policy.parameters import Parameters
+from gymnast.policy.refusals import (
+    refuse_memory_without_support,
+    refuse_popart_without_its_layer,
+)
 from gymnast.rl.running import Moments
 from gymnast.spaces import spaces
 from gymnast.spaces.observations import Observation, as_box
@@ -54,8 +57,8 @@ class Policy:
             action_space, cfg.log_std, squash=cfg.squash, action_selection=action_selection
         )
         has_critic = action_selection == "sample"  # Q-values are values themselves
-        _refuse_memory_without_support(cfg, has_critic)
-        _refuse_popart_without_its_layer(cfg, normalize, has_critic)
+        refuse_memory_without_support(cfg, has_critic)
+        refuse_popart_without_its_layer(cfg, normalize, has_critic)
         extra_parameters = self.head.extra_parameters
         self.network = network_for(
             self.obs_space,
@@ -183,47 +186,29 @@ class Policy:
         only a policy without memory needs none.
         """
         features = self.features(obs)
-        if self.state_size:
-            self._act_with_state(features, noise, mask, action, dist, logprob, value, state)
-            return
         # 1. Compiled kernels do everything in one call.
-        if self.inference.act_into is not None:
+        with_state = self.inference.act_into_with_state if self.state_size else None
+        if with_state is not None and state is not None:
+            with_state(features, noise, mask, state, action, dist, logprob, value)
+            value[:] = self.value_scale.denormalized(value)
+            return
+        if self.inference.act_into is not None and not self.state_size:
             normalized = np.empty(len(value), np.float32) if self.values_while_acting else None
             self.inference.act_into(features, noise, mask, action, dist, logprob, normalized)
             if normalized is not None:
                 value[:] = self.value_scale.denormalized(normalized)
             return
-        # 2. Otherwise run the actor, together with the critic if they share an expensive encoder.
-        if self.values_while_acting and self.inference.actor_and_critic is not None:
+        # 2. Otherwise run the actor, together with the critic if they share an expensive encoder or have
+        # memory.
+        if self.state_size:
+            output, normalized, following = self._step(features, state)
+            assert state is not None
+            state[:], value[:] = following, self.value_scale.denormalized(normalized)
+        elif self.values_while_acting and self.inference.actor_and_critic is not None:
             output, normalized = self.inference.actor_and_critic(features)
             value[:] = self.value_scale.denormalized(normalized)
         else:
             output = self.inference.actor(features)
-        dist[:] = self.head.dist_parameters(output, self._extra, mask)
-        action[:] = self.head.sample(dist, noise)
-        logprob[:] = self.head.logprob(dist, action)
-
-    def _act_with_state(
-        self,
-        features: Array,
-        noise: Array,
-        mask: Array | None,
-        action: Array,
-        dist: Array,
-        logprob: Array,
-        value: Array,
-        state: Array | None,
-    ) -> None:
-        """Does what `act_into` does, for a policy with memory."""
-        if state is not None and self.inference.act_into_with_state is not None:
-            rows = action, dist, logprob, value
-            self.inference.act_into_with_state(features, noise, mask, state, *rows)
-            value[:] = self.value_scale.denormalized(value)
-            return
-        output, normalized, following = self._step(features, state)
-        assert state is not None
-        state[:] = following
-        value[:] = self.value_scale.denormalized(normalized)
         dist[:] = self.head.dist_parameters(output, self._extra, mask)
         action[:] = self.head.sample(dist, noise)
         logprob[:] = self.head.logprob(dist, action)
@@ -334,30 +319,6 @@ class Policy:
         if self.normalizer is not None:
             moments["normalize.obs"] = self.normalizer.moments
         return moments
-
-
-def _refuse_popart_without_its_layer(
-    cfg: PolicyConfig, normalize: NormalizeConfig, has_critic: bool
-) -> None:
-    """Raises ConfigError if PopArt is on but the critic has no last layer that it could rescale."""
-    if normalize.value == "popart" and (cfg.module is not None or not has_critic):
-        subject = (
-            "policy.module has no such layer" if has_critic else "this algorithm has no critic"
-        )
-        what = f"normalize.value: popart rescales the critic's last layer, but {subject}"
-        raise ConfigError(what, fix="set normalize.value=off")
-
-
-def _refuse_memory_without_support(cfg: PolicyConfig, has_critic: bool) -> None:
-    """Raises ConfigError if memory is on where no recurrent layer can be built or trained."""
-    if cfg.memory is None:
-        return
-    if cfg.module is not None:
-        what = "policy.memory: a module of your own (policy.module) has no memory"
-        raise ConfigError(what, fix="set policy.memory=off, or remove policy.module")
-    if not has_critic:
-        what = "policy.memory: this algorithm replays single steps, without the states before them"
-        raise ConfigError(what, fix="use ppo or a2c, or env.stack instead of memory")
 
 
 def _owner(array: str) -> str:

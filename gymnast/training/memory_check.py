@@ -21,6 +21,9 @@ def check_memory_fits(cfg: Config, obs_spaces: Sequence[Observation]) -> None:
     # Bytes of one observation, per role.
     sizes = [obs.dtype.itemsize * int(np.prod(obs.shape)) for obs in obs_spaces]
     per_step = sum(sizes) + _BYTES_PER_STEP * len(sizes)
+    if (memory := cfg.policy.memory) is not None:
+        # One policy state per sequence: at most two vectors of each layer, of actor and critic.
+        per_step += len(sizes) * 16 * memory.width * memory.layers / cfg.policy.bptt
     steps = highest(getattr(cfg.algo, "n_steps", None) or 1) * cfg.env.n_envs
     steps = min(steps, cfg.stop.env_steps or steps)  # a rollout never exceeds the budget
     fix = "set a smaller algo.n_steps or env.n_envs"

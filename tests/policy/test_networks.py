@@ -12,9 +12,10 @@ import torch
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import ActivationName, PolicyConfig
 from gymnast.engine.torch.network import TorchNetwork
-from gymnast.policy.layers import Embedding, Linear, orthogonal
+from gymnast.policy.layers import Embedding, Linear
 from gymnast.policy.parameters import Parameters, aligned_zeros
 from gymnast.policy.policy import Policy
+from gymnast.policy.weights import orthogonal
 from gymnast.seeds import stream
 from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction, DiscreteObs
 
