@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationError
 
@@ -19,6 +20,7 @@ from gymnast.config.section import Section
 from gymnast.config.source import Source
 from gymnast.errors import UsageError
 
+T = TypeVar("T")
 FILE_VARIABLE = "GYMNAST_SETTINGS"
 """Environment variable with the path of another settings file."""
 Frames = Literal["none", "base64", "files"]
@@ -37,21 +39,30 @@ def _check_program(words: list[str]) -> list[str]:
     return words
 
 
-class ReviewCommand(Section):
-    """A program that reads a bundle about a run from standard input and prints a review of it."""
+class UserCommand(Section):
+    """A program that reads a text from standard input."""
 
     command: Annotated[list[str], Field(min_length=1), AfterValidator(_check_program)]
     """The program and its arguments, one list entry each. No shell is involved; `~/` at the start of a word
     is the home directory."""
-    frames: Frames = "none"
-    """How the frames of an episode are passed: not at all, as data URIs inside of the text, or as PNG files
-    in the directory in which the command runs."""
     timeout: Annotated[float, Field(gt=0, le=86_400)] = 300.0
     """Seconds after which the command is ended."""
 
     def words(self) -> list[str]:
         """Returns the program and its arguments with the home directory in place of `~/`."""
         return [os.path.expanduser(w) if w.startswith("~/") else w for w in self.command]
+
+
+class ReviewCommand(UserCommand):
+    """A program that reads a bundle about a run from standard input and prints a review of it."""
+
+    frames: Frames = "none"
+    """How the frames of an episode are passed: not at all, as data URIs inside of the text, or as PNG files
+    in the directory in which the command runs."""
+
+
+class DispatchCommand(UserCommand):
+    """A program that reads a finding of a night from standard input: the text of a task."""
 
 
 def _check_name(name: str) -> str:
@@ -70,19 +81,31 @@ class Settings(Section):
     review: dict[CommandName, ReviewCommand] = {}
     """Commands for `gymnast review`, by name; the first one is the default."""
 
+    dispatch: dict[CommandName, DispatchCommand] = {}
+    """Commands for `gymnast nightly --dispatch`, by name."""
+
     def review_command(self, name: str | None = None) -> tuple[str, ReviewCommand] | None:
         """Returns the name and the command with this name, or the first one; None if there are none. Raises
         UsageError for a name that the settings file does not have."""
         if name is None:
             return next(iter(self.review.items()), None)
-        if name in self.review:
-            return name, self.review[name]
-        known = ", ".join(self.review) or "none"
-        raise UsageError(
-            f"no review command is called {name!r}",
-            at=str(settings_file()),
-            fix=f"use one of those in the settings file ({known}), or add it there",
-        )
+        return name, _named("review", self.review, name)
+
+    def dispatch_command(self, name: str) -> DispatchCommand:
+        """Returns the command with this name. Raises UsageError if the settings file does not have it."""
+        return _named("dispatch", self.dispatch, name)
+
+
+def _named(section: str, commands: Mapping[str, T], name: str) -> T:
+    """Returns the command of a section with this name; raises UsageError if there is none."""
+    if name in commands:
+        return commands[name]
+    known = ", ".join(commands) or "none"
+    raise UsageError(
+        f"no {section} command is called {name!r}",
+        at=str(settings_file()),
+        fix=f"use one of those in the settings file ({known}), or add it there",
+    )
 
 
 def settings_file() -> Path:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import settings
 
@@ -32,6 +35,24 @@ os.environ |= {  # no network access by W&B
     "WANDB_ERROR_REPORTING": "false",
     "WANDB_BASE_URL": "http://127.0.0.1:9",
 }
+
+
+MEMORY = Path("/dev/shm")
+"""A file system in memory, on Linux."""
+SPACE = 2 << 30
+"""Free bytes that are enough even if no test removed its files: the fast ones write about one GB."""
+
+
+def has_space_in_memory() -> bool:
+    """Returns whether temporary files fit into memory, and programs among them can be started there."""
+    if not os.access(MEMORY, os.W_OK) or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
+        return False
+    return min(shutil.disk_usage(MEMORY).free, psutil.virtual_memory().available) >= SPACE
+
+
+# Every run calls fsync a hundred times: on a disk, the tests wait for it longer than they compute.
+if "TMPDIR" not in os.environ and has_space_in_memory():
+    tempfile.tempdir = os.environ["TMPDIR"] = str(MEMORY)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import struct
-import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from tests.waiting import wait_for
 
 Row = dict[str, float]
 BLOCK = 32_768
@@ -20,10 +21,7 @@ def wandb_files(folder: Path) -> list[Path]:
     a moment after `finish`."""
     folders = sorted(folder.glob("offline-run-*"))
     for log in (folder / "logs" / "debug-internal.log" for folder in folders):
-        deadline = time.monotonic() + 30
-        while "stream: all finished" not in log.read_text():
-            assert time.monotonic() < deadline, f"{log} is not finished"
-            time.sleep(0.01)
+        wait_for(lambda log=log: "stream: all finished" in log.read_text(), log.read_text)
     return [file for folder in folders for file in folder.glob("*.wandb")]
 
 

@@ -186,13 +186,17 @@ def blocks(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def checked_files() -> list[Path]:
-    """Returns every text file that the rules apply to."""
+    """Returns every text file that the rules apply to: not those of the virtual environments of peers."""
     below = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))
-    files = [
-        p for p in below if p.suffix in SUFFIXES and p.is_file() and "__pycache__" not in p.parts
-    ]
+    files = [p for p in below if p.suffix in SUFFIXES and p.is_file() and not _is_foreign(p)]
     pages = [ROOT / name for name in PAGES]
     return sorted(p for p in (*files, *pages) if p.relative_to(ROOT).as_posix() not in RULES)
+
+
+def _is_foreign(path: Path) -> bool:
+    """Returns whether a file is in a hidden folder or a cache, and so not ours."""
+    folders = path.relative_to(ROOT).parts[:-1]
+    return any(folder.startswith(".") or folder == "__pycache__" for folder in folders)
 
 
 def all_violations(files: list[Path]) -> dict[str, list[Violation]]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gymnast.api.bundle import bundle as bundle
     from gymnast.api.bundle import bundle_contents as bundle_contents
     from gymnast.api.calling import call as call
+    from gymnast.api.chart import chart as chart
     from gymnast.api.config import config_check as config_check
     from gymnast.api.config import config_diff as config_diff
     from gymnast.api.config import config_fmt as config_fmt
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from gymnast.api.episodes import episodes as episodes
     from gymnast.api.episodes import steps as steps
     from gymnast.api.episodes import steps_csv as steps_csv
+    from gymnast.api.find import docs as docs
+    from gymnast.api.find import find as find
     from gymnast.api.frames import frames as frames
     from gymnast.api.housekeeping import init as init
     from gymnast.api.housekeeping import note as note
@@ -64,17 +67,22 @@ if TYPE_CHECKING:
     from gymnast.api.monitor import monitor as monitor
     from gymnast.api.monitor import monitor_csv as monitor_csv
     from gymnast.api.monitor import write_monitor as write_monitor
+    from gymnast.api.nightly import nightly as nightly
     from gymnast.api.playing import play_start as play_start
     from gymnast.api.playing import play_step as play_step
     from gymnast.api.playing import play_stop as play_stop
     from gymnast.api.playing import roll_out as roll_out
     from gymnast.api.preparation import spaces as spaces
     from gymnast.api.presets import presets as presets
+    from gymnast.api.prompts import prompt as prompt
+    from gymnast.api.prompts import prompts as prompts
     from gymnast.api.review import review as review
     from gymnast.api.review import review_contents as review_contents
+    from gymnast.api.review import review_runs as review_runs
     from gymnast.api.review import reviews as reviews
     from gymnast.api.rows import rows as rows
     from gymnast.api.rows import rows_csv as rows_csv
+    from gymnast.api.run_files import run_file as run_file
     from gymnast.api.runs import events as events
     from gymnast.api.runs import runs as runs
     from gymnast.api.runs import show as show
@@ -102,6 +110,7 @@ if TYPE_CHECKING:
     from gymnast.api.trajectories import trajectory_metrics as trajectory_metrics
     from gymnast.api.trajectories import trajectory_paths as trajectory_paths
     from gymnast.api.trajectories import trajectory_replay as trajectory_replay
+    from gymnast.api.trends import trends as trends
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
@@ -109,8 +118,10 @@ OPERATIONS: dict[str, Operation] = {
         Operation("runs", READS, "runs"),
         Operation("show", READS, "runs"),
         Operation("events", READS, "runs"),
+        Operation("run_file", READS, "run_files"),
         Operation("rows", READS, "rows"),
         Operation("curves", READS, "curves"),
+        Operation("trends", READS, "trends"),
         Operation("rows_csv", READS, "rows"),
         Operation("logs", READS, "logs"),
         Operation("episodes", READS, "episodes"),
@@ -129,12 +140,15 @@ OPERATIONS: dict[str, Operation] = {
         Operation("play_step", CHANGES, "playing"),
         Operation("play_stop", CHANGES, "playing"),
         Operation("charts", READS, "insight"),
+        Operation("chart", READS, "chart"),
         Operation("compare", READS, "insight"),
         Operation("seed_curves", READS, "insight"),
         Operation("doctor", READS, "insight"),
         Operation("monitor", READS, "monitor"),
         Operation("monitor_csv", READS, "monitor"),
         Operation("write_monitor", CHANGES, "monitor"),
+        Operation("find", READS, "find"),
+        Operation("docs", READS, "find"),
         Operation("presets", READS, "presets"),
         Operation("metrics", READS, "metrics"),
         Operation("config_show", READS, "config"),
@@ -162,8 +176,12 @@ OPERATIONS: dict[str, Operation] = {
         Operation("trajectory_paths", TASK, "trajectories"),
         Operation("trajectory_replay", TASK, "trajectories"),
         Operation("review_contents", READS, "review"),
+        Operation("review_runs", READS, "review"),
         Operation("reviews", READS, "review"),
         Operation("review", TASK, "review"),
+        Operation("prompts", READS, "prompts"),
+        Operation("prompt", READS, "prompts"),
+        Operation("nightly", TASK, "nightly"),
         Operation("bundle_contents", READS, "bundle"),
         Operation("bundle", CHANGES, "bundle"),
         Operation("league", READS, "league"),

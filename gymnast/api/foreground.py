@@ -7,7 +7,7 @@ The implementation is imported when a function is called, since it needs torch o
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gymnast.insight.reproduction import Reproduction
     from gymnast.insight.treatment import Treatment
     from gymnast.jobs.groups import TrainedGroup
+    from gymnast.nightly.record import NightlyReport
     from gymnast.play.request import PlayResult
     from gymnast.runs.store import RunsDir
     from gymnast.training.foreground import Show, TrainResult
@@ -123,6 +124,26 @@ def treat_here(
 
     directory = store.runs_dir(runs_dir)
     return treat(store.resolve(ref, directory)[0], changes, directory, report)
+
+
+def nightly_here(
+    steps: Sequence[str] = (),
+    *,
+    minutes: float,
+    seed: int | None = None,
+    dispatch: str | None = None,
+    strict: bool = False,
+    on_progress: Callable[[str, str], None] = lambda _step, _text: None,
+    runs_dir: RunsDir = None,
+) -> Iterator[NightlyReport]:
+    """Runs the nightly checks, see `gymnast.api.nightly`, and yields the report after every step, so that it
+    can be written although the night is interrupted. The last one is complete. `on_progress`: called with
+    the name of a step and what it is doing."""
+    from gymnast.nightly.nightly import Night, run_night
+
+    directory = str(store.runs_dir(runs_dir))
+    night = Night(tuple(steps), minutes, seed, dispatch, strict, directory)
+    return run_night(night, on_progress)
 
 
 def play_here(

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gymnast.errors import GymnastError, UsageError
 from gymnast.review import prepare
 from gymnast.review.bundle import check_budget
 from gymnast.review.foreign import find_foreign, foreign_bundle
 from gymnast.review.part import DEFAULT_BUDGET
-from gymnast.review.record import Review, ReviewContents, ReviewList
+from gymnast.review.record import Review, ReviewContents, ReviewList, RunsReview
 from gymnast.review.stored import find_review, list_reviews
 from gymnast.runs import store
 from gymnast.runs.episodes import Kind
 from gymnast.runs.store import RunsDir
 from gymnast.settings import load_settings
 from gymnast.tasks import Task, start
+
+DEFAULT_LAST = 5
+"""Number of the last runs that are reviewed together."""
 
 
 def review_contents(
@@ -100,6 +105,26 @@ def review(
         title=f"review {ref}",
         deadline=deadline,
     )
+
+
+def review_runs(
+    refs: Sequence[str] = (),
+    *,
+    last: int | None = None,
+    budget: int = DEFAULT_BUDGET,
+    runs_dir: RunsDir = None,
+) -> RunsReview:
+    """Returns one document about several runs, newest first: overview, comparison (runs that differ only in
+    their seed are compared as a group), settings that differ, diagnosis and alerts of each, charts as text,
+    events, and the config. Nothing is sent or written. Names, home directories and secrets are replaced.
+
+    `refs`: runs, groups of seeds, or runs joined to a group (`a+b`); `last`: instead of these, the number of
+    the runs that were started last, by default 5; `budget`: maximum size in characters. What does not fit is
+    cut, the least important part first, and every part says how much of it is missing."""
+    from gymnast.review import several
+
+    number = DEFAULT_LAST if last is None and not refs else last
+    return several.review_runs(refs, number, budget, store.runs_dir(runs_dir))
 
 
 def reviews(ref: str = "@last", *, id: str = "", runs_dir: RunsDir = None) -> ReviewList:

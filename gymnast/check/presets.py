@@ -240,6 +240,6 @@ def _named(name: str) -> tuple[Preset, str | None]:
 
 
 def _variants(preset: Preset, variant: str | None) -> list[str]:
-    """Returns the named variant, or all variants that the file defines, or else its default."""
-    names = [variant] if variant else list(preset.own_variants) or [preset.default_variant]
+    """Returns the named variant, or all that the preset defines."""
+    names = [variant] if variant else preset.defined_variants
     return [f"{preset.name}:{name}" for name in names]

@@ -97,7 +97,7 @@ def _apply(ref: str, diagnosis: Diagnosis, runs_dir: str | None, *, quiet: bool)
     for text in treated.errors:
         click.echo(text, err=True)
     if treated.run is not None and not quiet:
-        from gymnast.cli.compare import comparison_page
+        from gymnast.insight.comparison_text import comparison_page
 
         compared = api.compare((diagnosis.run, treated.run), "env_steps", runs_dir=runs_dir)
         click.echo("\n" + comparison_page(compared))

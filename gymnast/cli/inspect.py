@@ -6,16 +6,21 @@ import os
 import shutil
 import sys
 import webbrowser
-from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import echo_json, json_option, runs_option, write_text
 from gymnast.cli.studio import background_link
 from gymnast.errors import UsageError
 from gymnast.runs.episode_kinds import KINDS, Kind
+from gymnast.text.formatting import number, table
+
+if TYPE_CHECKING:
+    from gymnast.api.episodes import EpisodePage
+    from gymnast.runs.episodes import EpisodeInfo
 
 PIPE_WIDTH = 200
 """Width of the text in a file or a pipe, which has no width of its own."""
@@ -43,6 +48,7 @@ PIPE_WIDTH = 200
 )
 @click.option("--text", "as_text", is_flag=True, help="Print timeline, key moments and steps.")
 @click.option("--csv", "csv_file", metavar="FILE", help="Write all steps as CSV; - prints them.")
+@click.option("--list", "as_list", is_flag=True, help="List the stored episodes of this kind.")
 @click.option(
     "--open/--no-open",
     "open_browser",
@@ -60,6 +66,7 @@ def inspect(
     seat: int,
     as_text: bool,
     csv_file: str | None,
+    as_list: bool,
     open_browser: bool | None,
     runs_dir: str | None,
     as_json: bool,
@@ -77,7 +84,11 @@ def inspect(
     gymnast inspect @last:120k --episode 3 --text
     gymnast inspect @last --kind train --text --step 40
     gymnast inspect @last --csv steps.csv
+    gymnast inspect @last --list --kind confirm     return and length of every stored episode
     """
+    if as_list:
+        _print_list(api.episodes(run, kind=kind, runs_dir=runs_dir), as_json)
+        return
     found = api.find_episode(run, kind, number=episode, role=role, seat=seat, runs_dir=runs_dir)
     where = (found.run, kind, found.version, found.number)
     if csv_file is not None:
@@ -126,9 +137,30 @@ def _write_csv(
     if file == "-":
         click.echo(text, nl=False)
         return
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        problem = f"{file} cannot be written: {error.strerror}"
-        raise UsageError(problem, fix="choose another file") from error
+    write_text(file, text)
     click.echo(f"wrote {text.count(chr(10)) - 1:,} steps to {file}", err=True)
+
+
+def _print_list(page: EpisodePage, as_json: bool) -> None:
+    """Prints the stored episodes, newest policy first."""
+    if as_json:
+        echo_json(page)
+        return
+    lines = [
+        (
+            f"{one.version:,}",
+            str(one.number),
+            _return_text(one),
+            f"{one.length:,}",
+            one.outcome,
+        )
+        for one in page.episodes
+    ]
+    head = ("policy at", "episode", "return", "steps", "outcome")
+    click.echo(table(head, lines, right="episode return steps") if lines else "none is stored")
+
+
+def _return_text(episode: EpisodeInfo) -> str:
+    if episode.raw_return is not None:
+        return number(episode.raw_return)
+    return ", ".join(f"{role} {number(value)}" for role, value in episode.returns.items())

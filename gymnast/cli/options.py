@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
+from gymnast.errors import UsageError
 from gymnast.records import JsonValue, to_json
 
 runs_option = click.option(
@@ -34,12 +36,34 @@ jobs_option = click.option(
     show_default=True,
     help="Seeds trained at the same time.",
 )
+host_option = click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; 0.0.0.0 for all. Others than this machine then can reach it.",
+)
+allow_host_option = click.option(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Also accept requests for this host name: that of a reverse proxy. Repeatable.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
 def echo_json(value: object) -> None:
     """Prints a record, or a container of records, as JSON at full precision."""
     click.echo(_indented(to_json(value)))
+
+
+def write_text(file: str, text: str) -> None:
+    """Writes a text to a file. Raises UsageError if that fails."""
+    try:
+        Path(file).expanduser().write_text(text, encoding="utf-8")
+    except OSError as error:
+        problem = f"{file} cannot be written: {error.strerror}"
+        raise UsageError(problem, fix="choose another file") from error
 
 
 def _indented(value: JsonValue, margin: str = "") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,14 +12,20 @@ import click
 from gymnast import api
 from gymnast.api.review import DEFAULT_BUDGET
 from gymnast.cli.confirmation import DECLINED, confirm
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import echo_json, json_option, runs_option, write_text
 from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
 from gymnast.text import formatting
 from gymnast.text.plain import plain_text
 
 if TYPE_CHECKING:
-    from gymnast.review.record import Review, ReviewContents, ReviewList
+    from gymnast.review.record import (
+        BundlePart,
+        Review,
+        ReviewContents,
+        ReviewList,
+        RunsReview,
+    )
     from gymnast.runs.episodes import EpisodeInfo, Kind
 
 NO_COMMAND = "no command is configured"
@@ -29,7 +36,13 @@ HOW_TO_CONFIGURE = (
 
 
 @click.command()
-@click.argument("run", default="@last", metavar="[RUN[:CHECKPOINT]]")
+@click.argument("refs", nargs=-1, metavar="[RUN[:CHECKPOINT]] [RUN...]")
+@click.option(
+    "--last",
+    type=int,
+    metavar="N",
+    help="One document about the N runs that were started last, newest first.",
+)
 @click.option(
     "--episode",
     "number",
@@ -71,7 +84,8 @@ HOW_TO_CONFIGURE = (
 @runs_option
 @json_option
 def review(
-    run: str,
+    refs: tuple[str, ...],
+    last: int | None,
     number: int | None,
     kind: Kind,
     command: str | None,
@@ -91,13 +105,26 @@ def review(
     (docs/settings.md), reads the bundle on standard input and prints a review. Without a command, the
     bundle is written to a file, and nothing leaves this machine.
 
+    With --last, or with several runs or groups of seeds, the document is about all of them: overview,
+    comparison, settings that differ, diagnosis, alerts and charts of each. It is printed, or written to
+    --out, and given to no command.
+
     \b
     gymnast review @last --list                what the bundle has; nothing is sent
     gymnast review @last --out bundle.md       only write the bundle
     gymnast review @last:best --episode 0      run the command, after confirmation
     gymnast review @last --show                the stored reviews
+    gymnast review --last 5 --out five.md      one document about the last five runs
+    gymnast review base wide --budget 20000    about these runs or groups, at most 20,000 characters
     gymnast review logs/ppo_sb3/ --out ppo.md  a run of another program (docs/foreign-runs.md)
     """
+    if last is not None or len(refs) > 1:
+        single = {"--episode": number, "--command": command, "--show": shown, "--yes": yes or None}
+        _refuse([option for option, value in single.items() if value is not None])
+        document = api.review_runs(refs, last=last, budget=budget, runs_dir=runs_dir)
+        _print_document(document, list_only, out, as_json)
+        return 0
+    run = refs[0] if refs else "@last"
     if shown is not None:
         _show(api.reviews(run, id=shown, runs_dir=runs_dir), bool(shown), as_json)
         return 0
@@ -137,16 +164,13 @@ def review(
 
 def contents_text(contents: ReviewContents) -> str:
     """Returns the parts of a bundle with their sizes, and who would receive it."""
-    head = ("part", "characters", "")
-    rows = [(part.name, f"{part.chars:,}", part.cut) for part in contents.parts]
     about = f"run {contents.run}{_about(contents.checkpoint, contents.episode)}"
     frames = f", {formatting.count_noun(len(contents.frames), 'frame')}" if contents.frames else ""
     if contents.command:
         receiver = f"would be given to the command {contents.command}"
     else:
         receiver = f"would be written to a file, because {NO_COMMAND}"
-    table = formatting.table(head, rows, right="characters")
-    return f"{about}\n{table}\n{contents.chars:,} characters{frames}; {receiver}"
+    return f"{about}\n{_parts_table(contents.parts)}\n{contents.chars:,} characters{frames}; {receiver}"
 
 
 def review_text(done: Review) -> str:
@@ -158,6 +182,34 @@ def review_text(done: Review) -> str:
     if not done.bundle:
         where = f"not stored, because {done.run} is a run of another program"
     return f"{plain_text(done.answer)}{note}\n\n{where}"
+
+
+def _refuse(options: list[str]) -> None:
+    """Raises UsageError if there are options for reviews of one run."""
+    if options:
+        problem = f"{', '.join(options)} cannot be used for several runs"
+        fix = "name one run; or print the document, and give it to a program with |"
+        raise UsageError(problem, fix=fix)
+
+
+def _print_document(document: RunsReview, list_only: bool, out: str | None, as_json: bool) -> None:
+    """Prints a document about several runs, or writes it to `out`; with `list_only`, prints its parts."""
+    if out is not None and not list_only:
+        write_text(out, document.text)
+    if as_json:
+        echo_json(document)
+    elif list_only:
+        runs = f"{formatting.count_noun(len(document.runs), 'run')}: {', '.join(document.runs)}"
+        click.echo(f"{runs}\n{_parts_table(document.parts)}\n{document.chars:,} characters")
+    elif out is not None:
+        click.echo(out)
+    else:
+        click.echo(document.text, nl=False)
+
+
+def _parts_table(parts: Sequence[BundlePart]) -> str:
+    rows = [(part.name, f"{part.chars:,}", part.cut) for part in parts]
+    return formatting.table(("part", "characters", ""), rows, right="characters")
 
 
 def _show(stored: ReviewList, one: bool, as_json: bool) -> None:

@@ -85,9 +85,14 @@ for _command in (rm, prune, tag, note):
     "--verify", is_flag=True, help="Compare the files of the checkpoints with their hashes."
 )
 @click.option("--sizes", is_flag=True, help="Also show the disk space of the run.")
+@click.option(
+    "--file", metavar="NAME", help="Print this text file of the run instead, e.g. config.yaml."
+)
 @runs_option
 @json_option
-def show(run: str, verify: bool, sizes: bool, runs_dir: str | None, as_json: bool) -> None:
+def show(
+    run: str, verify: bool, sizes: bool, file: str | None, runs_dir: str | None, as_json: bool
+) -> None:
     """Show everything about one run: status, score, settings, checkpoints, alerts, events.
 
     RUN is an id, a unique prefix of one, a name, a path, @last, @best or @best:ENV, or the file of a bundle.
@@ -97,7 +102,15 @@ def show(run: str, verify: bool, sizes: bool, runs_dir: str | None, as_json: boo
     gymnast show @best:CartPole-v1
     gymnast show k3jx:best --json      with that checkpoint's path and hash
     gymnast show k3jx-bundle.zip       a bundle that somebody sent you (`gymnast bundle`)
+    gymnast show @last --file config.yaml
     """
+    if file is not None:
+        found = api.run_file(run, file, runs_dir=runs_dir)
+        if as_json:
+            echo_json(found)
+        else:
+            click.echo(plain_text(found.text), nl=False)
+        return
     details = api.show(run, verify=verify, sizes=sizes, runs_dir=runs_dir)
     if as_json:
         echo_json(details)
@@ -122,6 +135,13 @@ def show(run: str, verify: bool, sizes: bool, runs_dir: str | None, as_json: boo
     metavar="CURSOR",
     help="Only the rows after this `cursor` of an earlier --json.",
 )
+@click.option("--around", metavar="ENV_STEPS", help="Only the rows around this step, such as 120k.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="At most N rows; with --around, 10 by default.",
+)
 @runs_option
 def rows(
     run: str,
@@ -129,6 +149,8 @@ def rows(
     names: tuple[str, ...],
     last: int | None,
     after: int,
+    around: str | None,
+    limit: int | None,
     runs_dir: str | None,
 ) -> None:
     """Print the metrics of a run, one row per rollout, at full precision.
@@ -136,11 +158,16 @@ def rows(
     \b
     gymnast rows @last > rows.csv
     gymnast rows @last --metric policy/entropy --metric eval:episode/return --last 10
+    gymnast rows @last --around 120k --limit 5 --metric policy/kl
     gymnast rows k3jx81qa --json
     """
     if output == "json":
-        echo_json(api.rows(run, names, last=last, after=after, runs_dir=runs_dir))
+        page = api.rows(
+            run, names, last=last, after=after, limit=limit, around=around, runs_dir=runs_dir
+        )
+        echo_json(page)
     elif after:
         raise UsageError("--after needs --json, which prints the cursor")
     else:
-        click.echo(api.rows_csv(run, names, last=last, runs_dir=runs_dir), nl=False)
+        text = api.rows_csv(run, names, last=last, limit=limit, around=around, runs_dir=runs_dir)
+        click.echo(text, nl=False)

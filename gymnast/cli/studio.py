@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from gymnast import api
-from gymnast.cli.options import runs_option
+from gymnast.cli.options import allow_host_option, host_option, runs_option
 
 PORT = 8765
 
@@ -21,19 +21,8 @@ PORT = 8765
     type=click.IntRange(1, 65535),
     help=f"Port to listen on. Default: {PORT}, or the next one that is free.",
 )
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on; 0.0.0.0 for all. Others than this machine then can reach it.",
-)
-@click.option(
-    "--allow-host",
-    "allowed_hosts",
-    multiple=True,
-    metavar="NAME",
-    help="Also accept requests for this host name: that of a reverse proxy. Repeatable.",
-)
+@host_option
+@allow_host_option
 @click.option("--prefix", default="/", help="Serve everything below this path, e.g. /studio/.")
 @click.option("--read-only", is_flag=True, help="Refuse everything that changes something.")
 @click.option(

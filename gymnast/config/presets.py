@@ -106,6 +106,11 @@ class Preset:
         return name in self.variants or is_algorithm(name)
 
     @property
+    def defined_variants(self) -> list[str]:
+        """The variants that the file defines, or else its default: these are known to work."""
+        return list(self.own_variants) or [self.default_variant]
+
+    @property
     def listed_variants(self) -> list[str]:
         """Variants shown in listings: the ones that the file defines, and its default."""
         return list(dict.fromkeys((*self.own_variants, self.default_variant)))

@@ -104,7 +104,7 @@ class _Representer(SafeRepresenter):
 
     def represent_str(self, data: str) -> ScalarNode:
         node = super().represent_str(data)
-        if data.startswith("?"):  # in flow style an unquoted ? would start a complex key
+        if data.startswith(("?", ":")):  # in flow style they would start a complex key or a value
             node.style = "'"
         return node
 

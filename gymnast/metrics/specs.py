@@ -39,6 +39,7 @@ __all__ = [
     "Range",
     "generic_name",
     "metric_for_key",
+    "preset_metric",
     "require_known_key",
     "run_metrics",
     "section",
@@ -172,7 +173,7 @@ def run_metrics(cfg: Config, limits: Limits | None = None) -> Mapping[str, Metri
         shaping.term_metrics(cfg.shaping),
         components.task_metrics(limits or Limits()),
         matches.outcome_metrics(limits or Limits()),
-        (_preset_metric(name, metric) for name, metric in cfg.metrics.items()),
+        (preset_metric(name, metric) for name, metric in cfg.metrics.items()),
         _randomized_parameter_metrics(cfg.env),
     )
     return {name: metric.resolved(limits or Limits()) for name, metric in metrics.items()}
@@ -223,7 +224,7 @@ def _randomized_parameter_metrics(env: EnvConfig) -> list[Metric]:
     ]
 
 
-def _preset_metric(name: str, declaration: MetricConfig) -> Metric:
+def preset_metric(name: str, declaration: MetricConfig) -> Metric:
     """Returns the metric that a preset declares under `metrics:` for a value in `info`. Raises ConfigError if
     `name` is not of the form family/name."""
     if ":" in name or not all(name.partition("/")):

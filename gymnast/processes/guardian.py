@@ -26,14 +26,16 @@ POLL_SECONDS = 0.5
 
 
 def main() -> None:
-    """Waits until the owner has ended, then kills the processes that it left running, until there are none or
-    ROUNDS passes were made."""
+    """Waits until the owner has ended, then kills the processes that it left running, until there are none
+    and no forked one can report itself any more, or ROUNDS passes were made."""
     owner = int(sys.argv[1])
     token, mark, detached = (argument.encode() for argument in sys.argv[2:])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     forked = wait_for_end_of(owner)
     for _ in range(ROUNDS):
+        written = _read()
+        forked += written or b""
         marked = {pid for pid in _processes() if token in _tokens(pid, mark)}
         candidates = marked | _still_alive(forked)
         left = [
@@ -42,7 +44,7 @@ def main() -> None:
         for pid in left:
             with suppress(OSError):  # it has ended in the meantime
                 os.kill(pid, signal.SIGKILL)
-        if not left:
+        if not left and written is None:
             break
         time.sleep(PAUSE_SECONDS)
 
@@ -60,15 +62,17 @@ def wait_for_end_of(owner: int) -> bytes:
     while os.getppid() == owner:
         for file, _ in poll.poll(None if end is not None else POLL_SECONDS * 1000):
             if file == 0:
-                written += _read()
-    return written + _read()
+                written += _read() or b""
+    return written
 
 
-def _read() -> bytes:
-    """Returns what has been written to standard input, without waiting."""
-    with suppress(BlockingIOError):
-        return os.read(0, 65536)
-    return b""
+def _read() -> bytes | None:
+    """Returns what has been written to standard input, without waiting; None if nobody is left to write. A
+    forked process holds the other end, and on a busy machine it may be forked long before it runs."""
+    try:
+        return os.read(0, 65536) or None
+    except BlockingIOError:
+        return b""
 
 
 def _still_alive(forked: bytes) -> set[int]:

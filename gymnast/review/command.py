@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from gymnast.errors import CommandFailed
-from gymnast.settings import ReviewCommand
+from gymnast.settings import UserCommand
 from gymnast.text.formatting import count_noun
 from gymnast.text.plain import plain_text
 
@@ -37,13 +37,22 @@ class Answer:
     """A sentence about what is missing; empty if it is complete."""
 
 
-def run_command(name: str, command: ReviewCommand, bundle: str, folder: Path) -> Answer:
+def run_command(
+    name: str,
+    command: UserCommand,
+    bundle: str,
+    folder: Path,
+    *,
+    kind: str = "review",
+    may_be_silent: bool = False,
+) -> Answer:
     """Runs a command in `folder` with the bundle on its standard input, and returns its answer. `name`: its
-    name in the settings file, for messages. Raises CommandFailed if the program is not found, fails, answers
-    nothing or takes longer than its timeout."""
+    name in the settings file, and `kind`: its section there, for messages. Raises CommandFailed if the
+    program is not found, fails, takes longer than its timeout, or answers nothing, unless it
+    `may_be_silent`."""
     words = command.words()
     if (program := shutil.which(words[0])) is None:
-        problem = f"the program {words[0]!r} of the review command {name!r} was not found"
+        problem = f"the program {words[0]!r} of the {kind} command {name!r} was not found"
         raise CommandFailed(problem, fix="install it, or correct its path in the settings file")
     try:
         process = subprocess.Popen(
@@ -54,7 +63,7 @@ def run_command(name: str, command: ReviewCommand, bundle: str, folder: Path) ->
             cwd=folder,
         )
     except OSError as error:
-        problem = f"the review command {name!r} cannot be started: {error.strerror}"
+        problem = f"the {kind} command {name!r} cannot be started: {error.strerror}"
         raise CommandFailed(problem, fix="correct it in the settings file") from error
     assert process.stdin is not None
     assert process.stdout is not None
@@ -67,7 +76,7 @@ def run_command(name: str, command: ReviewCommand, bundle: str, folder: Path) ->
         code = process.wait(command.timeout)
     except subprocess.TimeoutExpired:
         seconds = f"{command.timeout:,g} s"
-        problem = f"the review command {name!r} did not finish within {seconds}"
+        problem = f"the {kind} command {name!r} did not finish within {seconds}"
         raise CommandFailed(
             f"{problem}{errors.tail()}", fix="raise its `timeout` in the settings file"
         ) from None
@@ -77,12 +86,12 @@ def run_command(name: str, command: ReviewCommand, bundle: str, folder: Path) ->
         output.finish()
         errors.finish()
     if code != 0 and not output.is_full:
-        problem = f"the review command {name!r} failed with exit code {code}"
-        raise CommandFailed(f"{problem}{errors.tail()}", fix="run it by hand on a bundle (--out)")
+        problem = f"the {kind} command {name!r} failed with exit code {code}"
+        raise CommandFailed(f"{problem}{errors.tail()}", fix="run it by hand")
     answer = plain_text(output.text()).strip()
-    if not answer:
-        problem = f"the review command {name!r} printed no answer"
-        raise CommandFailed(f"{problem}{errors.tail()}", fix="run it by hand on a bundle (--out)")
+    if not answer and not may_be_silent:
+        problem = f"the {kind} command {name!r} printed no answer"
+        raise CommandFailed(f"{problem}{errors.tail()}", fix="run it by hand")
     note = f"The answer was cut after {count_noun(MAX_ANSWER_BYTES, 'byte')}."
     return Answer(answer, note if output.is_full else "")
 

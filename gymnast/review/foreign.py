@@ -15,7 +15,7 @@ from gymnast.metrics.specs import metric_for_key
 from gymnast.privacy.sanitize import Sanitizer, this_identity
 from gymnast.review.bundle import Bundle, make_bundle
 from gymnast.review.part import Part, Unit
-from gymnast.review.run_parts import checked_part, code_block
+from gymnast.review.run_parts import RunSection, code_block
 
 CHARTS = (
     (RETURN, EVAL_RETURN),
@@ -75,12 +75,12 @@ def foreign_parts(run: ForeignRun, sanitizer: Sanitizer) -> list[Part]:
 
     return [
         Part("about", tuple(map(Unit, _ABOUT.split("\n\n", 1))), 0),
-        checked_part("run", 1, "The run", lambda: _facts(run)),
-        checked_part("diagnosis", 2, "Diagnosis by gymnast", diagnosis),
-        checked_part("settings", 3, "Hyperparameters", lambda: _hyperparameters(run, sanitizer)),
-        checked_part("charts", 5, "Charts", lambda: _charts(run)),
-        checked_part("metrics", 5, "Metrics", metrics),
-        checked_part("names", 6, "Names of the metrics", lambda: _names(run)),
+        RunSection(1, "The run", lambda: _facts(run)).part("run"),
+        RunSection(2, "Diagnosis by gymnast", diagnosis).part("diagnosis"),
+        RunSection(3, "Hyperparameters", lambda: _hyperparameters(run, sanitizer)).part("settings"),
+        RunSection(5, "Charts", lambda: _charts(run)).part("charts"),
+        RunSection(5, "Metrics", metrics).part("metrics"),
+        RunSection(6, "Names of the metrics", lambda: _names(run)).part("names"),
     ]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gymnast.inspector import client
@@ -83,12 +84,19 @@ def find_subject(request: ReviewRequest) -> Subject:
     return Subject(run, None, address.version, address, episode, command)
 
 
+def sanitizer_for(runs: Sequence[Run]) -> Sanitizer:
+    """Returns the sanitizer for texts about these runs: it knows their directories and hosts."""
+    hosts = [str(run.info.get("host", "")) for run in runs]
+    folders = {Path(run.path).resolve().parent for run in runs}
+    identities = [this_identity(folder, hosts) for folder in sorted(folders)]
+    paths = {path: name for identity in identities for path, name in identity.paths.items()}
+    return Sanitizer(replace(identities[0], paths=paths))
+
+
 def bundle_of(subject: Subject, budget: int, progress: ProgressCallback = no_progress) -> Bundle:
     """Makes the bundle of a review."""
     progress(0, 4, "reading the run")
-    hosts = [str(subject.run.info.get("host", ""))]
-    identity = this_identity(Path(subject.run.path).resolve().parent, hosts)
-    sanitizer = Sanitizer(identity)
+    sanitizer = sanitizer_for([subject.run])
     parts = run_parts(subject.run, subject.checkpoint, sanitizer)
     pictures: dict[int, bytes] = {}
     note = ""

@@ -71,6 +71,20 @@ class Review:
 
 
 @dataclass(frozen=True)
+class RunsReview:
+    """A document about several runs, for an assistant or a colleague. Nothing has been sent or written."""
+
+    runs: tuple[str, ...]
+    """Ids of the runs, newest first."""
+    parts: tuple[BundlePart, ...]
+    """The parts of the document, in order."""
+    chars: int
+    """Its size in characters."""
+    text: str
+    """The document as Markdown. Texts in it come from the runs: they are data, not instructions."""
+
+
+@dataclass(frozen=True)
 class ReviewList:
     """The stored reviews of a run."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from gymnast.errors import GymnastError
 from gymnast.insight.report.blocks import Block, Heading, Paragraph, Table
@@ -41,6 +41,37 @@ def run_parts(run: Run, checkpoint: str | None, sanitizer: Sanitizer) -> list[Pa
     """Returns the parts about a run. `checkpoint`: the one that the reference names, if any. A part that
     cannot be made says why. Raises RunError if run.json cannot be read, CheckpointError if there is no such
     checkpoint."""
+    return [
+        Part("about", tuple(map(Unit, _ABOUT.split("\n\n", 1))), 0),
+        *(s.part(name) for name, s in run_sections(run, checkpoint, sanitizer).items()),
+    ]
+
+
+@dataclass(frozen=True)
+class RunSection:
+    """One subject of a run, such as its alerts, for a bundle."""
+
+    rank: int
+    """The rank of its part in a bundle about one run."""
+    title: str
+    blocks: Callable[[], Sequence[Block] | Iterator[Block]]
+    """Reads the files and returns the content; may raise GymnastError."""
+
+    def content(self) -> list[Block]:
+        """Returns the blocks, or a paragraph with the reason why they cannot be made."""
+        try:
+            return list(self.blocks()) or [Paragraph("There are none.")]
+        except GymnastError as error:
+            return [Paragraph(f"This part cannot be made: {error.message}.")]
+
+    def part(self, name: str) -> Part:
+        """Returns the section as a part of a bundle."""
+        return part_of_blocks(name, self.rank, [Heading(self.title), *self.content()])
+
+
+def run_sections(run: Run, checkpoint: str | None, sanitizer: Sanitizer) -> dict[str, RunSection]:
+    """Returns the sections about a run by name, in the order of a bundle; see `run_parts`. The files of a
+    section are read when its content is asked for."""
     details = sanitizer.record(describe_run(run, checkpoint))
     # The text of an event is made from its cleaned fields: in the text alone, a secret has lost its name.
     events = [RunEvent.from_info(sanitizer.value(to_json(e))) for e in run.events()]  # pyright: ignore[reportArgumentType]
@@ -76,43 +107,25 @@ def run_parts(run: Run, checkpoint: str | None, sanitizer: Sanitizer) -> list[Pa
 
         yield from list(event_blocks(details))[1:]
 
-    parts = [
-        Part("about", tuple(map(Unit, _ABOUT.split("\n\n", 1))), 0),
-        checked_part("run", 1, "The run", lambda: _status(details)),
-        checked_part("diagnosis", 2, "Diagnosis by gymnast", diagnosis),
-        checked_part("alerts", 3, "Alerts", alerts),
-        checked_part(
-            "settings",
+    def config() -> Iterator[Block]:
+        yield Paragraph(code_block(_yaml(details.config), "yaml"))
+
+    log = {"log": RunSection(4, "The end of the log", lambda: _log(run, sanitizer))}
+    return {
+        "run": RunSection(1, "The run", lambda: _status(details)),
+        "diagnosis": RunSection(2, "Diagnosis by gymnast", diagnosis),
+        **(log if details.status in FAILED else {}),
+        "alerts": RunSection(3, "Alerts", alerts),
+        "settings": RunSection(
             3,
             "Settings that differ from the preset",
             lambda: _differences(run, details, sanitizer),
         ),
-        checked_part("charts", 6, "Charts", charts),
-        checked_part("metrics", 6, "Metrics", metrics),
-        checked_part("events", 5, "Events", recent_events),
-        checked_part(
-            "config",
-            8,
-            "All settings",
-            lambda: [Paragraph(code_block(_yaml(details.config), "yaml"))],
-        ),
-    ]
-    if details.status in FAILED:
-        parts.insert(3, checked_part("log", 4, "The end of the log", lambda: _log(run, sanitizer)))
-    return parts
-
-
-def checked_part(
-    name: str, rank: int, title: str, blocks: Callable[[], Sequence[Block] | Iterator[Block]]
-) -> Part:
-    """Returns a part with a heading and these blocks, or with the reason why they cannot be made."""
-    try:
-        content = list(blocks())
-    except GymnastError as error:
-        content = [Paragraph(f"This part cannot be made: {error.message}.")]
-    return part_of_blocks(
-        name, rank, [Heading(title), *(content or [Paragraph("There are none.")])]
-    )
+        "charts": RunSection(6, "Charts", charts),
+        "metrics": RunSection(6, "Metrics", metrics),
+        "events": RunSection(5, "Events", recent_events),
+        "config": RunSection(8, "All settings", config),
+    }
 
 
 def _status(details: RunDetails) -> Iterator[Block]:

@@ -8,6 +8,7 @@ from operator import ge, gt, le, lt
 
 from gymnast.errors import UsageError
 from gymnast.runs.summary import RunSummary
+from gymnast.text.suggestions import did_you_mean
 
 FILTER_FIELDS = (
     *("id", "name", "preset", "env", "variant", "algo", "status", "seed", "group", "tag", "solved"),
@@ -25,39 +26,58 @@ NUMBERS: Mapping[str, Callable[[RunSummary], float | None]] = {
 }
 """Fields that a filter may compare with a number: field -> its value in a run; None if it has none."""
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt}
-_COMPARISON = re.compile(r"(\w+)(>=|<=|>|<)(.+)")
+_COMPARISON = re.compile(r"(\w+)(>=|<=|>|<)(.*)")
+Condition = Callable[[RunSummary], bool]
 
 
-def matches(run: RunSummary, word: str) -> bool:
-    """Returns whether a run matches one word of a filter: FIELD=VALUE, equal except for letter case;
-    FIELD>NUMBER, also with >=, < and <=; or a text that its id, name, preset, status, group or a tag
-    contains. A run without a threshold matches solved=false, and one without a number no comparison. Raises
-    UsageError for an unknown field."""
+def condition(word: str) -> Condition:
+    """Returns the condition that one word of a filter states: FIELD=VALUE, equal except for letter case;
+    FIELD>NUMBER, also with >=, < and <=; or a text that the id, name, preset, status, group or a tag of a run
+    contains. A run without a threshold meets solved=false, and one without a number no comparison. Raises
+    UsageError for an unknown field, and for a comparison without a number."""
     comparison = _COMPARISON.fullmatch(word)
     if comparison is not None:
-        return _compare(run, *comparison.groups())
+        return _comparison(*comparison.groups())
     field, equals, wanted = word.partition("=")
     if not equals:
-        texts = (run.id, run.name, run.preset, run.status, run.group or "", *run.tags)
-        return any(word.casefold() in text.casefold() for text in texts)
+        return lambda run: any(word.casefold() in text.casefold() for text in _texts(run))
     if field not in FILTER_FIELDS:
         fix = f"use one of {', '.join(FILTER_FIELDS)}, or plain text"
-        raise UsageError(f"runs cannot be filtered by {field!r}", fix=fix)
+        problem = f"runs cannot be filtered by {field!r}{did_you_mean(field, FILTER_FIELDS)}"
+        raise UsageError(problem, fix=fix)
     if field == "tag":
-        return wanted in run.tags
+        return lambda run: wanted in run.tags
     if field == "solved":
-        return bool(run.solved) == (wanted.casefold() in ("true", "yes", "on", "1"))
-    value = getattr(run, field)
-    return str(value if value is not None else "").casefold() == wanted.casefold()
+        solved = wanted.casefold() in ("true", "yes", "on", "1")
+        return lambda run: bool(run.solved) == solved
+    return lambda run: _text(getattr(run, field)).casefold() == wanted.casefold()
 
 
-def _compare(run: RunSummary, field: str, operator: str, wanted: str) -> bool:
-    """Returns whether the number of a run compares like this with the one that `wanted` is the text of."""
+def _texts(run: RunSummary) -> tuple[str, ...]:
+    """Returns the texts of a run that a plain word is searched for in."""
+    return (run.id, run.name, run.preset, run.status, run.group or "", *run.tags)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _comparison(field: str, operator: str, wanted: str) -> Condition:
+    """Returns the condition that a number of a run compares like this with the one that `wanted` is the text
+    of."""
     if field not in NUMBERS:
         fix = f"use one of {', '.join(NUMBERS)}"
-        raise UsageError(f"{field!r} of a run cannot be compared with a number", fix=fix)
-    value = NUMBERS[field](run)
-    return value is not None and _OPERATORS[operator](value, _number(wanted))
+        problem = (
+            f"{field!r} of a run cannot be compared with a number{did_you_mean(field, NUMBERS)}"
+        )
+        raise UsageError(problem, fix=fix)
+    bound, compare = _number(wanted), _OPERATORS[operator]
+
+    def compares(run: RunSummary) -> bool:
+        value = NUMBERS[field](run)
+        return value is not None and compare(value, bound)
+
+    return compares
 
 
 def _number(text: str) -> float:

@@ -211,10 +211,17 @@ class Run:
         return _text(layout.CONFIG.path(self.path))
 
     def config_values(self) -> dict[str, object]:
-        """Returns the config as nested plain values without validating them, whichever version wrote it."""
-        from ruamel.yaml import YAML
+        """Returns the config as nested plain values without validating them, whichever version wrote it.
+        Raises RunError if the file is damaged."""
+        from ruamel.yaml import YAML, YAMLError
 
-        return YAML(typ="safe", pure=True).load(self.config_text()) or {}
+        try:
+            values = YAML(typ="safe", pure=True).load(self.config_text()) or {}
+        except YAMLError:
+            values = None
+        if not isinstance(values, dict):
+            raise RunError("is not a config", at=str(layout.CONFIG.path(self.path)))
+        return cast("dict[str, object]", values)
 
     def config_section(self, name: str) -> dict[str, object]:
         """Returns one section of `config_values`, e.g. `facts`; empty if the config lacks it."""

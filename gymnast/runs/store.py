@@ -28,12 +28,12 @@ def runs_dir(option: RunsDir = None) -> Path:
 def list_runs(directory: Path, filter: str = "") -> list[RunSummary]:
     """Returns every run in `directory` that matches, newest first.
 
-    `filter`: words, all of which must match (`filters.matches`); empty for all runs. A run that
+    `filter`: words, all of which must match (`filters.condition`); empty for all runs. A run that
     cannot be read is listed with status `unreadable` and its `problem`.
     """
     listed = [_listed(path, info) for path, info in index.read_all(directory)]
-    words = filter.split()
-    chosen = [run for run in listed if all(filters.matches(run, word) for word in words)]
+    conditions = [filters.condition(word) for word in filter.split()]
+    chosen = [run for run in listed if all(meets(run) for meets in conditions)]
     return sorted(chosen, key=lambda run: (run.created, run.id), reverse=True)
 
 

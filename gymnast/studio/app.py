@@ -13,6 +13,9 @@ from starlette.routing import Mount, Route
 
 from gymnast.api import READS, TASK
 from gymnast.errors import Failure
+from gymnast.serving.calls import Exposed, call, is_conflict
+from gymnast.serving.secret import user_secret
+from gymnast.serving.threads import run_in_thread
 from gymnast.studio import packed
 from gymnast.studio.activity import Activity
 from gymnast.studio.answers import CONFLICT, failure_answer, json_answer
@@ -22,15 +25,13 @@ from gymnast.studio.files import file_routes
 from gymnast.studio.front_end import FrontEnd
 from gymnast.studio.guide import guide_routes
 from gymnast.studio.openapi import PACKED, openapi_route
-from gymnast.studio.operations import Exposed, call, exposed, is_conflict
+from gymnast.studio.operations import exposed
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.pages import find_page, page_call, wants_json
 from gymnast.studio.requests import UnusableRequest, json_body, query_arguments
-from gymnast.studio.secret import user_secret
 from gymnast.studio.security import Security
 from gymnast.studio.session import Sessions, session_routes
 from gymnast.studio.streams import Streams
-from gymnast.studio.threads import run_in_thread
 from gymnast.text.suggestions import did_you_mean
 
 

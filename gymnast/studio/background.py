@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 from gymnast.errors import GymnastError
+from gymnast.serving.secret import state_directory
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.registry import RunningStudio, find_running
-from gymnast.studio.secret import state_directory
 
 IDLE_MINUTES = 30.0
 START_SECONDS = 30.0

@@ -13,12 +13,12 @@ from gymnast.api.episodes import EpisodePage
 from gymnast.errors import Failure
 from gymnast.inspector.client import default_pool
 from gymnast.inspector.frames_record import FrameSet
+from gymnast.serving.calls import Exposed, call
+from gymnast.serving.threads import run_in_thread
 from gymnast.studio.answers import failure_answer
-from gymnast.studio.operations import Exposed, call
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.packed import MEDIA_TYPE
 from gymnast.studio.requests import UnusableRequest, query_arguments
-from gymnast.studio.threads import run_in_thread
 
 FRAMES = {
     "/api/episode-frames": Exposed(Operation("episode_frames", READS, "inspector")),

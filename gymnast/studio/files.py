@@ -10,10 +10,10 @@ from starlette.routing import Route
 
 from gymnast.errors import Failure, GymnastError
 from gymnast.runs import layout, store
+from gymnast.serving.references import path_refusal
+from gymnast.serving.threads import run_in_thread
 from gymnast.studio.answers import failure_answer
 from gymnast.studio.options import StudioOptions
-from gymnast.studio.references import path_refusal
-from gymnast.studio.threads import run_in_thread
 
 FOLDERS = tuple(file.name.rstrip("/") for file in (layout.VIDEOS, layout.REPORT))
 """Folders of a run whose files are served."""

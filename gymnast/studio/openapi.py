@@ -14,13 +14,14 @@ from gymnast.api import READS, TASK
 from gymnast.errors import Failure
 from gymnast.runs.events import RunEvent
 from gymnast.runs.summary import RunSummary
+from gymnast.serving.calls import Exposed
+from gymnast.serving.limits import LARGEST_INTEGER, LIMITS
 from gymnast.studio import packed
 from gymnast.studio.answers import STATUS, json_answer
 from gymnast.studio.compression import compressed
 from gymnast.studio.episode_frames import FRAMES, MISMATCH_HEADER
 from gymnast.studio.files import KINDS
-from gymnast.studio.limits import LARGEST_INTEGER, LIMITS
-from gymnast.studio.operations import Exposed, exposed
+from gymnast.studio.operations import exposed
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.pages import PAGES, Page
 from gymnast.studio.runs_stream import RunsMessage

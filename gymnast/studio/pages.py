@@ -8,7 +8,8 @@ from urllib.parse import unquote
 from starlette.requests import Request
 
 from gymnast.api import OPERATIONS
-from gymnast.studio.operations import Exposed, exposed
+from gymnast.serving.calls import Exposed
+from gymnast.studio.operations import exposed
 from gymnast.studio.requests import query_arguments
 
 

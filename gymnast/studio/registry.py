@@ -12,9 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from gymnast.runs.lock import is_locked
+from gymnast.serving.secret import scope_key, state_directory, user_secret
 from gymnast.studio.options import StudioOptions
-from gymnast.studio.secret import state_directory, user_secret
-from gymnast.studio.session import link_token, scope_key
+from gymnast.studio.session import link_token
 
 
 @dataclass(frozen=True)

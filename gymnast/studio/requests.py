@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from gymnast.errors import Failure
 from gymnast.records import JsonValue
-from gymnast.studio.operations import Exposed
+from gymnast.serving.calls import Exposed
 
 MAX_BODY_BYTES = 1_000_000
 

@@ -1,26 +1,23 @@
 """Checks of every request, and headers of every answer.
 
-- Host: a web page whose name is made to resolve to this machine (DNS rebinding) is refused.
-- Origin and Sec-Fetch-Site: a page of another origin can neither read nor change anything.
+- Host and Origin: as of every server (`gymnast.serving.hosts`).
 - Session: everything but the app's own files, the guide and signing in needs the cookie or a token.
 """
 
 from __future__ import annotations
 
-import socket
 import sys
 import traceback
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gymnast.errors import Failure
+from gymnast.serving.hosts import header_refusal
 from gymnast.studio.activity import Activity
 from gymnast.studio.answers import failure_answer
-from gymnast.studio.options import LOOPBACK_NAMES, StudioOptions, is_wildcard
+from gymnast.studio.options import StudioOptions
 from gymnast.studio.session import Sessions
 
 PROTECTED = ("api", "files", "openapi.json")
@@ -85,68 +82,11 @@ class Security:
 
     def _refusal(self, request: Request) -> Failure | None:
         """Returns why a request is refused; None if it is not."""
-        host = request.headers.get("host", "")
-        if not is_allowed_host(host, self._options):
-            fix = "open the address that `gymnast studio` printed, or restart it with --allow-host NAME"
-            return Failure("host", f"{host!r} is not a name of this server", fix=fix)
         path = request.scope["path"].removeprefix(self._options.prefix)
         is_protected = path.split("/")[0] in PROTECTED
-        if not self._is_same_origin(request.headers, host, is_page=not is_protected):
-            return Failure("forbidden", "requests of pages from other origins are refused")
+        refused = header_refusal(request.headers, self._options, is_page=not is_protected)
+        if refused is not None:
+            return refused
         if is_protected and path != OPEN and not self._sessions.is_signed_in(request):
             return self._sessions.refusal()
         return None
-
-    def _is_same_origin(self, headers: Headers, host: str, *, is_page: bool) -> bool:
-        """Returns whether a request comes from a page of this server, or from no page at all. `is_page`: it
-        asks for a page or a file of the app, to which other sites may link."""
-        origin = headers.get("origin")
-        if origin is not None and not self._is_own(origin, host):
-            return False
-        if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
-            return True
-        return is_page and headers.get("sec-fetch-mode") == "navigate"
-
-    def _is_own(self, origin: str, host: str) -> bool:
-        """Returns whether an Origin is that of this server: the address in `host`, or the name of a reverse
-        proxy."""
-        try:
-            parts = urlsplit(origin)
-            default = {"http": 80, "https": 443}.get(parts.scheme)
-            address = (parts.hostname, parts.port or default)
-            own = urlsplit(f"//{host}")
-            if address == (own.hostname, own.port or default):
-                return True
-        except ValueError:
-            return False
-        return parts.hostname in _names(self._options.allowed_hosts)
-
-
-def is_allowed_host(host: str, options: StudioOptions) -> bool:
-    """Returns whether a Host header, with any port, names this server: a loopback name, its address, or an
-    allowed name."""
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-        _ = urlsplit(f"//{host}").port
-    except ValueError:
-        return False
-    name = name.rstrip(".")
-    if "@" in host or "/" in host or not name:
-        return False
-    if name in (*LOOPBACK_NAMES, *_names((options.host, *options.allowed_hosts))):
-        return True
-    try:
-        address = ip_address(name)
-    except ValueError:
-        return is_wildcard(options.host) and name == socket.gethostname().lower()
-    # An attacker's page can make a name resolve to this machine, but an address is what it is.
-    return address.is_loopback or is_wildcard(options.host)
-
-
-def _names(hosts: tuple[str, ...]) -> set[str]:
-    """Returns host names in lower case, without ports."""
-    return {urlsplit(f"//{_bracketed(host)}").hostname or "" for host in hosts} - {""}
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host

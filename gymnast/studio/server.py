@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import socket
 import webbrowser
 from collections.abc import Callable
@@ -12,20 +11,20 @@ from pathlib import Path
 
 import uvicorn
 
-from gymnast.errors import UsageError
 from gymnast.jobs import status
 from gymnast.runs import store
 from gymnast.runs.run import ACTIVE
+from gymnast.serving.listening import listen
+from gymnast.serving.options import is_loopback
+from gymnast.serving.threads import run_in_thread
 from gymnast.studio.activity import Activity
 from gymnast.studio.app import create_app
-from gymnast.studio.options import StudioOptions, is_loopback
+from gymnast.studio.options import StudioOptions
 from gymnast.studio.registry import register
 from gymnast.studio.streams import Streams
-from gymnast.studio.threads import run_in_thread
 
 GRACE_SECONDS = 2
 """How long answers that are being sent may take after Ctrl-C."""
-PORTS_TO_TRY = 50
 
 
 def serve(
@@ -88,23 +87,6 @@ def greeting(options: StudioOptions, first: str) -> list[str]:
     return lines
 
 
-def listen(options: StudioOptions, *, any_port: bool) -> socket.socket:
-    """Returns a socket that listens on the address of the options; with `any_port`, on the next free port if
-    theirs is in use. Raises UsageError if that is impossible."""
-    ports = range(options.port, min(options.port + PORTS_TO_TRY, 65536))
-    for port in ports:
-        try:
-            return _bound(options.host, port)
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                problem = f"cannot listen on {options.host} port {port}: {error.strerror}"
-                raise UsageError(problem, fix="choose another --host or --port") from None
-            if not any_port:
-                break
-    problem = f"port {options.port} is in use"
-    raise UsageError(problem, fix=f"choose another one: --port {_free_port(options)}")
-
-
 class StudioServer(uvicorn.Server):
     """Ends the open streams before it waits for connections to close, and itself if it is idle for long."""
 
@@ -136,26 +118,3 @@ def has_active_runs(runs_dir: Path) -> bool:
     """Returns whether a run in this directory trains, or waits to."""
     runs = store.list_runs(runs_dir)
     return any(run.status in ACTIVE for run in runs) or bool(status.live_jobs(runs_dir))
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family, kind, protocol, _, where = socket.getaddrinfo(
-        host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(where)
-        listener.listen()
-    except BaseException:
-        listener.close()
-        raise
-    return listener
-
-
-def _free_port(options: StudioOptions) -> int:
-    """Returns a port after that of the options that is free now; any free one if there is none."""
-    for port in (*range(options.port + 1, min(options.port + PORTS_TO_TRY, 65536)), 0):
-        with suppress(OSError), _bound(options.host, port) as listener:
-            return listener.getsockname()[1]
-    return 0

@@ -7,7 +7,6 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib.metadata import version
 
 from starlette.requests import Request
@@ -15,14 +14,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gymnast.errors import Failure
+from gymnast.serving.secret import scope_key, sign
 from gymnast.studio.answers import failure_answer, json_answer
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.requests import UnusableRequest, json_body
 
 MAX_AGE_SECONDS = 90 * 24 * 3600
 """How long a browser stays signed in."""
-SIGNATURE_DIGITS = 40
-"""Hexadecimal digits of a signature: 160 bits."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Sessions:
         """Identifies this process of the server."""
         self.token = link_token(self._key, self.server)
         """The token of the current link."""
-        self.cookie = f"gymnast-{_sign(self._key, 'cookie name')[:12]}"
+        self.cookie = f"gymnast-{sign(self._key, 'cookie name')[:12]}"
         """Name of the cookie. Browsers share cookies between ports, so that each scope has its own name."""
 
     def issue(self) -> str:
@@ -148,14 +146,6 @@ def session_routes(options: StudioOptions, sessions: Sessions) -> list[Route]:
     ]
 
 
-def scope_key(options: StudioOptions, secret: bytes) -> bytes:
-    """Returns the key for a runs directory and the rights of its server. A link to a read-only studio gives
-    no right to change something in another one."""
-    rights = "read" if options.read_only else "code" if options.allow_code else "change"
-    scope = f"{options.runs_dir.resolve()}\n{rights}"
-    return hmac.new(secret, scope.encode(errors="surrogateescape"), sha256).digest()
-
-
 def link_token(key: bytes, server: str) -> str:
     """Returns a new one-time token for a process of the server."""
     return _signed(key, f"link {server}")
@@ -163,17 +153,13 @@ def link_token(key: bytes, server: str) -> str:
 
 def _signed(key: bytes, purpose: str) -> str:
     content = f"{int(time.time())}-{secrets.token_urlsafe(16)}"
-    return f"{content}.{_sign(key, f'{purpose} {content}')}"
+    return f"{content}.{sign(key, f'{purpose} {content}')}"
 
 
 def _is_valid(key: bytes, purpose: str, value: str) -> bool:
     """Returns whether a value was signed for this purpose, not too long ago."""
     content, _, signature = value.partition(".")
-    expected = _sign(key, f"{purpose} {content}")
+    expected = sign(key, f"{purpose} {content}")
     if not hmac.compare_digest(signature.encode(errors="replace"), expected.encode()):
         return False
     return time.time() - int(content.partition("-")[0]) < MAX_AGE_SECONDS
-
-
-def _sign(key: bytes, text: str) -> str:
-    return hmac.new(key, text.encode(errors="replace"), sha256).hexdigest()[:SIGNATURE_DIGITS]

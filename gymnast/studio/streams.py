@@ -11,13 +11,13 @@ from starlette.routing import Route
 
 from gymnast.errors import GymnastError, UsageError
 from gymnast.jobs import status
+from gymnast.serving.references import path_refusal
+from gymnast.serving.threads import run_in_thread
 from gymnast.studio.answers import failure_answer
 from gymnast.studio.messages import RETRY
 from gymnast.studio.options import StudioOptions
-from gymnast.studio.references import path_refusal
 from gymnast.studio.run_stream import Cursors, RunStream, watch_run
 from gymnast.studio.runs_stream import RunList, runs_messages
-from gymnast.studio.threads import run_in_thread
 from gymnast.studio.watch import Stamp, Watch
 
 RUN_PARAMETERS = ("rows", "attempt", "events", "log")

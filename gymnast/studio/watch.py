@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from gymnast.runs import layout
-from gymnast.studio.threads import run_in_thread
+from gymnast.serving.threads import run_in_thread
 
 POLL_SECONDS = 0.1
 RECHECK_SECONDS = 2.0

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
-from typing import TypeVar
 
 from gymnast import api
 from gymnast.records import from_json, json_schema, to_json
+from tests.waiting import wait_for
 
-T = TypeVar("T")
-PATIENCE = 60.0
 TINY: dict[str, object] = {
     "eval.mode": "inline",
     "eval.every": "off",
@@ -30,17 +26,8 @@ TINY: dict[str, object] = {
 ENDLESS = TINY | {"stop.env_steps": "50M", "checkpoint.every": "off"}
 
 
-def until(found: Callable[[], T]) -> T:
-    """Returns the first true result of a function that is called again and again."""
-    deadline = time.monotonic() + PATIENCE
-    while not (result := found()):
-        assert time.monotonic() < deadline, f"not true within {PATIENCE} s"
-        time.sleep(0.02)
-    return result
-
-
 def wait_until(run: str, status: str) -> None:
-    until(lambda: api.wait([run], timeout=0)[0].status == status)
+    wait_for(lambda: api.wait([run], timeout=0)[0].status == status)
 
 
 def assert_round_trips(record: object) -> None:

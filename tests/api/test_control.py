@@ -7,6 +7,7 @@ import pytest
 from gymnast import api
 from gymnast.errors import ConfigError, Failure, RunError
 from tests.api.background import ENDLESS, assert_round_trips, wait_until
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -67,5 +68,5 @@ def test_stopping_a_group_stops_its_active_runs_and_empties_its_queue():
     assert started.group is not None
     answers = api.stop(started.group)
     assert [(a.id, a.dequeued) for a in answers] == [(waiting.id, True), (running.id, False)]
-    assert {s.status for s in api.wait([started.group], timeout=60)} == {"stopped"}
+    assert {s.status for s in api.wait([started.group], timeout=PATIENCE)} == {"stopped"}
     assert api.stop(started.group) == []

@@ -27,11 +27,16 @@ CASES: dict[str, Case] = {
         {"ref": t.match.id},
     ],
     "events": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "after": 1, "limit": 1}],
-    "rows": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "last": 1}],
+    "run_file": lambda t: [
+        {"ref": t.first.id},
+        {"ref": t.match.id, "file": "log.txt", "end": True},
+    ],
+    "rows": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "around": 64, "limit": 1}],
     "curves": lambda t: [
         {"refs": [t.first.id], "points": 2},
         {"refs": [t.first.id, t.match.id], "names": ["clock/*"], "x": "seconds", "high": 5.0},
     ],
+    "trends": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "names": ["*"], "x": "seconds"}],
     "rows_csv": lambda t: [{"ref": t.first.id, "names": ["policy/kl"]}],
     "logs": lambda t: [{"ref": t.first.id}, {"ref": "job1"}],
     "episodes": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "limit": 2}],
@@ -59,6 +64,10 @@ CASES: dict[str, Case] = {
     ],
     "stored_blunders": lambda t: [{"ref": t.first.id}],
     "charts": lambda t: [{"ref": t.first.id}, {"ref": t.match.id, "x": "env_steps"}],
+    "chart": lambda t: [
+        {"refs": [t.first.id], "chart": "actions"},
+        {"refs": [t.first.id, t.child.id], "names": ["policy/*"], "format": "text"},
+    ],
     "compare": lambda t: [
         {"refs": [t.first.id, t.child.id]},
         {"refs": [t.first.id, "pair"]},
@@ -78,12 +87,20 @@ CASES: dict[str, Case] = {
         {"ref": f"{t.first.id}:best", "number": 0},
         {"ref": t.match.id, "kind": "confirm", "number": 1},
     ],
+    "review_runs": lambda t: [{"last": 3}, {"refs": [t.first.id, t.match.id], "budget": 9_000}],
+    "prompts": lambda _: [{}],
+    "prompt": lambda t: [
+        {"name": "debug", "refs": [f"{t.first.id}:best"]},
+        {"name": "plan", "refs": [t.first.id, t.match.id], "arguments": {"goal": "learn faster"}},
+    ],
     "reviews": lambda t: [{"ref": t.first.id}],
     "bundle_contents": lambda t: [
         {"ref": f"{t.first.id}:latest"},
         {"ref": t.match.id, "checkpoint": "none", "max_size": 20_000},
     ],
     "jobs": lambda _: [{}],
+    "find": lambda _: [{"query": "entorpy"}, {"kind": "preset", "limit": 2, "offset": 1}],
+    "docs": lambda _: [{}, {"name": "live-control"}],
     "presets": lambda _: [{}, {"search": "lander"}],
     "metrics": lambda _: [{}, {"name": "eval:episode/return"}],
     "config_show": lambda t: [
@@ -109,13 +126,24 @@ CASES: dict[str, Case] = {
 }
 """Operation -> arguments to call it with."""
 TASKS = {"tasks", "task", "task_log", "task_result"}
-WITHOUT_RUNS = {"presets", "metrics", "config_check", "settings_form", "train_command", *TASKS}
+WITHOUT_RUNS = {
+    "docs",
+    "presets",
+    "prompts",
+    "metrics",
+    "config_check",
+    "settings_form",
+    "train_command",
+    *TASKS,
+}
 WRONG: dict[str, dict[str, Any]] = {
     "runs": {"filter": "color=red"},
     "show": {"ref": "nobody"},
     "events": {"ref": "nobody"},
+    "run_file": {"file": "config.yml"},
     "rows": {"names": ["policy/nonsense"]},
     "curves": {"x": "fortnights"},
+    "trends": {"recent": 2.0},
     "rows_csv": {"ref": "nobody"},
     "logs": {"after": "nonsense"},
     "episodes": {"kind": "dream"},
@@ -129,15 +157,21 @@ WRONG: dict[str, dict[str, Any]] = {
     "obs_images": {"ref": "@last", "step": -1},
     "stored_blunders": {"ref": "nobody"},
     "charts": {"x": "fortnights"},
+    "chart": {"chart": "nonsense"},
     "compare": {"refs": ["@last"]},
     "seed_curves": {"refs": ["@last"], "names": ["policy/nonsense"]},
     "doctor": {"ref": "@nobody"},
     "monitor": {"approaches": ["nobody"]},
     "monitor_csv": {"approaches": ["nobody"]},
     "review_contents": {"ref": "@last", "command": "nobody"},
+    "review_runs": {"last": 0},
+    "prompts": {"nonsense": 7},
+    "prompt": {"name": "nobody"},
     "reviews": {"ref": "nobody"},
     "bundle_contents": {"ref": "@last", "max_size": 100},
     "jobs": {"runs_dir": 7},
+    "find": {"query": "entropy", "kind": "nonsense"},
+    "docs": {"name": "nonsense"},
     "presets": {"search": 7},
     "metrics": {"name": "policy/nonsense"},
     "config_show": {"name": "@nobody"},

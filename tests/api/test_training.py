@@ -13,8 +13,9 @@ from gymnast.api.calling import Success
 from gymnast.errors import ConfigError, Failure, RunError, UsageError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from tests.api.background import ENDLESS, TINY, assert_round_trips, until, wait_until
+from tests.api.background import ENDLESS, TINY, assert_round_trips, wait_until
 from tests.small_runs import checkpoint_arrays, same_arrays
+from tests.waiting import PATIENCE, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def test_a_run_is_started_waited_for_resumed_stopped_and_removed(runs_dir: Path)
     assert started.group is None
     (first,) = started.runs
     assert (first.name, first.seed, Path(first.path).parent) == ("mine", 3, runs_dir)
-    (ended,) = api.wait(["mine"], timeout=60)
+    (ended,) = api.wait(["mine"], timeout=PATIENCE)
     assert (ended.id, ended.status) == (first.id, "finished"), ended.reason
     info = Run(first.path).info
     assert (info["seed"], info["tags"], info["clocks"]["env_steps"]) == (3, ["a", "b"], 256)
@@ -43,7 +44,7 @@ def test_a_run_is_started_waited_for_resumed_stopped_and_removed(runs_dir: Path)
 
     again = api.resume("mine", overrides={"stop.env_steps": "50M"})
     assert (again.id, again.path) == (first.id, first.path)
-    until(lambda: Run(first.path).info["clocks"]["env_steps"] > 256)
+    wait_for(lambda: Run(first.path).info["clocks"]["env_steps"] > 256)
     (stopped,) = api.stop("mine")
     assert (stopped.status, stopped.answered, stopped.dequeued) == ("stopped", True, False)
     assert stopped.env_steps is not None
@@ -64,9 +65,9 @@ def test_a_run_that_is_resumed_in_the_background_equals_one_that_never_stopped()
         api.start("CartPole-v1", overrides=constant | {"stop.env_steps": steps}).runs[0]
         for steps in (256, 128)
     )
-    api.wait([whole.id, half.id], timeout=60)
+    api.wait([whole.id, half.id], timeout=PATIENCE)
     resumed = api.resume(half.id, overrides={"stop.env_steps": 256})
-    assert api.wait([resumed.id], timeout=60)[0].status == "finished"
+    assert api.wait([resumed.id], timeout=PATIENCE)[0].status == "finished"
     for stem in ("policy", "learner", "collector"):
         arrays = [checkpoint_arrays(Run(run.path), stem) for run in (whole, half)]
         assert same_arrays(*arrays), stem
@@ -76,7 +77,7 @@ def test_a_branch_from_an_earlier_checkpoint_is_a_new_run(finished: Run):
     early = [*checkpoint.list_checkpoints(finished.path)][1]
     new = api.resume(finished.id, at=str(early), overrides={"algo.lr": 1e-4}, name="slower")
     assert (new.id != finished.id, new.name) == (True, "slower")
-    (ended,) = api.wait([new.id], timeout=60)
+    (ended,) = api.wait([new.id], timeout=PATIENCE)
     assert ended.status == "finished", ended.reason
     info = Run(new.path).info
     assert (info["parent"], info["parent_step"]) == (finished.id, early)
@@ -86,7 +87,7 @@ def test_the_seeds_of_a_group_start_from_the_run_that_was_the_last_when_they_wer
     finished: Run,
 ):
     group = api.start("CartPole-v1", overrides=TINY, source="@last", seeds=2, max_jobs=1)
-    assert {run.status for run in api.wait([group.group or ""], timeout=60)} == {"finished"}
+    assert {run.status for run in api.wait([group.group or ""], timeout=PATIENCE)} == {"finished"}
     assert [Run(run.path).info["parent"] for run in group.runs] == [finished.id] * 2
 
 
@@ -95,7 +96,7 @@ def test_a_resume_that_cannot_work_fails_with_its_reason_and_leaves_the_run_as_i
 ):
     before = finished.info
     api.resume(finished.id)
-    (failed,) = api.wait([finished.id], timeout=60)
+    (failed,) = api.wait([finished.id], timeout=PATIENCE)
     assert failed.status == "failed"
     assert f"{finished.id} is finished (budget of 256 env steps spent)" in failed.reason
     assert Run(finished.path).info == before
@@ -114,7 +115,7 @@ def test_the_seeds_of_a_group_are_named_waited_for_and_scored():
     assert started.group == "pair"
     assert [(run.seed, run.name) for run in started.runs] == [(5, "pair-s5"), (6, "pair-s6")]
     assert (plan.seeds, plan.names) == ((5, 6), ("pair-s5", "pair-s6"))
-    assert {run.status for run in api.wait(["pair"], timeout=60)} == {"finished"}
+    assert {run.status for run in api.wait(["pair"], timeout=PATIENCE)} == {"finished"}
     result = api.group("pair")
     assert (result.runs, result.scored) == (2, 2)
     assert [entry.seed for entry in result.scores] == [5, 6]
@@ -145,7 +146,7 @@ def test_a_waiting_job_can_be_cancelled_and_a_running_one_cannot():
     with pytest.raises(UsageError, match=f"taken by job {second.id}"):
         api.start("CartPole-v1", overrides=TINY, name="late")
     assert api.cancel("late").status == "stopped"
-    assert api.wait([second.id], timeout=60)[0].reason == "stopped before it started"
+    assert api.wait([second.id], timeout=PATIENCE)[0].reason == "stopped before it started"
     with pytest.raises(RunError, match="does not wait in the queue"):
         api.cancel(first.id)
 

@@ -21,14 +21,17 @@ ALLOWED = (
     "gymnast.text",
     "gymnast.records",
     "gymnast.runs.episode_kinds",  # a list of names
+    "gymnast.mcp",  # a server over the API
     "gymnast.studio",  # a server over the API
 )
 """Packages that a module of the command line may import when it runs."""
 FORMATTERS = (
+    "gymnast.insight.comparison_text",
     "gymnast.insight.diagnosis_text",
     "gymnast.insight.page",
     "gymnast.inspector.text",
     "gymnast.metrics.explain",
+    "gymnast.nightly.report",
 )
 """Pages that are printed by the command line and written into reports: text from the records of the API."""
 

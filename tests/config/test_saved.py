@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import string
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -21,6 +22,14 @@ def test_a_config_survives_a_round_trip_through_the_stored_yaml(data):
     assert load(text) == config
     assert save(load(text)) == text
     assert format_config(text) == text
+
+
+@pytest.mark.parametrize("sign", string.punctuation)
+def test_text_that_begins_with_a_sign_of_yaml_is_stored_as_text(sign: str):
+    texts = [f"{sign}b", f"{sign} b", sign]
+    given = {"a": [dict.fromkeys(texts, 1), texts, {"c": sign}], sign: {f"{sign}b": texts}}
+    config = resolve("CartPole-v1", {"env.kwargs": given}).config
+    assert load(save(config)).env.kwargs == given
 
 
 def test_a_config_survives_pickling_into_another_process():

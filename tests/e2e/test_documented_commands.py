@@ -60,10 +60,15 @@ def affordable(command: str) -> str:
         command += " --backends inprocess --copies 2 --seconds 0.1"
     if verb == "audit":
         command += " --episodes 6"
-    if verb == "studio":  # serves until Ctrl-C
+    if verb == "mcp" and "--http" not in command:  # serves until its input ends
+        command += " < /dev/null"
+    if verb == "studio" or "--http" in command:  # serves until Ctrl-C
         command = f"timeout --preserve-status --signal=INT 8 {command}"
     if verb == "inspect" and not re.search(r"--(text|csv|json)\b", command):
         command += " --text"  # otherwise it starts a studio, which stays
+    if verb == "nightly":  # takes an hour
+        words = [w for w in command.split() if w not in ("check", "reproduce", "benchmarks")]
+        command = f"{' '.join(words)} config --minutes 1"
     if verb == "check":
         command += " --steps 200" + (" CartPole-v1:ppo" if command.endswith("--all") else "")
     return command

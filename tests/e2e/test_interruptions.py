@@ -16,6 +16,7 @@ import pytest
 from tests.e2e.commands import read_json, run_checked, small_settings
 from tests.e2e.killed_process import MARK, Training
 from tests.e2e.kills import CaseResult, cases, check_claims, kill_and_compare
+from tests.waiting import PATIENCE
 
 
 @contextmanager
@@ -44,7 +45,7 @@ def test_a_signal_saves_a_checkpoint_from_which_the_run_resumes(
 ):
     with training(tmp_path) as process:
         process.send_signal(number)
-        printed, wrong = process.communicate(timeout=60)
+        printed, wrong = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130, wrong
     shown = read_json(tmp_path, "show", "long")
     assert shown["status"] == "stopped"
@@ -63,7 +64,7 @@ def test_a_second_ctrl_c_exits_at_once(tmp_path: Path):
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGCONT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         assert process.returncode == 130
     assert read_json(tmp_path, "show", "long")["status"] in ("stopped", "lost")
 
@@ -90,7 +91,7 @@ def test_ctrl_c_responds_at_once_while_an_environment_hangs_in_c_code(tmp_path: 
         process.send_signal(signal.SIGINT)
         wait_for("stopping: after this rollout", process.stdout)  # it is still in the environment
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
+        assert process.wait(timeout=PATIENCE) == 130
     finally:
         process.kill()
         process.communicate()
@@ -159,4 +160,4 @@ def test_a_process_that_outlives_its_training_is_found_and_ended(tmp_path: Path)
     assert [words.partition(":")[0] for words in ended.leaked_processes(grace=0.1)] == [
         str(left.pid)
     ]
-    assert left.wait(5) == -signal.SIGKILL
+    assert left.wait(PATIENCE) == -signal.SIGKILL

@@ -9,8 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,8 @@ from gymnast.runs import checkpoint, lock
 from gymnast.runs.run import Run
 from tests.e2e.commands import read_json, run_here, small_settings
 from tests.small_runs import train_small
+from tests.waiting import wait_for
 
-PATIENCE = 60.0
 CHEAP = small_settings("eval.mode=inline", "stop.solved=off")
 
 
@@ -31,14 +30,6 @@ def refused(runs: Path, code: int, said: str, *words: str) -> None:
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr
     assert len(done.stderr.strip().splitlines()) <= 2
     assert "Traceback" not in done.stderr
-
-
-def wait_for(found: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + PATIENCE
-    while not (result := found()):
-        assert time.monotonic() < deadline, f"not true within {PATIENCE} s"
-        time.sleep(0.02)
-    return result
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from gymnast.runs.run import Run
 from tests.e2e.commands import read_json, small_settings
 from tests.small_runs import rows
 from tests.tracker_files import exit_codes, rows_as_bits, wandb_files, wandb_rows
+from tests.waiting import PATIENCE
 
 
 def test_ctrl_c_in_a_terminal_finishes_the_tracker_and_its_link_is_printed_once(tmp_path: Path):
@@ -31,7 +32,7 @@ def test_ctrl_c_in_a_terminal_finishes_the_tracker_and_its_link_is_printed_once(
             assert lines[-1], process.stderr.read()
             lines.append(process.stdout.readline())
         os.killpg(process.pid, signal.SIGINT)
-        printed, wrong = process.communicate(timeout=60)
+        printed, wrong = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == 130

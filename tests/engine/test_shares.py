@@ -25,6 +25,7 @@ from gymnast.training.python_api import train
 from tests.engine.native.problems import Problem
 from tests.engine.native.reference import gradient_of
 from tests.small_runs import SMALL, checkpoint_arrays
+from tests.waiting import PATIENCE
 
 EVERYTHING = Objective(
     clip=0.2, value_coef=0.5, entropy_coef=0.1, kl_coef=0.3, value_clip=0.3, standardize=True
@@ -71,7 +72,7 @@ def test_gradient_and_losses_in_shares_match_float64_without_shares(threads: int
 
 def test_each_thread_gets_rows_and_uses_one_torch_thread(monkeypatch: pytest.MonkeyPatch):
     seen: list[tuple[str, int]] = []
-    problem, apart = images(), threading.Barrier(2, timeout=60)
+    problem, apart = images(), threading.Barrier(2, timeout=PATIENCE)
     set_num_threads(2, split_batch=True)
     engine = problem.engine("torch")
     losses = engine.losses  # type: ignore[attr-defined]

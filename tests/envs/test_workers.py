@@ -6,8 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from tests.envs.backends import (
     step_repeatedly,
 )
 from tests.scripted import faulty_seeds
+from tests.waiting import wait_for
 
 
 @dataclass
@@ -47,13 +47,6 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hasty]:
     envs = process_backend(kwargs={"trap": str(trap)}, timeout=1.5, on_output=printed.append)
     yield Hasty(envs, printed, trap)
     envs.close()
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.01)
 
 
 def works_again(envs: Any, copies: list[int]) -> None:

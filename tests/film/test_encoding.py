@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ import pytest
 from gymnast.errors import EnvError, UsageError
 from gymnast.film.encode import FilmWriter
 from tests.film.film_envs import decode_film
+from tests.waiting import size_of_files, wait_for
 
 
 def gradient(i: int, height: int = 48, width: int = 64) -> np.ndarray:
@@ -112,10 +112,8 @@ def test_kill_9_leaves_no_partial_film_and_the_next_writer_deletes_the_draft(tmp
     path = tmp_path / "a.mp4"
     child = subprocess.Popen([sys.executable, "-c", ENDLESS, str(path)])
     try:
-        deadline = time.monotonic() + 60
-        while sum(file.stat().st_size for file in tmp_path.iterdir()) < 200_000:
-            assert child.poll() is None
-            assert time.monotonic() < deadline
+        wait_for(lambda: child.poll() is not None or size_of_files(tmp_path) >= 200_000)
+        assert child.poll() is None
     finally:
         child.send_signal(signal.SIGKILL)
         child.wait()

@@ -6,8 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,15 +20,9 @@ from gymnast.runs.run import Run
 from tests.e2e.commands import run_checked, run_gymnast, run_json, small_settings
 from tests.film.film_envs import decode_film
 from tests.small_runs import traces, train_small
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slow
-
-
-def until(true: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + 90
-    while not true():
-        assert time.monotonic() < deadline, f"{what} did not happen"
-        time.sleep(0.05)
 
 
 def typed(run: Run, *words: str):
@@ -143,20 +135,20 @@ def test_best_and_last_episodes_are_filmed_automatically_after_training(tmp_path
     videos = run.path / "videos"
     best, last = run.info["checkpoints"]["best"], max(traces(run, "eval"))
     expected = [f"eval-{best:012d}-best", f"eval-{last:012d}-last"]
-    until(lambda: all((videos / f"{n}.json").exists() for n in expected), "filming")
+    wait_for(lambda: all((videos / f"{n}.json").exists() for n in expected))
     for name in expected:
         about = films.read_description(videos / f"{name}.mp4")
         frames, _ = decode_film(videos / f"{name}.mp4")
         assert about["exact"]
         assert len(frames) == about["length"] + 1 + 10
-    until(lambda: f"{expected[1]}.mp4" in (videos / "film.log").read_text(), "the line in the log")
+    wait_for(lambda: f"{expected[1]}.mp4" in (videos / "film.log").read_text())
     assert {p.suffix for p in videos.iterdir()} == {".mp4", ".json", ".log"}
 
 
 def test_the_film_log_has_the_reason_why_there_is_no_film(tmp_path: Path):
     run = filmed_training(tmp_path / "runs", "py:tests.scripted:Script")
     log = run.path / "videos" / "film.log"
-    until(lambda: log.read_text().count("no render mode") == 2, "the line in the log")
+    wait_for(lambda: log.read_text().count("no render mode") == 2, log.read_text)
     assert run.info["status"] == "finished"
 
 

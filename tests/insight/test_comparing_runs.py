@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gymnast.cli.compare import comparison_chart
 from gymnast.errors import UsageError
 from gymnast.insight.compare import AXES, Comparison, compare, shared_range
+from gymnast.insight.comparison_text import comparison_chart
 from gymnast.metrics.store import MetricStore
 from gymnast.records import from_json, to_json
 from gymnast.runs.curve import Curve, area, curve_of, read_rows

@@ -277,15 +277,13 @@ def test_reading_commands_import_little_and_are_fast(
     run: Run, runs_dir: Path, words: list[str], unwanted: str
 ):
     assert run
-    tries: list[tuple[float, set[str]]] = []
-    while len(tries) < 5 and not (
-        tries and tries[-1][0] < 0.3
-    ):  # other load on the machine may disturb a try
-        tries.append(probe(*words, "--runs", str(runs_dir)))
-    seconds, modules = tries[-1]
-    assert not modules & set(unwanted.split())
     limit = 0.5 if words[0] == "compare" else 0.3
-    assert seconds < limit
+    for _ in range(5):  # other load on the machine may disturb a try
+        seconds, modules = probe(*words, "--runs", str(runs_dir))
+        assert not modules & set(unwanted.split())
+        if seconds < limit:
+            return
+    pytest.fail(f"{seconds} s of CPU")
 
 
 def test_a_thousand_runs_are_listed_fast(runs_dir: Path):
@@ -299,5 +297,4 @@ def test_a_thousand_runs_are_listed_fast(runs_dir: Path):
         path.mkdir()
         (path / "run.json").write_text(json.dumps(template | {"id": path.name, "seed": i}))
     probe("runs", "--runs", str(runs_dir))
-    seconds = min(probe("runs", "--runs", str(runs_dir))[0] for _ in range(3))
-    assert seconds < 0.5
+    assert any(probe("runs", "--runs", str(runs_dir))[0] < 0.5 for _ in range(5))

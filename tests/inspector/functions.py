@@ -15,6 +15,7 @@ from pathlib import Path
 from gymnast.errors import RunError
 from gymnast.inspector.episode import OpenEpisode
 from gymnast.runs.run import Run
+from tests.waiting import wait_for
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,7 @@ def hold(run: Run, pipe: str) -> Said:
 def meet(run: Run, mine: str, other: str) -> Said:
     """Returns when another call has come here too, which needs another process."""
     Path(mine).touch()
-    end = time.monotonic() + 30
-    while not Path(other).exists() and time.monotonic() < end:
-        time.sleep(0.005)
-    return Said(os.getpid(), str(Path(other).exists()))
+    return Said(os.getpid(), str(wait_for(Path(other).exists)))
 
 
 def name_of_user_module(run: Run) -> Said:

@@ -220,3 +220,16 @@ def test_it_works_as_typed(run: Run):
     wrong = run_gymnast(run.path.parent, "inspect", run.id, "--kind", "dream")
     assert wrong.returncode == 2
     assert "'dream' is not one of 'train', 'eval'" in wrong.stderr
+
+
+def test_the_list_has_every_stored_episode_of_a_kind(run: Run, ask: Ask):
+    stored = api.episodes(run.id, kind="confirm", runs_dir=run.path.parent).episodes
+    head, *lines = ask(run.id, "--list", "--kind", "confirm").splitlines()
+    assert head.split() == ["policy", "at", "episode", "return", "steps", "outcome"]
+    assert [line.split()[1] for line in lines] == [str(one.number) for one in stored]
+    assert [int(line.split()[3].replace(",", "")) for line in lines] == [
+        one.length for one in stored
+    ]
+    listed = json.loads(ask(run.id, "--list", "--kind", "confirm", "--json"))
+    assert [one["raw_return"] for one in listed["episodes"]] == [one.raw_return for one in stored]
+    assert ask(run.id, "--list", "--kind", "played") == "none is stored\n"

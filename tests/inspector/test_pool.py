@@ -15,6 +15,7 @@ import pytest
 from gymnast.errors import GymnastError, InternalError, RunError, TaskCrashed, TaskTimedOut
 from gymnast.inspector.client import InspectorPool
 from tests.inspector.functions import Said
+from tests.waiting import PATIENCE
 
 FUNCTIONS = "tests.inspector.functions"
 
@@ -43,7 +44,7 @@ def pipe(tmp_path: Path) -> Path:
 
 
 def ask(pool: InspectorPool, function: str, run: str = "a", **more: object) -> Said:
-    deadline = float(str(more.pop("deadline", 30.0)))
+    deadline = float(str(more.pop("deadline", PATIENCE)))
     return pool.call(f"{FUNCTIONS}:{function}", f"/runs/{run}", more, Said, deadline=deadline)
 
 
@@ -182,6 +183,7 @@ def test_workers_end_with_the_process_that_started_them(pipe: Path):
     code = f"""
 from gymnast.inspector import client
 from tests.inspector.functions import Said
+from tests.waiting import PATIENCE
 client.call("{FUNCTIONS}:hold", "/runs/a", {{"pipe": {str(pipe)!r}}}, Said)
 """
     owner = subprocess.Popen([sys.executable, "-c", code])
@@ -193,6 +195,7 @@ def test_a_worker_does_not_outlive_a_killed_owner(pipe: Path):
     code = f"""
 from gymnast.inspector.client import InspectorPool
 from tests.inspector.functions import Said
+from tests.waiting import PATIENCE
 pool = InspectorPool(warm=False)
 pool.call("{FUNCTIONS}:hang", "/runs/a", {{"pipe": {str(pipe)!r}}}, Said)
 """

@@ -26,6 +26,7 @@ from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
 from tests.inspector.conftest import copied
 from tests.small_runs import copy_killed_at, resume_run, train_small
+from tests.waiting import PATIENCE
 
 
 def fresh(run: Run, **options: Any) -> EpisodeInfo:
@@ -178,7 +179,7 @@ def test_the_progress_counts_the_steps(run: Run):
 def test_a_cancelled_one_is_not_stored(run: Run):
     task = api.roll_out(run.id, runs_dir=run.path.parent)
     task.cancel()
-    assert task.wait(60)
+    assert task.wait(PATIENCE)
     assert task.state == "cancelled"
     assert not list(list_episodes(run, "fresh"))
     assert api.roll_out(run.id, runs_dir=run.path.parent).result().number == 0

@@ -314,14 +314,15 @@ def test_a_row_costs_the_training_loop_less_than_20_microseconds(row, monkeypatc
     console = Console(METRICS, file=out)
     full = full_row(row, 1)
     console.write(full, [])
-    costs = []
+    costs, start = [], time.perf_counter()
     for _ in range(2000):
         began = time.perf_counter()
         console.write(full, [])
         costs.append(time.perf_counter() - began)
     console.close(None)
+    took = time.perf_counter() - start
     assert sorted(costs)[1000] < 20e-6
-    assert out.getvalue().count("training") <= 4, "drawn at most four times a second"
+    assert out.getvalue().count("training") <= 4 + 4 * took, "drawn at most four times a second"
 
 
 CHILD = """

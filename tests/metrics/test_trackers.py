@@ -29,6 +29,7 @@ from gymnast.metrics.workspace import workspace
 from gymnast.training.lifecycle.summary import Preflight
 from gymnast.training.plan import check_request
 from gymnast.training.request import TrainRequest
+from tests.waiting import PATIENCE
 
 MakeRow = Callable[..., dict[str, float]]
 ALERT = Alert("policy/kl:high", "warning", "kl is high", "Lower algo.lr.", 10, 20, 1, True)
@@ -119,7 +120,7 @@ def test_a_tracker_that_falls_too_far_behind_is_given_up(
     events, hang = Events(), threading.Event()
 
     def open_fake() -> Fake:
-        hang.wait(60)
+        hang.wait(PATIENCE)
         return Fake()
 
     tracker = Tracker("fake", open_fake, events)

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import gymnasium as gym
@@ -23,6 +22,7 @@ from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
 from tests.film.film_envs import decode_film
 from tests.small_runs import traces
+from tests.waiting import PATIENCE, size_of_files, wait_for
 
 HEADLESS = {
     name: value
@@ -159,13 +159,10 @@ def test_ctrl_c_ends_the_game_and_keeps_a_valid_film(tmp_path: Path):
     kwargs = "py:tests.play.test_playing:Endless"
     command = [sys.executable, "-m", "gymnast", "play", kwargs, "--record", str(film)]
     child = subprocess.Popen(command, env=HEADLESS, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while sum(file.stat().st_size for file in tmp_path.iterdir()) < 50_000:
-        assert child.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_for(lambda: child.poll() is not None or size_of_files(tmp_path) >= 50_000)
+    assert child.poll() is None
     child.send_signal(signal.SIGINT)
-    text, _ = child.communicate(timeout=60)
+    text, _ = child.communicate(timeout=PATIENCE)
     assert child.returncode == 0
     assert "interrupted" in text
     frames, _ = decode_film(film)

@@ -275,7 +275,8 @@ def test_a_broken_settings_file_is_an_error_with_its_line_but_reviews_can_be_rea
 def test_a_read_only_studio_refuses_reviews_and_a_request_names_no_file(
     run: Run, configure: Configure, runs_dir: Path
 ):
-    from gymnast.studio.operations import call, exposed
+    from gymnast.serving.calls import call
+    from gymnast.studio.operations import exposed
     from gymnast.studio.options import StudioOptions
 
     configure(count=COUNT)

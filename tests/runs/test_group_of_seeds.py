@@ -21,6 +21,7 @@ from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.runs.summary import RunScore, RunSummary
 from gymnast.training.request import TrainRequest
+from tests.waiting import wait_for
 
 PYTHON = sys.executable
 CHILD = """#!{python}
@@ -108,8 +109,7 @@ def test_a_signal_is_forwarded_to_the_children_and_no_further_seed_starts(
     runs_dir: Path, number: int
 ):
     def interrupt() -> None:
-        while len(store.list_runs(runs_dir, "status=running")) < 2:
-            time.sleep(0.02)
+        wait_for(lambda: len(store.list_runs(runs_dir, "status=running")) == 2)
         time.sleep(0.1)
         os.kill(os.getpid(), number)
 
@@ -145,13 +145,6 @@ def test_children_receive_sighup_when_their_launcher_is_killed(runs_dir: Path, t
         launcher.wait()
     wait_for(lambda: len(store.list_runs(runs_dir, "status=stopped")) == 2)
     assert {run.reason for run in store.list_runs(runs_dir)} == {"['SIGHUP']"}
-
-
-def wait_for(holds: Callable[[], bool], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, f"not true within {seconds} s"
-        time.sleep(0.02)
 
 
 def test_invalid_seeds_and_jobs_are_rejected_before_anything_starts(runs_dir: Path):

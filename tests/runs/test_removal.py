@@ -20,6 +20,7 @@ from gymnast.runs import removal, store
 from gymnast.runs.run import Run
 from gymnast.text import formatting
 from tests.cli_output import cli_output
+from tests.waiting import wait_for
 
 Maker = Callable[..., Run]
 Ask = Callable[..., str]
@@ -103,9 +104,7 @@ def test_a_run_that_is_being_written_is_not_deleted(
             time.sleep(60)
 
     pid = fork(write)
-    deadline = time.monotonic() + 20
-    while run.status != "running":
-        assert time.monotonic() < deadline
+    wait_for(lambda: run.status == "running")
     with pytest.raises(RunError, match=f"{run.id} is running"):
         ask("rm", other.id, run.id, "--yes")
     assert ids(runs_dir) == {run.id, other.id}  # all of the named runs, or none

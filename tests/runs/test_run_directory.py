@@ -18,16 +18,10 @@ import pytest
 from gymnast.errors import GymnastError, RunError
 from gymnast.runs import layout, lock, run
 from gymnast.runs.run import Run
+from tests.waiting import PATIENCE, wait_for
 
 Maker = Callable[..., Run]
 Fork = Callable[[Callable[[], Any]], int]
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_a_new_run_records_identity_machine_and_versions(make_run: Maker):
@@ -61,7 +55,7 @@ def test_fifty_concurrent_starts_get_fifty_ids(runs_dir: Path):
     ]
     for child in children:
         child.start()
-    found = [ids.get(timeout=60) for _ in children]
+    found = [ids.get(timeout=PATIENCE) for _ in children]
     for child in children:
         child.join()
     assert len(set(found)) == 50

@@ -175,6 +175,12 @@ def test_comparisons_accept_numbers_as_people_write_them(make_run: Maker, runs_d
         assert ids(runs_dir, text) == [], text
 
 
+@pytest.mark.parametrize("word", ["score>", "env_steps>=", "seed<x", "scor>1", "shade=red"])
+def test_a_filter_that_cannot_be_read_is_an_error_even_without_any_run(runs_dir: Path, word: str):
+    with pytest.raises(UsageError):
+        store.list_runs(runs_dir, word)
+
+
 @pytest.mark.parametrize(
     ("reference", "parts"),
     [

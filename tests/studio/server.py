@@ -18,6 +18,7 @@ from gymnast.studio.app import create_app
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.server import StudioServer, listen
 from gymnast.studio.session import Sessions
+from tests.waiting import PATIENCE
 
 INDEX = '<!doctype html><head><base href="/"><title>studio</title></head>'
 
@@ -37,7 +38,7 @@ class Server:
             headers["cookie"] = f"{self.sessions.cookie}={self.sessions.issue()}"
         # Otherwise each client would load the certificates, which takes longer than most requests.
         return httpx.Client(
-            base_url=self.options.address, headers=headers, timeout=60, verify=False
+            base_url=self.options.address, headers=headers, timeout=PATIENCE, verify=False
         )
 
 

@@ -16,12 +16,12 @@ from click.testing import CliRunner
 
 from gymnast.cli import cli
 from gymnast.errors import UsageError
+from gymnast.serving.options import is_loopback
 from gymnast.studio import background, server
-from gymnast.studio.options import StudioOptions, is_loopback, prefix_path
+from gymnast.studio.options import StudioOptions, prefix_path
 from gymnast.studio.registry import find_running, register
 from tests.studio.conftest import Trained
-
-TIMEOUT = 30
+from tests.waiting import PATIENCE
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def studio(*words: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
         yield process, lines
     finally:
         process.kill()
-        process.communicate(timeout=TIMEOUT)
+        process.communicate(timeout=PATIENCE)
 
 
 def test_the_link_leads_to_the_run_and_signs_in_once(trained: Trained):
@@ -49,7 +49,7 @@ def test_the_link_leads_to_the_run_and_signs_in_once(trained: Trained):
         page, _, token = lines[-1].partition("#token=")
         address, _, path = page.partition("/run/")
         assert path == trained.first.id
-        with httpx.Client(base_url=address, verify=False) as browser:
+        with httpx.Client(base_url=address, verify=False, timeout=PATIENCE) as browser:
             answer = browser.post("/api/session", json={"token": token}).json()
             assert answer["runs_dir"] == str(trained.runs_dir)
             assert browser.get("/api/runs").json()["total"] == 3
@@ -64,10 +64,10 @@ def test_a_session_survives_the_death_of_the_server(trained: Trained):
     words = ("--runs", str(trained.runs_dir), "--port", str(port))
     with studio(*words) as (process, lines):
         address, _, token = lines[-1].partition("#token=")
-        browser = httpx.Client(base_url=address, verify=False)
+        browser = httpx.Client(base_url=address, verify=False, timeout=PATIENCE)
         assert browser.post("/api/session", json={"token": token}).status_code == 200
         process.kill()
-        process.wait(TIMEOUT)
+        process.wait(PATIENCE)
     with closing(browser), studio(*words):
         assert browser.get("/api/runs").json()["total"] == 3
         assert browser.post("/api/session", json={"token": token}).status_code == 401
@@ -129,7 +129,7 @@ def test_a_running_studio_is_found_and_its_links_sign_in(trained: Trained, tmp_p
         assert found is not None
         assert background.ensure_running(trained.runs_dir) == found
         address, _, token = found.link("run/x").partition("run/x#token=")
-        answer = httpx.post(f"{address}api/session", json={"token": token})
+        answer = httpx.post(f"{address}api/session", json={"token": token}, timeout=PATIENCE)
         assert answer.status_code == 200
         assert httpx.post(f"{address}api/session", json={"token": token}).status_code == 401
     assert find_running(trained.runs_dir) is None
@@ -147,11 +147,11 @@ def test_training_prints_the_link_of_its_live_page(runs_dir: Path):
     command = [sys.executable, "-m", "gymnast", "train", "CartPole-v1", "--env-steps", "1000",
                "--set", "eval.confirm_episodes=2", "--quiet", "--studio"]  # fmt: skip
     with studio("--runs", str(runs_dir)):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
         link = next(line for line in done.stdout.splitlines() if line.startswith("studio: "))
         page, _, token = link.removeprefix("studio: ").partition("#token=")
         address, _, run = page.partition("/run/")
         assert (runs_dir / run / "run.json").exists()
-        with httpx.Client(base_url=address, verify=False) as browser:
+        with httpx.Client(base_url=address, verify=False, timeout=PATIENCE) as browser:
             assert browser.post("/api/session", json={"token": token}).status_code == 200
             assert browser.get("/api/show", params={"ref": run}).json()["id"] == run

@@ -17,8 +17,8 @@ from gymnast.inspector.episode import OpenEpisode
 from gymnast.inspector.frames import FrameCache, frames
 from gymnast.runs.run import Run
 from gymnast.runs.trace import read_meta, read_traces, write_traces
+from gymnast.serving.calls import call
 from gymnast.studio.episode_frames import FRAMES, MISMATCH_HEADER
-from gymnast.studio.operations import call
 from gymnast.studio.options import StudioOptions
 from tests.studio.conftest import Trained
 from tests.studio.server import serving

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from functools import cache
 from typing import Any
 
 import httpx
@@ -26,6 +27,7 @@ from gymnast.studio.pages import PAGES
 from tests.studio.conftest import Trained
 from tests.studio.server import Server, serving
 from tests.studio.test_security import ROUTES
+from tests.waiting import PATIENCE
 
 NOT_FUZZED = {
     "start": "trains",
@@ -82,10 +84,16 @@ def fuzzed(trained: Trained, tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield server
 
 
+@cache
+def served_document() -> Any:
+    """Returns the description of the server as a client reads it."""
+    return json.loads(json.dumps(description("/")))
+
+
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
 @pytest.mark.parametrize("path", FUZZED)
 def test_random_requests_are_answered_as_described(fuzzed: Server, path: str, mode: GenerationMode):
-    document: Any = json.loads(json.dumps(description("/")))  # as it is served
+    document = served_document()
     schema = schemathesis.openapi.from_dict({**document, "paths": {path: document["paths"][path]}})
     cookie = f"{fuzzed.sessions.cookie}={fuzzed.sessions.issue()}"
     for found in schema.get_all_operations():
@@ -101,7 +109,10 @@ def test_random_requests_are_answered_as_described(fuzzed: Server, path: str, mo
         @given(case=strategy)
         def send(case: schemathesis.Case) -> None:
             case.call_and_validate(
-                base_url=fuzzed.options.address, headers={"cookie": cookie}, checks=CHECKS
+                base_url=fuzzed.options.address,
+                headers={"cookie": cookie},
+                checks=CHECKS,
+                timeout=PATIENCE,
             )
 
         send()

@@ -20,25 +20,27 @@ from gymnast.api import OPERATIONS, READS
 from gymnast.api.calling import Success
 from gymnast.errors import EnvError, Failure
 from gymnast.records import to_json
-from gymnast.studio.episode_frames import FRAMES
-from gymnast.studio.limits import LIMITS
-from gymnast.studio.operations import NOT_EXPOSED, PATH_ARGUMENTS, SERVER_ARGUMENTS, call, exposed
-from gymnast.studio.options import StudioOptions
-from gymnast.studio.packed import pack
-from gymnast.studio.references import (
+from gymnast.serving.calls import PATH_ARGUMENTS, SERVER_ARGUMENTS, call
+from gymnast.serving.limits import LIMITS
+from gymnast.serving.references import (
     RUN_ARGUMENTS,
     TARGET_ARGUMENTS,
     TARGET_NAMES,
     path_refusal,
 )
-from gymnast.studio.user_code import CREATES_ENVIRONMENTS, code_in
+from gymnast.serving.user_code import CREATES_ENVIRONMENTS, code_in
+from gymnast.studio.episode_frames import FRAMES
+from gymnast.studio.operations import NOT_EXPOSED, exposed
+from gymnast.studio.options import StudioOptions
+from gymnast.studio.packed import pack
 from tests.studio.conftest import Trained
 from tests.studio.server import serving
 
 TEXTS = {"filter", "after", "search", "x", "names", "kind", "columns", "export_format", "formats", "id",
          "allow", "backends", "older", "status", "include", "tags", "text", "episode", "overrides",
          "assignments", "command", "role", "changes", "session", "keys", "checkpoint",
-         "approaches", "env"}  # fmt: skip
+         "approaches", "env", "file", "around", "chart", "format", "query",
+         "arguments"}  # fmt: skip
 """Arguments with texts that name neither a run nor a file."""
 FRAME_FUNCTIONS = [function.name for function in FRAMES.values()]
 """Functions with a route of their own, which are no operations."""
@@ -266,10 +268,14 @@ def test_no_operation_imports_code_that_a_stored_config_or_a_preset_names(
     asked = Mock(side_effect=EnvError("asked"))
     monkeypatch.setattr("gymnast.inspector.client.InspectorPool.call_binary", asked)
     for name, operation in exposed().items():
+        tried: list[dict[str, object]] = []
         for target in (f"{path}:Env", f"CartPole-v1:{path}:Algorithm", "mine", run.id):
             arguments = _arguments(operation.arguments, run.id, copied.second.id, target)
             if arguments is None or name in ("remove", "prune", "tag", "note"):
                 continue
+            if arguments in tried:  # they name no target
+                continue
+            tried.append(arguments)
             result = call(operation, arguments, options)
             assert not mark.exists(), f"{name} {arguments}"
             assert not asked.called, f"{name} {arguments}"
@@ -278,6 +284,11 @@ def test_no_operation_imports_code_that_a_stored_config_or_a_preset_names(
             elif operation.operation.effect == "task":
                 raise AssertionError(f"{name} {arguments} started a task: {result}")
     assert {"eval", "video", "compare", *CREATES_ENVIRONMENTS} - {*FRAME_FUNCTIONS} <= refused
+    for name, arguments in (("review_runs", {}), ("prompt", {"name": "plan"})):
+        result = call(exposed()[name], arguments, options)  # about the last runs
+        assert isinstance(result, Failure)
+        assert result.code == "code"
+        assert not mark.exists()
 
 
 def _arguments(

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from gymnast.api import OPERATIONS
-from gymnast.studio.user_code import code_refusal
+from gymnast.serving.options import ServerOptions
+from gymnast.serving.user_code import code_refusal
 
 
 @pytest.mark.parametrize(
@@ -17,11 +18,11 @@ from gymnast.studio.user_code import code_refusal
 )
 def test_the_data_directory_is_refused(overrides: Any, tmp_path: Path) -> None:
     arguments = {"target": "CartPole-v1", "overrides": overrides}
-    refusal = code_refusal(OPERATIONS["start"], arguments, tmp_path)
+    refusal = code_refusal(OPERATIONS["start"], arguments, ServerOptions(tmp_path))
     assert refusal is not None
     assert "traces.data: /etc" in refusal.message
 
 
 def test_trajectories_in_the_default_directory_are_allowed(tmp_path: Path) -> None:
     arguments = {"target": "CartPole-v1", "overrides": {"traces.trajectories": True}}
-    assert code_refusal(OPERATIONS["start"], arguments, tmp_path) is None
+    assert code_refusal(OPERATIONS["start"], arguments, ServerOptions(tmp_path)) is None

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from gymnast.errors import Failure
-from gymnast.studio.operations import call, exposed
+from gymnast.serving.calls import call
+from gymnast.studio.operations import exposed
 from gymnast.studio.options import StudioOptions
 from tests.studio.conftest import Trained
 from tests.studio.server import serving

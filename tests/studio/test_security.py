@@ -12,11 +12,12 @@ import pytest
 from starlette.requests import Request
 from starlette.routing import Mount, Route
 
+from gymnast.serving.hosts import is_allowed_host
+from gymnast.serving.secret import user_secret
 from gymnast.studio.app import create_app
 from gymnast.studio.files import SANDBOX
 from gymnast.studio.options import StudioOptions
-from gymnast.studio.secret import user_secret
-from gymnast.studio.security import CONTENT_SECURITY_POLICY, HEADERS, is_allowed_host
+from gymnast.studio.security import CONTENT_SECURITY_POLICY, HEADERS
 from gymnast.studio.session import Sessions
 from tests.studio.conftest import HTML, Trained
 from tests.studio.server import Server, serving

@@ -22,10 +22,11 @@ from gymnast.records import to_json
 from gymnast.runs.run import Run
 from gymnast.studio.run_stream import Cursors
 from gymnast.studio.server import has_active_runs
-from tests.api.background import ENDLESS, until, wait_until
+from tests.api.background import ENDLESS, wait_until
 from tests.small_runs import copy_killed_at, resume_run
 from tests.studio.conftest import Trained
 from tests.studio.server import Message, Server, messages, serving
+from tests.waiting import PATIENCE, wait_for
 
 
 def read(
@@ -84,7 +85,7 @@ def test_cursors_survive_as_text(cursors: Cursors):
 def training(runs_dir: Path) -> Iterator[Path]:
     """The directory of a run that trains until the end of the test."""
     run = api.start("CartPole-v1", overrides=ENDLESS, runs_dir=runs_dir).runs[0]
-    until(lambda: (Path(run.path) / "metrics.db").exists())
+    wait_for(lambda: (Path(run.path) / "metrics.db").exists())
     wait_until(run.id, "running")
     yield Path(run.path)
     if has_active_runs(runs_dir):
@@ -207,12 +208,13 @@ def test_ctrl_c_ends_the_server_at_once_and_quietly_while_pages_are_open(
     assert process.stdout is not None
     link = next(line for line in process.stdout if "#token=" in line).strip()
     address, _, token = link.partition("#token=")
-    with httpx.Client(base_url=address, headers={"authorization": f"Bearer {token}"}) as browser:
+    headers = {"authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=address, headers=headers, timeout=PATIENCE) as browser:
         stream = read(browser, trained.first.id, rows=0)
         assert next(stream).event == "rows"
         asked = time.monotonic()
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
-        assert time.monotonic() - asked < 5
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert time.monotonic() - asked < 30  # a stream of a page never ends by itself
         assert (process.returncode, errors) == (0, "")
         assert "reset" not in [message.event for message in stream]

@@ -24,6 +24,7 @@ from gymnast.progress import no_progress
 from gymnast.records import from_json, to_json
 from gymnast.tasks import Task
 from tests.small_runs import SMALL
+from tests.waiting import PATIENCE
 
 CARTPOLE = SMALL | {
     "env.n_envs": 4,
@@ -57,6 +58,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     ],
     "check": [{"target": "CartPole-v1", "steps": 50}, {"target": "tag", "steps": 20}],
     "check_all": [{"targets": ["FrozenLake-v1:ppo"], "steps": 20}],
+    "nightly": [{"steps": ["config"], "minutes": 1, "seed": 3}],
     "net": [{"target": "Pendulum-v1", "overrides": {"policy.hidden": [4]}}, {"target": "alone"}],
     "blunders": [{"ref": "alone", "budget": 2000}, {"ref": "alone", "horizon": 3}],
     "roll_out": [{"ref": "alone", "seed": 3}, {"ref": "roles", "roles": {"hider": "random"}}],
@@ -115,7 +117,7 @@ def test_an_operation_is_called_by_name_and_its_task_found_by_id() -> None:
     started = api.call("eval", {"ref": "alone", "episodes": 2})
     assert not isinstance(started, Failure)
     info = started.value
-    outcome = api.task_result(info.id, timeout=60)  # type: ignore[attr-defined]
+    outcome = api.task_result(info.id, timeout=PATIENCE)  # type: ignore[attr-defined]
     assert outcome.state == "done"
     assert from_json(TaskOutcome, to_json(outcome)) == outcome
     report = from_json(EvaluationReport, outcome.result)  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ def endless(settings: dict[str, Any]) -> Any:
 
 def test_at_the_timeout_finished_episodes_are_scored_and_the_others_are_listed():
     evaluator = jobs.Evaluator(endless({"eval.max_episode_steps": "off", "eval.n_envs": 4}))
-    plan = EpisodePlan(tuple(range(10)), timeout=0.2)
+    plan = EpisodePlan(tuple(range(10)), timeout=0.5)
     found, traces = evaluator.evaluate(policy_for(evaluator), 0, plan)
     expected = [seed for seed in range(10) if seed % 2 == 0]
     assert found.seeds == tuple(expected)[: len(found.seeds)]
@@ -49,7 +49,7 @@ def test_at_the_timeout_finished_episodes_are_scored_and_the_others_are_listed()
     missing = found.shortfall
     assert missing.unfinished == 10 - len(found.seeds)
     assert not missing.is_unbiased
-    assert "had not finished after 0.2 s: the episode of seed 1 (copy 1) after" in missing.why
+    assert "had not finished after 0.5 s: the episode of seed 1 (copy 1) after" in missing.why
 
 
 def test_a_run_whose_evaluations_do_not_finish_ends_and_claims_nothing(monkeypatch):

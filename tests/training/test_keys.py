@@ -8,7 +8,6 @@ import pty
 import signal
 import sys
 import termios
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ import gymnast.training.foreground  # noqa: F401
 from gymnast.cli import main
 from gymnast.runs import store
 from gymnast.runs.run import Run
+from tests.waiting import wait_for
 
 SETTINGS = [
     "eval.mode=inline",
@@ -36,7 +36,6 @@ SETTINGS = [
     "stop.solved=off",
     "stop.eval_return=off",
 ]
-PATIENCE = 60.0
 
 
 @dataclass
@@ -55,12 +54,11 @@ class Session:
         return Run(found[0].path)
 
     def until(self, found: Callable[[], Any]) -> Any:
-        deadline = time.monotonic() + PATIENCE
-        while not (result := found()):
+        def listen_and_look() -> Any:
             self.listen()
-            assert time.monotonic() < deadline, self.output.decode(errors="replace")[-2000:]
-            time.sleep(0.01)
-        return result
+            return found()
+
+        return wait_for(listen_and_look, lambda: self.output.decode(errors="replace")[-2000:])
 
     def listen(self) -> bool:
         """Reads the pending output; True if there was any."""

@@ -29,6 +29,7 @@ from tests.small_runs import (
     train_small,
     train_with_commands,
 )
+from tests.waiting import wait_for
 
 N, T = 2, 16
 ROLLOUT = N * T
@@ -250,14 +251,6 @@ PAUSE = 1.0
 def newest_paused(other: Run) -> Run | None:
     found = [Run(p.parent) for p in other.path.parent.glob("*/run.json") if p.parent != other.path]
     return next((run for run in found if run.info["status"] == "paused"), None)
-
-
-def wait_for(found: Any, seconds: float = 30.0) -> Any:
-    deadline = time.monotonic() + seconds
-    while (result := found()) is None:
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.005)
-    return result
 
 
 def test_a_stop_command_ends_the_run_at_a_rollout_boundary_with_a_checkpoint_and_it_can_be_resumed():

@@ -24,6 +24,7 @@ from gymnast.training.learner import Learner
 from gymnast.training.lifecycle.prepare import prepare
 from tests.e2e.commands import run_checked, run_gymnast, run_json
 from tests.small_runs import resume_run, train_small
+from tests.waiting import PATIENCE
 
 TINY = {"env.n_envs": 2, "algo.n_steps": 32, "stop.rollouts": 2, "eval.every": "1 rollouts"}
 
@@ -139,7 +140,7 @@ def test_sigterm_to_the_whole_process_group_is_an_interruption(tmp_path: Path):
     while "eval:episode/return" not in process.stdout.readline():
         assert process.poll() is None
     os.killpg(process.pid, signal.SIGTERM)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert run_json(tmp_path, "show", "long")["status"] == "stopped"
 

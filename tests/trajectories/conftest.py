@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from gymnast.data_dir import DATA_DIR_VAR
 from gymnast.runs.run import Run
+from gymnast.trajectories.write import write_trajectories
 from tests.small_runs import train_small
 
 SHORT = {
@@ -65,3 +67,18 @@ def lake(workspace: Path) -> Run:
 @pytest.fixture(scope="session")
 def pole(workspace: Path) -> Run:
     return _named(workspace, "pole")
+
+
+@pytest.fixture(scope="session")
+def trajectories_of_tag(tag: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a data directory with the trajectories of the evaluations of tag, which no test may change."""
+    path = Path(tmp_path_factory.mktemp("data"))
+    write_trajectories(tag, path)
+    return path
+
+
+@pytest.fixture
+def data(trajectories_of_tag: Path, tmp_path: Path) -> Path:
+    """Returns a copy of this data directory, for tests of what is read from it: to write it again takes a
+    second."""
+    return Path(shutil.copytree(trajectories_of_tag, tmp_path / "data"))

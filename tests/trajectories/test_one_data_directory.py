@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from gymnast.runs.run import Run
 from gymnast.runs.run_data import run_data_dir
 from tests.small_runs import SMALL
 from tests.trajectories.conftest import SHORT
+from tests.waiting import wait_for
 
 SETTINGS = SMALL | SHORT | {"traces.trajectories": "on"}
 
@@ -121,10 +121,10 @@ def test_the_process_that_training_starts_writes_them(tag: Run, tmp_path: Path) 
     film_in_background(copy.path, copy.config())
     folder = tmp_path / "data" / "trajectories" / tag.id
     expected = {f"{path.stem}.jsonl" for path in tag.matches.glob("[ec]*-*.safetensors")}
-    deadline = time.monotonic() + 120
-    while {path.name for path in folder.glob("*.jsonl")} != expected:
-        assert time.monotonic() < deadline, (copy.path / "videos" / "film.log").read_text()
-        time.sleep(0.1)
+    wait_for(
+        lambda: {path.name for path in folder.glob("*.jsonl")} == expected,
+        (copy.path / "videos" / "film.log").read_text,
+    )
     assert not list((copy.path / "videos").glob("*.mp4"))  # GYMNAST_FILM is off in tests
 
 

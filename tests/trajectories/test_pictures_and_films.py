@@ -137,8 +137,8 @@ def test_agents_are_drawn_where_they_are() -> None:
         assert frame.returns["chaser"] == pytest.approx(total)
 
 
-def test_selections_have_every_cast_and_every_result(tag: Run, tmp_path: Path) -> None:
-    lines = lines_of(tag, tmp_path)
+def test_selections_have_every_cast_and_every_result(tag: Run, data: Path) -> None:
+    lines = lines_of(tag, data)
     casts = {tuple(line.cast.items()) for line in lines}
     assert {tuple(line.cast.items()) for line in first_of_each_cast(lines, len(casts))} == casts
     filmed = [(*line.cast.items(), line.outcome) for line in one_of_each_result(lines)]

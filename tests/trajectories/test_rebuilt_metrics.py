@@ -24,10 +24,10 @@ def evaluations(run: Run, data: Path, kind: str = "eval") -> list[list[Trajector
 
 @pytest.mark.parametrize("name", ["tag", "lake", "pole"])
 def test_rebuilt_metrics_equal_the_recorded_ones(
-    name: str, tmp_path: Path, request: pytest.FixtureRequest
+    name: str, data: Path, request: pytest.FixtureRequest
 ) -> None:
     run: Run = request.getfixturevalue(name)
-    for lines in evaluations(run, tmp_path):
+    for lines in evaluations(run, data):
         rebuilt = rebuild(lines, run)
         assert rebuilt.stored_all
         assert not rebuilt.note
@@ -64,9 +64,9 @@ def test_the_final_evaluation_equals_the_score_of_the_run(
     assert metrics["confirm:episode/return"].equal
 
 
-def test_metrics_of_a_match_are_what_a_person_would_count(tag: Run, tmp_path: Path) -> None:
+def test_metrics_of_a_match_are_what_a_person_would_count(tag: Run, data: Path) -> None:
     """An independent computation, from the lines only."""
-    lines = evaluations(tag, tmp_path)[0]
+    lines = evaluations(tag, data)[0]
     row = rebuilt_row(lines, None)
     for role in ("seeker", "hider"):
         own = [line for line in lines if line.cast[role] == "learner"]
@@ -82,8 +82,8 @@ def test_metrics_of_a_match_are_what_a_person_would_count(tag: Run, tmp_path: Pa
         )
 
 
-def test_unknown_outcomes_count_for_nobody(tag: Run, tmp_path: Path) -> None:
-    lines = evaluations(tag, tmp_path)[0]
+def test_unknown_outcomes_count_for_nobody(tag: Run, data: Path) -> None:
+    lines = evaluations(tag, data)[0]
     unknown = [replace(line, outcome=None, winner=None) for line in lines[:3]] + lines[3:]
     row = rebuilt_row(unknown, None)
     role = next(role for role, player in lines[0].cast.items() if player == "learner")
@@ -92,8 +92,8 @@ def test_unknown_outcomes_count_for_nobody(tag: Run, tmp_path: Path) -> None:
     assert row[f"eval/{role}:match/unknown_share"] == pytest.approx(3 / (len(known) + 3))
 
 
-def test_missing_matches_are_named_and_nothing_is_compared(tag: Run, tmp_path: Path) -> None:
-    lines = evaluations(tag, tmp_path)[0]
+def test_missing_matches_are_named_and_nothing_is_compared(tag: Run, data: Path) -> None:
+    lines = evaluations(tag, data)[0]
     rebuilt = rebuild(lines[:5], tag)
     assert rebuilt.stored_all is False
     assert "only 5 of 12 matches of the seeker" in rebuilt.note

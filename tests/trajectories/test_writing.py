@@ -44,12 +44,10 @@ def test_every_stored_match_has_a_line_with_what_was_stored(tag: Run, tmp_path: 
                 assert (line.actions(role) == match.actions[role]).all()
 
 
-def test_positions_follow_the_rules_of_the_game(tag: Run, tmp_path: Path) -> None:
+def test_positions_follow_the_rules_of_the_game(tag: Run, data: Path) -> None:
     """Agents stay in the arena and out of walls, a tag is within reach, and distances are those of the
     positions; all of it computed here again, agent by agent."""
-    lines = [
-        line for f in write_trajectories(tag, tmp_path).files for line in read_file(Path(f.path))
-    ]
+    lines = [line for f in write_trajectories(tag, data).files for line in read_file(Path(f.path))]
     assert any(line.tags for line in lines)
     for line in lines:
         assert line.arena is not None
@@ -132,12 +130,12 @@ def test_files_are_written_once_and_again_if_the_episodes_changed(
 
 
 def test_lines_of_episodes_that_were_removed_from_the_run_are_kept(
-    tag_copy: Run, tmp_path: Path
+    tag_copy: Run, data: Path
 ) -> None:
-    before = write_trajectories(tag_copy, tmp_path).files[0]
+    before = write_trajectories(tag_copy, data).files[0]
     file = tag_copy.matches / f"eval-{before.version:012d}.safetensors"
     write_matches(file, read_matches(file)[:2], read_match_meta(file))
-    after = write_trajectories(tag_copy, tmp_path).files[0]
+    after = write_trajectories(tag_copy, data).files[0]
     assert after == replace(before, written=False)
 
 

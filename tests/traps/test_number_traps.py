@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import math
+from pathlib import Path
 
 import pytest
 
 from gymnast import api
 from gymnast.metrics.specs import METRICS, metric_for_key, run_metrics
+from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
 from tests.small_runs import evaluations, rows, train_small
 
 N, T = 2, 8
@@ -102,3 +105,13 @@ def test_31_the_last_reported_metrics_are_recorded_and_every_name_is_declared():
         "shaping/total",
     }
     assert never == only_elsewhere
+
+
+def test_32_a_loss_that_falls_is_better_and_one_that_rises_is_worse(runs_dir: Path):
+    run = Run.create(runs_dir, config_text="", preset="A:ppo", seed=0, provenance={})
+    with MetricStore(run.path / "metrics.db", "w") as store:
+        for i in range(40):
+            row = {"clock/rollouts": float(i), "clock/env_steps": 10.0 * i}
+            store.append(row | {"value/loss": 10.0 - i / 10, "episode/return": -i / 10})
+    verdicts = {trend.key: trend.overall.verdict for trend in api.trends(run.id).trends}
+    assert verdicts == {"value/loss": "better", "episode/return": "worse"}

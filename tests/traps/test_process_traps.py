@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -16,8 +15,8 @@ import psutil
 import pytest
 
 from tests.e2e.commands import small_settings
+from tests.waiting import wait_for
 
-PATIENCE = 30.0
 BACKENDS = """
 import json, sys, gymnasium
 from gymnasium.vector import SyncVectorEnv
@@ -37,13 +36,6 @@ if backend == "process":
     print(envs.workers[0].pid, flush=True)
 sys.stdin.read()
 """
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.01)
 
 
 def lives(pid: int) -> bool:
@@ -92,8 +84,11 @@ def test_57_no_process_of_an_environment_outlives_its_trainer(
 
 def has_guardian(pid: int) -> bool:
     """True if the process, or one of its workers, has a guardian."""
-    commands = (child.cmdline() for child in psutil.Process(pid).children(recursive=True))
-    return any(word.endswith("guardian.py") for command in commands for word in command)
+    for child in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            if any(word.endswith("guardian.py") for word in child.cmdline()):
+                return True
+    return False
 
 
 def test_57_engine_processes_of_a_killed_worker_end_before_the_end_of_training(tmp_path: Path):
@@ -120,6 +115,29 @@ def test_57_no_process_of_an_environment_outlives_a_command(verb: str, tmp_path:
         wait_for(lambda: has_guardian(command.pid))
         command.kill()
         wait_for(lambda: not any(lives(pid) for pid in engines(folder)))
+
+
+def test_57_a_fork_that_first_runs_after_the_end_of_its_trainer_ends_too():
+    script = (
+        "import os, sys, time\n"
+        "os.register_at_fork(after_in_child=lambda: time.sleep(0.5))\n"  # before it reports itself
+        "from gymnast.processes import guard\n"
+        "guard.start()\n"
+        "engine = os.fork()\n"
+        "while engine == 0:\n"
+        "    time.sleep(3600)\n"
+        "print(engine, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with running("-c", script) as trainer:
+        assert trainer.stdout is not None
+        engine = int(trainer.stdout.readline())
+        try:
+            trainer.kill()
+            wait_for(lambda: not lives(engine))
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(engine, signal.SIGKILL)
 
 
 def test_57_processes_meant_to_outlive_a_trainer_do():

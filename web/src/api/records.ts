@@ -214,6 +214,20 @@ export interface ChartAlert {
   until: number;
 }
 
+/** One curve of a chart. */
+export interface ChartCurve {
+  /** Title of the panel that it is drawn in. */
+  panel: string;
+  /** Its name in the legend. */
+  label: string;
+  /** Number of points. */
+  points: number;
+  /** The first value; None if it is not finite. */
+  first: number | null;
+  /** The last value. */
+  last: number | null;
+}
+
 export interface ChartData {
   name: string;
   family: string;
@@ -253,6 +267,23 @@ export interface ChartEvent {
 export interface ChartLine {
   y: number;
   label: string;
+}
+
+/** A chart, drawn. */
+export interface ChartPicture {
+  format: "png" | "text";
+  /** The clock on the x axis. */
+  x: string;
+  /** Ids of the runs. */
+  runs: string[];
+  /** The curves that are drawn. */
+  curves: ChartCurve[];
+  /** Number of metrics that were not drawn, as there would be too many panels. */
+  left_out: number;
+  /** The chart as text; empty for a picture. */
+  text: string;
+  /** The picture as a PNG file in base64; empty for text. */
+  png: string;
 }
 
 export interface ChartSeries {
@@ -551,6 +582,33 @@ export interface Diagnosis {
   changes: Record<string, unknown>;
   /** The part that applies only to a run of another program; None for a run of gymnast. */
   foreign: ForeignDiagnosis | null;
+}
+
+/** A finding that was passed to a command of the user. */
+export interface DispatchedFinding {
+  /** Title of the finding. */
+  title: string;
+  /** Whether the command succeeded. */
+  ok: boolean;
+  /** The output of the command, or the reason why it failed; shortened. */
+  answer: string;
+}
+
+/** An entry of the contents of a page. */
+export interface DocHeading {
+  /** `PAGE#ANCHOR`: pass it to `docs`. */
+  name: string;
+  title: string;
+}
+
+/** A page of the documentation, or a section of one. */
+export interface DocText {
+  name: string;
+  title: string;
+  /** Markdown. */
+  text: string;
+  /** The sections of the page; all pages for the index. */
+  headings: DocHeading[];
 }
 
 /** The lengths of the stored matches of a role: of each evaluation, the first few against each opponent. */
@@ -936,6 +994,21 @@ export interface FormattedFile {
   changed: boolean;
 }
 
+/** The matches of a query, the best first. */
+export interface Found {
+  query: string;
+  /** Kind -> number of matches; kinds without any are missing. */
+  counts: Record<string, number>;
+  /** Word of the query that occurs nowhere -> the words that were searched for instead. */
+  corrected: Record<string, string[]>;
+  /** A page of the matches. */
+  hits: Hit[];
+  /** Number of matches before this page. */
+  offset: number;
+  /** Pass it as `offset` to get the matches that follow; None if there are none. */
+  cursor: number | null;
+}
+
 /** One frame of a stored episode as a PNG. */
 export interface Frame {
   /** Number of steps taken so far. */
@@ -986,6 +1059,17 @@ export interface GroupResult {
   /** Lower bound of the 95 % confidence interval of the mean over seeds; None for fewer than two scores. */
   low: number | null;
   high: number | null;
+}
+
+/** Something that was found. */
+export interface Hit {
+  kind: "preset" | "environment" | "metric" | "setting" | "doc" | "run";
+  /** Its name in other functions and commands; for documentation, the name that `docs` reads. */
+  name: string;
+  /** One line about it. */
+  text: string;
+  /** The next useful command. */
+  more: string;
 }
 
 /** One side of a comparison, `a`, compared with another, `b`, by the scores of their seeds. */
@@ -1245,6 +1329,13 @@ export interface MetricInfo {
   if_high: string;
 }
 
+/** A value of a metric. */
+export interface MetricPoint {
+  /** Position on the clock. */
+  at: number;
+  value: number;
+}
+
 /** Rows of metrics, one per rollout, and one per evaluation that finished after the row of its rollout. */
 export interface MetricRows {
   /** Id of the run. */
@@ -1275,6 +1366,34 @@ export interface MetricSeries {
   high: number[];
   /** Number of points before they were reduced. */
   total: number;
+}
+
+/** The development of one metric. */
+export interface MetricTrend {
+  /** The metric. */
+  key: string;
+  /** `higher`, `lower`, or empty if no direction is better. */
+  better: string;
+  /** Number of points that were examined: rows, or means of rows if there are very many. */
+  points: number;
+  first: MetricPoint;
+  last: MetricPoint;
+  lowest: MetricPoint;
+  highest: MetricPoint;
+  /** The last tenth of the points compared with the first tenth. */
+  overall: Movement;
+  /** The line fitted to the recent part, of at least eight points. */
+  recent: Movement;
+  /** Slope of this line, per 1,000 of the clock. */
+  slope: number | null;
+  /** The largest sudden change in any direction; None if the metric is constant or has too few points. */
+  jump: SuddenChange | null;
+  /** A sudden loss of more than half of what the metric had gained, and of more than noise; None if there is none, or if no direction is better. */
+  collapse: SuddenChange | null;
+  /** Whether the mean of the recent part is in the healthy range; None if the metric has none. */
+  healthy: boolean | null;
+  /** One line about it. */
+  text: string;
 }
 
 /** A chart of the monitor as data. */
@@ -1335,6 +1454,15 @@ export interface MonitorSeries {
   n: number[];
 }
 
+/** The movement of a metric over a part of the run. */
+export interface Movement {
+  verdict: "better" | "worse" | "flat" | "rising" | "falling" | "unknown";
+  /** The change over this part; None if there are too few points. */
+  change: number | null;
+  /** Standard error of the change. Changes of up to three of them count as flat. */
+  noise: number | null;
+}
+
 /** The networks of an environment or a run, on one real batch. */
 export interface NetworkReport {
   /** The preset, or the run with its checkpoint. */
@@ -1354,6 +1482,50 @@ export interface NewProject {
   name: string;
   directory: string;
   files: string[];
+}
+
+/** Something that a person or an assistant should look at. */
+export interface NightlyFinding {
+  /** One line: what is wrong, and where. */
+  title: string;
+  /** The observation, with numbers. */
+  observed: string;
+  /** The command that shows it again. */
+  command: string;
+  /** The work that it asks for. */
+  todo: string;
+  /** Name of the step that found it. */
+  step: string;
+  /** All of this as Markdown, which is complete without the report: the text of a task. */
+  text: string;
+}
+
+/** The report of a night, complete or so far. */
+export interface NightlyReport {
+  /** Date and time in UTC, as `2026-11-18 02:00`. */
+  started: string;
+  /** Wall time so far. */
+  seconds: number;
+  /** The time that was allowed. */
+  minutes: number;
+  /** Number of the night: it decides where the rotating samples start. */
+  seed: number;
+  /** Version of gymnast. */
+  version: string;
+  /** Commit of the code; empty if it is unknown. */
+  revision: string;
+  /** CPU model and number of cores. */
+  machine: string;
+  /** One report per step, in order. */
+  steps: StepReport[];
+  /** Whether every step has had its turn. */
+  finished: boolean;
+  /** 0: nothing was found; 1: there are findings; 2: there are none, but something could not be run. */
+  exit_code: number;
+  /** The result in one sentence. */
+  verdict: string;
+  /** The findings that were passed to a command. */
+  dispatched: DispatchedFinding[];
 }
 
 /** A check that the run does not have the metrics or settings for. */
@@ -1700,6 +1872,41 @@ export interface ProbeResult {
   env_steps: number;
   /** Difference between copies, from 0 (the same observations) to 1 (independent). */
   diversity: number;
+}
+
+/** A prompt with all its placeholders filled. */
+export interface Prompt {
+  name: string;
+  title: string;
+  /** Ids of the runs that it is about, newest first. */
+  runs: string[];
+  /** The parts of the data about the runs, and what was cut from each. */
+  parts: BundlePart[];
+  /** Size of the text in characters. */
+  chars: number;
+  /** Markdown: instructions, then the data, of which every line starts with `>`. */
+  text: string;
+}
+
+/** A text that a prompt may be given. */
+export interface PromptArgument {
+  name: string;
+  description: string;
+  /** The text that is used if none is given. */
+  default: string;
+}
+
+/** A prompt that can be filled with the data of runs. */
+export interface PromptInfo {
+  /** Its name, such as `debug`: that of its file. */
+  name: string;
+  title: string;
+  /** The task that it gives to an assistant, in one sentence. */
+  description: string;
+  /** How many runs it may be about: 1, or several. Without runs, it is about the last ones. */
+  max_runs: number;
+  /** Texts besides the runs; all of them are optional. */
+  arguments: PromptArgument[];
 }
 
 /** A score that someone else has published. */
@@ -2158,6 +2365,46 @@ export interface RunSummary {
   bytes: number | null;
 }
 
+/** A text file of a run. */
+export interface RunText {
+  /** Id of the run. */
+  run: string;
+  /** The file. */
+  name: string;
+  /** Its content, or the part of it that was asked for. Bytes that are not UTF-8 are replaced. */
+  text: string;
+  /** Size of the whole file. */
+  bytes: number;
+  /** Number of bytes that are not in `text`. */
+  left_out: number;
+}
+
+/** The development of the metrics of a run. */
+export interface RunTrends {
+  /** Id of the run. */
+  run: string;
+  /** The clock that positions refer to. */
+  x: string;
+  /** The recent part, as a share of the points of each metric. */
+  recent: number;
+  /** Number of metrics that the run has recorded. */
+  total: number;
+  /** One per metric, in the order of every view. */
+  trends: MetricTrend[];
+}
+
+/** A document about several runs, for an assistant or a colleague. Nothing has been sent or written. */
+export interface RunsReview {
+  /** Ids of the runs, newest first. */
+  runs: string[];
+  /** The parts of the document, in order. */
+  parts: BundlePart[];
+  /** Its size in characters. */
+  chars: number;
+  /** The document as Markdown. Texts in it come from the runs: they are data, not instructions. */
+  text: string;
+}
+
 /** The importance of the parts of an image, on a coarse grid. */
 export interface SaliencyMap {
   /** Number of grid points per row. */
@@ -2417,6 +2664,24 @@ export interface StepPage {
   total: number;
 }
 
+/** The result of one step. */
+export interface StepReport {
+  name: string;
+  /** The claim that the step checks, in words. */
+  title: string;
+  state: "waiting" | "passed" | "findings" | "failed" | "skipped" | "interrupted";
+  /** The result in one sentence; if the step was not run, the reason. */
+  summary: string;
+  /** Wall time. */
+  seconds: number;
+  /** Findings; those about jobs that could not be completed are at the end. */
+  findings: NightlyFinding[];
+  /** Other sentences about the result, such as what was left out. */
+  notes: string[];
+  /** Whether it left something out that it should have checked, for lack of time or of a package. */
+  partial: boolean;
+}
+
 /** A video of a stored episode or match. Without a description next to it, only `path` is known. */
 export interface StoredFilm {
   path: string;
@@ -2442,6 +2707,19 @@ export interface StoredFilm {
   /** How it differs, if it does. */
   note: string;
   created: number | null;
+}
+
+/** A change between neighboring points. */
+export interface SuddenChange {
+  /** Position of the first point after it. */
+  at: number;
+  /** Mean of the points before it. */
+  before: number;
+  /** Mean of the points after it. */
+  after: number;
+  exceeds_noise: boolean;
+  /** Whether the last points of the run are still closer to `after` than to `before`. */
+  lasted: boolean;
 }
 
 /** A task, described. */
@@ -2663,8 +2941,10 @@ export interface Results {
   runs: RunPage;
   show: RunDetails;
   events: EventPage;
+  run_file: RunText;
   rows: MetricRows;
   curves: MetricCurves;
+  trends: RunTrends;
   rows_csv: string;
   logs: LogPage;
   episodes: EpisodePage;
@@ -2683,12 +2963,15 @@ export interface Results {
   play_step: PlayState;
   play_stop: PlayEnd;
   charts: ChartData[];
+  chart: ChartPicture;
   compare: Comparison;
   seed_curves: SeedCurves;
   doctor: Diagnosis;
   monitor: MonitorReport;
   monitor_csv: string;
   write_monitor: WrittenMonitor;
+  find: Found;
+  docs: DocText;
   presets: PresetSummary[];
   metrics: MetricInfo[];
   config_show: Settings;
@@ -2716,8 +2999,12 @@ export interface Results {
   trajectory_paths: PathPictures;
   trajectory_replay: TrajectoryFilms;
   review_contents: ReviewContents;
+  review_runs: RunsReview;
   reviews: ReviewList;
   review: Review;
+  prompts: PromptInfo[];
+  prompt: Prompt;
+  nightly: NightlyReport;
   bundle_contents: BundleContents;
   bundle: WrittenBundle;
   league: LeagueRatings;
@@ -2750,9 +3037,11 @@ export interface Arguments {
   runs: { filter?: string; after?: string | null; limit?: number | null; sizes?: boolean };
   show: { ref?: string; verify?: boolean; sizes?: boolean };
   events: { ref?: string; after?: number; limit?: number | null };
-  rows: { ref?: string; names?: string[]; last?: number | null; after?: number; limit?: number | null };
+  run_file: { ref?: string; file?: string; max_bytes?: number; end?: boolean };
+  rows: { ref?: string; names?: string[]; last?: number | null; after?: number; limit?: number | null; around?: number | string | null };
   curves: { refs?: string[]; names?: string[]; x?: string; points?: number; low?: number | null; high?: number | null };
-  rows_csv: { ref?: string; names?: string[]; last?: number | null };
+  trends: { ref?: string; names?: string[]; x?: string; recent?: number };
+  rows_csv: { ref?: string; names?: string[]; last?: number | null; limit?: number | null; around?: number | string | null };
   logs: { ref?: string; after?: string; last?: number | null; max_bytes?: number };
   episodes: { ref?: string; kind?: string; version?: number | null; after?: string | null; limit?: number | null };
   steps: { ref: string; kind: "train" | "eval" | "confirm" | "fresh" | "played"; version: number; number: number; role?: string; seat?: number; columns?: string[]; start?: number; limit?: number | null };
@@ -2770,12 +3059,15 @@ export interface Arguments {
   play_step: { session: string; keys?: string[]; action?: number | number[] | null; steps?: number };
   play_stop: { session: string };
   charts: { ref?: string; x?: string };
+  chart: { refs?: string[]; names?: string[]; chart?: string; format?: "png" | "text"; x?: string };
   compare: { refs: string[]; x?: string; env?: string };
   seed_curves: { refs: string[]; names: string[]; x?: string; points?: number };
   doctor: { ref?: string; env?: string; threshold?: number | null; column_map?: string | null };
   monitor: { approaches?: string[]; refs?: string[]; all_runs?: boolean; env?: string; smooth?: number; skip_broken?: boolean; files?: string[]; column_map?: string | null };
   monitor_csv: { approaches?: string[]; refs?: string[]; all_runs?: boolean; env?: string; skip_broken?: boolean; files?: string[]; column_map?: string | null };
   write_monitor: { approaches?: string[]; refs?: string[]; all_runs?: boolean; env?: string; smooth?: number; skip_broken?: boolean; files?: string[]; column_map?: string | null; out?: string | null; data?: string | null };
+  find: { query?: string; kind?: "preset" | "environment" | "metric" | "setting" | "doc" | "run" | null; limit?: number; offset?: number };
+  docs: { name?: string };
   presets: { search?: string };
   metrics: { name?: string };
   config_show: { name: string; overrides?: Record<string, unknown> | string[] };
@@ -2803,8 +3095,12 @@ export interface Arguments {
   trajectory_paths: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; number?: number | null; out?: string | null; data?: string | null };
   trajectory_replay: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; number?: number | null; out?: string | null; fps?: number | null; data?: string | null };
   review_contents: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; command?: string | null; budget?: number };
+  review_runs: { refs?: string[]; last?: number | null; budget?: number };
   reviews: { ref?: string; id?: string };
   review: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; version?: number | null; number?: number | null; command?: string | null; confirm?: boolean; budget?: number; out?: string | null };
+  prompts: Record<string, never>;
+  prompt: { name: string; refs?: string[]; arguments?: Record<string, string> | null; budget?: number };
+  nightly: { steps?: string[]; minutes?: number; seed?: number | null; dispatch?: string | null; strict?: boolean };
   bundle_contents: { ref?: string; checkpoint?: string | null; max_size?: number };
   bundle: { ref?: string; out?: string | null; checkpoint?: string | null; max_size?: number; force?: boolean };
   league: { ref?: string };
@@ -2832,10 +3128,10 @@ export interface Arguments {
   init: { name: string; directory?: string };
 }
 
-export type ReadOperation = "runs" | "show" | "events" | "rows" | "curves" | "rows_csv" | "logs" | "episodes" | "steps" | "steps_csv" | "find_episode" | "inspect" | "branch" | "what_if" | "attribution" | "obs_images" | "stored_blunders" | "charts" | "compare" | "seed_curves" | "doctor" | "monitor" | "monitor_csv" | "presets" | "metrics" | "config_show" | "config_check" | "config_diff" | "settings_form" | "tasks" | "task" | "task_log" | "task_result" | "review_contents" | "reviews" | "bundle_contents" | "league" | "self_play" | "dry_run" | "train_command" | "jobs" | "wait" | "group";
+export type ReadOperation = "runs" | "show" | "events" | "run_file" | "rows" | "curves" | "trends" | "rows_csv" | "logs" | "episodes" | "steps" | "steps_csv" | "find_episode" | "inspect" | "branch" | "what_if" | "attribution" | "obs_images" | "stored_blunders" | "charts" | "chart" | "compare" | "seed_curves" | "doctor" | "monitor" | "monitor_csv" | "find" | "docs" | "presets" | "metrics" | "config_show" | "config_check" | "config_diff" | "settings_form" | "tasks" | "task" | "task_log" | "task_result" | "review_contents" | "review_runs" | "reviews" | "prompts" | "prompt" | "bundle_contents" | "league" | "self_play" | "dry_run" | "train_command" | "jobs" | "wait" | "group";
 export type ChangeOperation = "play_start" | "play_step" | "play_stop" | "write_monitor" | "report" | "export" | "config_fmt" | "cancel_task" | "bundle" | "start" | "resume" | "cancel" | "stop" | "pause" | "unpause" | "checkpoint" | "set_live" | "evaluate_live" | "remove" | "prune" | "tag" | "note" | "init";
-export type TaskOperation = "blunders" | "roll_out" | "eval" | "check" | "check_all" | "net" | "audit" | "video" | "tune_envs" | "frames" | "trajectories" | "trajectory_metrics" | "trajectory_paths" | "trajectory_replay" | "review" | "cross_play" | "spaces";
+export type TaskOperation = "blunders" | "roll_out" | "eval" | "check" | "check_all" | "net" | "audit" | "video" | "tune_envs" | "frames" | "trajectories" | "trajectory_metrics" | "trajectory_paths" | "trajectory_replay" | "review" | "nightly" | "cross_play" | "spaces";
 
 /** Where numbers are in records: JSON has texts for those that are not finite. */
-export const RECORD_SHAPES: Record<string, unknown> = {"Attribution":{"components":{"*":1},"image":"SaliencyMap","output":1,"baseline":1,"past":{"*":1}},"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"Blunder":{"played":[1],"better":[1],"lost":1,"lost_raw":1,"error_raw":1},"BlunderReport":{"scale":1,"seconds":1,"thresholds":{"*":1},"marks":["Blunder"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"Decision":{"action":[1],"probabilities":[1],"mean":[1],"std":[1],"value":1,"value_raw":1},"Diagnosis":{"findings":["LikelyCause"]},"DurationHistogram":{"edges":[1]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1},"surprise":1},"EpisodeInspection":{"info":"EpisodeInfo","seats":["SeatInfo"],"observations":["ObsComponent"],"moments":["KeyMoment"],"fps":1,"keys":{"*":[1]}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"KeyMoment":{"size":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"LikelyCause":{"weight":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"range":{"0":1,"1":1},"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"MonitorChart":{"series":["MonitorSeries"]},"MonitorReport":{"overview":["OverviewRow"],"charts":["MonitorChart"]},"MonitorSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"ObsComponent":{"low":1,"high":1},"OverviewRow":{"roles":["RoleOverview"],"outcomes":{"*":1},"mean_length":1},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PlayEnd":{"episode":"PlayedEpisode"},"PlayStart":{"fps":1,"state":"PlayState"},"PlayState":{"reward":1,"total":1,"episode":"PlayedEpisode"},"PlayedEpisode":{"info":"EpisodeInfo"},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":{"*":[1]}},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingCurve":{"x":[1],"rating":[1],"low":[1],"high":[1]},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RebuiltEvaluation":{"metrics":["RebuiltMetric"]},"RebuiltMetric":{"value":1,"recorded":1},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"Review":{"created":1,"episode":"EpisodeInfo","seconds":1},"ReviewContents":{"episode":"EpisodeInfo"},"ReviewList":{"reviews":["Review"]},"RoleCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleOverview":{"final_return":1,"best_return":1,"final_eval_return":1,"best_eval_return":1,"rolling_win_rate":1,"rolling_win_low":1,"rolling_win_high":1,"eval_win_rate":1,"eval_win_low":1,"eval_win_high":1},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["StoredFilm"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"SaliencyMap":{"values":[1]},"SeatInfo":{"raw_return":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SelfPlay":{"returns":["RoleCurve"],"ratings":["RatingCurve"],"win_rates":["RoleCurve"],"outcomes":["RoleCurve"],"lengths":["RoleCurve"],"durations":["DurationHistogram"],"matrix":"CrossPlayReport","players":"RatingTable"},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StoredFilm":{"raw_return":1,"returns":{"*":1},"created":1},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TrajectoryFilms":{"films":["Film"]},"TrajectoryMetrics":{"evaluations":["RebuiltEvaluation"]},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1},"Variation":{"action":[1],"raw_return":1,"played_return":1,"seconds":1},"WhatIf":{"original":"Decision","changed":"Decision"},"WrittenMonitor":{"overview":["OverviewRow"]}};
-export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","rows":"MetricRows","curves":"MetricCurves","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":null,"steps_csv":null,"find_episode":null,"inspect":"EpisodeInspection","branch":"Variation","what_if":"WhatIf","attribution":"Attribution","obs_images":null,"blunders":"BlunderReport","stored_blunders":"BlunderReport","roll_out":"EpisodeInfo","play_start":"PlayStart","play_step":"PlayState","play_stop":"PlayEnd","charts":["ChartData"],"compare":"Comparison","seed_curves":"SeedCurves","doctor":"Diagnosis","monitor":"MonitorReport","monitor_csv":null,"write_monitor":"WrittenMonitor","presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"trajectories":null,"trajectory_metrics":"TrajectoryMetrics","trajectory_paths":null,"trajectory_replay":"TrajectoryFilms","review_contents":"ReviewContents","reviews":"ReviewList","review":"Review","bundle_contents":null,"bundle":null,"league":"LeagueRatings","self_play":"SelfPlay","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};
+export const RECORD_SHAPES: Record<string, unknown> = {"Attribution":{"components":{"*":1},"image":"SaliencyMap","output":1,"baseline":1,"past":{"*":1}},"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"Blunder":{"played":[1],"better":[1],"lost":1,"lost_raw":1,"error_raw":1},"BlunderReport":{"scale":1,"seconds":1,"thresholds":{"*":1},"marks":["Blunder"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartCurve":{"first":1,"last":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartPicture":{"curves":["ChartCurve"]},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"Decision":{"action":[1],"probabilities":[1],"mean":[1],"std":[1],"value":1,"value_raw":1},"Diagnosis":{"findings":["LikelyCause"]},"DurationHistogram":{"edges":[1]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1},"surprise":1},"EpisodeInspection":{"info":"EpisodeInfo","seats":["SeatInfo"],"observations":["ObsComponent"],"moments":["KeyMoment"],"fps":1,"keys":{"*":[1]}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"KeyMoment":{"size":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"LikelyCause":{"weight":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"range":{"0":1,"1":1},"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricPoint":{"at":1,"value":1},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"MetricTrend":{"first":"MetricPoint","last":"MetricPoint","lowest":"MetricPoint","highest":"MetricPoint","overall":"Movement","recent":"Movement","slope":1,"jump":"SuddenChange","collapse":"SuddenChange"},"MonitorChart":{"series":["MonitorSeries"]},"MonitorReport":{"overview":["OverviewRow"],"charts":["MonitorChart"]},"MonitorSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"Movement":{"change":1,"noise":1},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"NightlyReport":{"seconds":1,"minutes":1,"steps":["StepReport"]},"ObsComponent":{"low":1,"high":1},"OverviewRow":{"roles":["RoleOverview"],"outcomes":{"*":1},"mean_length":1},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PlayEnd":{"episode":"PlayedEpisode"},"PlayStart":{"fps":1,"state":"PlayState"},"PlayState":{"reward":1,"total":1,"episode":"PlayedEpisode"},"PlayedEpisode":{"info":"EpisodeInfo"},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":{"*":[1]}},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingCurve":{"x":[1],"rating":[1],"low":[1],"high":[1]},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RebuiltEvaluation":{"metrics":["RebuiltMetric"]},"RebuiltMetric":{"value":1,"recorded":1},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"Review":{"created":1,"episode":"EpisodeInfo","seconds":1},"ReviewContents":{"episode":"EpisodeInfo"},"ReviewList":{"reviews":["Review"]},"RoleCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleOverview":{"final_return":1,"best_return":1,"final_eval_return":1,"best_eval_return":1,"rolling_win_rate":1,"rolling_win_low":1,"rolling_win_high":1,"eval_win_rate":1,"eval_win_low":1,"eval_win_high":1},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["StoredFilm"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"RunTrends":{"recent":1,"trends":["MetricTrend"]},"SaliencyMap":{"values":[1]},"SeatInfo":{"raw_return":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SelfPlay":{"returns":["RoleCurve"],"ratings":["RatingCurve"],"win_rates":["RoleCurve"],"outcomes":["RoleCurve"],"lengths":["RoleCurve"],"durations":["DurationHistogram"],"matrix":"CrossPlayReport","players":"RatingTable"},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StepReport":{"seconds":1},"StoredFilm":{"raw_return":1,"returns":{"*":1},"created":1},"SuddenChange":{"at":1,"before":1,"after":1},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TrajectoryFilms":{"films":["Film"]},"TrajectoryMetrics":{"evaluations":["RebuiltEvaluation"]},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1},"Variation":{"action":[1],"raw_return":1,"played_return":1,"seconds":1},"WhatIf":{"original":"Decision","changed":"Decision"},"WrittenMonitor":{"overview":["OverviewRow"]}};
+export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","run_file":null,"rows":"MetricRows","curves":"MetricCurves","trends":"RunTrends","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":null,"steps_csv":null,"find_episode":null,"inspect":"EpisodeInspection","branch":"Variation","what_if":"WhatIf","attribution":"Attribution","obs_images":null,"blunders":"BlunderReport","stored_blunders":"BlunderReport","roll_out":"EpisodeInfo","play_start":"PlayStart","play_step":"PlayState","play_stop":"PlayEnd","charts":["ChartData"],"chart":"ChartPicture","compare":"Comparison","seed_curves":"SeedCurves","doctor":"Diagnosis","monitor":"MonitorReport","monitor_csv":null,"write_monitor":"WrittenMonitor","find":null,"docs":null,"presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"trajectories":null,"trajectory_metrics":"TrajectoryMetrics","trajectory_paths":null,"trajectory_replay":"TrajectoryFilms","review_contents":"ReviewContents","review_runs":null,"reviews":"ReviewList","review":"Review","prompts":null,"prompt":null,"nightly":"NightlyReport","bundle_contents":null,"bundle":null,"league":"LeagueRatings","self_play":"SelfPlay","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};

@@ -1,0 +1,1 @@
+"""Measures how well assistants can work with gymnast, by MCP and by the command line."""
