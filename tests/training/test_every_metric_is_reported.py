@@ -49,6 +49,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
             "env.curriculum": STAGES,
         },
     ),
+    "memory": ("ppo", {"algo.n_steps": T, "policy.memory": "gru:6"}),
     "reinforce": ("reinforce", {"algo.episodes": 2}),
     "dqn": ("dqn", {"algo.n_steps": T, "algo.warmup": 8}),
 }

@@ -90,8 +90,9 @@ def test_31_the_last_reported_metrics_are_recorded_and_every_name_is_declared():
     assert hyper >= {"hyper/lr", "hyper/clip"}
     of_roles = {name for name in METRICS if name.startswith(("match/", "league/"))}
     never = set(METRICS) - names - of_roles
-    only_elsewhere = {  # normalizers that are off, Box actions, a curriculum, shaping, ReLU, a trunk
+    only_elsewhere = {  # normalizers that are off, Box actions, a curriculum, shaping, ReLU, a trunk, memory
         "policy/log_std",
+        "policy/memory_effect",
         "rollout/action_at_limit",
         "episode/shaped_return",
         "network/dead_units",
