@@ -12,6 +12,7 @@ from gymnast.config.config import Config
 from gymnast.config.sections.league import LEARNER
 from gymnast.errors import UsageError
 from gymnast.film.renderer import EnvRenderer
+from gymnast.images import ObsArray
 from gymnast.inspector.episode import OpenEpisode
 from gymnast.inspector.match_replay import SeatEnd
 from gymnast.inspector.players import RolePlayer
@@ -194,6 +195,11 @@ class OpenSeat(OpenEpisode):
     @cached_property
     def replay(self) -> Replay:
         return self.match.replay.of_seat(self.role, self.seat)
+
+    @property
+    def obs(self) -> ObsArray:
+        """The observations of the replay. Not through the trace, whose decisions are computed from them."""
+        return self.replay.obs
 
     @property
     def rendered(self) -> RenderedStates:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,11 +14,13 @@ from gymnast.inspector.attribution import attribution
 from gymnast.inspector.blunders import find_blunders
 from gymnast.inspector.branch import branch
 from gymnast.inspector.episode import OpenEpisode
+from gymnast.inspector.matches import OpenMatch
 from gymnast.inspector.what_if import what_if
 from gymnast.runs.run import Run
 from gymnast.training.python_api import train
 from tests.algos.test_memory import DELAY, PPO, TASK
-from tests.small_runs import SMALL, traces
+from tests.small_runs import SMALL, matches, traces
+from tests.training.test_roles import ROLLOUT, TAG
 
 SETTINGS = TASK | PPO | {"stop.rollouts": 40, "eval.every": "off", "eval.episodes": 6}
 
@@ -81,3 +84,22 @@ def test_a_line_continues_with_the_memory_of_the_episode(episode: OpenEpisode):
 
 def test_no_move_of_a_perfect_episode_is_a_blunder(episode: OpenEpisode):
     assert not find_blunders(episode, budget=400).marks
+
+
+def test_the_seats_of_a_match_have_memories_of_their_own(tmp_path: Path):
+    """Evaluations play the most likely action, which depends on the memory of the seat."""
+    settings = TAG | {"policy.memory": "lstm:6", "policy.bptt": 4, "stop.env_steps": 3 * ROLLOUT}
+    played = train("tag", overrides=settings, runs_dir=tmp_path, quiet=True)
+    version, stored = max(matches(played, "eval").items())
+    number = next(i for i, trace in enumerate(stored) if trace.cast["hider"] == "learner")
+    address = EpisodeAddress(str(played.path), "eval", version, number)
+    with closing(OpenMatch(address)) as match:
+        seat = match.seat("hider", 1)
+        assert seat.policy_note == ""  # every action is the most likely one, given the memory
+        assert seat.policy_states is not None
+        assert seat.policy_states[1:].any()
+        columns = [name for name in seat.table if name.startswith("memory/")]
+        assert len(columns) == 6
+        found = attribution(seat, step=3)
+        assert found.past is not None
+        assert list(found.past) == ["0", "1", "2"]
