@@ -59,7 +59,7 @@ def prompt(
     gymnast prompt debug @last                 why did it fail?
     gymnast prompt plan base wide --arg goal="solve it in half the steps"
     gymnast prompt review base wide --budget 40000 --out prompt.md
-    gymnast prompt next-steps | my-assistant
+    gymnast prompt next-steps                  what to try next, from the newest runs
     """
     if name is None:
         listed = api.prompts()

@@ -12,7 +12,7 @@ from gymnast import api
 from gymnast.errors import UsageError
 from gymnast.runs.curve import read_rows
 from gymnast.runs.run import Run
-from gymnast.studio.references import path_refusal
+from gymnast.serving.references import path_refusal
 from tests.cli_output import cli_output
 from tests.foreign.runs import ALL, CLEANRL, EVENTS, FIXTURE, LARGE_LR, PPO
 from tests.small_runs import train_small

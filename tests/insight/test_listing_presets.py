@@ -45,7 +45,7 @@ def test_a_line_has_threshold_best_published_score_and_stored_result():
 
 def test_only_variants_that_the_preset_file_defines_are_listed():
     variants = {preset.name: preset.variants for preset in api.presets()}
-    assert variants["Pendulum-v1"] == ["ppo"], "dqn cannot learn continuous actions"
+    assert variants["Pendulum-v1"] == ["ppo", "memory"], "dqn cannot learn continuous actions"
     assert not {"dqn", "reinforce"} & set(variants["tag"]), "they do not support roles"
     for name, listed_ones in variants.items():
         assert set(listed_ones) == {

@@ -32,15 +32,18 @@ class Watchdog:
     def __init__(self, timeout: float, report: StallReport) -> None:
         self.timeout, self._report = timeout, report
         self._every = min(timeout / 8, POLL_SECONDS)
-        self._ended = threading.Event()
+        self._ended, self._has_failed = threading.Event(), False
+        self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
 
     def __enter__(self) -> Watchdog:
         self._watched = threading.get_ident()  # the training thread, whose stack is reported
-        threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
+        self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        self._has_failed = error is not None
         self._ended.set()
+        self._thread.join(POLL_SECONDS)  # it may still have to report that a call returned
         faulthandler.cancel_dump_traceback_later()
 
     def _watch(self) -> None:
@@ -64,6 +67,9 @@ class Watchdog:
                 reported = True
                 stack = traceback.extract_stack(sys._current_frames().get(self._watched))
                 self._report.report_stall(call, self.timeout, stack)
+        # Training ended between the return of the call and the next poll.
+        if call is not None and reported and not self._has_failed:
+            self._report.report_recovery(call, seconds)
 
     def _arm(self) -> None:
         """Restarts faulthandler's timer. C code that holds the interpreter lock blocks this thread too;
