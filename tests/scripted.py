@@ -483,8 +483,8 @@ class Notes(Script):
 
 
 class Stuck(Script):
-    """Call number `at` of all copies, of `step` or `reset`, blocks until `Stuck.until()` is True. If `where`
-    is "C code", it blocks in C code, forever."""
+    """From number `at` on, every call of `step` or `reset` blocks until `Stuck.until()` is True; the calls of
+    all copies are counted. If `where` is "C code", it blocks in C code, forever."""
 
     until: Callable[[], bool] = staticmethod(lambda: True)
     calls = 0
@@ -505,7 +505,7 @@ class Stuck(Script):
 
     def _call(self) -> None:
         Stuck.calls += 1
-        if Stuck.calls == self.at:
+        if Stuck.calls >= self.at:
             self.wait_for_the_simulator()
 
     def wait_for_the_simulator(self) -> None:
