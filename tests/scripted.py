@@ -483,8 +483,8 @@ class Notes(Script):
 
 
 class Stuck(Script):
-    """From number `at` on, every call of `step` or `reset` blocks until `Stuck.until()` is True; the calls of
-    all copies are counted. If `where` is "C code", it blocks in C code, forever."""
+    """Blocks in every call of `step` or `reset` from number `at` on, counted over all copies, until
+    `Stuck.until()` is True. If `where` is "C code", it blocks in C code, forever."""
 
     until: Callable[[], bool] = staticmethod(lambda: True)
     calls = 0
