@@ -56,17 +56,21 @@ def main(runs: str) -> None:
     for task, way, preset, settings, seeds in WAYS:
         name = f"{task}-{way}".lower()
         result = train(name, preset, settings, seeds, runs)
-        revision = json.loads((Path(runs) / result.scores[0].run / "run.json").read_text())[
-            "revision"
-        ]
+        info = json.loads((Path(runs) / result.scores[0].id / "run.json").read_text())
         command = api.train_command(
             preset, overrides=[*settings, NO_FILMS], seed=FIRST_SEED, seeds=seeds, name=name
         )
-        scores = [asdict(score) for score in result.scores]
-        entries.append(
-            {"task": task, "way": way, "command": command, "revision": revision, "scores": scores}
-            | {"mean": result.mean, "low": result.low, "high": result.high}
-        )
+        entry: dict[str, object] = {
+            "task": task,
+            "way": way,
+            "command": command,
+            "revision": info["revision"],
+            "mean": result.mean,
+            "low": result.low,
+            "high": result.high,
+            "scores": [asdict(score) for score in result.scores],
+        }
+        entries.append(entry)
         print(name, result.mean, result.low, result.high)
     FILE.write_text(json.dumps(entries, indent=1) + "\n")
 
