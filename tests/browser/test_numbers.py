@@ -21,8 +21,8 @@ pytestmark = pytest.mark.slow
 SECTIONS = ("eval", *dict.fromkeys(metric.section for metric in api.metrics()))
 """The sections of the list of all metrics."""
 COPY_EVERY_CHART = """async () => {
-  const until = async (find) => {
-    for (;;) {
+  const until = async (find, patience = Infinity) => {
+    for (const end = Date.now() + patience; Date.now() < end; ) {
       const found = find();
       if (found) return found;
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -30,19 +30,25 @@ COPY_EVERY_CHART = """async () => {
   };
   const chart = (name) =>
     [...document.querySelectorAll("section[aria-label]")].find((one) => one.ariaLabel === name);
+  const scroll = () => {
+    const atEnd = window.scrollY + window.innerHeight >= document.body.scrollHeight - 2;
+    if (atEnd) window.scrollTo(0, 0);
+    else window.scrollBy(0, 300);
+  };
   const copies = {};
   for (const name of window.wanted) {
-    // Charts below the visible part of the page are drawn when they come near.
-    const box = await until(() => chart(name) ?? void window.scrollBy(0, 300));
-    box.scrollIntoView({ block: "center" });
-    // A chart is empty until its curve has arrived; every metric here has values.
+    // Charts that are not near the visible part of the page are drawn when they come near.
+    (await until(() => chart(name) ?? void scroll())).scrollIntoView({ block: "center" });
+    // A chart is empty until its curve has arrived; every metric here has values. A menu that a new row has
+    // closed is opened again.
     while (!copies[name]?.includes("\\n", copies[name].indexOf("\\n") + 1)) {
-      chart(name).querySelector("button[aria-haspopup=menu]").click();
-      const item = await until(() =>
-        [...document.querySelectorAll("[role=menuitem]")].find((one) => one.innerText === "Copy as CSV"));
+      chart(name)?.querySelector("button[aria-haspopup=menu]").click();
+      const items = () => [...document.querySelectorAll("[role=menuitem]")];
+      const item = await until(() => items().find((one) => one.innerText === "Copy as CSV"), 2000);
+      if (!item) continue;
       const before = window.copied.length;
       item.click();
-      copies[name] = await until(() => window.copied[before]);
+      copies[name] = await until(() => window.copied[before], 2000);
     }
   }
   return copies;

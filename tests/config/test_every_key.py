@@ -135,7 +135,7 @@ def test_every_key_rejects_or_reports_every_value(algo: str, key: str):
 
 
 APPLY_TO_CARTPOLE = {
-    *("policy.hidden", "policy.activation", "policy.shared", "policy.layer_norm"),
+    *("policy.hidden", "policy.activation", "policy.shared", "policy.layer_norm", "policy.memory"),
     *("normalize.obs", "normalize.value", "env.max_faults", "traces.film", "traces.trajectories"),
     *("eval.episodes", "eval.warmup", "eval.start_at", "eval.wait"),
     *("stop.solved", "stop.eval_return", "stop.plateau"),
@@ -179,7 +179,7 @@ def test_a_value_without_effect_is_a_warning_whatever_the_key():
 
 LITERALS = (
     *("relu", "impala", "bfloat16", "first", "rgb", "life", "offline", "alternating", "recent"),
-    *("running", "popart", "off", "[alone]", "[weak]", "2 rollouts"),
+    *("running", "popart", "off", "[alone]", "[weak]", "2 rollouts", "gru:8"),
 )
 
 

@@ -18,7 +18,14 @@ from mcp_types import ImageContent
 
 from gymnast import api
 from gymnast.mcp.tools.train import TAG
-from tests.mcp.sessions import http_server, over_http, over_stdio, text_of, tokens
+from tests.mcp.sessions import (
+    http_server,
+    over_http,
+    over_stdio,
+    run_in_thread,
+    text_of,
+    tokens,
+)
 
 pytestmark = pytest.mark.slow
 SHORT = {"stop.env_steps": 20_000, "stop.solved": "off"}
@@ -64,8 +71,9 @@ class Server:
         """Kills the server with SIGKILL; over HTTP, starts another one at the same address."""
         if self._running is None:
             for process in psutil.Process().children():
-                if "mcp" in process.cmdline():
-                    process.kill()
+                with suppress(psutil.NoSuchProcess):  # a zombie is one, too: it has ended already
+                    if "mcp" in process.cmdline():
+                        process.kill()
             return
         address, token, process = self._running
         process.kill()
@@ -159,7 +167,7 @@ def test_an_assistant_finds_trains_diagnoses_patches_compares_and_looks(server: 
         async with server.connect() as client:
             await second_half(client, hot, patch)
 
-    asyncio.run(session())
+    run_in_thread(session())
 
 
 def test_killing_the_server_leaves_a_training_untouched_and_another_one_stops_it(server: Server):
@@ -184,7 +192,7 @@ def test_killing_the_server_leaves_a_training_untouched_and_another_one_stops_it
             await ask(client, "control", run=run, action="remove")  # only says what would be lost
             assert (await ask(client, "runs"))["total"] == 1
 
-    asyncio.run(session())
+    run_in_thread(session())
 
 
 def test_closing_a_client_leaves_its_training_running(server: Server, runs_dir: Path):
@@ -200,7 +208,7 @@ def test_closing_a_client_leaves_its_training_running(server: Server, runs_dir: 
             assert changed["runs"][0]["changes"][0]["after"] == 1e-4
             return run
 
-    run = asyncio.run(session())
+    run = run_in_thread(session())
     before = api.show(run, runs_dir=runs_dir)
     assert before.status == "running"
     assert before.events[-1].detail["by"] == "assistant"
@@ -225,7 +233,7 @@ def test_two_clients_at_once_start_runs_and_see_those_of_the_other(server: Serve
             same = await ask(client, "compare", runs=list(ids))
             assert "settings" not in same  # the same seed and settings
 
-    asyncio.run(session())
+    run_in_thread(session())
 
 
 WRONG = [
@@ -255,7 +263,7 @@ def test_ten_wrong_calls_are_structured_errors(server: Server):
                 assert error.get("closest", "") == nearest, error
                 assert "Traceback" not in text_of(result)
 
-    asyncio.run(session())
+    run_in_thread(session())
     assert len(WRONG) == 10
 
 
@@ -282,4 +290,4 @@ def test_clients_of_both_generations_of_the_protocol_are_served(runs_dir: Path, 
                 assert result.structured_content is None
                 assert '"name":"CartPole-v1"' in text_of(result)
 
-    asyncio.run(session())
+    run_in_thread(session())

@@ -7,7 +7,8 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +27,13 @@ R = TypeVar("R")
 COMMAND = [sys.executable, "-m", "gymnast", "mcp"]
 
 
+def run_in_thread(session: Coroutine[object, object, R]) -> R:
+    """Returns what a session returns. It has a thread of its own, because tests of pages leave an event loop
+    running in the main thread."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, session).result()
+
+
 def in_memory(options: McpOptions, session: Callable[[Client], Awaitable[R]]) -> R:
     """Returns what a session with a server in this process returns."""
 
@@ -36,7 +44,7 @@ def in_memory(options: McpOptions, session: Callable[[Client], Awaitable[R]]) ->
             except MCPError as error:  # raised in here, it would become a group of exceptions
                 return error
 
-    result = asyncio.run(run())
+    result = run_in_thread(run())
     if isinstance(result, MCPError):
         raise result
     return result
