@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_option
+from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_option, skips_count
 from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
 from gymnast.text import formatting
@@ -63,7 +62,7 @@ def check(
     if every:
         if assignments:
             raise UsageError("--all tests presets without overrides", fix="omit --set")
-        strict = no_skips or bool(os.environ.get("GYMNAST_NO_SKIPS"))
+        strict = skips_count(no_skips)
         return _presets(targets, steps, seed, allow, strict=strict, as_json=as_json)
     if len(targets) != 1:
         raise UsageError("expected one environment or --all")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import click
 
 from gymnast.api import foreground
 from gymnast.api.nightly import DEFAULT_MINUTES
-from gymnast.cli.options import echo_json, json_option, runs_option, write_text
+from gymnast.cli.options import echo_json, json_option, runs_option, skips_count, write_text
 
 if TYPE_CHECKING:
     from gymnast.nightly.record import NightlyReport
@@ -67,7 +66,7 @@ def nightly(
     Exit code: 0 if nothing was found, 1 if there are findings, 2 if something could not be run. The report
     is written after every step, so Ctrl-C keeps what there is.
     """
-    strict = no_skips or bool(os.environ.get("GYMNAST_NO_SKIPS"))
+    strict = skips_count(no_skips)
     reports = foreground.nightly_here(
         steps,
         minutes=minutes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,6 +51,11 @@ allow_host_option = click.option(
     help="Also accept requests for this host name: that of a reverse proxy. Repeatable.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+def skips_count(no_skips: bool) -> bool:
+    """Returns whether what is skipped counts as a failure: with --no-skips, or if GYMNAST_NO_SKIPS is set."""
+    return no_skips or bool(os.environ.get("GYMNAST_NO_SKIPS"))
 
 
 def echo_json(value: object) -> None:
