@@ -5,9 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
 BROWSER := $(VENV)/.browser
-EXTRAS := dev,mujoco,atari,minigrid,vizdoom,pettingzoo,envpool,wandb,tensorboard,parquet
+EXTRAS := dev,mujoco,atari,minigrid,vizdoom,pettingzoo,envpool,wandb,tensorboard,parquet,ray,sweep
 
-.PHONY: demo test check lint format fast presets slow web web-check docs wheel kill200 soak bench clean
+.PHONY: demo test check lint format fast presets slow web web-check docs wheel kill200 host-kills soak bench clean
 
 demo: $(READY) ## train CartPole until it is solved, show the result and next steps
 	@$(BIN)/gymnast train CartPole-v1
@@ -61,6 +61,9 @@ wheel: $(READY) ## build dist/*.whl for this machine, with the native engine
 
 kill200: $(TOOLS) ## kill -9 runs of every backend and engine 200 times, resume and compare: 25 minutes
 	$(BIN)/python -m tests.e2e.kills --kills 200 --store
+
+host-kills: $(TOOLS) ## kill -9 100 hosts and 20 trainings on hosts, resume elsewhere and compare: 12 minutes
+	$(BIN)/python -m tests.e2e.host_kills --kills 100 --learner-kills 20 --store
 
 soak: $(TOOLS) ## one hour of LunarLander and tag with live control, stops and kills; measures memory, handles, disk
 	$(BIN)/python -m tests.e2e.soak --minutes 60 --out docs/studies/soak.json

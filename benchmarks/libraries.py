@@ -40,6 +40,7 @@ PEERS = {
     "pufferlib": Peer("PufferLib", "pufferlib", "abf", venv=".venv-pufferlib"),
     "recurrent": Peer("RecurrentPPO of sb3-contrib", "sb3_recurrent", "rs"),
     "samplefactory": Peer("Sample Factory", "sample_factory", "ab", venv=".venv-sample-factory"),
+    "rllib": Peer("RLlib", "rllib", "", venv=".venv-rllib"),
 }
 LABELS = {"ours": "gymnast", "alone": "environment alone"} | {
     name: peer.label for name, peer in PEERS.items()

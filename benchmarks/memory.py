@@ -97,7 +97,7 @@ def _peak(command: list[str], folder: str) -> float:
     process, peak = psutil.Process(child.pid), 0
     # PSS, because RSS would count pages that parent and children share once for each of them.
     while child.poll() is None:
-        peak = max(peak, sum(map(_pss, [process.pid, *_children(process)])))
+        peak = max(peak, sum(map(pss, [process.pid, *_children(process)])))
         time.sleep(EVERY)  # a shorter peak than this may be missed
     if child.returncode:
         raise RuntimeError(f"{' '.join(command)} failed")
@@ -111,7 +111,7 @@ def _children(process: psutil.Process) -> list[int]:
         return []
 
 
-def _pss(pid: int) -> int:
+def pss(pid: int) -> int:
     """Returns the proportional set size in bytes: private pages, and its share of shared pages."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()

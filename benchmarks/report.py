@@ -23,6 +23,7 @@ from benchmarks import (
     tag,
 )
 from benchmarks.code_revision import ROOT
+from benchmarks.distributed import section as distributed
 from benchmarks.tasks import HIDDEN
 
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -35,6 +36,7 @@ FURTHER = {
     "scaling": ("Scaling", scaling.section),
     "backends": ("Backends", backends_table.section),
     "tag": ("The tag environment", tag.section),
+    "distributed": ("Several hosts", distributed.section),
 }
 """Measurement -> its heading and the function that writes its section."""
 
@@ -169,6 +171,7 @@ python -m benchmarks.memory
 python -m benchmarks.scaling
 python -m benchmarks.backends
 python -m benchmarks.tag
+python -m benchmarks.distributed
 python -m benchmarks.ours a 40960 1 /tmp/runs                   # one sample of gymnast
 benchmarks/.venv/bin/python -m benchmarks.peers.sb3 a 40960 1   # one sample of a peer
 ```

@@ -23,8 +23,8 @@ TWO_CORES: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("ours", 1, ("policy.precision=bfloat16",)),
     ("ours", 2, ()),
     ("sb3", 2, ()),
-    ("ours", 2, ("overlap=on",)),
-    ("ours", 2, ("overlap=on", "policy.precision=bfloat16")),
+    ("ours", 2, ("collect.mode=overlap",)),
+    ("ours", 2, ("collect.mode=overlap", "policy.precision=bfloat16")),
 )
 """Library, threads and settings of the samples on two cores, for tasks with pixels. One thread with default
 settings is timed on one core."""

@@ -35,3 +35,17 @@ def missing_reason() -> str:
     except ImportError as problem:
         return f"the native engine cannot be loaded: {problem}"
     return ""
+
+
+def instruction_sets() -> tuple[str, ...]:
+    """Returns the instruction sets of the kernels that this processor supports, the best one last; none
+    without kernels."""
+    native = kernels()
+    return () if native is None else tuple(native.instruction_sets())
+
+
+def use_instruction_set(name: str) -> None:
+    """Selects the instruction set of the kernels; an empty name changes nothing."""
+    native = kernels()
+    if native is not None and name and native.instruction_set() != name:
+        native.use_instruction_set(name)

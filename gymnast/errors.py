@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -120,6 +121,24 @@ class UnknownFormat(CheckpointError):
     """A checkpoint was written by another version of gymnast. It may be intact."""
 
     code = "unknown_format"
+
+
+class HostsMissing(GymnastError):
+    """Hosts that collect for a run could not be started, or died again and again. The run can be resumed."""
+
+    code = "hosts"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        at: str = "",
+        fix: str = "",
+        events: Sequence[tuple[str, dict[str, object]]] = (),
+    ) -> None:
+        """`events`: what happened to the hosts since the last rollout, as (kind, detail)."""
+        super().__init__(message, at=at, fix=fix)
+        self.events = tuple(events)
 
 
 def from_failure(failure: Failure) -> GymnastError:

@@ -199,6 +199,17 @@ def concatenate(pieces: Sequence[ObsArray]) -> ObsArray:
     )
 
 
+def join_copies(pieces: Sequence[ObsArray]) -> ObsArray:
+    """Returns the columns [T, N, ...] of several groups of env copies as one, along the axis of copies."""
+    if not isinstance(pieces[0], Images):
+        return np.concatenate(pieces, axis=1)  # type: ignore[arg-type]
+    images = [piece for piece in pieces if isinstance(piece, Images)]
+    before = np.cumsum([0, *(len(piece.plane) for piece in images)])
+    index = [piece.index + np.int32(n) for piece, n in zip(images, before[:-1], strict=True)]
+    planes = np.concatenate([piece.plane for piece in images])
+    return replace(images[0], plane=planes, index=np.concatenate(index, axis=1))
+
+
 def _joined(pieces: Sequence[Images]) -> Images:
     """Returns images with the same channel axis concatenated, without unused planes."""
     # Pieces of one rollout share one array of planes, which is then reduced to its used planes once.

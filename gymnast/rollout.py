@@ -11,6 +11,7 @@ import numpy as np
 
 from gymnast.images import Images, ObsArray, as_arrays, from_arrays
 from gymnast.rl.returns import gae
+from gymnast.rl.vtrace import ImportanceWeights, vtrace
 
 Array = np.ndarray
 
@@ -114,6 +115,17 @@ class Rollout:
     sequences: Array | None = None
     """The K sequences that a policy with memory is trained on, [K, 2]: the step of the state in `memory`, and
     the first step to learn from. Each ends where the next one begins."""
+    staleness: Array | None = None
+    """Number of updates by which the policy that collected each column is older than the learner's, [N];
+    None if its age is fixed by `overlap` or 0, where no correction is needed."""
+    copies: Array | None = None
+    """Env copy of each column, [N]; None if column n is copy n. A copy may appear several times, first with
+    its earlier steps, and may be missing."""
+    rho: Array | None = None
+    """Clipped importance ratios by which V-trace weights the TD errors; None before they are computed, and
+    without `staleness`."""
+    trace_cut: Array | None = None
+    """Clipped importance ratios by which V-trace weights what it carries back from later steps (`c`)."""
 
     @property
     def steps(self) -> int:
@@ -140,6 +152,8 @@ class Rollout:
             cut_obs=self.cut_obs[kept],
             cut_at=(step[kept], env[kept]),
             memory=None if self.memory is None else self.memory[:, :n],
+            staleness=None if self.staleness is None else self.staleness[:n],
+            copies=None if self.copies is None else self.copies[:n],
             episodes=Episodes.empty(),
         )
 
@@ -181,12 +195,16 @@ class Rollout:
         return cls(**columns, cut_at=cut_at, episodes=Episodes.empty())
 
     def advantages(self, gamma: float, lam: float) -> tuple[Array, Array]:
-        """Returns GAE advantages and value targets, each [T, N]."""
-        ends = self.terminated, self.done
-        return gae(self.reward, self.value, self.next_value, *ends, gamma=gamma, lam=lam)
+        """Returns advantages and value targets, each [T, N]: by GAE, or by V-trace for steps of an older
+        policy with importance weights."""
+        columns = self.reward, self.value, self.next_value, self.terminated, self.done
+        if self.rho is None or self.trace_cut is None:
+            return gae(*columns, gamma=gamma, lam=lam)
+        weights = ImportanceWeights(self.rho, self.trace_cut)
+        return vtrace(*columns, weights, gamma=gamma, lam=lam)
 
 
 _STORED = tuple(f.name for f in fields(Rollout) if f.name not in ("cut_at", "episodes"))
-_OTHERS = ("last_obs", "cut_obs", "memory", "sequences")
+_OTHERS = ("last_obs", "cut_obs", "memory", "sequences", "staleness", "copies")
 _PER_STEP = tuple(name for name in _STORED if name not in _OTHERS)
 """Fields [T, N, ...]."""

@@ -172,6 +172,19 @@ class Broken(Script):
         return self.only in ("all", self.seed) and self.t == self.at
 
 
+class Planned(Script):
+    """The episode with a seed in `plan` raises at the step that the plan gives for it; others take 50."""
+
+    def __init__(self, plan: dict[str, int]) -> None:
+        super().__init__(length=50)
+        self.plan = plan
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        if self.plan.get(str(self.seed)) == self.t + 1:
+            raise ZeroDivisionError("the physics went wrong")
+        return super().step(action)
+
+
 FAULT_KINDS = (
     *(
         "",

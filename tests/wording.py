@@ -86,7 +86,7 @@ PREDICATES = frozenset(["Whether", "How"])
 """These describe a field or a property. A function returns whether or how."""
 
 BANNED = (
-    r"tell(?!\(\))|tells|telling|told|untold",  # file.tell() is the standard library's
+    r"tell(?!\(\)|\(\[)|tells|telling|told|untold",  # file.tell() and CMA.tell([...]) are of others
     r"mend|mends|mended|mending",
     r"beside",
     r"obey|obeys|obeyed|obeying",

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from gymnast.algos.algorithm import AlgorithmUpdate
-from gymnast.algos.critic import gae_credit, rescale_value, standardize_advantage, value_metrics
+from gymnast.algos.critic import (
+    gae_credit,
+    importance_weighted,
+    rescale_value,
+    standardize_advantage,
+    value_metrics,
+)
 from gymnast.algos.policy_gradient import OnPolicyAlgorithm, policy_gradient_update
 from gymnast.config.sections.a2c import A2CHyperparameters
 from gymnast.config.sections.reinforce import ReinforceHyperparameters
@@ -35,6 +41,8 @@ class A2C(OnPolicyAlgorithm[A2CHyperparameters]):
         metrics = value_metrics(rollout, advantage, returns)
         if hparams.advantage_norm == "rollout":
             advantage = standardize_advantage(advantage, rollout.valid)
+        # After the normalization: only a baseline inside of the weight leaves the gradient unbiased.
+        advantage = importance_weighted(advantage, rollout)
         # before the gradient step, whose value targets are normalized with the new PopArt statistics
         rescale_value(self.policy, returns[rollout.valid])
         metrics |= policy_gradient_update(
@@ -53,7 +61,8 @@ class A2C(OnPolicyAlgorithm[A2CHyperparameters]):
 def objective(hparams: A2CHyperparameters | ReinforceHyperparameters) -> Objective:
     """Describes the loss of the rollout: the plain policy gradient, the value loss and the entropy bonus."""
     return Objective(
-        clip=None,  # the only step starts at the collecting policy, where every ratio is 1
+        # the only step starts where every ratio is 1, or the advantages are weighted by it
+        clip=None,
         value_coef=hparams.value_coef,
         entropy_coef=hparams.entropy_coef,
         huber=hparams.value_loss == "huber",

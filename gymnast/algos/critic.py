@@ -20,9 +20,15 @@ Array = np.ndarray
 
 def gae_credit(rollout: Rollout, gamma: float, gae_lambda: float) -> Credit:
     """Returns GAE advantages, the returns they imply (advantage + value) and the values, each [T, N], in
-    reward units."""
+    reward units. Those of V-trace if an older policy collected the rollout (`algos/staleness.py`)."""
     advantage, returns = rollout.advantages(gamma, gae_lambda)
     return Credit(advantage, returns, rollout.value)
+
+
+def importance_weighted(advantage: Array, rollout: Rollout) -> Array:
+    """Returns advantages [T, N] as a plain policy gradient uses them: weighted by the clipped importance
+    ratios if an older policy collected the rollout. The surrogate objective of PPO has the ratios itself."""
+    return advantage if rollout.rho is None else advantage * rollout.rho
 
 
 def rescale_value(policy: Policy, target: Array) -> None:

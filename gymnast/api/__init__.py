@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from gymnast.api.find import docs as docs
     from gymnast.api.find import find as find
     from gymnast.api.frames import frames as frames
+    from gymnast.api.hosts import host_check as host_check
     from gymnast.api.housekeeping import init as init
     from gymnast.api.housekeeping import note as note
     from gymnast.api.housekeeping import prune as prune
@@ -86,6 +87,18 @@ if TYPE_CHECKING:
     from gymnast.api.runs import events as events
     from gymnast.api.runs import runs as runs
     from gymnast.api.runs import show as show
+    from gymnast.api.sweep import sweep_best as sweep_best
+    from gymnast.api.sweep import sweep_importance as sweep_importance
+    from gymnast.api.sweep import sweep_init as sweep_init
+    from gymnast.api.sweep import sweep_list as sweep_list
+    from gymnast.api.sweep import sweep_plan as sweep_plan
+    from gymnast.api.sweep import sweep_remove as sweep_remove
+    from gymnast.api.sweep import sweep_resume as sweep_resume
+    from gymnast.api.sweep import sweep_start as sweep_start
+    from gymnast.api.sweep import sweep_status as sweep_status
+    from gymnast.api.sweep import sweep_stop as sweep_stop
+    from gymnast.api.sweep import tune_preset as tune_preset
+    from gymnast.api.sweep_plots import sweep_plots as sweep_plots
     from gymnast.api.tasks import audit as audit
     from gymnast.api.tasks import cancel_task as cancel_task
     from gymnast.api.tasks import check as check
@@ -97,6 +110,7 @@ if TYPE_CHECKING:
     from gymnast.api.tasks import task_result as task_result
     from gymnast.api.tasks import tasks as tasks
     from gymnast.api.tasks import tune_envs as tune_envs
+    from gymnast.api.tasks import tune_scale as tune_scale
     from gymnast.api.tasks import video as video
     from gymnast.api.training import cancel as cancel
     from gymnast.api.training import dry_run as dry_run
@@ -170,6 +184,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("audit", TASK, "tasks"),
         Operation("video", TASK, "tasks"),
         Operation("tune_envs", TASK, "tasks"),
+        Operation("tune_scale", TASK, "tasks"),
         Operation("frames", TASK, "frames"),
         Operation("trajectories", TASK, "trajectories"),
         Operation("trajectory_metrics", TASK, "trajectories"),
@@ -196,12 +211,25 @@ OPERATIONS: dict[str, Operation] = {
         Operation("wait", READS, "training"),
         Operation("cancel", CHANGES, "training"),
         Operation("group", READS, "training"),
+        Operation("host_check", READS, "hosts"),
         Operation("stop", CHANGES, "control"),
         Operation("pause", CHANGES, "control"),
         Operation("unpause", CHANGES, "control"),
         Operation("checkpoint", CHANGES, "control"),
         Operation("set_live", CHANGES, "control"),
         Operation("evaluate_live", CHANGES, "control"),
+        Operation("sweep_init", READS, "sweep"),
+        Operation("sweep_plan", READS, "sweep"),
+        Operation("sweep_start", CHANGES, "sweep"),
+        Operation("sweep_list", READS, "sweep"),
+        Operation("sweep_status", READS, "sweep"),
+        Operation("sweep_resume", CHANGES, "sweep"),
+        Operation("sweep_stop", CHANGES, "sweep"),
+        Operation("sweep_best", READS, "sweep"),
+        Operation("sweep_importance", READS, "sweep"),
+        Operation("sweep_plots", READS, "sweep_plots"),
+        Operation("sweep_remove", CHANGES, "sweep"),
+        Operation("tune_preset", CHANGES, "sweep"),
         Operation("remove", CHANGES, "housekeeping"),
         Operation("prune", CHANGES, "housekeeping"),
         Operation("tag", CHANGES, "housekeeping"),

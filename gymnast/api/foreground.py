@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gymnast.nightly.record import NightlyReport
     from gymnast.play.request import PlayResult
     from gymnast.runs.store import RunsDir
+    from gymnast.sweep.wandb_agent import AgentRun
     from gymnast.training.foreground import Show, TrainResult
 
 
@@ -58,6 +59,12 @@ def resume_here(
     runs_dir: RunsDir = None,
 ) -> TrainResult:
     """Resumes a run, or branches off one of its checkpoints, in this process; returns how it ended."""
+    run, named = store.resolve(request.run, store.runs_dir(runs_dir))
+    if request.checkpoint(named) == "latest":
+        # imported here: training does not need the modules of jobs
+        from gymnast.jobs.remote.refresh import refuse_live
+
+        refuse_live(run.path.parent, run.id)
     training = import_frozen("gymnast.training.foreground")
     return training.resume_here(
         request, runs_dir=store.runs_dir(runs_dir), show=show, pinned=pinned
@@ -144,6 +151,32 @@ def nightly_here(
     directory = str(store.runs_dir(runs_dir))
     night = Night(tuple(steps), minutes, seed, dispatch, strict, directory)
     return run_night(night, on_progress)
+
+
+def sweep_agent_here(
+    sweep: str,
+    *,
+    env: str | None = None,
+    overrides: Mapping[str, object] | None = None,
+    count: int | None = None,
+    max_jobs: int | None = None,
+    runs_dir: RunsDir = None,
+) -> Iterator[AgentRun]:
+    """Trains the runs that a W&B sweep (`entity/project/sweep`) asks for, as background jobs, until the sweep
+    ends or `count` runs have; yields a record when one starts and when it ends. `env`: the target to train,
+    by default the program that the sweep's config names; `overrides`: settings of all runs, which the sweep
+    does not choose; `max_jobs`: as for `gymnast.api.start`."""
+    from gymnast.sweep.wandb_sweep import open_agent
+
+    directory = store.runs_dir(runs_dir)
+    return open_agent(
+        sweep,
+        env=env,
+        overrides=overrides or {},
+        count=count,
+        limit=max_jobs,
+        runs_dir=directory,
+    )
 
 
 def play_here(

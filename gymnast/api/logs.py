@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gymnast.jobs import status
 from gymnast.jobs.follow import MAX_BYTES, LogPage, read_log
+from gymnast.jobs.remote.refresh import refresh
 from gymnast.runs import store
 from gymnast.runs.store import RunsDir
 from gymnast.runs.unpack import is_bundle_name
@@ -28,4 +29,5 @@ def logs(
         path = store.resolve_readable(ref, directory)[0].path
     else:
         path = Path(status.find(ref, directory).path)
+        refresh(path.parent, [path.name], files=True)
     return read_log(path, after=after, last=last, max_bytes=min(max(max_bytes, 4), MAX_BYTES))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gymnast.errors import UsageError
+from gymnast.jobs.remote.refresh import refresh
 from gymnast.runs import store
 from gymnast.runs.details import RunDetails, describe_run
 from gymnast.runs.events import RunEvent
@@ -78,8 +79,11 @@ def show(
     checkpoints and videos. `ref` may name a checkpoint, as in `@last:best`, which is then described too.
 
     `verify` compares the files of the checkpoints with their hashes, which reads them; `sizes` adds the disk
-    space of the run, which looks at every file."""
+    space of the run, which looks at every file. If the run trains on another host that does not share the
+    runs directory, its small files are copied from there first."""
     run, which = store.resolve_readable(ref, store.runs_dir(runs_dir))
+    if run.bundle is None:
+        refresh(run.path.parent, [run.id], files=True)
     return describe_run(run, which, verify=verify, sizes=sizes)
 
 

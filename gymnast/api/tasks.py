@@ -16,7 +16,7 @@ from gymnast.runs import store
 from gymnast.runs.episode_kinds import Kind
 from gymnast.runs.store import RunsDir
 from gymnast.tasks import Task, TaskInfo, TaskState, default_runner, start
-from gymnast.tune.record import TuningResult
+from gymnast.tune.record import ScaleResult, TuningResult
 
 
 @dataclass(frozen=True)
@@ -230,5 +230,24 @@ def tune_envs(
         arguments | {"overrides": overrides or {}},
         TuningResult,
         title=f"measure {target}",
+        deadline=deadline,
+    )
+
+
+def tune_scale(
+    target: str,
+    *,
+    seconds: float = 3.0,
+    overrides: Mapping[str, object] | None = None,
+    deadline: float | None = None,
+) -> Task[ScaleResult]:
+    """Measures where the time of a run goes, predicts its speed on several hosts, and recommends a number of
+    hosts and a mode, or one process. `seconds`: maximum per measurement; `overrides`: dotted config key ->
+    value."""
+    return start(
+        "gymnast.tune.task:tune_scale",
+        {"target": target, "seconds": seconds, "overrides": overrides or {}},
+        ScaleResult,
+        title=f"measure hosts for {target}",
         deadline=deadline,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gymnast import tasks
 from gymnast.api.overrides import Overrides, parse_overrides
@@ -13,12 +15,16 @@ from gymnast.jobs import commands, queue, status
 from gymnast.jobs.detach import StartedRun, start_job
 from gymnast.jobs.groups import GroupResult, group_result, group_runs
 from gymnast.jobs.launch import StartedRuns, check_names_free, run_names, start_jobs
+from gymnast.jobs.remote.refresh import refresh, refresh_all
 from gymnast.jobs.status import JobStatus, RunStatus
 from gymnast.runs import store
 from gymnast.runs.store import RunsDir
 from gymnast.runs.summary import RunSummary
 from gymnast.training.lifecycle.summary import Preflight, preflight_text
 from gymnast.training.request import ResumeRequest, TrainRequest
+
+if TYPE_CHECKING:
+    from gymnast.jobs.remote.provider import Provider
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,8 @@ def start(
     name: str = "",
     tags: Sequence[str] = (),
     max_jobs: int | None = None,
+    jobs_on: str | None = None,
+    requeue: bool = False,
     runs_dir: RunsDir = None,
 ) -> StartedRuns:
     """Starts to train `ENV[:variant]` in the background and returns at once. Every mistake in the config or
@@ -75,12 +83,14 @@ def start(
     the one of the variant; `seed`: root seed of all randomness; `seeds`: train this many seeds (seed,
     seed + 1, ...) as a group; `source`: a run or RUN:CHECKPOINT whose weights to start from; `name`: a name
     for the run or, with `seeds`, the group; `max_jobs`: how many jobs may train at once, others wait in a
-    queue (default: GYMNAST_JOBS, or one per core)."""
+    queue (default: GYMNAST_JOBS, or one per core); `jobs_on`: a provider of the settings file, where the jobs
+    train instead of on this machine; `requeue`: such jobs continue after a preemption."""
     request = TrainRequest(
         target, parse_overrides(overrides), algo, seed, source, name, tuple(tags)
     )
+    place = _configured_place(jobs_on, requeue=requeue)
     planned = plan(request, seeds=seeds, max_jobs=max_jobs, runs_dir=runs_dir)
-    return launch(request, planned, max_jobs=max_jobs, runs_dir=runs_dir)
+    return launch(request, planned, max_jobs=max_jobs, place=place, runs_dir=runs_dir)
 
 
 def resume(
@@ -92,6 +102,8 @@ def resume(
     name: str = "",
     tags: Sequence[str] = (),
     max_jobs: int | None = None,
+    jobs_on: str | None = None,
+    requeue: bool = False,
     runs_dir: RunsDir = None,
 ) -> StartedRun:
     """Continues a run in the background, exactly from its newest checkpoint, and returns at once. What cannot
@@ -99,9 +111,11 @@ def resume(
 
     `at`: best, latest, or the env steps of a checkpoint. From an earlier one than the newest, a new run
     branches off, with this `name` and these `tags`; the old run is not changed. `overrides`: as for `start`;
-    `fresh_optimizer`: discard the state of the optimizer; `max_jobs`: as for `start`."""
+    `fresh_optimizer`: discard the state of the optimizer; `max_jobs`, `jobs_on`, `requeue`: as for `start`.
+    """
     request = ResumeRequest(run, at, parse_overrides(overrides), fresh_optimizer, name, tuple(tags))
-    return launch_resume(request, max_jobs=max_jobs, runs_dir=runs_dir)
+    place = _configured_place(jobs_on, requeue=requeue)
+    return launch_resume(request, max_jobs=max_jobs, place=place, runs_dir=runs_dir)
 
 
 def train_command(
@@ -136,8 +150,11 @@ def wait(
 
 
 def jobs(*, runs_dir: RunsDir = None) -> list[JobStatus]:
-    """Returns every background job with its status, newest first."""
-    return status.jobs(store.runs_dir(runs_dir))
+    """Returns every background job with its status, newest first. The providers of jobs that train elsewhere
+    are asked; `reason` says which of them did not answer."""
+    directory = store.runs_dir(runs_dir)
+    refresh(directory)
+    return status.jobs(directory)
 
 
 def cancel(ref: str, *, runs_dir: RunsDir = None) -> RunStatus:
@@ -158,7 +175,27 @@ def group(ref: str, *, runs_dir: RunsDir = None) -> GroupResult:
     return group_result(runs)
 
 
+def _configured_place(jobs_on: str | None, *, requeue: bool) -> Place | None:
+    """Returns the provider of the settings file with this name; None without a name."""
+    if jobs_on is None:
+        if requeue:
+            raise UsageError("requeue applies to jobs on a provider", fix="give jobs_on")
+        return None
+    from gymnast.jobs.remote.provider import configured_provider
+
+    return Place(configured_provider(jobs_on), requeue)
+
+
 # For programs that show statuses as they arrive, or the plan before they start.
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place where jobs train that is not this machine."""
+
+    provider: Provider
+    requeue: bool = False
+    """Whether they continue after a preemption."""
 
 
 def wait_each(
@@ -167,7 +204,7 @@ def wait_each(
     """Yields what `wait` returns, each status when its run ends."""
     directory = store.runs_dir(runs_dir)
     members = [member for ref in refs for member in status.group_members(ref, directory)]
-    yield from status.wait(members, directory, timeout=timeout)
+    yield from status.wait(members, directory, timeout=timeout, look=refresh_all)
 
 
 def plan(
@@ -200,33 +237,58 @@ def launch(
     planned: TrainingPlan,
     *,
     max_jobs: int | None = None,
+    place: Place | None = None,
     runs_dir: RunsDir = None,
 ) -> StartedRuns:
-    """Starts the runs of a plan in the background."""
+    """Starts the runs of a plan in the background, on this machine or in another place."""
+    directory = store.runs_dir(runs_dir)
+    if place is None:
+        limit = queue.max_jobs(max_jobs)
+        start: Callable[[TrainRequest], StartedRun] = partial(
+            start_job, runs_dir=directory, limit=limit
+        )
+    else:
+        from gymnast.jobs.remote.submit import facts_for, submit_job
+
+        start = partial(
+            submit_job,
+            provider=place.provider,
+            facts=facts_for(place.provider, request, directory),
+            runs_dir=directory,
+            requeue=place.requeue,
+            max_jobs=max_jobs,
+        )
+    names, is_group = planned.names, planned.is_group
     return start_jobs(
-        request,
-        planned.seeds,
-        planned.names,
-        is_group=planned.is_group,
-        runs_dir=store.runs_dir(runs_dir),
-        limit=queue.max_jobs(max_jobs),
+        request, planned.seeds, names, is_group=is_group, start=start, runs_dir=directory
     )
 
 
 def launch_resume(
-    request: ResumeRequest, *, max_jobs: int | None = None, runs_dir: RunsDir = None
+    request: ResumeRequest,
+    *,
+    max_jobs: int | None = None,
+    place: Place | None = None,
+    runs_dir: RunsDir = None,
 ) -> StartedRun:
-    """Continues a run in the background."""
+    """Continues a run in the background, on this machine or in another place."""
     run, named = store.resolve(request.run, store.runs_dir(runs_dir))
     info = run.info
     # By path: `@last` may be another run when its turn comes.
     request = replace(request, run=str(run.path.resolve()), at=request.checkpoint(named))
-    return start_job(
+    directory, shown = run.path.parent, {"target": info["preset"], "seed": info["seed"]}
+    if place is None:
+        return start_job(request, runs_dir=directory, limit=queue.max_jobs(max_jobs), **shown)
+    from gymnast.jobs.remote.submit import facts_for, submit_job
+
+    return submit_job(
         request,
-        runs_dir=run.path.parent,
-        limit=queue.max_jobs(max_jobs),
-        target=info["preset"],
-        seed=info["seed"],
+        place.provider,
+        facts_for(place.provider, request, directory),
+        runs_dir=directory,
+        requeue=place.requeue,
+        max_jobs=max_jobs,
+        **shown,
     )
 
 

@@ -25,6 +25,9 @@ FOLLOW_SECONDS = 0.2
 def jobs(runs_dir: str | None, as_json: bool) -> None:
     """List background jobs, newest first: queued, running, paused, or how they ended.
 
+    Providers of jobs that train elsewhere are asked, each with a deadline; the last column says which of
+    them did not answer.
+
     \b
     gymnast train CartPole-v1 --detach
     gymnast jobs
@@ -35,8 +38,11 @@ def jobs(runs_dir: str | None, as_json: bool) -> None:
         echo_json(listed)
     elif listed:
         now = time.time()
-        head = ("id", "name", "job", "status", "age", "exit", "reason")
-        click.echo(formatting.table(head, [_line(job, now) for job in listed], right="age exit"))
+        head = ("id", "name", "job", "on", "status", "age", "exit", "reason")
+        lines = [_line(job, now) for job in listed]
+        if not any(job.on for job in listed):  # all of them train on this machine
+            head, lines = _without(head, 3), [_without(line, 3) for line in lines]
+        click.echo(formatting.table(head, lines, right="age exit"))
     else:
         click.echo("no jobs; start one with `gymnast train ENV --detach`")
 
@@ -103,8 +109,13 @@ def _line(job: JobStatus, now: float) -> tuple[str, ...]:
         job.id,
         job.name,
         f"{job.target}{seed}",
+        job.on,
         job.status,
         formatting.age(now - job.created),
         "" if job.exit_code is None else str(job.exit_code),
         job.reason,
     )
+
+
+def _without(cells: tuple[str, ...], index: int) -> tuple[str, ...]:
+    return (*cells[:index], *cells[index + 1 :])

@@ -12,8 +12,8 @@ from gymnast.cli.options import echo_json
 from gymnast.text.formatting import count_noun
 
 if TYPE_CHECKING:
-    from gymnast.api.training import TrainingPlan
-    from gymnast.cli.train import TrainOptions
+    from gymnast.api.training import Place, TrainingPlan
+    from gymnast.cli.train import ResumeOptions, SharedOptions, TrainOptions
     from gymnast.jobs.detach import StartedRun
     from gymnast.jobs.groups import TrainedGroup
     from gymnast.jobs.launch import StartedRuns
@@ -32,6 +32,8 @@ def launch(
     raised before the first starts. Returns the exit code."""
     in_background, dry_run, ask = options["detach"], options["dry_run"], options["ask"]
     max_jobs = options["max_jobs"] if in_background else options["jobs"]
+    # Named before anything else: a mistake in it must not cost the time to open the environment.
+    place = _place(options)
     plan = training.plan(
         request,
         seeds=options["seeds"],
@@ -48,7 +50,7 @@ def launch(
     if ask and not confirm_start():
         return DECLINED
     if in_background:
-        started = training.launch(request, plan, max_jobs=max_jobs, runs_dir=runs_dir)
+        started = training.launch(request, plan, max_jobs=max_jobs, place=place, runs_dir=runs_dir)
         _echo_started(started, as_json=as_json)
         return 0
     return _train_group(request, plan, options["jobs"], runs_dir, as_json=as_json, quiet=quiet)
@@ -68,13 +70,15 @@ def _echo_started(started: StartedRuns, *, as_json: bool) -> None:
 
 def resume(
     request: foreground.ResumeRequest,
-    max_jobs: int | None,
+    options: ResumeOptions,
     runs_dir: str | None,
     *,
     as_json: bool,
 ) -> int:
     """Continues a run in the background; returns the exit code."""
-    started = training.launch_resume(request, max_jobs=max_jobs, runs_dir=runs_dir)
+    started = training.launch_resume(
+        request, max_jobs=options["max_jobs"], place=_place(options), runs_dir=runs_dir
+    )
     if as_json:
         echo_json(started)
     else:
@@ -82,8 +86,18 @@ def resume(
     return 0
 
 
+def _place(options: SharedOptions) -> Place | None:
+    """Returns where jobs train, None for this machine."""
+    if options["jobs_on"] is None:
+        return None
+    from gymnast.api import hosts
+
+    return hosts.place(options["jobs_on"], requeue=options["requeue"])
+
+
 def _echo_job(run: StartedRun) -> None:
-    click.echo(f"job {run.id} {run.status}: gymnast logs -f {run.id} · gymnast stop {run.id}")
+    status = f"submitted to {run.on}" if run.on else run.status
+    click.echo(f"job {run.id} {status}: gymnast logs -f {run.id} · gymnast stop {run.id}")
 
 
 def _train_group(

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from gymnast.training.foreground import Show
 
 Command = TypeVar("Command", bound=Callable[..., object])
-INTERRUPTED = 130
-"""Exit code after Ctrl-C or another signal."""
 
 
 class SharedOptions(TypedDict):
@@ -45,6 +43,8 @@ class SharedOptions(TypedDict):
     tags: tuple[str, ...]
     detach: bool
     max_jobs: int | None
+    jobs_on: str | None
+    requeue: bool
 
 
 class TrainOptions(SharedOptions):
@@ -54,7 +54,6 @@ class TrainOptions(SharedOptions):
     jobs: int
     source: str | None
     data: str | None
-    requeue: bool
     dry_run: bool
     ask: bool
     studio: bool
@@ -73,6 +72,12 @@ max_jobs_option = click.option(
     type=click.IntRange(min=1),
     metavar="N",
     help="With --detach: at most N jobs at once. Default: $GYMNAST_JOBS, or one per core.",
+)
+jobs_on_option = click.option(
+    "--jobs-on",
+    metavar="PROVIDER",
+    help="Train in the background elsewhere: a provider of the settings file, slurm, ray[:ADDRESS],"
+    " ssh:HOST, local, or a command with {command} in it.",
 )
 
 
@@ -140,10 +145,12 @@ def training_options(command: Command) -> Command:
 )
 @detach_option
 @max_jobs_option
+@jobs_on_option
 @click.option(
     "--requeue",
     is_flag=True,
-    help="Continue the run with this --name if it exists; SIGUSR1 requeues a SLURM job.",
+    help="Continue the run with this --name if it exists; SIGUSR1 requeues a SLURM job. With --jobs-on:"
+    " continue the run after a preemption.",
 )
 @click.option(
     "--studio",
@@ -172,6 +179,7 @@ def train(
     gymnast train LunarLander-v3 --seeds 5 --jobs 2
     gymnast train LunarLander-v3 --from @best:LunarLander-v3
     gymnast train LunarLander-v3 --detach          in the background: gymnast jobs
+    gymnast train LunarLander-v3 --seeds 20 --jobs-on slurm --requeue
     gymnast train LunarLander-v3 --studio          with a live page in the browser
     gymnast train CartPole-v1 --track wandb        offline, until `wandb sync`; also tensorboard
 
@@ -193,15 +201,16 @@ def train(
         name=options["name"],
         tags=options["tags"],
         debug=options["debug"],
-        requeue=options["requeue"],
+        requeue=options["requeue"] and options["jobs_on"] is None,
     )
     if options["ask"]:
         require_terminal()
+    options["detach"] = options["detach"] or options["jobs_on"] is not None
     in_background, seeds = options["detach"], options["seeds"]
     if in_background or seeds is not None:
         _refuse_pinned(options)
-        if options["requeue"]:
-            problem = "--requeue needs one run in the foreground"
+        if request.requeue:
+            problem = "--requeue needs one run in the foreground, or --jobs-on"
             raise UsageError(problem, fix="start one run per job")
     if in_background or seeds is not None or options["dry_run"]:
         from gymnast.cli import launching
@@ -223,7 +232,7 @@ def train(
         return DECLINED
     if as_json:
         echo_json(result)
-    return INTERRUPTED if result.interrupted else 0
+    return result.exit_code
 
 
 @click.command()
@@ -237,6 +246,8 @@ def train(
 @click.option("--tag", "tags", multiple=True, help="A tag for the branch. Repeatable.")
 @detach_option
 @max_jobs_option
+@jobs_on_option
+@click.option("--requeue", is_flag=True, help="With --jobs-on: continue it after a preemption.")
 def resume(
     run: str,
     runs_dir: str | None,
@@ -254,6 +265,7 @@ def resume(
     gymnast resume 3f2a --set algo.lr=1e-4 --at 120k --name slower
     gymnast resume @last --track tensorboard       replaces the trackers of the run
     gymnast resume @last --detach                  in the background: gymnast jobs
+    gymnast resume @last --jobs-on slurm           elsewhere
     """
     request = foreground.ResumeRequest(
         run,
@@ -264,11 +276,13 @@ def resume(
         tags=options["tags"],
         debug=options["debug"],
     )
-    if options["detach"]:
+    if options["requeue"] and options["jobs_on"] is None:
+        raise UsageError("--requeue of `gymnast resume` needs --jobs-on", fix="omit --requeue")
+    if options["detach"] or options["jobs_on"] is not None:
         from gymnast.cli import launching
 
         _refuse_pinned(options)
-        return launching.resume(request, options["max_jobs"], runs_dir, as_json=as_json)
+        return launching.resume(request, options, runs_dir, as_json=as_json)
     result = foreground.resume_here(
         request,
         show=_show(quiet=quiet, as_json=as_json),
@@ -277,7 +291,7 @@ def resume(
     )
     if as_json:
         echo_json(result)
-    return INTERRUPTED if result.interrupted else 0
+    return result.exit_code
 
 
 def _overrides(options: SharedOptions) -> dict[str, object]:

@@ -51,6 +51,12 @@ class CollectResult:
     """The fault that exceeded a copy's limit: training must stop."""
     env_seconds: float = 0.0
     inference_seconds: float = 0.0
+    host_row: dict[str, float] = field(default_factory=dict[str, float])
+    """Metrics of the hosts that collected; empty in one process."""
+    host_events: list[tuple[str, dict[str, object]]] = field(
+        default_factory=list[tuple[str, dict[str, object]]]
+    )
+    """Losses of hosts and the like, as (kind, detail)."""
 
 
 @dataclass(frozen=True)

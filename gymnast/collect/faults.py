@@ -22,6 +22,14 @@ class FaultCount:
         self._in_a_row = np.zeros(copies, dtype=np.int64)
         """Faults of each copy since it last finished an episode, [N]."""
 
+    def in_a_row(self) -> np.ndarray:
+        """Returns the number of faults of each copy since it last finished an episode, [N]."""
+        return self._in_a_row.copy()
+
+    def continue_from(self, in_a_row: np.ndarray) -> None:
+        """Continues with these numbers of faults, those of the host that had the copies before."""
+        self._in_a_row[:] = in_a_row
+
     def begin_rollout(self) -> None:
         """Forgets the faults of the previous rollout, but not how many each copy had in a row."""
         self.rollout_faults = []

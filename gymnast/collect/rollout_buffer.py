@@ -162,28 +162,42 @@ class RolloutBuffer:
         """Returns V of every observation and V of its true successor, both [T, N], with at most two calls of
         the critic. The true successor of a truncated step is the final observation of its episode, not the
         first of the next."""
-        steps, n = self.length, self.reward.shape[1]
+        steps = self.length
         if policy.values_while_acting:  # only the state after the last step is missing
-            self.value[steps] = policy.value(np.asarray(self.obs[steps]), self.begin_state())
-            value = self.value[: steps + 1]
-        else:
-            obs = np.asarray(self.obs[: steps + 1])
-            value = policy.value(obs.reshape(-1, *obs.shape[2:])).reshape(steps + 1, n)
-        # Where an episode ended, value[t + 1] belongs to the first state of the next one. That does not
-        # matter after a termination, where nothing is bootstrapped, but it does after a truncation.
-        next_value = value[1:].copy()
-        cut_at, cut_obs = ends.truncations()
-        if len(cut_obs):
-            next_value[cut_at] = policy.value(cut_obs, ends.truncated_states())
-        return value[:-1], next_value
+            last = np.asarray(self.obs[steps])
+            self.value[steps] = policy.value(last, self.begin_state())
+            return self.value[:steps], next_values(policy, self.value[: steps + 1], ends)
+        obs = np.asarray(self.obs[: steps + 1])
+        value = values_of(policy, obs)
+        return value[:-1], next_values(policy, value, ends)
+
+    def sequences(self) -> tuple[Array | None, Array | None]:
+        """Returns the policy states before the first step of each sequence, [K, N, S], and the sequences, [K,
+        2], that a policy with memory is trained on; (None, None) without memory."""
+        return (None, None) if self.states is None else self.states.complete(self.length)
 
     def as_rollout(self, columns: Mapping[str, ObsArray], ends: EpisodeEnds) -> Rollout:
         """Returns everything in the buffer as a rollout."""
         rollout = make_rollout(columns, np.asarray(self.obs[self.length]), ends)
-        if self.states is None:
-            return rollout
-        memory, sequences = self.states.complete(self.length)
+        memory, sequences = self.sequences()
         return replace(rollout, memory=memory, sequences=sequences)
+
+
+def values_of(policy: Policy, obs: Array) -> Array:
+    """Returns the values of observations [T, N, ...], [T, N], with one call of the critic."""
+    return policy.value(obs.reshape(-1, *obs.shape[2:])).reshape(obs.shape[:2])
+
+
+def next_values(policy: Policy, value: Array, ends: EpisodeEnds) -> Array:
+    """Returns the value of the true successor of each step, [T, N]. `value`: the values of all observations
+    and of those after the last step, [T + 1, N]; `ends`: the episodes that ended."""
+    # Where an episode ended, value[t + 1] belongs to the first state of the next one. That does not
+    # matter after a termination, where nothing is bootstrapped, but it does after a truncation.
+    next_value = value[1:].copy()
+    cut_at, cut_obs = ends.truncations()
+    if len(cut_obs):
+        next_value[cut_at] = policy.value(cut_obs, ends.truncated_states())
+    return next_value
 
 
 def make_rollout(columns: Mapping[str, ObsArray], last_obs: Array, ends: EpisodeEnds) -> Rollout:

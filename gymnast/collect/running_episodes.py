@@ -108,15 +108,33 @@ class RunningEpisodes:
 
     # ---- stored form -------------------------------------------------------------------------
 
-    def state(self, *, with_steps: bool) -> dict[str, Array]:
+    def state(self, *, with_steps: bool, copies: slice = slice(None)) -> dict[str, Array]:
         """Returns the arrays of a checkpoint; `with_steps` adds the steps of all unfinished episodes,
-        concatenated in the order of the copies."""
-        arrays = {name: self.table[name].copy() for name in _PER_COPY}
+        concatenated in the order of the copies. `copies`: those whose arrays are wanted."""
+        arrays = {name: self.table[name][copies].copy() for name in _PER_COPY}
         if with_steps:
-            running = np.flatnonzero(self.length).tolist()
+            every = np.arange(len(self.table))[copies]
+            running = every[self.length[copies] > 0].tolist()
             every = _joined([self.partial_episode(env) for env in running])
             arrays |= {f"{_PAST}{name}": array for name, array in as_arrays(every).items()}
         return arrays
+
+    def part(self, copies: slice, *, with_steps: bool) -> RunningEpisodes:
+        """Returns the episodes of some copies on their own; `with_steps`: with their steps."""
+        own = RunningEpisodes(len(self.table[copies]))
+        own.load(self.state(with_steps=with_steps, copies=copies))
+        return own
+
+    @classmethod
+    def join(cls, parts: Sequence[RunningEpisodes], *, with_steps: bool) -> RunningEpisodes:
+        """Returns the episodes of all copies of several groups, in this order."""
+        every = cls(sum(len(part.table) for part in parts))
+        every.table[:] = np.concatenate([part.table for part in parts])
+        copies = [(part, env) for part in parts for env in range(len(part.table))]
+        for number, (part, env) in enumerate(copies):
+            if with_steps and part.length[env]:
+                every._before[number] = [part.partial_episode(env)]
+        return every
 
     def load(self, arrays: dict[str, Array]) -> None:
         """Restores what `state` returned."""

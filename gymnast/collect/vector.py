@@ -14,12 +14,13 @@ import numpy as np
 from gymnast.clock import Clock
 from gymnast.collect import replay
 from gymnast.collect.collector import ROLE, CollectResult, EnvDescription
+from gymnast.collect.copies import CopyRange
 from gymnast.collect.faults import FaultCount
+from gymnast.collect.fragment import Fragment, finish
 from gymnast.collect.policy_states import StateRecorder
 from gymnast.collect.rollout_buffer import RolloutBuffer
 from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.collect.tasks import TaskSampler
-from gymnast.collect.whole_episodes import keep_whole_episodes, make_trace, whole_episode
 from gymnast.config.section import RolloutLength
 from gymnast.envs.backends.backend import Backend, Step, any_true, info_metrics
 from gymnast.policy.policy import Policy
@@ -49,11 +50,14 @@ class VectorCollector:
         max_faults: int = 5,
         task_sampler: TaskSampler | None = None,
         seeding_warnings: Sequence[str] = (),
+        copies: CopyRange | None = None,
     ) -> None:
         """`metric_keys` maps metric names to keys of the last `info` of an episode; `step_keys` are keys
         of the `info` of every step; `should_trace` says if the episode with this seed is kept as a trace;
         `keep_obs` stores observations in traces, for environments that cannot be replayed;
-        `seeding_warnings` are human-readable seeding warnings."""
+        `seeding_warnings` are human-readable seeding warnings; `copies` are the copies of the run that these
+        environments are, all if None."""
+        self.copies = CopyRange.all(envs.n_envs) if copies is None else copies
         self.envs, self.seed, self.metric_keys = envs, seed, dict(metric_keys)
         self.should_trace, self.keep_obs = should_trace, keep_obs
         self.step_keys, self.seeding_warnings = tuple(step_keys), tuple(seeding_warnings)
@@ -67,7 +71,7 @@ class VectorCollector:
         self.policy_state: Array | None = None
         """The policy states of the running episodes, [N, S]; None until a policy with memory acts."""
         self.task_sampler, self._seed_of = task_sampler, episode_seeds(seed, "episode", ROLE)
-        self._faults = FaultCount(envs.n_envs, max_faults if on_fault == "restart" else 1)
+        self.faults = FaultCount(envs.n_envs, max_faults if on_fault == "restart" else 1)
 
     def columns(self, role: str, copies: Sequence[int] | None = None) -> Array:
         return np.arange(self.envs.n_envs) if copies is None else np.array(copies, np.int64)
@@ -75,7 +79,7 @@ class VectorCollector:
     def start_episodes(self) -> None:
         """Resets every copy for its first episode."""
         self._reset(np.arange(self.envs.n_envs))
-        self._faults.raise_if_fatal(self.envs.name)
+        self.faults.raise_if_fatal(self.envs.name)
 
     def collect(
         self,
@@ -89,41 +93,46 @@ class VectorCollector:
         The action noise depends on the seed and the clock's count of rollouts only, so that a resumed run
         draws the same. Whole episodes may take arbitrarily long; they are cut off once `should_stop()` is
         true."""
-        # 1. Play, and compute the values of all states.
-        policy, started = policies[ROLE], time.perf_counter()
-        self._faults.begin_rollout()
-        buffer, env_seconds, complete = self._play(policy, span, clock, should_stop)
+        fragment = self.play(policies[ROLE], span, clock.rollouts, should_stop)
+        return finish(
+            fragment,
+            self.running,
+            span,
+            clock.env_steps,
+            self.should_trace,
+            keep_obs=self.keep_obs,
+        )
+
+    def play(
+        self,
+        policy: Policy,
+        span: RolloutLength,
+        rollout: int,
+        should_stop: Callable[[], bool] = lambda: False,
+        max_steps: int | None = None,
+    ) -> Fragment:
+        """Plays one rollout and computes the values of all states. `rollout`: number of rollouts before this
+        one; `max_steps`: ends a rollout of `span` steps after this many. The other arguments are those of
+        `collect`."""
+        started = time.perf_counter()
+        self.faults.begin_rollout()
+        buffer, env_seconds, complete = self._play(policy, span, rollout, should_stop, max_steps)
         ends = buffer.ends.all()
         columns = buffer.columns(policy, ends)
-        # 2. Complete the episodes that ended, as far as they are needed: to learn from them as a whole, or
-        # for traces.
-        names = _EPISODE if span.episodes else (*_TRACED, *(("obs",) if self.keep_obs else ()))
-        kept = {name: columns[name] for name in names if name in columns}
-        traced = [
-            k for k, seed in enumerate(ends.episodes.seed.tolist()) if self.should_trace(seed)
-        ]
-        wanted = range(len(ends.t)) if span.episodes else traced
-        # Episodes must be joined before the rollout is appended, which may free their first steps.
-        episodes = {k: whole_episode(ends, k, kept, self.running) for k in wanted}
-        self.running.append_rollout(kept, buffer.length)
-        # 3. The rollout to learn from.
-        if span.episodes:
-            rollout = keep_whole_episodes(ends, list(episodes.values()), columns)
-        else:
-            rollout = buffer.as_rollout(columns, ends)
-        version, keep_obs = clock.env_steps, self.keep_obs
-        traces = [make_trace(ends, k, episodes[k], version, keep_obs=keep_obs) for k in traced]
-        return CollectResult(
-            {ROLE: rollout},
-            steps=buffer.env_steps,
-            vec_steps=buffer.length,
-            episodes=len(rollout.episodes),
+        memory, sequences = buffer.sequences()
+        return Fragment(
+            columns,
+            ends,
+            np.asarray(buffer.obs[buffer.length]),
+            memory,
+            sequences,
+            env_steps=buffer.env_steps,
+            length=buffer.length,
             complete=complete,
-            traces=traces,
-            faults=self._faults.rollout_faults,
-            fatal_fault=self._faults.fatal_fault,
+            faults=tuple(self.faults.rollout_faults),
+            fatal_fault=self.faults.fatal_fault,
             env_seconds=env_seconds,
-            inference_seconds=time.perf_counter() - started - env_seconds,
+            seconds=time.perf_counter() - started,
         )
 
     # ---- state -------------------------------------------------------------------------------
@@ -147,7 +156,7 @@ class VectorCollector:
         failed = replay.restore(self.envs, self.running, arrays["obs"], history)
         self.start[list(failed)] = True
         self._reset(np.array(list(failed), dtype=np.int64))
-        self._faults.raise_if_fatal(self.envs.name)
+        self.faults.raise_if_fatal(self.envs.name)
         return failed
 
     def close(self) -> None:
@@ -156,14 +165,21 @@ class VectorCollector:
     # ---- playing -----------------------------------------------------------------------------
 
     def _play(
-        self, policy: Policy, span: RolloutLength, clock: Clock, should_stop: Callable[[], bool]
+        self,
+        policy: Policy,
+        span: RolloutLength,
+        rollout: int,
+        should_stop: Callable[[], bool],
+        max_steps: int | None,
     ) -> tuple[RolloutBuffer, float, bool]:
         """Plays the vector steps of one rollout. Returns the buffer, the seconds spent in the environments,
         and whether every copy has finished its quota of episodes."""
         envs, head, n = self.envs, policy.head, self.envs.n_envs
-        draws = stream(self.seed, "action", ROLE, clock.rollouts)
+        draws = stream(self.seed, "action", ROLE, rollout)
+        # The noise of all copies of the run, of which these are a part: it must not depend on the division.
+        own, total = self.copies.slice, self.copies.total
         # All noise of the rollout at once, [T, N, ...], which is faster, if its length is known.
-        noise = None if span.episodes else head.noise(draws, (span.steps or 1, n))
+        noise = None if span.episodes else head.noise(draws, (span.steps or 1, total))[:, own]
         capacity = _INITIAL_CAPACITY if span.episodes else span.steps or 1
         states = StateRecorder.begin_rollout(policy, self.policy_state, n, capacity)
         episodes = self.start, self.running, self.step_keys
@@ -171,9 +187,8 @@ class VectorCollector:
         self.policy_state = buffer.state
         episodes_left = np.full(n, span.episodes or 1)
         copies, seconds = None, 0.0
-        while (
-            span.steps is None or buffer.length < span.steps
-        ) and self._faults.fatal_fault is None:
+        last = span.steps if max_steps is None else max_steps
+        while (last is None or buffer.length < last) and self.faults.fatal_fault is None:
             # Copies that have finished their quota wait: playing on would favor short episodes
             # (decision 0007).
             if span.episodes:
@@ -183,7 +198,7 @@ class VectorCollector:
                 buffer.grow()
             t = buffer.length
             obs, action = buffer.record_obs(envs.obs), buffer.action[t]
-            step_noise = head.noise(draws, (n,)) if noise is None else noise[t]
+            step_noise = head.noise(draws, (total,))[own] if noise is None else noise[t]
             rows = action, buffer.dist[t], buffer.logprob[t], buffer.value[t]
             mask, state = buffer.record_mask(envs.mask), buffer.begin_state()
             policy.act_into(obs, step_noise, mask, *rows, state)
@@ -251,7 +266,7 @@ class VectorCollector:
             broken = list(dict.fromkeys(fault.copy for fault in step.faults))
             for copy in broken:
                 buffer.invalidate_episode(copy, int(running.length[copy]))
-            retry = self._faults.record(step.faults)
+            retry = self.faults.record(step.faults)
             over[broken] = stepped[broken] = False
             running.clear(broken)
         running.length += stepped
@@ -266,7 +281,7 @@ class VectorCollector:
         """Records the episodes that ended with step t in the copies `ended`."""
         metrics = [self._metrics(step.infos[env]) for env in ended] if self.metric_keys else ()
         buffer.ends.record(t, ended, step.terminated, step.obs, metrics, buffer.state)
-        self._faults.episode_finished(ended)
+        self.faults.episode_finished(ended)
 
     def _metrics(self, info: Mapping[str, object]) -> dict[str, float]:
         return info_metrics(info, self.metric_keys, self.envs.name)
@@ -274,24 +289,18 @@ class VectorCollector:
     def _reset(self, copies: Array) -> None:
         """Starts a new episode in each of these copies. A reset that fails is retried with the seed of
         the next episode, until the copy has reached its limit of faults."""
+        first = self.copies.first
         while len(copies):
             indices = copies.tolist()
             # A function of copy and episode number, so that a resumed run plays the same episodes.
-            seeds = list(map(self._seed_of, indices, self.running.number[copies].tolist()))
+            numbers = self.running.number[copies].tolist()
+            seeds = [self._seed_of(first + i, k) for i, k in zip(indices, numbers, strict=True)]
             if self.task_sampler is not None:
                 seeds = list(map(self.task_sampler, seeds))
             self.running.start_episodes(copies, seeds)
             faults = self.envs.reset(indices, seeds)
-            copies = np.array(self._faults.record(faults), dtype=np.int64) if faults else _NONE
+            copies = np.array(self.faults.record(faults), dtype=np.int64) if faults else _NONE
 
 
 _HISTORY = "history."
 """Prefix of a vector environment's own arrays in a checkpoint."""
-_TRACED = ("env_action", "reward", "value", "dist")
-"""Columns of a running episode that are kept for its trace, and to replay it."""
-_EPISODE = (
-    *_TRACED,
-    *("obs", "action", "logprob", "next_value", "terminated", "done", "start", "valid", "mask"),
-    "info",
-)
-"""Columns of a running episode that are kept to learn from it once it is complete."""

@@ -14,11 +14,12 @@ from gymnast.config.cadence import Cadence
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.facts import Facts
 from gymnast.config.families import is_multi_agent
-from gymnast.config.numbers import Count, Switch, Whole
+from gymnast.config.numbers import Count, Whole
 from gymnast.config.schedule import Schedule
 from gymnast.config.section import SECTION_DEFAULT, AlgoSection, Hyperparameters, Section
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.checkpoint import CheckpointConfig
+from gymnast.config.sections.collect import CollectConfig, async_conflicts
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.eval import EvalConfig
 from gymnast.config.sections.league import LeagueConfig, RoleConfig, RoleName, role_conflicts
@@ -49,9 +50,6 @@ class Config(Section):
     the network, else torch."""
     device: Literal["cpu", "cuda", "mps"] = "cpu"
     """Device of the updates; inference during collection stays on the CPU. cuda and mps are untested."""
-    overlap: Switch = False
-    """Collect the next rollout on one core while updating from the previous one on another. The collecting
-    policy is then one update behind."""
     env: EnvConfig
     """The environment."""
     algo: AlgoSection
@@ -60,6 +58,8 @@ class Config(Section):
     """The policy network."""
     shaping: dict[TermName, TermConfig] = {}
     """Reward shaping: terms added to the training reward, by name. Evaluation scores do not contain them."""
+    collect: CollectConfig = SECTION_DEFAULT
+    """Place where rollouts are collected, and the order of collecting and learning."""
     normalize: NormalizeConfig = SECTION_DEFAULT
     """Normalization of observations, rewards and value targets."""
     eval: EvalConfig = SECTION_DEFAULT
@@ -136,7 +136,9 @@ class Config(Section):
             *rule_conflicts(self.rules, self.algo, self.shaping),
             *self._percentages_without_a_budget(),
             *self._running_reward_scale_in_replay(),
-            *self._overlap_with_on_policy_algorithm(),
+            *self._stale_policy_of_on_policy_algorithm(),
+            *self._collecting_on_hosts(),
+            *async_conflicts(self),
             *self._memory_of_other_algorithms(),
             *self._duplicate_metrics(),
             *self._step_info_of_matches(),
@@ -151,12 +153,37 @@ class Config(Section):
         )
         return [("normalize.reward", f"{problem} (expected off)")]
 
-    def _overlap_with_on_policy_algorithm(self) -> list[tuple[str, str]]:
+    @property
+    def overlap(self) -> bool:
+        """True if updates run while the next rollout is collected."""
+        return self.collect.mode == "overlap"
+
+    def _stale_policy_of_on_policy_algorithm(self) -> list[tuple[str, str]]:
         # Overlapped, a rollout comes from the policy before the last update (decisions/0009-overlap.md).
         if not self.overlap or self.algo.tolerates_stale_policy:
             return []
         problem = f"{self.algo.name} cannot learn from rollouts of an older policy"
-        return [("overlap", f"{problem} (expected off)")]
+        return [("collect.mode", f"{problem} (expected sync)")]
+
+    def _collecting_on_hosts(self) -> list[tuple[str, str]]:
+        """Returns conflicts of settings with collecting in several processes."""
+        on, problems = f"collect.on={self.collect.on}", list[tuple[str, str]]()
+        if self.eval.mode == "ray" and self.collect.on != "ray":
+            problems.append(("eval.mode", "there is no Ray cluster (set collect.on=ray)"))
+        if self.collect.on == "here":
+            return problems
+        if is_multi_agent(self.env.id):
+            what = "opponents are chosen among past selves, which only the training process has"
+            problems.append(("collect.on", f"matches are collected here: {what} (expected here)"))
+        elif self.collect.hosts > self.env.n_envs:
+            what = f"{self.collect.hosts} hosts cannot share {self.env.n_envs} env copies"
+            problems.append(("collect.hosts", f"{what} (expected at most env.n_envs)"))
+        if self.env.backend == "envpool":
+            what = (
+                "EnvPool ignores the seeds of single copies, so that a host could not be replaced"
+            )
+            problems.append(("env.backend", f"{what} ({on}; expected another backend)"))
+        return problems
 
     def _memory_of_other_algorithms(self) -> list[tuple[str, str]]:
         if self.policy.memory is None or self.algo.supports_memory:

@@ -106,6 +106,9 @@ class AlgoSection(Section):
     """Meaning of the policy's outputs: a distribution to sample from, or one Q value per action."""
     tolerates_stale_policy: ClassVar[bool] = False
     """True if it can learn from rollouts of a slightly older policy."""
+    async_obstacle: ClassVar[str | None] = "it does not use V-trace"
+    """The reason why it cannot learn from rollouts of policies of different age (collect.mode=async); None if
+    it can: its advantages are those of `Rollout.advantages`."""
     bootstraps: ClassVar[bool] = True
     """True if it bootstraps from the value of the final observation of truncated episodes."""
     supports_memory: ClassVar[bool] = False

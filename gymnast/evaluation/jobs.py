@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
@@ -29,15 +29,16 @@ from gymnast.evaluation.evaluate import Evaluation, Evaluator, SeedList
 from gymnast.evaluation.journal import Journal
 from gymnast.evaluation.progress import ProgressCallback, ThrottledReport
 from gymnast.policy.policy import Policy
-from gymnast.runs.match_trace import write_matches
+from gymnast.runs.match_trace import MatchTrace, write_matches
 from gymnast.runs.role_arrays import arrays_of_role
-from gymnast.runs.trace import write_traces
+from gymnast.runs.trace import Trace, write_traces
 
 if TYPE_CHECKING:
     from gymnast.selfplay.evaluation import MatchEvaluation, MatchEvaluator
 
 EvaluationResult: TypeAlias = "Evaluation | MatchEvaluation"
 AnyEvaluator: TypeAlias = "Evaluator | MatchEvaluator"
+Traces = Sequence[Trace] | Sequence[MatchTrace]
 PolicySpecs = Mapping[str, dict[str, PlainValue]]
 """Role -> specification of its policy, as `Policy.spec` returns it."""
 
@@ -273,16 +274,28 @@ def run_job(
     on_step: Callable[[int, int], None] = lambda *_: None,
     journal: Journal | None = None,
 ) -> EvaluationResult:
-    """Evaluates a job, stores its traces and returns the result. `on_step` is called at every step with
-    (episodes done, episodes planned); `journal`: the episodes that earlier processes finished. Raises
-    EnvError if the environment fails, and for matches if the job was given up."""
+    """Evaluates a job, stores its traces and returns the result. The arguments and errors are those of
+    `play_job`."""
+    result, traces = play_job(evaluator, job, on_step, journal)
+    store_traces(job, result, traces)
+    return result
+
+
+def play_job(
+    evaluator: AnyEvaluator,
+    job: EvaluationJob,
+    on_step: Callable[[int, int], None] = lambda *_: None,
+    journal: Journal | None = None,
+) -> tuple[EvaluationResult, Traces]:
+    """Evaluates a job and returns the result and the traces. `on_step` is called at every step with (episodes
+    done, episodes planned); `journal`: the episodes that earlier processes finished. Raises EnvError if the
+    environment fails, and for matches if the job was given up."""
     began = time.perf_counter()
     policies: dict[str, Policy] = {}
     for role, spec in job.specs.items():
         policies[role] = Policy.from_spec(spec)
         policies[role].load(arrays_of_role(role, job.arrays))
     plan = evaluator.plan(job.seed_list, job.episodes)
-    meta = {"kind": job.seed_list, "version": job.version}
     # Only for seeds: with eval.starts=all, a part of the starts would be a biased sample.
     if evaluator.cfg.eval.starts == "seeds":
         plan = replace(plan, max_seconds=job.max_seconds, min_episodes=MIN_EPISODES)
@@ -296,13 +309,20 @@ def run_job(
         evaluation, traces = evaluator.evaluate(
             policies[ROLE], job.version, plan, progress, journal
         )
-        if job.trace_file is not None:
-            write_traces(job.trace_file, traces, meta)
     else:
-        evaluation, matches = evaluator.evaluate(policies, job.version, plan, progress, job.run_dir)
-        if job.trace_file is not None:
-            write_matches(job.trace_file, matches, meta)
-    return replace(evaluation, seconds=time.perf_counter() - began)
+        evaluation, traces = evaluator.evaluate(policies, job.version, plan, progress, job.run_dir)
+    return replace(evaluation, seconds=time.perf_counter() - began), traces
+
+
+def store_traces(job: EvaluationJob, result: EvaluationResult, traces: Traces) -> None:
+    """Stores the traces of a job with this result, if it names a file for them."""
+    if job.trace_file is None:
+        return
+    meta = {"kind": job.seed_list, "version": job.version}
+    if isinstance(result, Evaluation):
+        write_traces(job.trace_file, [t for t in traces if isinstance(t, Trace)], meta)
+    else:
+        write_matches(job.trace_file, [t for t in traces if isinstance(t, MatchTrace)], meta)
 
 
 def open_evaluation_runner(
@@ -310,6 +330,10 @@ def open_evaluation_runner(
 ) -> EvaluationRunner:
     """Returns the runner that `eval.mode` asks for. `log_line` gets what environments print in another
     process; `report` gets the progress of an evaluation."""
+    if cfg.eval.mode == "ray":
+        from gymnast.evaluation.ray_runner import RayEvaluation
+
+        return RayEvaluation(cfg, log_line)
     return (
         InlineEvaluation(cfg, report)
         if cfg.eval.mode == "inline"

@@ -94,6 +94,7 @@ SYMPTOMS = (
     "policy/entropy_share:aimless",
     "speed/env_steps:dropped",
     "time/evaluate_wait:long",
+    "hosts/slowest:slow",
 )
 """Alerts that indicate a problem, but not its cause."""
 

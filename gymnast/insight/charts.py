@@ -168,6 +168,7 @@ CHARTS = (
 
 METRIC_FAMILIES = {
     "progress": "timing",
+    "hosts": "timing",
     "episode": "score",
     "eval": "score",
     "env": "score",

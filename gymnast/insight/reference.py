@@ -11,10 +11,14 @@ from gymnast.errors import GymnastError
 from gymnast.insight import results
 from gymnast.metrics.checks.allowed_changes import concerns_learning
 
-COMPARED = ("algo", "policy", "normalize", "shaping", "env", "overlap")
+COMPARED = ("algo", "policy", "normalize", "shaping", "env", "collect")
 """Config sections that affect learning; how a run is scored, saved and stopped is not compared."""
-IGNORED = ("env.backend", "env.workers", "env.timeout", "env.on_fault", "env.max_faults")
-"""Settings of the environment that do not affect learning."""
+IGNORED = (
+    *("env.backend", "env.workers", "env.timeout", "env.on_fault", "env.max_faults"),
+    *("collect.on", "collect.hosts", "collect.address", "collect.inference"),
+    *("collect.timeout", "collect.wait"),
+)
+"""Settings of environments and hosts that do not affect learning."""
 UNRELATED = 0.9
 """Distance of two values that have no ratio, in powers of ten."""
 

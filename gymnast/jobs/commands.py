@@ -10,6 +10,8 @@ from typing import Any
 
 from gymnast.errors import RunError
 from gymnast.jobs import queue, record, status
+from gymnast.jobs.remote.refresh import cancel as cancel_remote
+from gymnast.jobs.remote.refresh import is_remote, refresh, takes_commands
 from gymnast.runs import inbox, layout, lock
 from gymnast.runs.inbox import CommandKind
 from gymnast.runs.run import ACTIVE, Run
@@ -63,6 +65,11 @@ def send_command(
     """
     target = status.find(ref, runs_dir)
     path, deadline = Path(target.path), time.monotonic() + seconds
+    if is_remote(path.parent, target.id):
+        refresh(path.parent, [target.id])
+        target = status.read_status(path)
+        if target.is_live and not takes_commands(path.parent, target.id):
+            return _command_remote(target, kind, deadline)
     if target.status == "queued":
         if kind != "stop":
             raise RunError(f"{target.id} is queued and does not train yet", fix="gymnast jobs")
@@ -81,9 +88,38 @@ def send_command(
     return _wait_for_answer(run, command, max(deadline - time.monotonic(), 0.0))
 
 
+def _command_remote(job: status.RunStatus, kind: CommandKind, deadline: float) -> CommandAnswer:
+    """Stops a remote job that does not read commands from here: because it waits, or because its run is on
+    another host. Raises RunError for other commands, and CommandFailed if its provider does not answer."""
+    path = Path(job.path)
+    if kind != "stop":
+        where = f"{job.id} is {job.status} elsewhere and reads no commands from here"
+        raise RunError(where, fix="use this command on its host, or share the runs directory")
+    if not cancel_remote(path.parent, job.id):
+        raise RunError(f"{job.id} is {job.status}, and its provider has no cancel command")
+    while not status.has_ended(path) and time.monotonic() < deadline:
+        time.sleep(status.POLL_SECONDS)
+        refresh(path.parent, [job.id])
+    now = status.read_status(path)
+    has_run = layout.RUN.path(path).exists()
+    steps = int(Run(path).info["clocks"].get("env_steps", 0)) if has_run else None
+    return CommandAnswer(
+        job.id,
+        kind,
+        now.status,
+        answered=not now.is_live,
+        env_steps=steps,
+        dequeued=not has_run,
+    )
+
+
 def cancel_queued(job: status.RunStatus) -> None:
     """Removes a job from the queue, so that it never starts. Raises RunError if it does not wait there."""
     folder = record.jobs_dir(Path(job.path).parent)
+    if is_remote(Path(job.path).parent, job.id):
+        if job.status != "queued" or not cancel_remote(Path(job.path).parent, job.id):
+            raise RunError(f"{job.id} is {job.status}", fix=f"gymnast stop {job.id}")
+        return
     # `cancel` fails if the job has just started; then the next attempt reaches its run.
     if not queue.cancel(folder, job.id):
         state = "does not wait in the queue"

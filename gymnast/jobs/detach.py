@@ -21,6 +21,8 @@ from gymnast.runs import checkpoint, durable, layout, store
 from gymnast.runs.run import create_run_dir
 from gymnast.training.request import ResumeRequest, TrainRequest
 
+Train = Callable[[record.JobRecord, Path], tuple[int, str]]
+"""Trains a job into a directory; returns an exit code and a final message."""
 MAX_MESSAGE_CHARS = 4000
 """Maximum number of characters kept of a job's final message."""
 
@@ -31,13 +33,15 @@ class StartedRun:
 
     id: str
     status: Literal["started", "queued"]
-    pid: int
-    """The process that trains it."""
+    pid: int | None
+    """The process that trains it; None if that is not on this machine."""
     path: str
     """Directory of the run."""
     name: str = ""
     seed: int | None = None
     group: str | None = None
+    on: str = ""
+    """The provider that it was submitted to; empty: this machine."""
 
 
 def start_job(
@@ -56,39 +60,23 @@ def start_job(
     # 1. Claim the run directory, a place in the queue and the record, while an error can still be shown.
     runs_dir = runs_dir.resolve()
     folder = record.jobs_dir(runs_dir)
-    path, attempts = _claim(request, runs_dir)
+    path, attempts = claim(request, runs_dir)
     try:
         place = queue.enqueue(folder, path.name)
-        training = isinstance(request, TrainRequest)
-        job = record.JobRequest(
-            kind="train" if training else "resume",
-            request=asdict(request),
-            target=request.target if training else target,
-            name=request.name,
-            group=request.group if training else None,
-            seed=request.seed if training else seed,
-            attempts=attempts,
-            place=place.name,
-            limit=limit,
-        )
-        record.write(folder, path.name, job)
+        job = job_request(request, target=target, seed=seed, attempts=attempts)
+        record.write(folder, path.name, job, place=place.name, limit=limit)
     except BaseException:
-        _delete_unless_run(path)
+        delete_unless_run(path)
         raise
-    # 2. Start the process. It inherits the open file of its place, and with it the lock on that file.
-    started = place.try_start(limit)
-    command = [sys.executable, "-m", "gymnast.jobs.worker", "job", str(runs_dir), path.name]
     try:
-        child = _spawn([*command, str(place.fd)], folder, path.name, place.fd)
+        pid, started = start_worker(runs_dir, path.name, place, limit)
     except OSError as error:
-        place.release()
-        _delete_unless_run(path)
+        delete_unless_run(path)
         raise GymnastError(f"cannot start a process: {error.strerror}") from error
-    os.close(place.fd)  # the child has inherited it
     return StartedRun(
         path.name,
         "started" if started else "queued",
-        child.pid,
+        pid,
         str(path),
         job["name"],
         job["seed"],
@@ -96,7 +84,41 @@ def start_job(
     )
 
 
-def _claim(request: TrainRequest | ResumeRequest, runs_dir: Path) -> tuple[Path, int]:
+def job_request(
+    request: TrainRequest | ResumeRequest, *, target: str, seed: int | None, attempts: int
+) -> record.JobRequest:
+    """Returns the fields of a job's record that say what to do. `target` and `seed` of a run to be resumed,
+    for listings; `attempts`: how often the run was started before."""
+    training = isinstance(request, TrainRequest)
+    return record.JobRequest(
+        kind="train" if training else "resume",
+        request=asdict(request),
+        target=request.target if training else target,
+        name=request.name,
+        group=request.group if training else None,
+        seed=request.seed if training else seed,
+        attempts=attempts,
+    )
+
+
+def start_worker(
+    runs_dir: Path, job_id: str, place: queue.QueueEntry, limit: int
+) -> tuple[int, bool]:
+    """Starts the process of a job, whose record exists; returns its pid, and whether it trains at once or
+    waits. The process inherits the open file of its place, and with it the lock on that file. Raises OSError,
+    after releasing the place, if no process can be started."""
+    started = place.try_start(limit)
+    command = [sys.executable, "-m", "gymnast.jobs.worker", "job", str(runs_dir), job_id]
+    try:
+        child = _spawn([*command, str(place.fd)], record.jobs_dir(runs_dir), job_id, place.fd)
+    except OSError:
+        place.release()
+        raise
+    os.close(place.fd)  # the child has inherited it
+    return child.pid, started
+
+
+def claim(request: TrainRequest | ResumeRequest, runs_dir: Path) -> tuple[Path, int]:
     """Returns the directory of the run, and how often the run was started before. It is a new directory,
     unless a run itself is resumed. Raises RunError if that run is active or waits to be resumed."""
     if isinstance(request, TrainRequest) or branches(request, runs_dir):
@@ -118,22 +140,34 @@ def branches(request: ResumeRequest, runs_dir: Path) -> bool:
     return saved.step < max(checkpoint.list_checkpoints(run.path))
 
 
-def run_queued_job(
-    runs_dir: Path, job_id: str, fd: int, train: Callable[[record.JobRecord, Path], tuple[int, str]]
-) -> int:
+def run_queued_job(runs_dir: Path, job_id: str, fd: int, train: Train) -> int:
     """Runs the job in this process: waits for its turn, trains into the claimed directory, records the end.
     Returns the exit code; errors of the training are recorded and raised again.
 
-    `fd`: the inherited descriptor of the job's place in the queue. `train(job, path)` returns an exit code
-    and a final message.
+    `fd`: the inherited descriptor of the job's place in the queue.
     """
-    folder, path = record.jobs_dir(runs_dir), runs_dir / job_id
+    folder = record.jobs_dir(runs_dir)
     job = record.read(folder, job_id)
-    place = queue.inherit_entry(folder, job["place"], fd)
-    record.update(folder, job_id, pid=os.getpid())
+    place = queue.inherit_entry(folder / job.get("queue", ""), job.get("place", ""), fd)
+    limit = job.get("limit", 1)
+    return run_job(runs_dir, job, train, lambda: _wait_for_turn(place, limit), place.release)
+
+
+def run_job(
+    runs_dir: Path,
+    job: record.JobRecord,
+    train: Train,
+    wait_for_turn: Callable[[], bool] = lambda: True,
+    release: Callable[[], None] = lambda: None,
+) -> int:
+    """Runs a job in this process and records its end; returns the exit code. `wait_for_turn` returns False if
+    the job was removed from the queue; `release` frees its place there."""
+    folder, path = record.jobs_dir(runs_dir), runs_dir / job["id"]
+    # A job that a scheduler starts again has the end of its previous process.
+    record.update(folder, job["id"], pid=os.getpid(), ended=None, exit_code=None, words="")
     code, words = 1, ""
     try:
-        if _wait_for_turn(place, job["limit"]):
+        if wait_for_turn():
             code, words = train(job, path)
         else:
             code, words = 0, "stopped before it started"
@@ -145,12 +179,12 @@ def run_queued_job(
         words = f"{type(error).__name__}: {error}".rstrip(": ")
         raise
     finally:
-        _delete_unless_run(path)
+        delete_unless_run(path)
         # The record comes before the release: a job without a lock and without an end counts as lost.
         record.update(
-            folder, job_id, ended=time.time(), exit_code=code, words=words[-MAX_MESSAGE_CHARS:]
+            folder, job["id"], ended=time.time(), exit_code=code, words=words[-MAX_MESSAGE_CHARS:]
         )
-        place.release()
+        release()
     return code
 
 
@@ -195,7 +229,7 @@ def _spawn(command: list[str], folder: Path, job_id: str, fd: int) -> subprocess
     return child
 
 
-def _delete_unless_run(path: Path) -> None:
+def delete_unless_run(path: Path) -> None:
     """Deletes the claimed directory if the job did not become a run."""
     if not layout.RUN.path(path).exists():
         shutil.rmtree(path, ignore_errors=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gymnast.errors import UsageError
-from gymnast.jobs.detach import StartedRun, start_job
+from gymnast.errors import GymnastError, UsageError
+from gymnast.jobs.detach import StartedRun
 from gymnast.jobs.groups import new_group_id, with_fixed_source
 from gymnast.jobs.status import live_jobs
 from gymnast.runs import store
@@ -46,17 +46,20 @@ def start_jobs(
     names: Sequence[str],
     *,
     is_group: bool,
+    start: Callable[[TrainRequest], StartedRun],
     runs_dir: Path,
-    limit: int,
 ) -> StartedRuns:
-    """Starts a background job per seed. `names`: the name of each run; `limit`: the number of jobs that
-    train at once. The name of a group is that of the request, or a new id."""
+    """Starts a background job per seed. `names`: the name of each run; `start`: starts one, here or
+    elsewhere. The name of a group is that of the request, or a new id."""
     request = with_fixed_source(request, runs_dir)
     group = (request.name or new_group_id()) if is_group else None
-    started = tuple(
-        start_job(
-            replace(request, seed=seed, name=name, group=group), runs_dir=runs_dir, limit=limit
-        )
-        for seed, name in zip(seeds, names, strict=True)
-    )
-    return StartedRuns(group, started)
+    started = list[StartedRun]()
+    for seed, name in zip(seeds, names, strict=True):
+        try:
+            started.append(start(replace(request, seed=seed, name=name, group=group)))
+        except GymnastError as error:
+            if started:
+                error.message += f" ({len(started)} of {len(seeds)} jobs of {group} were started)"
+                error.fix = f"gymnast stop {group}"
+            raise
+    return StartedRuns(group, tuple(started))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from gymnast.errors import RunError
 from gymnast.jobs import queue, record
+from gymnast.jobs.remote.state import remote_status
 from gymnast.runs import lock, store
 from gymnast.runs.run import ACTIVE, derived_status, read_info
 
@@ -54,6 +55,8 @@ class JobStatus(RunStatus):
     """None until its process has ended, and if it was killed."""
     words: str = ""
     """The final message of its process."""
+    on: str = ""
+    """The provider that trains it; empty: this machine."""
 
 
 def jobs(runs_dir: Path) -> list[JobStatus]:
@@ -91,13 +94,19 @@ def group_members(ref: str, runs_dir: Path) -> list[str]:
 
 
 def wait(
-    refs: Sequence[str], runs_dir: Path, *, timeout: float | None = None
+    refs: Sequence[str],
+    runs_dir: Path,
+    *,
+    timeout: float | None = None,
+    look: Callable[[Sequence[Path]], None] = lambda _: None,
 ) -> Iterator[RunStatus]:
     """Yields the status of each run or job when it ends, in the order of their ends. After `timeout`
-    seconds, yields the status of the other ones, and returns."""
+    seconds, yields the status of the other ones, and returns. `look` is called before every look at the runs
+    in these directories."""
     deadline = None if timeout is None else time.monotonic() + timeout
     waiting = [Path(find(ref, runs_dir).path) for ref in refs]
     while waiting:
+        look(waiting)
         for path in [*waiting]:
             if has_ended(path):
                 waiting.remove(path)
@@ -156,6 +165,7 @@ def _job_status(
         pid=job.get("pid"),
         exit_code=job.get("exit_code"),
         words=job.get("words", ""),
+        on=job["remote"]["on"] if "remote" in job else "",
     )
 
 
@@ -163,6 +173,8 @@ def _status(path: Path, job: record.JobRecord, states: Mapping[str, str]) -> tup
     """Returns the status of a job and its reason. `path`: the directory of its run; `states`: the result of
     `queue.job_states`. Sources, best first: the run, if this job has started it; the queue, if the job
     waits or runs; else the job's record."""
+    if "remote" in job:
+        return remote_status(path, job)
     with suppress(RunError):
         info = read_info(path)
         # A run that is to be resumed still has the status of its previous attempt.

@@ -13,6 +13,7 @@ from gymnast.errors import ConfigError
 from gymnast.metrics.families import (
     components,
     experience,
+    hosts,
     learning,
     matches,
     network,
@@ -68,6 +69,7 @@ SECTIONS = {
     "speed": "Throughput",
     "time": "Wall time by activity",
     "system": "The training process",
+    "hosts": "Processes that collect for the run",
 }
 """Section -> title, in the order that the live table, the summary, reports and docs share."""
 
@@ -90,6 +92,7 @@ METRICS: Mapping[str, Metric] = table(
     learning.METRICS,
     optimization.METRICS,
     network.METRICS,
+    hosts.METRICS,
 )
 
 

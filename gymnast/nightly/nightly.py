@@ -17,11 +17,11 @@ from gymnast.nightly.record import DispatchedFinding, NightlyReport, StepReport
 from gymnast.nightly.step import NightlyStep
 from gymnast.nightly.steps import STEPS
 from gymnast.privacy.sanitize import Sanitizer, this_identity
-from gymnast.review.command import run_command
 from gymnast.runs.machine import cpu_info
 from gymnast.runs.revision import revision
 from gymnast.settings import DispatchCommand, load_settings
 from gymnast.text.formatting import count_noun
+from gymnast.user_command import run_command
 
 DEFAULT_MINUTES, MAX_MINUTES = 60.0, 24 * 60.0
 MAX_ANSWER = 500

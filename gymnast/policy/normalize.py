@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from gymnast.errors import ConfigError
-from gymnast.rl.returns import running_discounted_return
+from gymnast.rl.returns import consecutive_columns, running_discounted_return
 from gymnast.rl.running import Moments
 from gymnast.spaces.spaces import BoxObs
 
@@ -68,11 +68,18 @@ class RewardScale:
         self.running_return = np.zeros(n_envs)
         """Discounted sum of the rewards so far in the unfinished episode of each environment, [N]."""
 
-    def __call__(self, reward: Array, done: Array, valid: Array, *, gamma: float) -> Array:
+    def __call__(
+        self, reward: Array, done: Array, valid: Array, *, gamma: float, copies: Array | None = None
+    ) -> Array:
         """Updates the statistics with the valid rewards [T, N] and returns all rewards scaled. `done`: where
-        episodes ended, [T, N]."""
+        episodes ended, [T, N]; `copies`: the env copy of each column, see `Rollout.copies`."""
         if self.mode == "running":
-            total = self.accumulate_returns(reward, done, gamma=gamma)
+            total = np.empty(reward.shape)
+            for part in consecutive_columns(copies):
+                own = part if copies is None else copies[part]
+                total[:, part] = self.accumulate_returns(
+                    reward[:, part], done[:, part], gamma=gamma, copies=own
+                )
             # Updated before scaling, so that already the first rollout has rewards of a sensible size.
             self.moments = self.moments.updated(total[valid].reshape(-1, 1))
         return self.scaled(reward)
@@ -91,13 +98,19 @@ class RewardScale:
         # scaled = raw * factor / scale
         return (self.scale if self.mode == "running" else 1.0) / factor
 
-    def accumulate_returns(self, reward: Array, done: Array, *, gamma: float) -> Array:
+    def accumulate_returns(
+        self, reward: Array, done: Array, *, gamma: float, copies: Array | slice = slice(None)
+    ) -> Array:
         """Returns the discounted sum of rewards up to each step, [T, N], and carries it to the next call.
+        `copies`: the environments of the columns, each at most once.
 
         The statistics are not updated.
         """
-        total = running_discounted_return(reward, done, self.running_return, gamma=gamma)
-        self.running_return = np.where(done[-1], 0.0, total[-1])
+        total = running_discounted_return(reward, done, self.running_return[copies], gamma=gamma)
+        self.running_return = (
+            self.running_return.copy()
+        )  # a checkpoint may still refer to the old one
+        self.running_return[copies] = np.where(done[-1], 0.0, total[-1])
         return total
 
     @property

@@ -233,6 +233,19 @@ class Policy:
             return (np.exp(self.head.dist_parameters(q, self._extra, None)) * q).sum(-1)
         return self.value_scale.denormalized(self.inference.critic(features))
 
+    def evaluate_actions(
+        self, obs: Array, action: Array, mask: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Returns the log-probabilities of actions and the values for observations [B, ...], [B] each, of a
+        policy without memory. Layers that actor and critic share run only once."""
+        features, inference = self.features(obs), self.inference
+        if inference.actor_and_critic is not None:
+            output, value = inference.actor_and_critic(features)
+        else:
+            output, value = inference.actor(features), inference.critic(features)
+        dist = self.dist_from_output(output, mask)
+        return self.head.logprob(dist, action), self.value_scale.denormalized(value)
+
     def health(self, obs: Array, mask: Array | None, state: Array | None = None) -> Health:
         """Returns the health of the network (dead units, output range) on observations [B, ...]. `state`: see
         `dist`."""

@@ -29,6 +29,8 @@ DETACHED = "GYMNAST_DETACHED"
 """Environment variable, set to the same value for processes that are meant to outlive this one."""
 STARTED = 19
 """Index of the start time in /proc/PID/stat, counted after the process name."""
+REMOVE = b"remove "
+"""Beginning of a line to the guardian that names a folder to remove. The same as in `guardian.py`."""
 POLL_SECONDS = 1.0
 """Seconds between two checks for children, until there is one."""
 
@@ -43,9 +45,12 @@ class _Guard:
     """Value of the mark that the process was started with; empty if there was none."""
     pipe: tuple[int, int]
     """Pipe to the guardian for the pids of forked processes: a fork does not show the mark in
-    /proc/PID/environ, which holds the variables from the start of the program."""
+    /proc/PID/environ, which holds the variables from the start of the program. Also for folders to
+    remove."""
     ours: set[int] = field(default_factory=set[int])
     """Pids of our own children, which need no guardian."""
+    reported: set[int] = field(default_factory=set[int])
+    """Pids of descendants that were reported to the guardian."""
     guardian: subprocess.Popen[bytes] | None = None
 
     @property
@@ -127,6 +132,26 @@ def register_child(pid: int) -> None:
         _guard.ours.add(pid)
 
 
+def report_descendants() -> None:
+    """Reports all processes that this one has started, directly or not, to the guardian. For programs that
+    overwrite their variables with a title, as Ray's do, and whose parents may end first."""
+    import psutil  # imported here: environments need it only where there is no /proc
+
+    assert _guard is not None
+    for child in psutil.Process().children(recursive=True):
+        if child.pid not in _guard.reported:
+            _guard.reported.add(child.pid)
+            _report(child.pid)
+
+
+def remove_at_end(folder: Path) -> None:
+    """Lets the guardian remove a folder of temporary files once this process has ended and the processes that
+    may write into it were killed. To be called after `mark`."""
+    assert _guard is not None
+    with suppress(OSError):  # the pipe is full: then the folder stays
+        os.write(_guard.pipe[1], REMOVE + os.fsencode(folder) + b"\n")
+
+
 def detached_environ() -> dict[str, str]:
     """Returns the environment variables for a process that is meant to outlive this one."""
     return {**os.environ, **detached_variables()}
@@ -161,13 +186,18 @@ def _children() -> set[int]:
 
 
 def _forked() -> None:
-    """Runs in a child that was forked without starting another program: reports its pid to the guardian,
-    with its start time because pids are reused."""
+    """Runs in a child that was forked without starting another program: reports it to the guardian."""
     if _guard is not None and MARK in os.environ:
-        with suppress(OSError), open("/proc/self/stat", "rb") as file:
-            # the name of a process may itself contain spaces and brackets, so split after the last one
-            started = file.read().rpartition(b")")[2].split()[STARTED]
-            os.write(_guard.pipe[1], b"%d %s\n" % (os.getpid(), started))
+        _report(os.getpid())
+
+
+def _report(pid: int) -> None:
+    """Writes the pid of a process to the guardian, with its start time because pids are reused."""
+    assert _guard is not None
+    with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+        # the name of a process may itself contain spaces and brackets, so split after the last one
+        started = file.read().rpartition(b")")[2].split()[STARTED]
+        os.write(_guard.pipe[1], b"%d %s\n" % (pid, started))
 
 
 os.register_at_fork(after_in_child=_forked)

@@ -2,13 +2,15 @@
 
 `guard.py` starts it as a separate program, which imports nothing of gymnast. It waits until PID has
 ended, for whatever reason. Then it kills every process that has TOKEN in the variable MARK, or that reported
-itself on standard input, unless TOKEN is in its variable DETACHED. It reads /proc, so it works on Linux only.
+itself on standard input, unless TOKEN is in its variable DETACHED. At last it removes the folders that
+standard input names. It reads /proc, so it works on Linux only.
 """
 
 from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import sys
 import time
@@ -18,9 +20,13 @@ ROUNDS = 100
 """Maximum number of passes: a process may start others before it is killed."""
 PAUSE_SECONDS = 0.02
 """Seconds between two passes."""
+PARENT = 1
+"""Index of the parent's pid in /proc/PID/stat, counted after the process name."""
 STARTED = 19
 """Index of the start time in /proc/PID/stat, counted after the process name. The same as in `guard.py`,
 which cannot be imported here."""
+REMOVE = b"remove "
+"""Beginning of a line on standard input that names a folder to remove. The same as in `guard.py`."""
 POLL_SECONDS = 0.5
 """Seconds between two checks whether the process lives, on systems without pidfd."""
 
@@ -37,21 +43,24 @@ def main() -> None:
         written = _read()
         forked += written or b""
         marked = {pid for pid in _processes() if token in _tokens(pid, mark)}
-        candidates = marked | _still_alive(forked)
-        left = [
-            pid for pid in candidates if _is_running(pid) and token not in _tokens(pid, detached)
-        ]
+        ours = {pid for pid in marked | _still_alive(forked) if token not in _tokens(pid, detached)}
+        # A program that changes its title, as Ray's do, overwrites its variables in /proc.
+        ours |= {pid for pid in _descendants(ours) if token not in _tokens(pid, detached)}
+        left = [pid for pid in ours if _is_running(pid)]
         for pid in left:
             with suppress(OSError):  # it has ended in the meantime
                 os.kill(pid, signal.SIGKILL)
         if not left and written is None:
             break
         time.sleep(PAUSE_SECONDS)
+    for line in forked.splitlines():
+        if line.startswith(REMOVE):
+            shutil.rmtree(os.fsdecode(line.removeprefix(REMOVE)), ignore_errors=True)
 
 
 def wait_for_end_of(owner: int) -> bytes:
-    """Waits until a process has ended. Returns what forked processes wrote meanwhile, a line each: pid and
-    start time."""
+    """Waits until a process has ended. Returns the lines that were written meanwhile: pid and start time of
+    forked processes, and folders to remove."""
     poll, end, written = select.poll(), None, b""
     with suppress(AttributeError, OSError):  # no pidfd on this system, or the process has ended
         end = os.pidfd_open(owner)
@@ -77,8 +86,23 @@ def _read() -> bytes | None:
 
 def _still_alive(forked: bytes) -> set[int]:
     """Returns the pids of the forked processes that still exist, with the same start time."""
-    lines = (line.split() for line in forked.splitlines())
+    lines = (line.split() for line in forked.splitlines() if not line.startswith(REMOVE))
     return {int(pid) for pid, started in lines if _stat(int(pid))[STARTED:][:1] == [started]}
+
+
+def _descendants(of: set[int]) -> set[int]:
+    """Returns the processes that some processes have started, directly or not."""
+    children: dict[int, list[int]] = {}
+    for pid in _processes():
+        for parent in _stat(pid)[PARENT:][:1]:
+            children.setdefault(int(parent), []).append(pid)
+    found, left = set[int](), list(of)
+    while left:
+        for child in children.get(left.pop(), ()):
+            if child not in found:
+                found.add(child)
+                left.append(child)
+    return found
 
 
 def _processes() -> list[int]:

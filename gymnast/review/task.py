@@ -10,13 +10,13 @@ from pathlib import Path
 from gymnast.foreign.run import ForeignRun
 from gymnast.progress import ProgressCallback
 from gymnast.review.bundle import Bundle, check_budget
-from gymnast.review.command import Answer, run_command
 from gymnast.review.foreign import find_foreign, foreign_bundle
 from gymnast.review.prepare import ReviewRequest, Subject, bundle_of, find_subject
 from gymnast.review.record import Review
 from gymnast.review.stored import BUNDLE, bundle_file, new_id, write_bundle, write_review
 from gymnast.runs.episodes import Kind
 from gymnast.settings import ReviewCommand, load_settings
+from gymnast.user_command import Answer, run_command
 
 
 def review(

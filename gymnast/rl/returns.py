@@ -65,15 +65,20 @@ def slow_gae(
     # One-step TD errors [T, N]. Only a termination removes the bootstrap value: a truncated episode
     # would have continued.
     delta = reward + gamma * np.where(terminated, 0.0, next_value) - value
-    decay = gamma * lam * ~done
-    advantage = np.empty_like(delta)
-    # Eq. 16 of the paper, sum_l (gamma lambda)^l delta_{t+l}, as a recursion backward in time. The carry
-    # starts at 0 because steps after the rollout are unknown; their value is in `next_value`.
-    carry = np.zeros_like(delta[0])  # [N]
-    for t in reversed(range(len(delta))):
-        carry = delta[t] + decay[t] * carry
-        advantage[t] = carry
+    # Eq. 16 of the paper: sum_l (gamma lambda)^l delta_{t+l}.
+    advantage = discounted_sums(delta, gamma * lam * ~done)
     return advantage, advantage + value
+
+
+def discounted_sums(x: Array, decay: Array) -> Array:
+    """Returns s with s[t] = x[t] + decay[t] * s[t + 1], [T, N]. `decay` is 0 where an episode ended."""
+    total = np.empty_like(x)
+    # It starts at 0 because steps after the rollout are unknown; their value is part of x.
+    carry = np.zeros_like(x[0])  # [N]
+    for t in reversed(range(len(x))):
+        carry = x[t] + decay[t] * carry
+        total[t] = carry
+    return total
 
 
 def reward_to_go(reward: Array, done: Array, *, gamma: float) -> Array:
@@ -92,6 +97,16 @@ def episode_return(reward: Array, done: Array, *, gamma: float) -> Array:
     for t in range(1, len(total)):
         total[t] = np.where(start[t], total[t], total[t - 1])
     return total
+
+
+def consecutive_columns(copies: Array | None) -> list[Array | slice]:
+    """Returns the columns of a rollout in groups, in which every env copy appears at most once and which must
+    be processed in this order if something is carried along the episodes. `copies`: the copy of each column,
+    [N]; None if each is another one."""
+    if copies is None:
+        return [slice(None)]
+    earlier = np.array([np.count_nonzero(copies[:n] == copy) for n, copy in enumerate(copies)])
+    return [np.flatnonzero(earlier == k) for k in range(int(earlier.max(initial=0)) + 1)]
 
 
 def running_discounted_return(reward: Array, done: Array, carry: Array, *, gamma: float) -> Array:

@@ -20,7 +20,8 @@ def machine_info() -> MachineInfo:
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "revision": revision(),
-        "versions": {"python": platform.python_version()} | {p: _version(p) for p in PACKAGES},
+        "versions": {"python": platform.python_version()}
+        | {p: installed_version(p) for p in PACKAGES},
         "cpu": cpu_info(),
     }
 
@@ -48,7 +49,7 @@ def usable_cores() -> int:
     return len(usable(0)) if usable else os.cpu_count() or 1
 
 
-def _version(package: str) -> str:
+def installed_version(package: str) -> str:
     """Returns the version of an installed package without importing it; empty if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 

@@ -11,6 +11,10 @@ LIMITS: dict[str, tuple[float, float]] = {
     "points": (1, 100_000),
     "seeds": (1, 1_000),
     "width": (1, 4_096),  # pixels
+    "trials": (1, 10_000),
+    "minutes": (0.1, 7 * 24 * 60),
+    "total_env_steps": (1, 10**12),
+    "jobs": (1, 64),
 }
 """Argument -> smallest and largest value."""
 LARGEST_INTEGER = 2**53

@@ -6,16 +6,15 @@ The names of such code can be in the request (`py:` environments, algorithms and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from gymnast.api import TASK, Operation
 from gymnast.api.review import DEFAULT_LAST
-from gymnast.config.presets import find_preset
-from gymnast.config.problems import InvalidConfig
+from gymnast.config.named_code import code_in, code_of_target, untrusted_settings
 from gymnast.config.resolve import parse_assignment
-from gymnast.config.target import split_target
+from gymnast.config.source import Source
 from gymnast.errors import ConfigError, Failure, GymnastError
 from gymnast.jobs.groups import group_runs
 from gymnast.review.several import last_runs
@@ -23,31 +22,30 @@ from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.serving.options import ServerOptions
 from gymnast.serving.references import references, texts
+from gymnast.sweep import study as studies
 
 CREATES_ENVIRONMENTS = (
     *("start", "resume", "dry_run", "config_show", "config_diff", "settings_form"),
     *("inspect", "steps", "steps_csv", "episode_frames", "branch", "branch_frames", "what_if"),
     *("attribution", "obs_images", "play_start", "review_contents"),
+    *("sweep_init", "sweep_plan", "sweep_start", "tune_preset"),
 )
 """Operations that create an environment or a network although they are no tasks."""
 SHOWS_RUNS = ("config_show", "config_diff", "settings_form")
 """Operations that create an environment for a preset, but not for a run, of which they load the config."""
+RUNS_STUDIES = ("sweep_resume",)
+"""Operations that train the space of a stored study."""
 LAST_RUNS = ("review_runs", "prompt")
 """Operations that read the last runs if none is named."""
 LOADS_CONFIGS = ("compare", "doctor", "export", "report", "set_live", *LAST_RUNS)
 """Operations that validate the stored config of a run, which imports the class of a custom algorithm."""
-WRITES_PATHS = ("traces.data",)
-"""Settings that name a directory to write to, which a request cannot choose."""
-_PREFIX = re.compile(r"(^|[:/=\s\"'\[{,])py:")
-"""`py:` at a place where it may start the path of a class."""
-_OFF = (None, False, "", "off", "none", "null", "no", "false")
 
 
 def code_refusal(
     operation: Operation, arguments: Mapping[str, object], options: ServerOptions
 ) -> Failure | None:
     """Returns the error for a request that would import code named by a config; None if it would not."""
-    creates = operation.effect == TASK or operation.name in CREATES_ENVIRONMENTS
+    creates = operation.effect == TASK or operation.name in (*CREATES_ENVIRONMENTS, *RUNS_STUDIES)
     if not creates and operation.name not in LOADS_CONFIGS:
         return None
     for where, code in _named_code(operation.name, arguments, options.runs_dir, creates):
@@ -60,33 +58,6 @@ def code_refusal(
     return None
 
 
-def code_in(values: object, key: str = "") -> Iterator[str]:
-    """Yields `key: value` for every setting that names code to import, in nested or dotted settings."""
-    if isinstance(values, Mapping):
-        for name, value in values.items():  # pyright: ignore[reportUnknownVariableType]
-            inner = f"{key}.{name}" if key else str(name)  # pyright: ignore[reportUnknownArgumentType]
-            if _PREFIX.search(str(name)):  # pyright: ignore[reportUnknownArgumentType]
-                yield inner
-            yield from code_in(value, inner)
-    elif isinstance(values, Sequence) and not isinstance(values, str):
-        for value in values:
-            yield from code_in(value, key)
-    elif _names_code(key.split("."), values):
-        yield f"{key}: {values}"
-
-
-def _names_code(key: Sequence[str], value: object) -> bool:
-    """Returns whether a setting names code, or a file for an environment. `key`: the parts of its key."""
-    if key[-1] == "module":
-        return value not in _OFF
-    if not isinstance(value, str):
-        return False
-    if "kwargs" in key and ("/" in value or "\\" in value):
-        return True  # e.g. the model file of a MuJoCo environment
-    # Gymnasium imports the module of `module:Env-v0`.
-    return _PREFIX.search(value) is not None or (key[-1] == "id" and ":" in value)
-
-
 def _named_code(
     operation: str, arguments: Mapping[str, object], runs_dir: Path, creates: bool
 ) -> Iterator[tuple[str, str]]:
@@ -94,13 +65,11 @@ def _named_code(
     only the algorithms of stored configs matter."""
     for argument in ("overrides", "assignments"):
         settings = _assignments(arguments.get(argument))
-        named = (*code_in(settings), *_paths_in(settings))
-        yield from ((f"argument {argument}", code) for code in named)
+        yield from ((f"argument {argument}", code) for code in untrusted_settings(settings))
+    yield from _code_of_study(operation, arguments, runs_dir)
     for named in references(operation, arguments):
         if named.is_target:
-            yield from (
-                (f"argument {named.argument}", code) for code in _code_of_target(named.text)
-            )
+            yield from ((f"argument {named.argument}", code) for code in code_of_target(named.text))
         yield from _code_of_runs(named.text, runs_dir, creates and operation not in SHOWS_RUNS)
     if operation in LAST_RUNS and not arguments.get("refs"):
         last = arguments.get("last")
@@ -108,17 +77,37 @@ def _named_code(
             yield from _code_of_runs(run.id, runs_dir, creates)
 
 
-def _paths_in(values: object, key: str = "") -> Iterator[str]:
-    """Yields `key: value` for every setting that names a directory to write to. Those of stored configs were
-    chosen by whoever started the run."""
-    if isinstance(values, Mapping):
-        for name, value in values.items():  # pyright: ignore[reportUnknownVariableType]
-            yield from _paths_in(value, f"{key}.{name}" if key else str(name))  # pyright: ignore[reportUnknownArgumentType]
-    elif isinstance(values, Sequence) and not isinstance(values, str):
-        for value in values:
-            yield from _paths_in(value, key)
-    elif key in WRITES_PATHS and values not in _OFF:
-        yield f"{key}: {values}"
+def _code_of_study(
+    operation: str, arguments: Mapping[str, object], runs_dir: Path
+) -> Iterator[tuple[str, str]]:
+    """Yields the code that a search space names: its target, settings and choices."""
+    if not {"space", "wandb"} & set(arguments) and operation not in RUNS_STUDIES:
+        return
+    try:
+        text = arguments.get("space", arguments.get("wandb"))
+        if text is None:
+            text = studies.find(str(arguments.get("study")), runs_dir).space.text
+        data: Any = Source.parse(str(text)).data
+    except GymnastError:
+        return  # the operation reports it
+    if isinstance(data, Mapping):
+        target = str(data.get("target", data.get("program", "")))
+        named = (*code_of_target(target), *untrusted_settings(_flat(data)))
+        yield from (("the search space", code) for code in named)
+
+
+def _flat(data: Mapping[Any, Any]) -> list[object]:
+    """Returns the settings of a space, and the values of each parameter under its config key."""
+    return [data.get("settings"), *_values(data.get("parameters"), "")]
+
+
+def _values(parameters: object, above: str) -> Iterator[dict[str, list[object]]]:
+    """Yields config key -> everything that a parameter has. Those of W&B may be nested; `above`: the key of
+    the section, with a dot at its end."""
+    for name, spec in parameters.items() if isinstance(parameters, Mapping) else ():  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(spec, Mapping):
+            yield {f"{above}{name}": [*spec.values()]}  # pyright: ignore[reportUnknownMemberType]
+            yield from _values(spec.get("parameters"), f"{above}{name}.")  # pyright: ignore[reportUnknownMemberType]
 
 
 def _assignments(value: object) -> object:
@@ -133,23 +122,6 @@ def _assignments(value: object) -> object:
             key, parsed = "", text
         settings.append({key: parsed})
     return settings
-
-
-def _code_of_target(target: str) -> Iterator[str]:
-    """Yields the code that an environment id, an algorithm or their preset names."""
-    if _PREFIX.search(target):
-        yield target
-        return
-    try:
-        env, _ = split_target(target)
-    except ConfigError:
-        return  # a run with a checkpoint
-    if ":" in env:
-        yield target
-    try:
-        yield from code_in(find_preset(env).data)
-    except (InvalidConfig, OSError):
-        return  # the operation reports it
 
 
 def _code_of_runs(ref: str, runs_dir: Path, creates: bool) -> Iterator[tuple[str, str]]:

@@ -18,11 +18,11 @@ class Page:
     """A page of the app."""
 
     path: str
-    """Path below the prefix; {run} stands for a run."""
+    """Path below the prefix; {run} stands for a run or a study."""
     operation: str
     """The operation whose result the page shows."""
     argument: str = ""
-    """Argument of the operation that gets the run of the path."""
+    """Argument of the operation that gets the run or study of the path."""
 
 
 RUN_TABS = {
@@ -45,6 +45,8 @@ PAGES = (
         Page(f"run/{{run}}/{tab}", operation, "name" if operation == "config_show" else "ref")
         for tab, operation in RUN_TABS.items()
     ),
+    Page("sweeps", "sweep_list"),
+    Page("sweeps/{run}", "sweep_status", "study"),
     Page("selfplay/{run}", "self_play" if "self_play" in OPERATIONS else "league", "ref"),
 )
 LISTS = {"compare": {"runs": "refs"}, "monitor": {"runs": "refs", "approaches": "approaches"}}

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
 from gymnast.collect.collector import Collector
-from gymnast.collect.tasks import TaskSampler
-from gymnast.collect.vector import VectorCollector
+from gymnast.collect.open_vector import open_vector_collector
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
-from gymnast.config.sections.env import VECTOR_BACKENDS
-from gymnast.config.sections.shaping import step_info_keys
-from gymnast.envs.backends.backend import OTHER_BACKEND_FIX
-from gymnast.envs.build.open import open_envs
-from gymnast.envs.build.seeding import check_seeding
 from gymnast.errors import ConfigError
 from gymnast.seeds import is_in_subset
 
@@ -25,50 +18,14 @@ if TYPE_CHECKING:
 
 def open_collector(cfg: Config) -> Collector:
     """Returns a collector with the training environments opened."""
-    return _open_matches(cfg) if is_multi_agent(cfg.env.id) else open_vector_collector(cfg)
+    if is_multi_agent(cfg.env.id):
+        return _open_matches(cfg)
+    if cfg.collect.on == "here":
+        return open_vector_collector(cfg)
+    # imported here: most runs collect in this process
+    from gymnast.collect.shards.open import open_hosts
 
-
-def open_vector_collector(cfg: Config) -> VectorCollector:
-    """Returns a collector for an environment with one agent, with its copies opened. Whether seeds make its
-    episodes reproducible is declared in the facts, or tried out. Raises ConfigError if the backend cannot
-    collect the whole episodes that the algorithm needs."""
-    env = cfg.env
-    if env.backend in VECTOR_BACKENDS and cfg.initial_hyperparameters().rollout_length().episodes:
-        what = (
-            f"{cfg.algo.name} collects whole episodes, but env.backend={env.backend} cannot step "
-            "single copies"
-        )
-        raise ConfigError(what, fix=OTHER_BACKEND_FIX)
-    metric_keys, step_keys = cfg.info_keys(), step_info_keys(cfg.shaping)
-    envs = open_envs(
-        env,
-        limit=cfg.training_limit(),
-        info_keys=sorted(set(metric_keys.values())),
-        step_keys=step_keys,
-        on_output=logging.getLogger("gymnast.envs").warning,
-    )
-    try:
-        seeding = check_seeding(envs, cfg.facts.deterministic)
-    except BaseException:  # Ctrl-C too: worker processes must not stay behind
-        envs.close()
-        raise
-    if not seeding.is_replayable and (
-        env.backend not in VECTOR_BACKENDS or cfg.facts.deterministic == "no"
-    ):
-        # a vector backend without a declaration finds out when it first restores an episode
-        envs.restore_mode = "none"
-    return VectorCollector(
-        envs,
-        seed=cfg.seed,
-        metric_keys=metric_keys,
-        step_keys=step_keys,
-        should_trace=partial(is_in_subset, cfg.traces.train),
-        keep_obs=not seeding.is_replayable and cfg.traces.train > 0,
-        on_fault=env.on_fault,
-        max_faults=env.max_faults,
-        task_sampler=TaskSampler.from_config(env),
-        seeding_warnings=seeding.warnings,
-    )
+    return open_hosts(cfg)
 
 
 def _open_matches(cfg: Config) -> MatchCollector:

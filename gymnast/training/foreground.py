@@ -70,6 +70,13 @@ class TrainResult:
     """Id of the run that it branched from, if it is a branch."""
     parent_step: int | None = None
     """Env steps at which it branched off."""
+    reason_kind: str = ""
+    """The kind of reason why training ended: solved, budget, interrupted, hosts, ..."""
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of a command that trained: 130 after a signal, 1 if the hosts stayed away."""
+        return 130 if self.interrupted else int(self.reason_kind == "hosts")
 
 
 def train_here(
@@ -81,12 +88,14 @@ def train_here(
     agreed: Agreed | None = None,
     announce: Announce | None = None,
     claimed: Path | None = None,
+    rerun_resumes: bool = False,
 ) -> TrainResult | None:
     """Trains one run and returns how it ended; None if it was not agreed to.
 
     `pinned`: metrics that are always shown; `agreed`: asked after the pre-flight text was shown; `announce`:
     returns a line about the run that is shown before training starts; `claimed`: the run directory, if it
-    was claimed before."""
+    was claimed before; `rerun_resumes`: the caller continues this run if it is started again, so that a SLURM
+    job may be requeued."""
     with _debugging(request.debug), _output(debug=request.debug) as out:
         exit_with_parent()  # a seed of a group must not outlive the command that started it
         if request.requeue and (result := _continue_by_name(request, runs_dir, show, pinned, out)):
@@ -115,7 +124,7 @@ def train_here(
                 ),
                 keyboard=show == "everything" and not request.debug and out.isatty(),
                 debug=request.debug,
-                rerun_resumes=request.requeue,
+                rerun_resumes=rerun_resumes or request.requeue,
             )
         finally:
             if announce is not None and claimed is not None:
@@ -257,6 +266,7 @@ def _result(run: Run, *, interrupted: bool, is_branch: bool = False) -> TrainRes
         stopped=info["status"] == "stopped",
         parent=info["parent"] if is_branch else None,
         parent_step=info.get("parent_step") if is_branch else None,
+        reason_kind=info.get("reason_kind", ""),
     )
 
 

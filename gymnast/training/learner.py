@@ -11,6 +11,7 @@ from typing import TypedDict
 import numpy as np
 
 from gymnast.algos.algorithm import Algorithm
+from gymnast.algos.staleness import correct_staleness
 from gymnast.config.config import Config
 from gymnast.config.section import AlgoSection, Hyperparameters
 from gymnast.config.sections import ALGORITHMS
@@ -71,6 +72,7 @@ class Learner:
         self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
         self.shaping = Shaping(cfg, obs, n_columns)
         self.reward_scale = RewardScale(cfg.normalize.reward, n_columns or cfg.env.n_envs)
+        self._vtrace_caps = cfg.collect.vtrace_rho, cfg.collect.vtrace_c
         self._factor, self._bootstraps = cfg.normalize.reward_scale, cfg.algo.bootstraps
 
     def scale_rewards(self, rollout: Rollout) -> Rollout:
@@ -78,6 +80,14 @@ class Learner:
         if self._factor == 1.0:
             return rollout
         return replace(rollout, reward=rollout.reward * self._factor)
+
+    def correct_staleness(self, rollout: Rollout) -> tuple[Rollout, dict[str, float]]:
+        """Returns the rollout with the current critic's values and the weights of V-trace, and metrics of the
+        correction, if its staleness is given; otherwise as it is."""
+        if rollout.staleness is None:
+            return rollout, {}
+        max_rho, max_c = self._vtrace_caps
+        return correct_staleness(self.policy, rollout, max_rho=max_rho, max_c=max_c)
 
     def update(
         self,
@@ -91,7 +101,8 @@ class Learner:
         """Updates the policy with a rollout. `hparams`: the hyperparameters of this rollout; `stream`
         shuffles or samples minibatches; `network_stats` adds statistics of activations and outputs, which
         cost an extra forward pass; `max_gradient_steps`: None for no limit."""
-        reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=hparams.gamma)
+        columns = rollout.reward, rollout.done, rollout.valid
+        reward = self.reward_scale(*columns, gamma=hparams.gamma, copies=rollout.copies)
         update = self.algorithm.update(
             replace(rollout, reward=reward), hparams, stream, max_gradient_steps=max_gradient_steps
         )

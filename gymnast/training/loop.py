@@ -22,7 +22,7 @@ from gymnast.config.section import Hyperparameters, RolloutLength
 from gymnast.config.sections.stop import limits_after
 from gymnast.config.serialize import SettingChange
 from gymnast.envs.backends.backend import raise_fault
-from gymnast.errors import ConfigError, EnvError
+from gymnast.errors import ConfigError, EnvError, HostsMissing
 from gymnast.evaluation.evaluate import Evaluation
 from gymnast.evaluation.jobs import EvaluationResult
 from gymnast.measure.rollout import Stopwatch, add_role_scope, clock_row
@@ -85,7 +85,14 @@ class Loop:
         reason = s.end_reason or self.complete_open_point() or self.budget_spent_reason()
         reason = reason or self.apply_commands()
         while reason is None:
-            self.iterate()
+            try:
+                self.iterate()
+            except HostsMissing as problem:
+                self.write_events(problem.events)
+                if s.cfg.overlap:
+                    raise  # the update has run meanwhile: this is no boundary to save at
+                reason = StopReason("hosts", one_line(problem))
+                break
             # Before the row is written, so that a score is part of the row of its rollout.
             reason, scored = self.evaluate_if_due()
             self.record()
@@ -158,6 +165,8 @@ class Loop:
         s.match_traces += collected.match_traces
         self.report_faults(self.fault_reports.add(collected.faults, collected.fatal_fault))
         self.row["rollout/faults"] = len(collected.faults)
+        self.row |= collected.host_row
+        self.write_events(collected.host_events)
         if s.curriculum is not None:
             self.row["progress/stage"] = s.curriculum.stage + 1
 
@@ -203,6 +212,11 @@ class Loop:
         """Writes an event for each report of `FaultReports`."""
         for report in reports:
             self.writer.event("fault", env=self.session.cfg.env.id, **report)
+
+    def write_events(self, events: Iterable[tuple[str, dict[str, object]]]) -> None:
+        """Writes events, given as (kind, detail)."""
+        for kind, detail in events:
+            self.writer.event(kind, **detail)
 
     def raise_if_env_failed(self) -> None:
         """Raises EnvError if a copy of the environment broke more often than `env.max_faults` allows,

@@ -61,10 +61,12 @@ def update_roles(
     """Updates every role that has a rollout, with its hyperparameters in `hparams_by_role`, and returns the
     results."""
     result, number, league = UpdatedRoles(), session.clock.rollouts, session.league
-    for role, rollout in rollouts.items():
-        if not rollout.valid.any():
+    for role, collected in rollouts.items():
+        if not collected.valid.any():
             continue  # every episode broke, or no episode is complete yet
         learner, hparams = session.learners[role], hparams_by_role[role]
+        # Once, before the transaction: a second attempt starts from the same parameters.
+        rollout, correction = learner.correct_staleness(collected)
         weights = session.settings.schedules_for(role).weights(session.clock)
         if league is not None:
             weights = {name: w * league.reward_factor(role) for name, w in weights.items()}
@@ -95,8 +97,9 @@ def update_roles(
                 result.updates[role] = AcceptedUpdate(rollout, targets)
         else:  # no updates left in the budget, or it is not this role's turn to learn
             learner.observe_without_update(shaped, hparams.gamma)
-        row = rollout_row(rollout, shaped, learner.policy)
+        row = rollout_row(collected, shaped, learner.policy)
         row |= added
+        row |= correction
         row |= metrics
         result.row |= add_role_scope(role, row)
     return result

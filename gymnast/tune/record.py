@@ -1,4 +1,4 @@
-"""The result of `gymnast tune envs`, as records. Needs neither torch nor gymnasium."""
+"""The results of `gymnast tune envs` and `tune scale`, as records. Needs neither torch nor gymnasium."""
 
 from __future__ import annotations
 
@@ -57,5 +57,52 @@ class TuningResult:
     """Rewards and observations of the environment."""
     patch: dict[str, dict[str, int | str]]
     """Settings of the best measurement: section -> key -> value."""
+    advice: tuple[str, ...]
+    """Sentences about the measurements."""
+
+
+@dataclass(frozen=True)
+class HostsPrediction:
+    """The predicted speed of a run on several hosts, each with a core of its own."""
+
+    hosts: int
+    """Number of hosts."""
+    sync: float
+    """Env steps per second with collect.mode=sync."""
+    overlap: float | None
+    """Env steps per second with collect.mode=overlap; None if the algorithm does not support it."""
+
+
+@dataclass(frozen=True)
+class ScaleResult:
+    """The parts of the time of a run, and its predicted speed on more hosts."""
+
+    target: str
+    """The preset, as `ENV:VARIANT`."""
+    cores: int
+    """Number of cores that can be used."""
+    env_steps: int
+    """Env steps of a rollout."""
+    env_seconds: float
+    """Seconds of a rollout in the environments, in one process."""
+    inference_seconds: float
+    """Seconds of a rollout in the policy, in one process."""
+    update_seconds: float
+    """Seconds of an update."""
+    message_seconds: float
+    """Seconds per rollout and host: sending parameters, receiving and joining steps."""
+    bytes_per_step: float
+    """Bytes that a host sends per env step."""
+    speed_here: float
+    """Env steps per second in one process, updates included."""
+    speed_central: float | None
+    """Env steps per second of collecting with central inference on one local host; None if it cannot be
+    used."""
+    unevenness: float
+    """The time of the slowest host divided by that of the median host."""
+    predictions: tuple[HostsPrediction, ...]
+    """Predicted speeds, by number of hosts."""
+    patch: dict[str, dict[str, int | str]]
+    """Recommended settings: section -> key -> value. Empty if one process is enough."""
     advice: tuple[str, ...]
     """Sentences about the measurements."""

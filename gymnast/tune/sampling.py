@@ -13,6 +13,7 @@ import psutil
 
 from gymnast.clock import Clock
 from gymnast.collect.collector import ROLE
+from gymnast.collect.open_vector import open_vector_collector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.section import RolloutLength
@@ -20,7 +21,6 @@ from gymnast.engine.choice import splits_batch_over_threads
 from gymnast.engine.threads import set_num_threads
 from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import GymnastError
-from gymnast.training.collectors import open_vector_collector
 from gymnast.training.learner import build_policy
 from gymnast.tune.record import SpeedSample
 

@@ -1,4 +1,4 @@
-"""The measurement of backends and numbers of copies as a task."""
+"""The measurements of `gymnast tune` as tasks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from gymnast.errors import UsageError
 from gymnast.progress import ProgressCallback
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.tune.copies import BACKENDS, COPIES, tune_copies
-from gymnast.tune.record import TuningResult
+from gymnast.tune.record import ScaleResult, TuningResult
+from gymnast.tune.scale import tune_scale as measure_scale
 
 
 def tune_envs(
@@ -42,3 +43,15 @@ def tune_envs(
         seconds=seconds,
         on_progress=progress,
     )
+
+
+def tune_scale(
+    target: str, *, seconds: float, overrides: Mapping[str, object], progress: ProgressCallback
+) -> ScaleResult:
+    """Measures what more hosts would change, see `api.tune_scale`."""
+    if is_multi_agent(resolve(target).config.env.id):
+        raise UsageError(f"{target} has several roles, and matches are collected in one process")
+    prepared = prepare(target, overrides)
+    prepared.collector.close()  # only its config is needed
+    resolved = prepared.resolved
+    return measure_scale(resolved.preset, resolved.config, seconds, progress)

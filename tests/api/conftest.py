@@ -44,8 +44,6 @@ def job_request(target: str) -> JobRequest:
         group=None,
         seed=3,
         attempts=0,
-        place="1",
-        limit=1,
     )
 
 

@@ -17,6 +17,7 @@ from gymnast.jobs import record
 from gymnast.records import from_json, to_json
 from tests.api.conftest import Trained, job_request
 from tests.api.json_schema import problems
+from tests.sweep.table import TEXT, table_study
 
 Case = Callable[[Trained], list[dict[str, Any]]]
 CASES: dict[str, Case] = {
@@ -116,9 +117,17 @@ CASES: dict[str, Case] = {
     "train_command": lambda _: [{"target": "tag", "overrides": ["algo.lr=3e-4 -> 0"], "seeds": 3}],
     "dry_run": lambda t: [{"target": "CartPole-v1", "seeds": 2, "source": t.first.id}],
     "wait": lambda t: [{"refs": [t.first.id, "pair"], "timeout": 10.0}],
+    "host_check": lambda _: [{"provider": "here", "env": "LunarLander-v3"}, {"provider": "far"}],
     "group": lambda _: [{"ref": "pair"}],
     "league": lambda t: [{"ref": t.match.id}],
     "self_play": lambda t: [{"ref": t.match.id}, {"ref": t.match.id, "x": "seconds"}],
+    "sweep_init": lambda _: [{"target": "CartPole-v1"}, {"target": "ALE/Pong-v5:objects"}],
+    "sweep_plan": lambda _: [{"space": TEXT, "trials": 3}],
+    "sweep_list": lambda _: [{}],
+    "sweep_status": lambda _: [{"study": "table"}, {"study": "@last", "curves": True}],
+    "sweep_best": lambda _: [{"study": "table"}],
+    "sweep_importance": lambda _: [{"study": "table"}],
+    "sweep_plots": lambda _: [{"study": "table"}],
     "tasks": lambda _: [{}],
     "task": lambda _: [{"id": ended_task()}],
     "task_log": lambda _: [{"id": ended_task()}],
@@ -133,7 +142,9 @@ WITHOUT_RUNS = {
     "metrics",
     "config_check",
     "settings_form",
+    "sweep_init",
     "train_command",
+    "host_check",
     *TASKS,
 }
 WRONG: dict[str, dict[str, Any]] = {
@@ -181,9 +192,17 @@ WRONG: dict[str, dict[str, Any]] = {
     "train_command": {"target": 7},
     "dry_run": {"target": "Nowhere-v0"},
     "wait": {"refs": ["nobody"]},
+    "host_check": {"provider": "ssh:box"},
     "group": {"ref": "nobody"},
     "league": {"ref": "nobody"},
     "self_play": {"ref": "nobody"},
+    "sweep_init": {"target": "CartPole-v1:nonsense"},
+    "sweep_plan": {"space": "target: CartPole-v1\nparameters: {}\n"},
+    "sweep_list": {"color": "red"},
+    "sweep_status": {"study": "nobody"},
+    "sweep_best": {"study": "nobody"},
+    "sweep_importance": {"study": "nobody"},
+    "sweep_plots": {"study": "nobody"},
     "tasks": {"color": "red"},
     "task": {"id": "nobody"},
     "task_log": {"id": "nobody"},
@@ -212,14 +231,23 @@ def failed_task() -> str:
 
 
 @pytest.fixture(autouse=True)
+def providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Adds providers to the settings file: one that can be asked, and one that cannot."""
+    file = tmp_path / "settings.yaml"
+    file.write_text("providers: {here: {like: local}, far: {like: slurm}}")
+    monkeypatch.setenv("GYMNAST_SETTINGS", str(file))
+
+
+@pytest.fixture(autouse=True)
 def job_and_group(trained: Trained) -> None:
-    """Adds a job that failed before it had a run, and makes the child a group of one seed."""
+    """Adds a job that failed before it had a run and a study, and makes the child a group of one seed."""
     folder = record.jobs_dir(trained.runs_dir)
     if not folder.exists():
         record.write(folder, "job1", job_request("CartPole-v1"))
         record.update(folder, "job1", ended=1.0, exit_code=1, words="error: no")
         record.output_file(folder, "job1").write_text("error: no\n")
         trained.child.update(group="pair")
+        table_study(trained.runs_dir, "table")
 
 
 def reading() -> list[str]:

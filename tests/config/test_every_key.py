@@ -179,7 +179,7 @@ def test_a_value_without_effect_is_a_warning_whatever_the_key():
 
 LITERALS = (
     *("relu", "impala", "bfloat16", "first", "rgb", "life", "offline", "alternating", "recent"),
-    *("running", "popart", "off", "[alone]", "[weak]", "2 rollouts", "gru:8"),
+    *("running", "popart", "off", "[alone]", "[weak]", "2 rollouts", "gru:8", "central"),
 )
 
 

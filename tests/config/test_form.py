@@ -102,7 +102,7 @@ WRONG = (
         "env=3",
         "league.draw=x",
     ),
-    *("algo.batch_size=1G", "facts.reward=[3, 1]", "overlap=on", "roles.nobody.plays=1"),
+    *("algo.batch_size=1G", "facts.reward=[3, 1]", "collect.mode=never", "roles.nobody.plays=1"),
 )
 
 

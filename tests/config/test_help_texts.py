@@ -34,7 +34,7 @@ def examples(command: click.Command) -> list[str]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_example_is_redirected_into_a_file_or_cut_off_by_the_shell(name: str):
     for example in examples(COMMANDS[name]):
-        command = re.sub(r" > \w+\.csv$", "", example)  # written into a file on purpose
+        command = re.sub(r" > \w+\.(csv|yaml)$", "", example)  # written into a file on purpose
         words = shlex.shlex(command, posix=True, punctuation_chars=True)
         words.whitespace_split = True
         operators = {word for word in words if set(word) <= set("<>|;&()")}

@@ -53,11 +53,7 @@ class Training:
     def kill(self, moment: float) -> bool:
         """Kills it with SIGKILL, `moment` seconds after a new attempt at the run has started; False if it
         ended by itself before."""
-        deadline = time.monotonic() + PATIENCE
-        while self.child.poll() is None and self._attempts_so_far() <= self._attempts:
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{self.name} did not start")
-            time.sleep(0.02)
+        self.wait_for_attempt()
         deadline = time.monotonic() + moment
         while self.child.poll() is None and time.monotonic() < deadline:
             time.sleep(0.005)
@@ -66,6 +62,15 @@ class Training:
         self.child.send_signal(signal.SIGKILL)
         self.child.wait()
         return True
+
+    def wait_for_attempt(self) -> bool:
+        """Waits until a new attempt at the run has started; False if it has ended before."""
+        deadline = time.monotonic() + PATIENCE
+        while self.child.poll() is None and self._attempts_so_far() <= self._attempts:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{self.name} did not start")
+            time.sleep(0.02)
+        return self.child.poll() is None
 
     def leaked_processes(self, grace: float = GRACE) -> list[str]:
         """Returns the command lines of its processes that still exist after `grace` seconds; kills them."""

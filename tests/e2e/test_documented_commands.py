@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from gymnast.jobs.status import live_jobs
+from tests.remote import stand_ins
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -54,10 +55,20 @@ def affordable(command: str) -> str:
         command += f" --quiet --env-steps {total}"
         short = SHORT_MATCHES if command.split()[2].startswith("tag") else SHORT
         command += f" {SMALL} {short}" if verb == "train" else ""
+        command = re.sub(r"collect\.hosts=\d+", "collect.hosts=2", command)  # of two copies
         if verb == "train" and not re.search(r":(a2c|dqn|reinforce)\b|--algo", command):
             command += " --set algo.batch_size=25%"
-    if verb == "tune":
+    if command.startswith("gymnast sweep start"):
+        command += " --trials 4 --seeds 1 --confirm-seeds 0 --sampler random"
+        command = f"sed -i s/20k/1k/ space.yaml && {command}"
+    if command.startswith("gymnast sweep resume"):
+        command = command.replace("--trials 12", "--trials 6")
+    if command.startswith("gymnast tune preset"):
+        return f"{command} --dry-run"
+    if command.startswith("gymnast tune envs"):
         command += " --backends inprocess --copies 2 --seconds 0.1"
+    if command.startswith("gymnast tune scale"):
+        command += " --seconds 0.1 --set env.n_envs=2 --set algo.n_steps=32"
     if verb == "audit":
         command += " --episodes 6"
     if verb == "mcp" and "--http" not in command:  # serves until its input ends
@@ -78,7 +89,8 @@ def affordable(command: str) -> str:
 def end_jobs(tmp_path: Path) -> Iterator[None]:
     yield
     for job in live_jobs(tmp_path / "runs"):
-        os.kill(job.pid, signal.SIGKILL)
+        if job.pid is not None:  # it has started
+            os.kill(job.pid, signal.SIGKILL)
 
 
 @pytest.mark.slow
@@ -91,6 +103,13 @@ def test_every_documented_command_runs(page: Path, tmp_path: Path):
     environment = {**os.environ, "GYMNAST_RUNS": str(tmp_path / "runs")}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     write_files(page, tmp_path)
+    if page.name == "remote-jobs.md":  # other hosts are stand-ins on this machine
+        for program in ("ssh", "sbatch", "squeue", "scancel", "scontrol"):
+            state = tmp_path / ("ssh" if program == "ssh" else "slurm")
+            stand_ins.install(program, tmp_path / "bin", state)
+        environment["PATH"] = f"{tmp_path / 'bin'}{os.pathsep}{environment['PATH']}"
+    if (tmp_path / "settings.yaml").exists():  # a page about commands of the user
+        environment |= {"GYMNAST_SETTINGS": str(tmp_path / "settings.yaml"), "HOME": str(tmp_path)}
     if page.name == "foreign-runs.md":
         shutil.copytree(ROOT / "tests" / "fixtures" / "foreign", tmp_path / "logs")
     for command in documented(page):

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
+from gymnast.collect.open_vector import open_vector_collector
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.presets import BUILTIN_DIR, Preset
 from gymnast.config.resolve import apply_overrides, resolve
@@ -16,7 +17,6 @@ from gymnast.config.vec_env_defaults import FALLBACK, MEASURED, vec_env_defaults
 from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.backends.process import ProcessBackend
 from gymnast.envs.backends.vector import VectorBackend
-from gymnast.training.collectors import open_vector_collector
 
 BACKENDS = {"inprocess": InProcessBackend, "process": ProcessBackend}
 

@@ -33,10 +33,8 @@ def job(runs_dir: Path) -> Iterator[Callable[..., queue.QueueEntry]]:
             group=None,
             seed=1,
             attempts=attempts,
-            place=place.name,
-            limit=1,
         )
-        record.write(folder, job_id, request)
+        record.write(folder, job_id, request, place=place.name, limit=1)
         return place
 
     yield write

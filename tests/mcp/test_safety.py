@@ -86,6 +86,7 @@ def test_every_argument_that_names_a_run_is_known():
         "format",
         "overrides",
         "settings",
+        "search",
     }
     for tool in TOOLS.values():
         for parameter in tool.parameters:
@@ -106,6 +107,16 @@ CODE = [
         {"target": "CartPole-v1", "overrides": {"env.id": "os:CartPole-v1"}, "dry_run": True},
     ),
     ("train", {"target": "CartPole-v1", "overrides": {"traces.data": "/etc"}}),
+    ("train", {"target": "py:os:system", "search": "default"}),
+    ("train", {"target": "CartPole-v1", "search": "target: py:os:system\nparameters: {}\n"}),
+    (
+        "train",
+        {
+            "target": "CartPole-v1",
+            "search": "parameters: {algo.lr: {choices: [1, 2]}}\n",
+            "overrides": {"policy.module": "os:system"},
+        },
+    ),
 ]
 
 

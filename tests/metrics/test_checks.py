@@ -110,3 +110,22 @@ class TestPhases:
             "without a threshold a run is never solved"
         )
         assert not self.history({"episode/return": 480.0}, **{"facts.threshold": "off"}).is_solved
+
+
+@pytest.mark.parametrize(
+    ("slowest", "median", "is_slow"),
+    [(0.9, 0.3, True), (0.5, 0.3, False), (0.02, 0.005, False), (0.3, 0.3, False)],
+)
+def test_a_host_that_all_others_wait_for_raises_an_alert(
+    slowest: float, median: float, is_slow: bool
+):
+    alerts = Alerts(METRICS)
+    for k in range(12):
+        row = {"clock/env_steps": 100.0 * k, "hosts/slowest": slowest, "hosts/median": median}
+        alerts.check_row(row)
+    found = {alert.id: alert for alert in alerts.active()}
+    assert found.keys() == ({"hosts/slowest:slow"} if is_slow else set())
+    if is_slow:
+        assert (
+            "0.9 s for its part of a rollout, the median host 0.3 s" in found.popitem()[1].message
+        )

@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast.errors import RunError
+from gymnast.metrics.database import is_on_network
 from gymnast.metrics.export import to_csv
 from gymnast.metrics.store import COMMIT_ROWS, COMMIT_SECONDS, MetricStore
 from tests.waiting import PATIENCE, wait_for
@@ -236,6 +237,31 @@ def test_wal_is_not_used_on_a_network_file_system(tmp_path, row, monkeypatch):
         assert {p.name for p in tmp_path.iterdir()} == {"metrics.db"}
         with MetricStore(tmp_path / "metrics.db") as reader:
             assert len(list(reader.rows())) == 1
+
+
+@pytest.mark.parametrize(
+    "kind", ["nfs4", "cifs", "lustre", "fuse.sshfs", "ext4", "tmpfs", "overlay"]
+)
+def test_the_innermost_mount_decides_whether_a_file_is_on_a_network_file_system(
+    kind, tmp_path, row, monkeypatch
+):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"disk / ext4 rw 0 0\nserver:/x {tmp_path} {kind} rw 0 0\n")
+    monkeypatch.setattr("gymnast.metrics.database.MOUNTS", str(mounts))
+    is_network = kind not in ("ext4", "tmpfs", "overlay")
+    assert is_on_network(tmp_path / "a" / "metrics.db") is is_network
+    assert not is_on_network(tmp_path.parent / "metrics.db")
+    (tmp_path / "run").mkdir()
+    with MetricStore(tmp_path / "run" / "metrics.db", "w") as store:
+        store.append(row(1))
+        store.flush()
+        wal = (tmp_path / "run" / "metrics.db-wal").exists()
+        with MetricStore(tmp_path / "run" / "metrics.db") as reader:
+            assert len(list(reader.rows())) == 1
+    assert wal is not is_network
+    for word in ("on", "off"):
+        monkeypatch.setenv("GYMNAST_NETWORK_FILES", word)
+        assert is_on_network(tmp_path) is (word == "on")
 
 
 def test_a_row_needs_clock_rollouts_and_a_reader_cannot_write(tmp_path, row):

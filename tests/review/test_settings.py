@@ -35,6 +35,7 @@ def test_the_documented_example_is_valid():
     name, command = settings.review_command() or ("", None)
     assert (name, command and command.frames) == ("assistant", "files")
     assert settings.review["outline"].timeout == 300
+    assert settings.propose_command("climber").timeout == 60
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from gymnast.collect.open_vector import open_vector_collector
 from gymnast.config.problems import InvalidConfig
 from gymnast.config.resolve import resolve
 from gymnast.envs.backends.vector import VectorBackend
@@ -17,7 +18,6 @@ from gymnast.errors import EnvError
 from gymnast.runs import checkpoint
 from gymnast.shaping.info import PATIENCE
 from gymnast.step_table import step_table
-from gymnast.training.collectors import open_vector_collector
 from gymnast.training.python_api import train
 from tests.algos.harness import LearnerHarness
 from tests.shaping.informative import LENGTH, Informative, energy_of

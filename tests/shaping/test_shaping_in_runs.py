@@ -110,7 +110,7 @@ def test_a_run_learns_from_the_raw_reward_plus_weighted_terms(algo: str):
     ("algo", "more"),
     [
         ("ppo", {"normalize.reward": "running"}),
-        ("ppo", {"overlap": "on"}),
+        ("ppo", {"collect.mode": "overlap"}),
         ("ppo", {"env.backend": "process", "env.workers": 2}),
         ("a2c", {}),
         ("dqn", {"algo.warmup": 32}),
@@ -135,7 +135,7 @@ def test_counts_and_episode_ages_resume_bit_for_bit(algo: str, more: dict[str, A
     ("algo", "more", "truncation_ends"),
     [
         ("ppo", {"normalize.reward": "running"}, False),
-        ("ppo", {"overlap": "on"}, False),
+        ("ppo", {"collect.mode": "overlap"}, False),
         ("reinforce", {"algo.episodes": 2}, True),
     ],
 )
@@ -158,13 +158,13 @@ def test_the_shaped_return_matches_the_stored_episodes(
     checked = 0
     reported = [
         {},
-        *(row for row in rows(run) if "rollout/reward_mean" in row or "overlap" in more),
+        *(row for row in rows(run) if "rollout/reward_mean" in row or "collect.mode" in more),
     ]
     for earlier, row in itertools.pairwise(reported):
         if algo == "reinforce":  # its copies wait for each other
             over = _first_of_each(ended, int(row["clock/rollouts"]) * 2)
         else:
-            now = (earlier if "overlap" in more else row).get("clock/vec_steps", 0)
+            now = (earlier if "collect.mode" in more else row).get("clock/vec_steps", 0)
             over = [episode for episode in ended if episode[0] <= now]
         if over and "shaping/total" in row:
             expected = np.mean([shaped for *_, shaped in over[-100:]])

@@ -18,6 +18,7 @@ import pytest
 from gymnast import api
 from gymnast.api import OPERATIONS, READS
 from gymnast.api.calling import Success
+from gymnast.config.named_code import code_in
 from gymnast.errors import EnvError, Failure
 from gymnast.records import to_json
 from gymnast.serving.calls import PATH_ARGUMENTS, SERVER_ARGUMENTS, call
@@ -28,19 +29,21 @@ from gymnast.serving.references import (
     TARGET_NAMES,
     path_refusal,
 )
-from gymnast.serving.user_code import CREATES_ENVIRONMENTS, code_in
+from gymnast.serving.user_code import CREATES_ENVIRONMENTS
 from gymnast.studio.episode_frames import FRAMES
 from gymnast.studio.operations import NOT_EXPOSED, exposed
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.packed import pack
 from tests.studio.conftest import Trained
 from tests.studio.server import serving
+from tests.sweep.synthetic import write_study
 
 TEXTS = {"filter", "after", "search", "x", "names", "kind", "columns", "export_format", "formats", "id",
          "allow", "backends", "older", "status", "include", "tags", "text", "episode", "overrides",
          "assignments", "command", "role", "changes", "session", "keys", "checkpoint",
          "approaches", "env", "file", "around", "chart", "format", "query",
-         "arguments"}  # fmt: skip
+         "arguments", "jobs_on", "provider", "space", "study", "sampler", "mode", "proposer",
+         "wandb"}  # fmt: skip
 """Arguments with texts that name neither a run nor a file."""
 FRAME_FUNCTIONS = [function.name for function in FRAMES.values()]
 """Functions with a route of their own, which are no operations."""
@@ -262,6 +265,9 @@ def test_no_operation_imports_code_that_a_stored_config_or_a_preset_names(
     assert config.count(path) == 2
     (run.path / "config.yaml").write_text(config)
     run.update(algo=f"{path}:Algorithm")
+    study = write_study(copied.runs_dir)
+    text = study.space.text.replace(study.space.target, f"CartPole-v1:{path}:Algorithm")
+    (study.path / "space.yaml").write_text(text)
     options = StudioOptions(copied.runs_dir)
     refused = set[str]()
     # Workers of the inspector may have been started without the mark, so none is asked at all.
@@ -271,7 +277,7 @@ def test_no_operation_imports_code_that_a_stored_config_or_a_preset_names(
         tried: list[dict[str, object]] = []
         for target in (f"{path}:Env", f"CartPole-v1:{path}:Algorithm", "mine", run.id):
             arguments = _arguments(operation.arguments, run.id, copied.second.id, target)
-            if arguments is None or name in ("remove", "prune", "tag", "note"):
+            if arguments is None or name in KEPT:
                 continue
             if arguments in tried:  # they name no target
                 continue
@@ -291,6 +297,10 @@ def test_no_operation_imports_code_that_a_stored_config_or_a_preset_names(
         assert not mark.exists()
 
 
+KEPT = ("remove", "prune", "tag", "note", "sweep_remove", "sweep_stop")
+"""Operations that would change what the others are asked about."""
+
+
 def _arguments(
     known: Mapping[str, object], run: str, other: str, target: str
 ) -> dict[str, object] | None:
@@ -299,8 +309,9 @@ def _arguments(
         "ref": run, "run": run, "refs": [run, other], "source": run, "a": target, "b": other,
         "target": target, "targets": [target], "name": target, "timeout": 0.0,
         "assignments": {"algo.lr": 0.1}, "export_format": "csv", "kind": "eval", "version": 0, "number": 0,
+        "space": f"target: '{target}'\nparameters: {{algo.lr: {{choices: [1, 2]}}}}\n", "study": "mine",
     }  # fmt: skip
-    if not {"ref", "run", "refs", "a", "target", "targets", "name"} & set(known):
+    if not {"ref", "run", "refs", "a", "target", "targets", "name", "space", "study"} & set(known):
         return None
     return {argument: values[argument] for argument in known if argument in values}
 

@@ -79,6 +79,13 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "tune_envs": [
         {"target": "CartPole-v1", "backends": ["inprocess"], "copies": [2], "seconds": 0.1}
     ],
+    "tune_scale": [
+        {
+            "target": "CartPole-v1",
+            "seconds": 0.1,
+            "overrides": {"env.n_envs": 2, "algo.n_steps": 16, "algo.batch_size": 32},
+        }
+    ],
     "review": [{"ref": "alone", "budget": 9000}, {"ref": "roles", "out": "OUT/bundle.md"}],
     "spaces": [{"target": "MountainCarContinuous-v0"}, {"target": "CartPole"}],
 }

@@ -153,11 +153,11 @@ def test_resuming_with_the_same_engine_is_exact_and_records_no_engine_change(who
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("overlap", ["off", "on"])
-def test_a_run_on_images_resumes_exactly(overlap: str):
+@pytest.mark.parametrize("mode", ["sync", "overlap"])
+def test_a_run_on_images_resumes_exactly(mode: str):
     more = {"engine": "native", "env.backend": "inprocess", "env.max_episode_steps": 20}
     small = {"algo.batch_size": 12, "eval.confirm_episodes": 1, "eval.n_envs": 1}
-    whole = train_small("ALE/Pong-v5:pixels", SETTINGS | more | small | {"overlap": overlap})
+    whole = train_small("ALE/Pong-v5:pixels", SETTINGS | more | small | {"collect.mode": mode})
     run = resume_run(copy_killed_at(whole, 2 * 32))
     (event,) = kinds(run, "resumed")
     assert event["bit_exact"]

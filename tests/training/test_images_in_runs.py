@@ -42,7 +42,7 @@ def runs(algo: str, settings: dict, patch: pytest.MonkeyPatch) -> tuple[Run, Run
 @pytest.mark.parametrize(
     ("algo", "more"),
     [
-        ("ppo", PPO | {"overlap": "on", "facts.deterministic": "no"}),
+        ("ppo", PPO | {"collect.mode": "overlap", "facts.deterministic": "no"}),
         ("reinforce", SETTINGS | {"facts.deterministic": "no"}),
         (
             "dqn",
@@ -68,7 +68,7 @@ def test_storing_each_frame_once_gives_the_same_run_as_storing_whole_observation
 
 
 def test_a_killed_run_with_a_waiting_rollout_resumes_bit_exactly():
-    whole = train_small("Pictures", PPO | {"overlap": "on"})
+    whole = train_small("Pictures", PPO | {"collect.mode": "overlap"})
     going = copy_killed_at(whole, 2 * ROLLOUT)
     waiting = checkpoint.latest(going.path).tensors("waiting")
     pictures = waiting["agent/obs.plane"]

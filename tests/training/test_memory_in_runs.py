@@ -45,7 +45,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "native": {"engine": "native"},
     "torch": {"engine": "torch"},
     "gru": {"policy.memory": "gru:6x2", "policy.memory_shared": "on"},
-    "overlap": {"overlap": "on"},
+    "overlap": {"collect.mode": "overlap"},
     "processes": {"env.backend": "process", "env.workers": 2},
     "vector": {"env.backend": "vector", "env.max_episode_steps": "auto"},
 }

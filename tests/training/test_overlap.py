@@ -1,4 +1,4 @@
-"""`overlap: on`: learning while collecting, always one update behind, and resumed exactly."""
+"""`collect.mode: overlap`: learning while collecting, always one update behind, and resumed exactly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gymnast.training import update
 from tests.small_runs import assert_same_run, copy_killed_at, resume_run, rows, train_small
 from tests.training.test_resuming import EVERYTHING, ROLLOUT
 
-OVERLAP = EVERYTHING | {"overlap": "on"}
+OVERLAP = EVERYTHING | {"collect.mode": "overlap"}
 
 
 @pytest.mark.parametrize("engine", ["native", "torch"])
@@ -28,9 +28,11 @@ def test_an_overlapped_run_killed_anywhere_resumes_bit_exactly(engine: str):
 def test_the_update_uses_the_previous_rollout():
     plain, overlapped = (
         rows(
-            train_small("CartPole-v1", EVERYTHING | {"overlap": way, "stop.env_steps": 4 * ROLLOUT})
+            train_small(
+                "CartPole-v1", EVERYTHING | {"collect.mode": way, "stop.env_steps": 4 * ROLLOUT}
+            )
         )
-        for way in ("off", "on")
+        for way in ("sync", "overlap")
     )
     seen = [[row.get("value/mean") for row in run] for run in (plain, overlapped)]
     assert seen[1][0] is None  # there was no rollout before the first
@@ -46,7 +48,7 @@ def test_a_checkpoint_contains_the_waiting_rollout_and_the_run_may_resume_withou
     stored = checkpoint.latest(going.path).tensors("waiting")
     assert stored["agent/reward"].size == ROLLOUT
     assert "waiting" not in checkpoint.latest(train_small("Script", EVERYTHING).path).stems
-    resume_run(going, {"overlap": "off"})
+    resume_run(going, {"collect.mode": "sync"})
     assert "waiting" not in checkpoint.latest(going.path).stems
     (event,) = [e for e in going.events() if e["kind"] == "resumed"]
     assert not event["bit_exact"]
@@ -74,9 +76,9 @@ def test_the_update_runs_in_its_own_thread_and_its_errors_are_raised_by_the_loop
 @pytest.mark.parametrize("algo", ["a2c", "reinforce"])
 def test_an_algorithm_without_off_policy_correction_is_refused(algo: str):
     with pytest.raises(
-        ConfigError, match=r"overlap.*cannot learn from rollouts of an older policy"
+        ConfigError, match=r"collect.mode.*cannot learn from rollouts of an older policy"
     ):
-        train_small("CartPole-v1", {"overlap": "on"}, algo=algo)
+        train_small("CartPole-v1", {"collect.mode": "overlap"}, algo=algo)
 
 
 def test_a_waiting_rollout_of_composite_observations_is_stored_in_a_checkpoint_unchanged():
@@ -96,7 +98,9 @@ def test_a_waiting_rollout_of_composite_observations_is_stored_in_a_checkpoint_u
 def test_weights_loaded_from_another_run_act_from_the_first_rollout():
     parent = train_small("CartPole-v1", EVERYTHING)
     plain, overlapped = (
-        rows(train_small("CartPole-v1", EVERYTHING | {"seed": 9, "overlap": way}, source=parent))
-        for way in ("off", "on")
+        rows(
+            train_small("CartPole-v1", EVERYTHING | {"seed": 9, "collect.mode": way}, source=parent)
+        )
+        for way in ("sync", "overlap")
     )
     assert overlapped[1]["value/mean"] == plain[0]["value/mean"]

@@ -140,6 +140,41 @@ def test_57_a_fork_that_first_runs_after_the_end_of_its_trainer_ends_too():
                 os.kill(engine, signal.SIGKILL)
 
 
+@pytest.mark.parametrize("parent", ["lives", "has ended"])
+def test_57_a_process_that_hides_its_variables_ends_with_its_trainer(tmp_path: Path, parent: str):
+    """Ray's processes overwrite theirs with a title. The folder of a cluster is removed as well."""
+    folder = tmp_path / "cluster"
+    (folder / "session").mkdir(parents=True)
+    script = (
+        "import subprocess, sys\n"
+        "from pathlib import Path\n"
+        "from gymnast.processes import guard\n"
+        "guard.start()\n"
+        f"guard.remove_at_end(Path({str(folder)!r}))\n"
+        'hidden = \'import subprocess, sys, time; sleep = [sys.executable, "-S", "-c", \'\n'
+        "hidden += '\"import time; time.sleep(3600)\"]; '\n"
+        "hidden += 'print(subprocess.Popen(sleep, env={}).pid, flush=True); time.sleep(3600)'\n"
+        "program = [sys.executable, '-S', '-c', hidden]\n"
+        "parent = subprocess.Popen(program, stdout=subprocess.PIPE, start_new_session=True)\n"
+        "pid = int(parent.stdout.readline())\n"
+        "guard.report_descendants()\n"
+        f"parent.kill() if {parent!r} == 'has ended' else None\n"
+        "print(pid, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with running("-c", script) as trainer:
+        assert trainer.stdout is not None
+        hidden = int(trainer.stdout.readline())
+        try:
+            assert (folder / "session").exists()
+            trainer.kill()
+            wait_for(lambda: not lives(hidden))
+            wait_for(lambda: not folder.exists())
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(hidden, signal.SIGKILL)
+
+
 def test_57_processes_meant_to_outlive_a_trainer_do():
     script = (
         "import subprocess, sys\n"

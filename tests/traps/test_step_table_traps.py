@@ -39,7 +39,11 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
         {**STEPS, "shaping.centered.weight": 0.5, "normalize.reward": "running"},
     ),
     "popart": ("CartPole-v1", "ppo", {**STEPS, "normalize.value": "popart"}),
-    "overlap": ("CartPole-v1", "ppo", {**STEPS, "overlap": "on", "normalize.reward": "running"}),
+    "overlap": (
+        "CartPole-v1",
+        "ppo",
+        {**STEPS, "collect.mode": "overlap", "normalize.reward": "running"},
+    ),
     "a2c": ("CartPole-v1", "a2c", {**STEPS, "normalize.reward": "running", "algo.gamma": 0.9}),
     "reinforce": ("CartPole-v1", "reinforce", {"algo.episodes": 4, "normalize.reward": "running"}),
     "no baseline": ("CartPole-v1", "reinforce", {"algo.episodes": 4, "algo.baseline": "batch"}),
@@ -181,7 +185,7 @@ def test_56_dqn_has_no_advantages_and_the_rewards_of_its_replay_buffer(
 
 def test_56_a_rollout_that_no_update_learned_from_has_no_learned_numbers():
     """The first rollout of an overlapped run has no update yet."""
-    run = train_small("CartPole-v1", BASE | STEPS | {"overlap": "on", "stop.rollouts": 1})
+    run = train_small("CartPole-v1", BASE | STEPS | {"collect.mode": "overlap", "stop.rollouts": 1})
     (table,) = tables(run).values()
     assert "reward_raw" in table
     assert not [name for name in table if name.endswith("_learned")]

@@ -27,6 +27,7 @@ class A2CConfig(GradientSection):
     hyperparameters = A2CHyperparameters
     LIVE = ("value_loss", "advantage_norm")
     supports_memory = True
+    async_obstacle = None
     name: Literal["a2c"] = "a2c"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Scheduled[Count] = 16

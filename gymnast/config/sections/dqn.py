@@ -67,6 +67,7 @@ class DQNConfig(GradientSection):
     }
 
     tolerates_stale_policy = True
+    async_obstacle = "its replay buffer needs the steps of every env copy in order, without gaps"
     name: Literal["dqn"] = "dqn"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Scheduled[Count] = 32

@@ -30,8 +30,9 @@ class EvalConfig(Section):
     """`seeds`: episodes are reset with fixed seeds. `all`: every possible first observation is played. If the
     episode that follows is deterministic, one episode per start gives the exact mean; otherwise each
     start gets the same number of episodes, `episodes` or more in total."""
-    mode: Literal["process", "inline"] = "process"
-    """Evaluate concurrently in a separate process, or inline in the training process."""
+    mode: Literal["process", "inline", "ray"] = "process"
+    """Evaluate concurrently in a separate process, inline in the training process, or concurrently on the Ray
+    cluster of collect.on=ray."""
     wait: Annotated[Switch, WITH_EVALUATIONS] = False
     """Training waits for each result, so that it does not overrun once the environment is solved."""
     warmup: Annotated[Maybe[Count], WITH_EVALUATIONS] = OFF

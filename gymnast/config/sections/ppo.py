@@ -39,6 +39,7 @@ class PPOConfig(GradientSection):
     hyperparameters = PPOHyperparameters
     LIVE = ("value_loss", "advantage_norm")
     supports_memory = True
+    async_obstacle = None
     tolerates_stale_policy = True
     name: Literal["ppo"] = "ppo"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""

@@ -34,6 +34,7 @@ class ReinforceConfig(GradientSection):
     hyperparameters = ReinforceHyperparameters
     LIVE = ("returns", "baseline", "advantage_norm", "value_loss")
     bootstraps = False
+    async_obstacle = "it learns from the returns of whole episodes, which V-trace does not correct"
     name: Literal["reinforce"] = "reinforce"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     episodes: Scheduled[Count] = 1

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator
 
 from gymnast.config.applies import Applies
-from gymnast.config.numbers import OFF, Maybe, quote_value
+from gymnast.config.numbers import OFF, Maybe, PlainField, quote_value
 from gymnast.config.section import Section
 
 Tracker = Literal["wandb", "tensorboard"]
@@ -38,6 +38,16 @@ def default_project(env_id: str) -> str:
     return _INVALID.sub("-", env_id)[:_MAX_LENGTH].strip("-")
 
 
+def _wandb_id(value: str) -> str:
+    """Returns the id of a run or a sweep; raises ValueError for one that W&B would reject."""
+    if not value.strip() or _INVALID.search(value):
+        raise ValueError(
+            f"{quote_value(value)} is no id of W&B (it has no spaces and / \\ # ? % :)"
+        )
+    return value
+
+
+WandbId = Annotated[str, AfterValidator(_wandb_id)]
 TO_WANDB = Applies("to W&B (track.to=wandb)", lambda on: "wandb" in on.config.track.to)
 
 
@@ -55,3 +65,11 @@ class TrackConfig(Section):
     mode: Annotated[Literal["auto", "offline", "online"], TO_WANDB] = "auto"
     """W&B mode: keep the data in the run's directory until you upload it (offline), or upload it during
     training (online). auto: the environment variable WANDB_MODE, else offline."""
+    run_id: Annotated[Maybe[WandbId], TO_WANDB] = OFF
+    """Id of the run in W&B. off: its id here. `gymnast sweep agent` sets it, because the server of a sweep
+    chooses the ids of its runs."""
+    sweep: Annotated[Maybe[WandbId], TO_WANDB] = OFF
+    """Id of the W&B sweep that the run belongs to; `gymnast sweep agent` sets it."""
+    sweep_config: Annotated[dict[str, PlainField], TO_WANDB] = {}
+    """The values that the W&B sweep chose for this run, as its server wrote them. They are reported to W&B
+    in addition to the config, because the search of the sweep reads them under these names."""

@@ -17,8 +17,6 @@ Array = np.ndarray
 class NativeInference:
     """Implements `Inference` with the compiled kernels, on the memory of the policy's parameters."""
 
-    actor_and_critic = None  # `act_into` already runs both in one call
-
     def __init__(self, network: Network, parameters: Parameters, head: Head) -> None:
         self.network = native_plan(network, parameters, head)
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs
@@ -44,6 +42,10 @@ class NativeInference:
         out = np.empty(len(features), np.float32)
         self.network.forward(self.parameters, features, True, out)
         return out
+
+    def actor_and_critic(self, features: Array) -> tuple[Array, Array]:
+        """Returns the outputs of actor [B, k] and critic [B]. Shared layers run only once."""
+        return self.step(features, np.empty((len(features), 0), np.float32))[:2]
 
     def step(self, features: Array, state: Array) -> tuple[Array, Array, Array]:
         """Returns the outputs of the actor [B, k] and of the critic [B], and the state after the step,

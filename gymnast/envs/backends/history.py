@@ -6,7 +6,7 @@ restores a copy, even across several episodes of which only the first was seeded
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -61,10 +61,13 @@ class History:
         if (self._start == _UNKNOWN).any():
             return None
         self._drop_unneeded_steps()
+        action = self._actions[: self._length].copy()
+        # They do not matter, and a host has those of its own copies only (`join_histories`).
+        action[np.arange(self._length)[:, None] < self._start] = 0
         return {
             "seed": self._seed.copy(),
             "start": self._start.copy(),
-            "action": self._actions[: self._length].copy(),
+            "action": action,
             "given_as": np.zeros(0, self._action_dtype),  # empty: only its dtype matters
         }
 
@@ -89,3 +92,39 @@ class History:
         self._actions[: self._length - first] = self._actions[first : self._length].copy()
         self._length -= first
         self._start[self._start != _UNKNOWN] -= first
+
+
+Arrays = Mapping[str, Array]
+"""The result of `History.arrays`."""
+
+
+def join_histories(parts: Sequence[Arrays]) -> dict[str, Array]:
+    """Returns the histories of several groups of copies as that of all copies, in this order. All end with
+    the same vector step."""
+    steps = max(len(part["action"]) for part in parts)
+    missing = [steps - len(part["action"]) for part in parts]
+    actions = [
+        np.concatenate(
+            [np.zeros((n, *part["action"].shape[1:]), part["action"].dtype), part["action"]]
+        )
+        for n, part in zip(missing, parts, strict=True)
+    ]
+    starts = [part["start"] + n for n, part in zip(missing, parts, strict=True)]
+    return {
+        "seed": np.concatenate([part["seed"] for part in parts]),
+        "start": np.concatenate(starts),
+        "action": np.concatenate(actions, axis=1),
+        "given_as": parts[0]["given_as"],
+    }
+
+
+def part_of_history(arrays: Arrays, copies: slice) -> dict[str, Array]:
+    """Returns the history of some of the copies, from the step at which the first of them was seeded."""
+    start = arrays["start"][copies]
+    first = int(start.min())
+    return {
+        "seed": arrays["seed"][copies],
+        "start": start - first,
+        "action": arrays["action"][first:, copies],
+        "given_as": arrays["given_as"],
+    }

@@ -16,7 +16,7 @@ from gymnast.mcp.context import ToolContext
 from gymnast.mcp.limits import limited_change
 from gymnast.mcp.problem import Problem, ToolError
 from gymnast.mcp.shape import call_text, fields, rounded
-from gymnast.mcp.tools import briefs
+from gymnast.mcp.tools import briefs, studies
 
 Action = Literal[
     "stop", "pause", "unpause", "checkpoint", "evaluate", "set", "tag", "untag", "note", "remove"
@@ -35,9 +35,9 @@ def control(
     episodes: Annotated[int | None, "for evaluate"] = None,
     confirm: Annotated[bool, "needed to remove a run or replace a note"] = False,
 ) -> Answer:
-    """Controls a run: stop (saves a checkpoint; resumable), pause, unpause, checkpoint, set (change settings
-    while it trains), evaluate (the live policy, or RUN[:CHECKPOINT] on held-out seeds), tag, untag, note,
-    remove (deletes it for good)."""
+    """Controls a run: stop (a study, too; saves checkpoints; resumable), pause, unpause, checkpoint, set
+    (change settings while it trains), evaluate (the live policy, or RUN[:CHECKPOINT] on held-out seeds), tag,
+    untag, note, remove (deletes it for good)."""
     if action in ("tag", "untag", "note"):
         return _label(context, run, action, tags, text, confirm)
     if action == "remove":
@@ -54,6 +54,8 @@ def control(
         limited = limited_change(context, context.ask(api.show, run), settings)
         return _answered([context.ask(api.set_live, run, limited, timeout=TIMEOUT)])
     if action == "stop":
+        if study := studies.find(context, run):
+            return studies.stop(context, study)
         return _answered(context.ask(api.stop, run, timeout=TIMEOUT))
     function = {
         "pause": api.pause,

@@ -13,7 +13,7 @@ from gymnast.mcp.context import ToolContext
 from gymnast.mcp.problem import ToolError
 from gymnast.mcp.shape import call_text, table
 from gymnast.mcp.tool import Detail
-from gymnast.mcp.tools import briefs
+from gymnast.mcp.tools import briefs, studies
 from gymnast.runs.details import EvaluationPoint, RunDetails
 
 PAGE = 8
@@ -33,7 +33,7 @@ def runs(
     detail: Detail = "brief",
 ) -> Answer:
     """Lists runs, newest first. With `run` (id, name, @last, @best:ENV): its status, score, evaluations,
-    checkpoints, alerts and changed settings, or the scores of a group of seeds."""
+    checkpoints, alerts and changed settings, the scores of a group of seeds, or the trials of a study."""
     if run:
         return _one(context, run, detail)
     page = context.ask(api.runs, filter, after=cursor or None, limit=limit or PAGE)
@@ -67,6 +67,8 @@ def _one(context: ToolContext, ref: str, detail: Detail) -> Answer:
             return Answer(
                 summary, {"total": 1, "run": brief}, next=call_text("wait", runs=[job.id])
             )
+        if study := studies.find(context, ref):
+            return studies.show(context, study)
         try:
             return _group(ref, context.ask(api.group, ref))
         except ToolError:

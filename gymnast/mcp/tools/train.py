@@ -12,6 +12,7 @@ from gymnast.mcp.context import ToolContext
 from gymnast.mcp.limits import MINUTES, limited_resume, limited_start, refuse_long_queue
 from gymnast.mcp.problem import Problem, ToolError
 from gymnast.mcp.shape import call_text, rounded
+from gymnast.mcp.tools import studies
 from gymnast.runs.details import RunDetails
 
 TAG = "assistant"
@@ -34,6 +35,10 @@ def train(
     ] = "",
     fresh_optimizer: bool = False,
     name: str = "",
+    search: Annotated[
+        str, "`default` or a space in YAML: a study that searches hyperparameters"
+    ] = "",
+    trials: Annotated[int | None, "of a search"] = None,
 ) -> Answer:
     """Starts or resumes training in the background and returns the run ids at once. Validates everything
     first. To change settings of a finished run, resume it with a larger stop.* budget or start anew."""
@@ -41,6 +46,11 @@ def train(
         problem = "pass either `target` (to start) or `resume` (to continue a run)"
         raise ToolError(Problem("usage", problem, at="train"))
     chosen = overrides or {}
+    if search:
+        more = {"trials": trials, "source": source, "name": name}
+        return studies.start(context, target, search, chosen, **more)
+    if resume and (study := studies.find(context, resume)):
+        return studies.resume(context, study)
     if resume:
         return _resume(context, resume, at or "latest", chosen, fresh_optimizer, name)
     refuse_long_queue(context, seeds or 1)

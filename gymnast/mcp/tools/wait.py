@@ -13,7 +13,7 @@ from gymnast.mcp.answer import Answer, Listing
 from gymnast.mcp.context import POLL_SECONDS, ToolContext
 from gymnast.mcp.problem import Problem, ToolError
 from gymnast.mcp.shape import call_text, rounded
-from gymnast.mcp.tools import briefs
+from gymnast.mcp.tools import briefs, studies
 from gymnast.runs.summary import RunSummary
 
 SECONDS = 45.0
@@ -28,8 +28,8 @@ def wait(
     runs: Sequence[str],
     seconds: Annotated[float, "at most 600"] = SECONDS,
 ) -> Answer:
-    """Waits until these runs or groups end, at most `seconds`, and returns status and score of each. Sends
-    progress notifications. Call it again if some still train."""
+    """Waits until these runs, groups or studies end, at most `seconds`, and returns status and score of each.
+    Sends progress notifications. Call it again if some still train."""
     if not runs:
         raise ToolError(Problem("usage", "name at least one run", at="wait.runs"))
     if not 0 <= seconds <= MAX_SECONDS:
@@ -39,7 +39,7 @@ def wait(
         )
     deadline, next_report = time.monotonic() + seconds, 0.0
     furthest = 0.0
-    statuses = context.ask(api.wait, list(runs), timeout=0)
+    statuses = _statuses(context, runs, 0.0)
     while any(status.is_live for status in statuses):
         now = time.monotonic()
         if now >= deadline or context.cancelled.is_set():
@@ -50,8 +50,20 @@ def wait(
             context.report(furthest, 1.0, text)
             next_report = now + REPORT_SECONDS
         left = max(min(POLL_SECONDS, deadline - now), 0.0)
-        statuses = context.ask(api.wait, list(runs), timeout=left)
+        statuses = _statuses(context, runs, left)
     return _answer(statuses, _summaries(context))
+
+
+def _statuses(context: ToolContext, refs: Sequence[str], seconds: float) -> list[RunStatus]:
+    """Returns the statuses of runs and studies, after `seconds` or when all have ended."""
+    found = studies.statuses(context, refs)
+    names = {study.id for study in found}
+    if len(names) < len(refs):
+        others = [ref for ref in refs if ref not in names]
+        return [*context.ask(api.wait, others, timeout=seconds), *found]
+    if any(study.is_live for study in found):
+        time.sleep(seconds)
+    return found
 
 
 def _answer(statuses: Sequence[RunStatus], summaries: dict[str, RunSummary]) -> Answer:
@@ -85,6 +97,8 @@ def _next(live: list[str], ended: Sequence[RunStatus]) -> str:
         return call_text("wait", runs=live)
     if len(ended) > 1:
         return call_text("compare", runs=[status.id for status in ended])
+    if ended[0].path.endswith(f"sweeps/{ended[0].id}"):
+        return call_text("runs", run=ended[0].id)
     view = {"view": "log"} if ended[0].status in ("failed", "lost") else {}
     return call_text("diagnose", run=ended[0].id, **view)
 

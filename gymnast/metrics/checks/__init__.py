@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from gymnast.metrics.checks import critic, experience, network, policy, run_progress
+from gymnast.metrics.checks import critic, experience, hosts, network, policy, run_progress
 
 CHECKS = {
-    check.id: check for part in (policy, critic, experience, run_progress) for check in part.CHECKS
+    check.id: check
+    for part in (policy, critic, experience, run_progress, hosts)
+    for check in part.CHECKS
 }
 """Alert id -> check."""
 REMEDIES = {

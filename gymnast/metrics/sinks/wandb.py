@@ -1,6 +1,6 @@
 """The Weights & Biases tracker. Offline by default: it writes a folder in the run that `wandb sync` uploads.
 
-A process of wandb itself writes and uploads. `wandb` is imported in this module only.
+A process of wandb itself writes and uploads. `wandb` is imported when a tracker is opened.
 """
 
 from __future__ import annotations
@@ -44,27 +44,30 @@ _SETTINGS: dict[str, Any] = {
 
 
 def open_tracker(tracked: TrackedRun) -> Wandb:
-    """Creates the run in W&B, or continues it: the id of the run is its id in W&B too. With
-    `track.mode=auto`, the environment variable WANDB_MODE decides, by default offline."""
+    """Creates the run in W&B, or continues it: the id of the run is its id in W&B too, unless
+    `track.run_id` names another one. With `track.mode=auto`, the environment variable WANDB_MODE decides, by
+    default offline."""
     mode = tracked.settings.mode
     mode = os.environ.get("WANDB_MODE", "offline") if mode == "auto" else mode
-    with _silent_wandb(offline=mode == "offline"):
+    with silent_wandb(offline=mode == "offline"):
         import wandb
 
         run = wandb.init(
             project=tracked.settings.project or default_project(tracked.env),
             entity=tracked.settings.entity,
-            id=tracked.id,
+            id=tracked.settings.run_id or tracked.id,
             name=f"{tracked.algo}-{tracked.id}",
             group=tracked.group,
             tags=[*tracked.tags],
             notes=tracked.name or None,
-            config=dict(tracked.config),
+            config=_reported_config(tracked),
             dir=_folder(tracked).parent,
             mode=mode,  # pyright: ignore[reportArgumentType] (wandb validates it)
             resume="allow",
             reinit="create_new",  # leaves another wandb run of the user in this process alone
-            settings=wandb.Settings(**_SETTINGS, stop_fn=_ignore_stop),
+            settings=wandb.Settings(
+                **_SETTINGS, stop_fn=_ignore_stop, sweep_id=tracked.settings.sweep
+            ),
         )
     return Wandb(wandb, run, tracked)
 
@@ -200,6 +203,22 @@ def _folder(tracked: TrackedRun) -> Path:
     return tracked.folder if tracked.folder.name == "wandb" else tracked.folder / "wandb"
 
 
+def _reported_config(tracked: TrackedRun) -> dict[str, Any]:
+    """Returns the config, with the values of a sweep under the names that the sweep has for them: a name
+    such as `algo.lr` is added, a section such as `algo` has the value in it."""
+    return _merged(tracked.config, tracked.settings.sweep_config)
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns two nested mappings as one; where both have a value, that of `above`."""
+    merged = dict(below)
+    for key, value in above.items():
+        old: Any = merged.get(key)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        merged[key] = _merged(old, value) if both else value
+    return merged
+
+
 def _result(summary: Summary | None) -> dict[str, object]:
     """Returns the result of the run, to be added to W&B's summary of the metrics."""
     if summary is None:
@@ -221,7 +240,7 @@ def _ignore_stop() -> None:
 
 
 @contextmanager
-def _silent_wandb(*, offline: bool) -> Iterator[None]:
+def silent_wandb(*, offline: bool) -> Iterator[None]:
     """Context manager in which `wandb` neither prints nor asks for an API key and, offline, sends no error
     reports. Afterwards its hooks on `sys.exit` and `sys.excepthook` are removed: `finish` gets the exit code
     explicitly."""

@@ -22,6 +22,7 @@ def single_process_config(cfg: Config) -> Config:
     return cfg.model_copy(
         update={
             "threads": 1,
+            "collect": cfg.collect.model_copy(update={"on": "here"}),
             "env": cfg.env.model_copy(update={"backend": "inprocess", "on_fault": "stop"}),
             "eval": cfg.eval.model_copy(update={"mode": "inline"}),
         }

@@ -114,6 +114,11 @@ class PreparedRun:
             warnings.append(
                 "this environment does not replay exactly: resume restarts its episodes"
             )
+        if cfg.collect.mode == "async":
+            warnings.append(
+                "collect.mode=async: what a rollout consists of depends on the speed of the hosts, so that "
+                "the run cannot be repeated exactly"
+            )
         if cfg.evaluation_limit() == ENV_LIMIT and self.collector.env.time_limit is None:
             warnings.append(
                 f"{cfg.env.id} declares no time limit and eval.max_episode_steps is off: an evaluation "

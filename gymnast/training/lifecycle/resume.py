@@ -13,6 +13,7 @@ from gymnast.collect.collector import Collector
 from gymnast.config.config import Config
 from gymnast.config.live import overridden_live_keys, with_live_changes
 from gymnast.config.resolve import apply_overrides, save
+from gymnast.config.sections.collect import PLACE
 from gymnast.config.serialize import SettingChange, setting_changes
 from gymnast.metrics.recorder import Summary
 from gymnast.runs import checkpoint, layout, machine
@@ -117,7 +118,7 @@ def resume(
             _record_resume(
                 opened, before, cfg, saved, restarted, optimizer=optimizer, overruled=overruled
             )
-        changed_keys = [change["key"] for change in _changes(before, cfg)]
+        changed_keys = [c["key"] for c in (*_changes(before, cfg), *_moves(before, cfg))]
         opened.announce(changed_keys, cfg if debug else None)
         if cfg != before:
             run.write_config(save(cfg), provenance)
@@ -246,6 +247,7 @@ def _record_resume(
         "the optimizer's state was left out": not optimizer,
         f"computed with other {' and '.join(differs)}": differs,
         "the run depends on the wall clock": not writer.run.info.get("repeatable", True),
+        "hosts collect asynchronously (collect.mode=async)": cfg.collect.mode == "async",
     }
     inexact = [reason for reason, holds in because.items() if holds]
     inexact += [f"episodes were restarted: {why}" for why in dict.fromkeys(restarted.values())]
@@ -253,6 +255,7 @@ def _record_resume(
         "resumed",
         checkpoint=saved.step,
         changes=changes,
+        moved=_moves(before, cfg),
         fresh_optimizer=not optimizer,
         bit_exact=not inexact,
         not_exact_because=inexact,
@@ -265,9 +268,18 @@ def _record_resume(
 
 
 def _changes(before: Config, cfg: Config) -> list[SettingChange]:
-    """Returns the changed settings (key, from, to). Trackers do not count: they only observe."""
-    changes = setting_changes(before, cfg)
-    return [change for change in changes if not change["key"].startswith("track.")]
+    """Returns the changed settings (key, from, to) on which the numbers of a run may depend. Trackers only
+    observe, and collecting elsewhere gives the same numbers."""
+    return [
+        change
+        for change in setting_changes(before, cfg)
+        if not change["key"].startswith("track.") and change["key"] not in PLACE
+    ]
+
+
+def _moves(before: Config, cfg: Config) -> list[SettingChange]:
+    """Returns the changed settings that say where rollouts are collected."""
+    return [change for change in setting_changes(before, cfg) if change["key"] in PLACE]
 
 
 def _fingerprint(info: Mapping[str, object]) -> dict[str, object]:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from gymnast.collect.collector import ROLE, Collector
+from gymnast.collect.open_vector import refuse_action_masks
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.families import is_multi_agent
@@ -20,7 +21,7 @@ from gymnast.data_dir import data_dir
 from gymnast.engine.choice import choose_engine, splits_batch_over_threads
 from gymnast.engine.engine import load_engine
 from gymnast.engine.threads import require_device, set_num_threads
-from gymnast.errors import CheckpointError, ConfigError, GymnastError, RunError
+from gymnast.errors import CheckpointError, GymnastError, RunError
 from gymnast.evaluation.evaluate import require_countable_starts
 from gymnast.evaluation.jobs import open_evaluation_runner
 from gymnast.evaluation.progress import progress_text
@@ -305,8 +306,7 @@ def validate_before_start(
     if cfg.algo.action_selection != "sample" and isinstance(collector, VectorCollector):
         collector.envs.reset([0], [cfg.seed])
         if collector.envs.mask is not None:
-            what = f"{cfg.algo.name} does not support action masks, which {cfg.env.id} provides"
-            raise ConfigError(what, fix="set env.action_mask=off, or choose another algorithm")
+            refuse_action_masks(cfg)
     validate_rules(cfg)
     require_device(cfg.device)
     check_memory_fits(cfg, [obs for obs, _ in collector.spaces.values()])
@@ -341,7 +341,8 @@ def _refuse_unknown_players(cfg: Config, collector: Collector, runs_dir: Path) -
 
 
 def _repeatable(cfg: Config) -> bool:
-    """True if the same seed gives the same run: no schedule, cadence or budget uses the wall clock."""
+    """True if the same seed gives the same run: no schedule, cadence or budget uses the wall clock, and hosts
+    do not collect asynchronously."""
     settings = Settings(cfg)
     owners = [cfg, *(settings.for_role(role) for role in cfg.roles)]
     schedules = [
@@ -350,4 +351,4 @@ def _repeatable(cfg: Config) -> bool:
     schedules += [term.weight for owner in owners for term in owner.shaping.values()]
     cadences = [cadence for cadence in (cfg.eval.every, cfg.league.snapshot) if cadence]
     clocks = {x.clock for x in (*schedules, *cadences)} | set(cfg.stop.limits())
-    return "seconds" not in clocks
+    return "seconds" not in clocks and cfg.collect.mode != "async"

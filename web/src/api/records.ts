@@ -69,6 +69,21 @@ export interface AuditReport {
   unknown: TermFlag[];
 }
 
+/** The best trial of a study, and how to use it. */
+export interface BestTrial {
+  study: string;
+  trial: TrialRecord;
+  /** The command that trains with its settings. */
+  command: string;
+  /** Its settings as a variant of a preset, in YAML. */
+  patch: string;
+  /** None before the study is over. */
+  confirmation: Confirmation | null;
+  /** Env steps of the search, without the confirmation. */
+  env_steps: number;
+  seconds: number;
+}
+
 /** A step at which another action would have led to a higher return, if the policy had continued. */
 export interface Blunder {
   /** The step. */
@@ -503,6 +518,40 @@ export interface ConfigProblem {
   message: string;
 }
 
+/** The best trials and the baseline, trained again on seeds that no decision has seen. */
+export interface Confirmation {
+  /** The best first; the baseline is among them if the study has one. */
+  trials: ConfirmedTrial[];
+  /** Number of the best trial on fresh seeds; that of the baseline if none was better. */
+  winner: number;
+  /** Interquartile mean of the objective of the winner minus that of the baseline. */
+  difference: MeanInterval | null;
+  /** Whether the 95 % interval of the difference excludes 0; None if it is unknown. */
+  exceeds_noise: boolean | null;
+  /** The result as a sentence. */
+  verdict: string;
+  /** Env steps of the confirmation. */
+  env_steps: number;
+  /** Training time of the confirmation, summed over its runs. */
+  seconds: number;
+}
+
+/** A trial, or the baseline, on fresh seeds. */
+export interface ConfirmedTrial {
+  trial: number;
+  is_baseline: boolean;
+  /** The objective of each seed; one that failed counts as the worst of all. */
+  values: number[];
+  /** Their mean, with a 95 % interval. */
+  value: MeanInterval;
+  /** Mean return on held-out episodes, per seed that finished. */
+  scores: number[];
+  /** Their mean, with a 95 % interval. */
+  score: MeanInterval | null;
+  /** Ids of the runs. */
+  runs: string[];
+}
+
 /** The results of one pair. */
 export interface CrossPlayCell {
   /** Win rate of the row role, draws counted as half; None without a known outcome. */
@@ -582,6 +631,16 @@ export interface Diagnosis {
   changes: Record<string, unknown>;
   /** The part that applies only to a run of another program; None for a run of gymnast. */
   foreign: ForeignDiagnosis | null;
+}
+
+/** Something that differs between two hosts. */
+export interface Difference {
+  /** gymnast, python, the name of a package or module, or cpu. */
+  what: string;
+  here: string;
+  there: string;
+  /** True if one host cannot continue the work of the other. CPUs with other instruction sets can: the results are valid, but their last bits may differ. */
+  blocks: boolean;
 }
 
 /** A finding that was passed to a command of the user. */
@@ -1072,6 +1131,45 @@ export interface Hit {
   more: string;
 }
 
+/** The comparison of a host with this machine. */
+export interface HostCheck {
+  provider: string;
+  here: HostFacts;
+  /** None if the provider has no `shell`: then every job makes the comparison when it starts. */
+  there: HostFacts | null;
+  differences: Difference[];
+  /** Whether jobs of this machine can train there. */
+  ok: boolean;
+}
+
+/** The properties of a host that the results of a run depend on. */
+export interface HostFacts {
+  /** Name of the host. */
+  host: string;
+  /** The first digits of the SHA-256 of gymnast's own Python files and presets. It is the same on two hosts with the same code, also if the code was changed after its last commit or was installed from a wheel. */
+  code: string;
+  /** Commit of gymnast's code, for messages; empty if it is unknown. */
+  revision: string;
+  /** Version of Python, without its last number: 3.11. */
+  python: string;
+  /** Package -> installed version, or `not installed`. */
+  packages: Record<string, string>;
+  /** Module of the user -> the first digits of the SHA-256 of its file, or `not installed`. */
+  modules: Record<string, string>;
+  /** Instruction sets of the CPU that affect sums of floats. */
+  instructions: string[];
+}
+
+/** The predicted speed of a run on several hosts, each with a core of its own. */
+export interface HostsPrediction {
+  /** Number of hosts. */
+  hosts: number;
+  /** Env steps per second with collect.mode=sync. */
+  sync: number;
+  /** Env steps per second with collect.mode=overlap; None if the algorithm does not support it. */
+  overlap: number | null;
+}
+
 /** One side of a comparison, `a`, compared with another, `b`, by the scores of their seeds. */
 export interface Improvement {
   /** Name of the first side. */
@@ -1130,6 +1228,8 @@ export interface JobStatus {
   exit_code: number | null;
   /** The final message of its process. */
   words: string;
+  /** The provider that trains it; empty: this machine. */
+  on: string;
 }
 
 /** A step to look at. */
@@ -1599,6 +1699,29 @@ export interface OverviewRow {
   sources: string[];
 }
 
+/** The importance of one parameter. */
+export interface ParameterImportance {
+  name: string;
+  /** Its share of what distinguishes the best quarter of the trials from the others, 0 to 1 (PED-ANOVA). */
+  importance: number;
+  /** Lower end of its 95 % bootstrap interval over trials. */
+  low: number;
+  high: number;
+}
+
+/** One parameter of a space. */
+export interface ParameterRecord {
+  name: string;
+  kind: "float" | "int" | "choice";
+  low: number | null;
+  high: number | null;
+  log: boolean;
+  /** The values in order, for a choice. */
+  choices: unknown[];
+  /** Whether neighbors are similar: a range, or increasing numbers. */
+  ordered: boolean;
+}
+
 /** One parameter and its gradient on the batch. */
 export interface ParameterReport {
   /** Name of the parameter, such as `actor.0.weight`. */
@@ -1735,6 +1858,51 @@ export interface PlayedEpisode {
   address: EpisodeAddress;
   /** Return, length, seed and outcome. */
   info: EpisodeInfo;
+}
+
+/** The learning curve of the best trial or of the baseline: its mean over seeds. */
+export interface PlottedCurve {
+  label: string;
+  trial: number;
+  is_baseline: boolean;
+  /** Whether the runs are those of the confirmation, on seeds that did not select the trial. */
+  is_confirmed: boolean;
+  /** Number of runs. */
+  seeds: number;
+  /** Mean return of the evaluations over env steps, with the 95 % band over seeds. */
+  curve: MeanCurve;
+}
+
+/** One axis: a parameter of the space. */
+export interface PlottedParameter {
+  name: string;
+  /** Texts along the axis, from its start to its end: all choices, or the ends and the middle of a range. */
+  ticks: string[];
+  /** The place of each text, from 0 to 1. */
+  positions: number[];
+  /** Whether every position between the ticks has a meaning. */
+  is_range: boolean;
+}
+
+/** One trial: a point of the history and of the slices, a line of the parallel coordinates. */
+export interface PlottedTrial {
+  number: number;
+  /** Whether it trains the target without a change. */
+  is_baseline: boolean;
+  /** complete: trained with the whole budget; waiting: stopped at a rung, so that its value is that of a shorter run and not comparable; failed: no usable result; training: no result yet. */
+  state: "training" | "waiting" | "complete" | "failed";
+  /** Mean objective over its seeds; None without a result. */
+  value: number | null;
+  /** The objective of each seed. */
+  seeds: (number | null)[];
+  /** The best value of a complete trial so far; None before the first. */
+  best: number | null;
+  /** Its place on each axis from 0 to 1; None if it does not use the parameter, and for the baseline. */
+  positions: (number | null)[];
+  /** Its value of each parameter; empty if it does not use it. */
+  texts: string[];
+  /** Ids of its runs, by seed; none while they are unknown. */
+  runs: string[];
 }
 
 /** The score of a checkpoint on held-out episode seeds. */
@@ -1992,6 +2160,16 @@ export interface Removal {
   bytes: number;
   /** Run id -> why it is kept, for runs that match the conditions of `prune`. */
   kept: Record<string, "running" | "tagged" | "best" | "parent" | "newest" | "foreign">;
+}
+
+/** A study that was deleted, or would be. */
+export interface RemovedSweep {
+  name: string;
+  deleted: boolean;
+  /** Ids of the runs that were deleted with it. */
+  runs: string[];
+  /** Size of these runs. */
+  bytes: number;
 }
 
 /** The result of replaying the seed and the actions of an episode. */
@@ -2419,6 +2597,38 @@ export interface SaliencyMap {
   image_height: number;
 }
 
+/** The parts of the time of a run, and its predicted speed on more hosts. */
+export interface ScaleResult {
+  /** The preset, as `ENV:VARIANT`. */
+  target: string;
+  /** Number of cores that can be used. */
+  cores: number;
+  /** Env steps of a rollout. */
+  env_steps: number;
+  /** Seconds of a rollout in the environments, in one process. */
+  env_seconds: number;
+  /** Seconds of a rollout in the policy, in one process. */
+  inference_seconds: number;
+  /** Seconds of an update. */
+  update_seconds: number;
+  /** Seconds per rollout and host: sending parameters, receiving and joining steps. */
+  message_seconds: number;
+  /** Bytes that a host sends per env step. */
+  bytes_per_step: number;
+  /** Env steps per second in one process, updates included. */
+  speed_here: number;
+  /** Env steps per second of collecting with central inference on one local host; None if it cannot be used. */
+  speed_central: number | null;
+  /** The time of the slowest host divided by that of the median host. */
+  unevenness: number;
+  /** Predicted speeds, by number of hosts. */
+  predictions: HostsPrediction[];
+  /** Recommended settings: section -> key -> value. Empty if one process is enough. */
+  patch: Record<string, Record<string, number | string>>;
+  /** Sentences about the measurements. */
+  advice: string[];
+}
+
 /** An agent of a match. */
 export interface SeatInfo {
   /** Its role. */
@@ -2453,6 +2663,25 @@ export interface SeedGroup {
   runs: string[];
   /** One per metric that a run of the group recorded. */
   series: SeedSeries[];
+}
+
+/** One seed of a trial. */
+export interface SeedRecord {
+  /** Root seed of its run. */
+  seed: number;
+  /** Id of its run; empty while it waits for its turn. */
+  run: string;
+  /** Name of its run. */
+  name: string;
+  /** training, reached (its rung), finished, pruned or failed. */
+  state: string;
+  env_steps: number;
+  /** The objective at the rung that its trial has reached; None without a result. */
+  value: number | null;
+  /** The reason of a failure. */
+  problem: string;
+  /** Its evaluation curve, env steps and mean return; empty unless curves were asked for. */
+  points: [number, number][];
 }
 
 /** One run of a group. */
@@ -2610,6 +2839,13 @@ export interface SpaceSettings {
   settings: Record<string, Record<string, unknown>>;
 }
 
+/** A search space in YAML. */
+export interface SpaceText {
+  /** `ENV[:variant]` that it is for. */
+  target: string;
+  text: string;
+}
+
 /** The speed of one backend with one number of copies. */
 export interface SpeedSample {
   /** Name of the backend. */
@@ -2636,13 +2872,15 @@ export interface SpeedSample {
 export interface StartedRun {
   id: string;
   status: "started" | "queued";
-  /** The process that trains it. */
-  pid: number;
+  /** The process that trains it; None if that is not on this machine. */
+  pid: number | null;
   /** Directory of the run. */
   path: string;
   name: string;
   seed: number | null;
   group: string | null;
+  /** The provider that it was submitted to; empty: this machine. */
+  on: string;
 }
 
 /** The runs that were started in the background. */
@@ -2650,6 +2888,17 @@ export interface StartedRuns {
   /** Id of their group of seeds; None for a single run. */
   group: string | null;
   runs: StartedRun[];
+}
+
+/** A study that runs in the background. */
+export interface StartedSweep {
+  name: string;
+  path: string;
+  pid: number;
+  /** Its plan; None for a resumed one. */
+  plan: SweepPlan | null;
+  /** Commands that show and stop it. */
+  commands: string[];
 }
 
 /** A part of the steps of an episode, column by column. */
@@ -2709,6 +2958,26 @@ export interface StoredFilm {
   created: number | null;
 }
 
+/** All plots of a study. */
+export interface StudyPlots {
+  study: string;
+  /** The kind of the values: area, score, threshold or cost. */
+  objective: string;
+  parameters: PlottedParameter[];
+  /** All trials, by number. */
+  trials: PlottedTrial[];
+  /** Number of the best complete trial, without the baseline. */
+  best: number | null;
+  /** The curves of the best trial and of the baseline; empty before the first evaluation. */
+  curves: PlottedCurve[];
+  /** How much each parameter matters; None if that is unknown. */
+  importance: SweepImportance | null;
+  /** The reason why the importance is unknown; empty if it is known. */
+  note: string;
+  /** All plots as a PNG file in base64; empty unless the picture was asked for. */
+  png: string;
+}
+
 /** A change between neighboring points. */
 export interface SuddenChange {
   /** Position of the first point after it. */
@@ -2720,6 +2989,92 @@ export interface SuddenChange {
   exceeds_noise: boolean;
   /** Whether the last points of the run are still closer to `after` than to `before`. */
   lasted: boolean;
+}
+
+/** The importance of each parameter of a study, and how certain it is. */
+export interface SweepImportance {
+  study: string;
+  /** Number of trials that the estimate uses. */
+  trials: number;
+  /** The most important first. */
+  parameters: ParameterImportance[];
+  /** The reason why the estimate is unreliable; empty if there is none. */
+  caution: string;
+}
+
+/** A search that could be started. Nothing has been written. */
+export interface SweepPlan {
+  target: string;
+  /** Number of trials, the baseline included. */
+  trials: number;
+  rungs: number[];
+  parameters: string[];
+  /** Number of different assignments; None if there are infinitely many. */
+  assignments: number | null;
+  /** Estimated env steps of the search. */
+  env_steps: number;
+  /** Env steps of the confirmation. */
+  confirm_env_steps: number;
+  /** Estimated wall time of both, from the measured speed of the first updates. */
+  minutes: number;
+  /** Estimated disk space while the search runs. */
+  bytes: number;
+  /** Free disk space. */
+  free_bytes: number;
+  jobs: number;
+  /** One sentence each. */
+  warnings: string[];
+}
+
+/** A study with all of its trials. */
+export interface SweepStatus {
+  summary: SweepSummary;
+  /** The number by which trials are judged: area, score, threshold or cost. */
+  objective: string;
+  /** Env steps at which trials are compared. */
+  rungs: number[];
+  parameters: ParameterRecord[];
+  /** All trials, by number. */
+  trials: TrialRecord[];
+}
+
+/** A study in a list. */
+export interface SweepSummary {
+  name: string;
+  path: string;
+  /** running: a process works on it; interrupted: it can be resumed; finished: it is over. */
+  status: "running" | "interrupted" | "finished";
+  /** The reason why it is over, or the error that interrupted it; empty otherwise. */
+  reason: string;
+  /** `ENV[:variant]` that its trials train. */
+  target: string;
+  /** search or pbt. */
+  mode: string;
+  sampler: string;
+  /** Time of its start, in seconds since the epoch. */
+  created: number;
+  /** Number of trials so far, the baseline included. */
+  trials: number;
+  /** Number of trials when it is over, the baseline included. */
+  planned_trials: number;
+  /** Pieces of work that are done: seeds trained to a rung. */
+  units: number;
+  /** Pieces of work under way. */
+  running_units: number;
+  /** Env steps of all of its runs, without the confirmation. */
+  env_steps: number;
+  /** Estimated env steps when it is over, without the confirmation. */
+  planned_env_steps: number;
+  /** Wall time so far. */
+  seconds: number;
+  /** Number of the best trial; None before the first result. */
+  best: number | null;
+  /** Estimated objective of the best trial, over many seeds. */
+  best_value: number | null;
+  /** The same of the target without changes. */
+  baseline_value: number | null;
+  /** Whether its best trial was confirmed on fresh seeds. */
+  confirmed: boolean;
 }
 
 /** A task, described. */
@@ -2855,6 +3210,35 @@ export interface TrajectoryMetrics {
   evaluations: RebuiltEvaluation[];
   /** Episodes of the run without a trajectory. */
   skipped: SkippedEpisode[];
+}
+
+/** One trial of a study. */
+export interface TrialRecord {
+  number: number;
+  /** Whether it is the target without changes. */
+  is_baseline: boolean;
+  /** Parameter -> value; empty for the baseline. */
+  assignment: Record<string, unknown>;
+  /** Config key -> value that this trial changes. */
+  overrides: Record<string, unknown>;
+  state: "training" | "waiting" | "complete" | "failed";
+  /** Number of rungs that its first seed has reached. */
+  rung: number;
+  /** Place among all trials, from 1. */
+  rank: number;
+  /** Estimated objective over many seeds, at its rung. */
+  value: number | null;
+  /** Mean objective of its seeds, at its rung. */
+  mean: number | null;
+  /** Standard deviation of `value`; 0 below the last rung. */
+  spread: number;
+  seeds: SeedRecord[];
+  /** Env steps of all of its runs. */
+  env_steps: number;
+  /** The reason why it failed. */
+  problem: string;
+  /** The trial whose checkpoint it started from, in population-based training. */
+  source: number | null;
 }
 
 /** The measurements, the best of them, and the advice that follows. */
@@ -2993,6 +3377,7 @@ export interface Results {
   audit: AuditReport;
   video: FilmReport;
   tune_envs: TuningResult;
+  tune_scale: ScaleResult;
   frames: FrameReport;
   trajectories: TrajectoryFiles;
   trajectory_metrics: TrajectoryMetrics;
@@ -3019,12 +3404,25 @@ export interface Results {
   wait: RunStatus[];
   cancel: RunStatus;
   group: GroupResult;
+  host_check: HostCheck;
   stop: CommandAnswer[];
   pause: CommandAnswer;
   unpause: CommandAnswer;
   checkpoint: CommandAnswer;
   set_live: CommandAnswer;
   evaluate_live: CommandAnswer;
+  sweep_init: SpaceText;
+  sweep_plan: SweepPlan;
+  sweep_start: StartedSweep;
+  sweep_list: SweepSummary[];
+  sweep_status: SweepStatus;
+  sweep_resume: StartedSweep;
+  sweep_stop: SweepSummary;
+  sweep_best: BestTrial;
+  sweep_importance: SweepImportance;
+  sweep_plots: StudyPlots;
+  sweep_remove: RemovedSweep;
+  tune_preset: StartedSweep;
   remove: Removal;
   prune: Removal;
   tag: RunLabels;
@@ -3089,6 +3487,7 @@ export interface Arguments {
   audit: { ref?: string; episodes?: number };
   video: { ref?: string; episode?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; learning?: boolean; grid?: string | null; out?: string | null; fps?: number | null };
   tune_envs: { target: string; backends?: string[]; copies?: number[]; seconds?: number; overrides?: Record<string, unknown> | null };
+  tune_scale: { target: string; seconds?: number; overrides?: Record<string, unknown> | null };
   frames: { ref?: string; episode?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; first?: number; last?: number | null; every?: number; overlay?: boolean; out?: string | null };
   trajectories: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; data?: string | null };
   trajectory_metrics: { ref?: string; kind?: "train" | "eval" | "confirm" | "fresh" | "played"; data?: string | null };
@@ -3109,18 +3508,31 @@ export interface Arguments {
   spaces: { target: string; overrides?: Record<string, unknown> | null; algo?: string | null };
   dry_run: { target: string; overrides?: Record<string, unknown> | string[] | null; algo?: string | null; seed?: number | null; seeds?: number | null; name?: string; source?: string | null; max_jobs?: number | null };
   train_command: { target: string; overrides?: Record<string, unknown> | string[]; algo?: string | null; seed?: number | null; seeds?: number | null; source?: string | null; name?: string; tags?: string[] };
-  start: { target: string; overrides?: Record<string, unknown> | string[] | null; algo?: string | null; seed?: number | null; seeds?: number | null; source?: string | null; name?: string; tags?: string[]; max_jobs?: number | null };
-  resume: { run: string; at?: string; overrides?: Record<string, unknown> | string[] | null; fresh_optimizer?: boolean; name?: string; tags?: string[]; max_jobs?: number | null };
+  start: { target: string; overrides?: Record<string, unknown> | string[] | null; algo?: string | null; seed?: number | null; seeds?: number | null; source?: string | null; name?: string; tags?: string[]; max_jobs?: number | null; jobs_on?: string | null; requeue?: boolean };
+  resume: { run: string; at?: string; overrides?: Record<string, unknown> | string[] | null; fresh_optimizer?: boolean; name?: string; tags?: string[]; max_jobs?: number | null; jobs_on?: string | null; requeue?: boolean };
   jobs: Record<string, never>;
   wait: { refs: string[]; timeout?: number | null };
   cancel: { ref: string };
   group: { ref: string };
+  host_check: { provider: string; env?: string };
   stop: { ref: string; timeout?: number; by?: string };
   pause: { ref: string; timeout?: number; by?: string };
   unpause: { ref: string; timeout?: number; by?: string };
   checkpoint: { ref: string; timeout?: number; by?: string };
   set_live: { ref: string; assignments: Record<string, unknown> | string[]; timeout?: number; by?: string };
   evaluate_live: { ref: string; timeout?: number; by?: string };
+  sweep_init: { target?: string; wandb?: string; file?: string };
+  sweep_plan: { space: string; source?: string; trials?: number | null; seeds?: number | null; sampler?: string | null; proposer?: string | null; mode?: string | null; minutes?: number | null; total_env_steps?: number | null; jobs?: number };
+  sweep_start: { space: string; name?: string; source?: string; trials?: number | null; seeds?: number | null; sampler?: string | null; proposer?: string | null; mode?: string | null; minutes?: number | null; total_env_steps?: number | null; jobs?: number };
+  sweep_list: Record<string, never>;
+  sweep_status: { study: string; curves?: boolean };
+  sweep_resume: { study: string; trials?: number | null; minutes?: number | null; jobs?: number | null };
+  sweep_stop: { study: string };
+  sweep_best: { study: string };
+  sweep_importance: { study: string };
+  sweep_plots: { study: string; picture?: boolean };
+  sweep_remove: { study: string; with_runs?: boolean; dry_run?: boolean };
+  tune_preset: { target: string; minutes?: number; overrides?: Record<string, unknown> | string[] | null; name?: string; jobs?: number; seed?: number };
   remove: { refs: string[]; dry_run?: boolean };
   prune: { filter?: string; keep?: number; older?: string; status?: string[]; unsolved?: boolean; include?: ("tagged" | "best" | "parent" | "foreign")[]; dry_run?: boolean };
   tag: { ref: string; tags?: string[]; remove?: boolean };
@@ -3128,10 +3540,10 @@ export interface Arguments {
   init: { name: string; directory?: string };
 }
 
-export type ReadOperation = "runs" | "show" | "events" | "run_file" | "rows" | "curves" | "trends" | "rows_csv" | "logs" | "episodes" | "steps" | "steps_csv" | "find_episode" | "inspect" | "branch" | "what_if" | "attribution" | "obs_images" | "stored_blunders" | "charts" | "chart" | "compare" | "seed_curves" | "doctor" | "monitor" | "monitor_csv" | "find" | "docs" | "presets" | "metrics" | "config_show" | "config_check" | "config_diff" | "settings_form" | "tasks" | "task" | "task_log" | "task_result" | "review_contents" | "review_runs" | "reviews" | "prompts" | "prompt" | "bundle_contents" | "league" | "self_play" | "dry_run" | "train_command" | "jobs" | "wait" | "group";
-export type ChangeOperation = "play_start" | "play_step" | "play_stop" | "write_monitor" | "report" | "export" | "config_fmt" | "cancel_task" | "bundle" | "start" | "resume" | "cancel" | "stop" | "pause" | "unpause" | "checkpoint" | "set_live" | "evaluate_live" | "remove" | "prune" | "tag" | "note" | "init";
-export type TaskOperation = "blunders" | "roll_out" | "eval" | "check" | "check_all" | "net" | "audit" | "video" | "tune_envs" | "frames" | "trajectories" | "trajectory_metrics" | "trajectory_paths" | "trajectory_replay" | "review" | "nightly" | "cross_play" | "spaces";
+export type ReadOperation = "runs" | "show" | "events" | "run_file" | "rows" | "curves" | "trends" | "rows_csv" | "logs" | "episodes" | "steps" | "steps_csv" | "find_episode" | "inspect" | "branch" | "what_if" | "attribution" | "obs_images" | "stored_blunders" | "charts" | "chart" | "compare" | "seed_curves" | "doctor" | "monitor" | "monitor_csv" | "find" | "docs" | "presets" | "metrics" | "config_show" | "config_check" | "config_diff" | "settings_form" | "tasks" | "task" | "task_log" | "task_result" | "review_contents" | "review_runs" | "reviews" | "prompts" | "prompt" | "bundle_contents" | "league" | "self_play" | "dry_run" | "train_command" | "jobs" | "wait" | "group" | "host_check" | "sweep_init" | "sweep_plan" | "sweep_list" | "sweep_status" | "sweep_best" | "sweep_importance" | "sweep_plots";
+export type ChangeOperation = "play_start" | "play_step" | "play_stop" | "write_monitor" | "report" | "export" | "config_fmt" | "cancel_task" | "bundle" | "start" | "resume" | "cancel" | "stop" | "pause" | "unpause" | "checkpoint" | "set_live" | "evaluate_live" | "sweep_start" | "sweep_resume" | "sweep_stop" | "sweep_remove" | "tune_preset" | "remove" | "prune" | "tag" | "note" | "init";
+export type TaskOperation = "blunders" | "roll_out" | "eval" | "check" | "check_all" | "net" | "audit" | "video" | "tune_envs" | "tune_scale" | "frames" | "trajectories" | "trajectory_metrics" | "trajectory_paths" | "trajectory_replay" | "review" | "nightly" | "cross_play" | "spaces";
 
 /** Where numbers are in records: JSON has texts for those that are not finite. */
-export const RECORD_SHAPES: Record<string, unknown> = {"Attribution":{"components":{"*":1},"image":"SaliencyMap","output":1,"baseline":1,"past":{"*":1}},"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"Blunder":{"played":[1],"better":[1],"lost":1,"lost_raw":1,"error_raw":1},"BlunderReport":{"scale":1,"seconds":1,"thresholds":{"*":1},"marks":["Blunder"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartCurve":{"first":1,"last":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartPicture":{"curves":["ChartCurve"]},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"Decision":{"action":[1],"probabilities":[1],"mean":[1],"std":[1],"value":1,"value_raw":1},"Diagnosis":{"findings":["LikelyCause"]},"DurationHistogram":{"edges":[1]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1},"surprise":1},"EpisodeInspection":{"info":"EpisodeInfo","seats":["SeatInfo"],"observations":["ObsComponent"],"moments":["KeyMoment"],"fps":1,"keys":{"*":[1]}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"KeyMoment":{"size":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"LikelyCause":{"weight":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"range":{"0":1,"1":1},"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricPoint":{"at":1,"value":1},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"MetricTrend":{"first":"MetricPoint","last":"MetricPoint","lowest":"MetricPoint","highest":"MetricPoint","overall":"Movement","recent":"Movement","slope":1,"jump":"SuddenChange","collapse":"SuddenChange"},"MonitorChart":{"series":["MonitorSeries"]},"MonitorReport":{"overview":["OverviewRow"],"charts":["MonitorChart"]},"MonitorSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"Movement":{"change":1,"noise":1},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"NightlyReport":{"seconds":1,"minutes":1,"steps":["StepReport"]},"ObsComponent":{"low":1,"high":1},"OverviewRow":{"roles":["RoleOverview"],"outcomes":{"*":1},"mean_length":1},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PlayEnd":{"episode":"PlayedEpisode"},"PlayStart":{"fps":1,"state":"PlayState"},"PlayState":{"reward":1,"total":1,"episode":"PlayedEpisode"},"PlayedEpisode":{"info":"EpisodeInfo"},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":{"*":[1]}},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingCurve":{"x":[1],"rating":[1],"low":[1],"high":[1]},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RebuiltEvaluation":{"metrics":["RebuiltMetric"]},"RebuiltMetric":{"value":1,"recorded":1},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"Review":{"created":1,"episode":"EpisodeInfo","seconds":1},"ReviewContents":{"episode":"EpisodeInfo"},"ReviewList":{"reviews":["Review"]},"RoleCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleOverview":{"final_return":1,"best_return":1,"final_eval_return":1,"best_eval_return":1,"rolling_win_rate":1,"rolling_win_low":1,"rolling_win_high":1,"eval_win_rate":1,"eval_win_low":1,"eval_win_high":1},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["StoredFilm"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"RunTrends":{"recent":1,"trends":["MetricTrend"]},"SaliencyMap":{"values":[1]},"SeatInfo":{"raw_return":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SelfPlay":{"returns":["RoleCurve"],"ratings":["RatingCurve"],"win_rates":["RoleCurve"],"outcomes":["RoleCurve"],"lengths":["RoleCurve"],"durations":["DurationHistogram"],"matrix":"CrossPlayReport","players":"RatingTable"},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StepReport":{"seconds":1},"StoredFilm":{"raw_return":1,"returns":{"*":1},"created":1},"SuddenChange":{"at":1,"before":1,"after":1},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TrajectoryFilms":{"films":["Film"]},"TrajectoryMetrics":{"evaluations":["RebuiltEvaluation"]},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1},"Variation":{"action":[1],"raw_return":1,"played_return":1,"seconds":1},"WhatIf":{"original":"Decision","changed":"Decision"},"WrittenMonitor":{"overview":["OverviewRow"]}};
-export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","run_file":null,"rows":"MetricRows","curves":"MetricCurves","trends":"RunTrends","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":null,"steps_csv":null,"find_episode":null,"inspect":"EpisodeInspection","branch":"Variation","what_if":"WhatIf","attribution":"Attribution","obs_images":null,"blunders":"BlunderReport","stored_blunders":"BlunderReport","roll_out":"EpisodeInfo","play_start":"PlayStart","play_step":"PlayState","play_stop":"PlayEnd","charts":["ChartData"],"chart":"ChartPicture","compare":"Comparison","seed_curves":"SeedCurves","doctor":"Diagnosis","monitor":"MonitorReport","monitor_csv":null,"write_monitor":"WrittenMonitor","find":null,"docs":null,"presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","frames":null,"trajectories":null,"trajectory_metrics":"TrajectoryMetrics","trajectory_paths":null,"trajectory_replay":"TrajectoryFilms","review_contents":"ReviewContents","review_runs":null,"reviews":"ReviewList","review":"Review","prompts":null,"prompt":null,"nightly":"NightlyReport","bundle_contents":null,"bundle":null,"league":"LeagueRatings","self_play":"SelfPlay","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};
+export const RECORD_SHAPES: Record<string, unknown> = {"Attribution":{"components":{"*":1},"image":"SaliencyMap","output":1,"baseline":1,"past":{"*":1}},"AuditReport":{"casts":["CastTotals"],"farming":"FarmingTest","shaping":["ShapingTotal"]},"BestTrial":{"trial":"TrialRecord","confirmation":"Confirmation","seconds":1},"Blunder":{"played":[1],"better":[1],"lost":1,"lost_raw":1,"error_raw":1},"BlunderReport":{"scale":1,"seconds":1,"thresholds":{"*":1},"marks":["Blunder"]},"CastTotals":{"roles":{"*":["TermTotal"]}},"ChartAlert":{"x":1,"until":1},"ChartCurve":{"first":1,"last":1},"ChartData":{"series":["ChartSeries"],"healthy":{"0":1,"1":1},"range":{"0":1,"1":1},"lines":["ChartLine"],"ticks":"ChartTicks","alerts":["ChartAlert"],"events":["ChartEvent"]},"ChartEvent":{"x":1},"ChartLine":{"y":1},"ChartPicture":{"curves":["ChartCurve"]},"ChartSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"ChartTicks":{"x":[1]},"CheckpointInfo":{"time":1},"Checkpoints":{"best":"CheckpointInfo","latest":"CheckpointInfo"},"CommandAnswer":{"score":"RunScore"},"ComparedGroup":{"score":"MeanInterval","iqm":"MeanInterval","best":"MeanInterval","area":"MeanInterval","steps_to_threshold":"MeanInterval","seconds_to_threshold":"MeanInterval","curve":"MeanCurve"},"ComparedPart":{"curves":["PartCurve"]},"ComparedRun":{"score":"RunScore","final":1,"best":1,"threshold":1,"clocks":{"*":1},"area":1,"learning":"Learning","threshold_at":1,"curve":"EvaluationCurve"},"Comparison":{"range":{"0":1,"1":1},"runs":["ComparedRun"],"groups":["ComparedGroup"],"improvements":["Improvement"],"parts":["ComparedPart"]},"Confirmation":{"trials":["ConfirmedTrial"],"difference":"MeanInterval","seconds":1},"ConfirmedTrial":{"values":[1],"value":"MeanInterval","scores":[1],"score":"MeanInterval"},"CrossPlayCell":{"rate":1,"low":1,"high":1},"CrossPlayReport":{"cells":[["CrossPlayCell"]]},"Decision":{"action":[1],"probabilities":[1],"mean":[1],"std":[1],"value":1,"value_raw":1},"Diagnosis":{"findings":["LikelyCause"]},"DurationHistogram":{"edges":[1]},"EntrantRating":{"rating":1,"error":1,"low":1,"high":1},"EpisodeInfo":{"raw_return":1,"returns":{"*":1},"numbers":{"*":1},"surprise":1},"EpisodeInspection":{"info":"EpisodeInfo","seats":["SeatInfo"],"observations":["ObsComponent"],"moments":["KeyMoment"],"fps":1,"keys":{"*":[1]}},"EpisodePage":{"episodes":["EpisodeInfo"]},"EvaluationCurve":{"x":[1],"y":[1]},"EvaluationPoint":{"env_steps":1,"mean_return":1,"low":1},"EvaluationReport":{"score":"PolicyScore","matches":["MatchScore"]},"EventPage":{"events":["RunEvent"]},"FarmedTerm":{"gain":"Interval","goal":"Interval","share":1,"low":1},"FarmingTest":{"threshold":1,"terms":["FarmedTerm"]},"Film":{"episode_return":1,"returns":{"*":1},"handicap":{"*":1},"clips":["FilmClip"],"fps":1,"created":1},"FilmClip":{"episode_return":1},"FilmReport":{"films":["Film"]},"FormField":{"low":1,"high":1},"FormSection":{"fields":["FormField"]},"GroupResult":{"scores":["SeedScore"],"mean":1,"iqm":1,"low":1,"high":1},"HostsPrediction":{"sync":1,"overlap":1},"Improvement":{"probability":1,"low":1,"high":1,"difference":"MeanInterval","measures":["MeasureDifference"]},"Interval":{"mean":1,"low":1,"high":1},"JobStatus":{"created":1},"KeyMoment":{"size":1},"LayerReport":{"mean":1,"std":1,"dead":1,"saturated":1},"LeagueRatings":{"ratings":"RatingTable"},"Learning":{"area":1,"unused":1,"mean_return":1,"seconds_to_threshold":1},"LikelyCause":{"weight":1},"MatchScore":{"roles":{"*":"RoleScore"},"numbers":{"*":1}},"MeanCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"MeanInterval":{"mean":1,"low":1,"high":1},"MeasureDifference":{"difference":"MeanInterval"},"MetricCurves":{"range":{"0":1,"1":1},"series":["MetricSeries"]},"MetricInfo":{"bounds":{"0":1,"1":1},"healthy":{"0":1,"1":1}},"MetricPoint":{"at":1,"value":1},"MetricRows":{"rows":[{"*":1}]},"MetricSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"MetricTrend":{"first":"MetricPoint","last":"MetricPoint","lowest":"MetricPoint","highest":"MetricPoint","overall":"Movement","recent":"Movement","slope":1,"jump":"SuddenChange","collapse":"SuddenChange"},"MonitorChart":{"series":["MonitorSeries"]},"MonitorReport":{"overview":["OverviewRow"],"charts":["MonitorChart"]},"MonitorSeries":{"x":[1],"y":[1],"low":[1],"high":[1]},"Movement":{"change":1,"noise":1},"NetworkReport":{"roles":{"*":"RoleNetwork"}},"NightlyReport":{"seconds":1,"minutes":1,"steps":["StepReport"]},"ObsComponent":{"low":1,"high":1},"OverviewRow":{"roles":["RoleOverview"],"outcomes":{"*":1},"mean_length":1},"ParameterImportance":{"importance":1,"low":1,"high":1},"ParameterRecord":{"low":1,"high":1},"ParameterReport":{"norm":1,"gradient_norm":1,"gradient_max":1},"PartCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"PlayEnd":{"episode":"PlayedEpisode"},"PlayStart":{"fps":1,"state":"PlayState"},"PlayState":{"reward":1,"total":1,"episode":"PlayedEpisode"},"PlayedEpisode":{"info":"EpisodeInfo"},"PlottedCurve":{"curve":"MeanCurve"},"PlottedParameter":{"positions":[1]},"PlottedTrial":{"value":1,"seeds":[1],"best":1,"positions":[1]},"PolicyScore":{"mean":1,"low":1,"high":1,"iqm":1,"length":1,"threshold":1,"returns":[1],"numbers":{"*":[1]}},"Preflight":{"budget":{"*":1},"threshold":1},"PresetOutcome":{"seconds":1},"PresetSummary":{"threshold":1,"optimum":1,"published":"PublishedScore","results":{"*":"ResultSummary"}},"PresetsReport":{"presets":["PresetOutcome"]},"ProbeResult":{"between":1,"diversity":1},"PublishedScore":{"score":1},"RatingCurve":{"x":[1],"rating":[1],"low":[1],"high":[1]},"RatingTable":{"entrants":["EntrantRating"],"advantage":"EntrantRating"},"RebuiltEvaluation":{"metrics":["RebuiltMetric"]},"RebuiltMetric":{"value":1,"recorded":1},"RemovableRun":{"created":1},"Removal":{"runs":["RemovableRun"]},"ResultSummary":{"mean":1,"low":1,"high":1,"env_steps":1,"seconds":1},"Review":{"created":1,"episode":"EpisodeInfo","seconds":1},"ReviewContents":{"episode":"EpisodeInfo"},"ReviewList":{"reviews":["Review"]},"RoleCurve":{"x":[1],"y":[1],"low":[1],"high":[1]},"RoleNetwork":{"start":"UniformityReport","layers":["LayerReport"],"parameters":["ParameterReport"]},"RoleOverview":{"final_return":1,"best_return":1,"final_eval_return":1,"best_eval_return":1,"rolling_win_rate":1,"rolling_win_low":1,"rolling_win_high":1,"eval_win_rate":1,"eval_win_low":1,"eval_win_high":1},"RoleScore":{"mean_return":1,"win_rate":1,"low":1,"high":1},"RunDetails":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1,"events":["RunEvent"],"evaluations":["EvaluationPoint"],"checkpoints":"Checkpoints","checkpoint":"CheckpointInfo","videos":["StoredFilm"]},"RunEvent":{"time":1},"RunPage":{"runs":["RunSummary"]},"RunScore":{"mean":1,"low":1,"high":1,"iqm":1},"RunSummary":{"created":1,"score":"RunScore","best_score":1,"threshold":1,"curve":[{"0":1,"1":1}],"progress":1,"remaining_seconds":1,"steps_per_second":1,"clocks":{"*":1},"learning":"Learning","updated":1},"RunTrends":{"recent":1,"trends":["MetricTrend"]},"SaliencyMap":{"values":[1]},"ScaleResult":{"env_seconds":1,"inference_seconds":1,"update_seconds":1,"message_seconds":1,"bytes_per_step":1,"speed_here":1,"speed_central":1,"unevenness":1,"predictions":["HostsPrediction"]},"SeatInfo":{"raw_return":1},"SeedCurves":{"groups":["SeedGroup"]},"SeedGroup":{"series":["SeedSeries"]},"SeedRecord":{"value":1,"points":[{"0":1,"1":1}]},"SeedScore":{"score":"RunScore"},"SeedSeries":{"x":[1],"mean":[1],"low":[1],"high":[1]},"SelfPlay":{"returns":["RoleCurve"],"ratings":["RatingCurve"],"win_rates":["RoleCurve"],"outcomes":["RoleCurve"],"lengths":["RoleCurve"],"durations":["DurationHistogram"],"matrix":"CrossPlayReport","players":"RatingTable"},"SettingsForm":{"sections":["FormSection"]},"ShapingTotal":{"first":1,"last":1,"usual":1,"most":1,"raw":{"0":1,"1":1},"share":1},"SpeedSample":{"per_second":1,"per_cpu_second":1,"env_share":1,"seconds":1,"error":1},"StartedSweep":{"plan":"SweepPlan"},"StepReport":{"seconds":1},"StoredFilm":{"raw_return":1,"returns":{"*":1},"created":1},"StudyPlots":{"parameters":["PlottedParameter"],"trials":["PlottedTrial"],"curves":["PlottedCurve"],"importance":"SweepImportance"},"SuddenChange":{"at":1,"before":1,"after":1},"SweepImportance":{"parameters":["ParameterImportance"]},"SweepPlan":{"minutes":1},"SweepStatus":{"summary":"SweepSummary","parameters":["ParameterRecord"],"trials":["TrialRecord"]},"SweepSummary":{"created":1,"seconds":1,"best_value":1,"baseline_value":1},"TaskInfo":{"created":1,"started":1,"ended":1,"deadline":1},"TermTotal":{"mean":1,"std":1,"share":1,"won":1,"lost":1},"TrainingPlan":{"preflight":"Preflight"},"TrajectoryFilms":{"films":["Film"]},"TrajectoryMetrics":{"evaluations":["RebuiltEvaluation"]},"TrialRecord":{"value":1,"mean":1,"spread":1,"seeds":["SeedRecord"]},"TuningResult":{"samples":["SpeedSample"],"best":"SpeedSample","signal":"ProbeResult"},"UniformityReport":{"entropy":1,"max_entropy":1,"off_center":1},"Variation":{"action":[1],"raw_return":1,"played_return":1,"seconds":1},"WhatIf":{"original":"Decision","changed":"Decision"},"WrittenMonitor":{"overview":["OverviewRow"]}};
+export const RESULT_SHAPES: Record<string, unknown> = {"runs":"RunPage","show":"RunDetails","events":"EventPage","run_file":null,"rows":"MetricRows","curves":"MetricCurves","trends":"RunTrends","rows_csv":null,"logs":null,"episodes":"EpisodePage","steps":null,"steps_csv":null,"find_episode":null,"inspect":"EpisodeInspection","branch":"Variation","what_if":"WhatIf","attribution":"Attribution","obs_images":null,"blunders":"BlunderReport","stored_blunders":"BlunderReport","roll_out":"EpisodeInfo","play_start":"PlayStart","play_step":"PlayState","play_stop":"PlayEnd","charts":["ChartData"],"chart":"ChartPicture","compare":"Comparison","seed_curves":"SeedCurves","doctor":"Diagnosis","monitor":"MonitorReport","monitor_csv":null,"write_monitor":"WrittenMonitor","find":null,"docs":null,"presets":["PresetSummary"],"metrics":["MetricInfo"],"config_show":null,"config_check":null,"config_diff":null,"settings_form":"SettingsForm","report":null,"export":null,"config_fmt":null,"tasks":["TaskInfo"],"task":"TaskInfo","task_log":null,"task_result":null,"cancel_task":"TaskInfo","eval":"EvaluationReport","check":null,"check_all":"PresetsReport","net":"NetworkReport","audit":"AuditReport","video":"FilmReport","tune_envs":"TuningResult","tune_scale":"ScaleResult","frames":null,"trajectories":null,"trajectory_metrics":"TrajectoryMetrics","trajectory_paths":null,"trajectory_replay":"TrajectoryFilms","review_contents":"ReviewContents","review_runs":null,"reviews":"ReviewList","review":"Review","prompts":null,"prompt":null,"nightly":"NightlyReport","bundle_contents":null,"bundle":null,"league":"LeagueRatings","self_play":"SelfPlay","cross_play":"CrossPlayReport","spaces":null,"dry_run":"TrainingPlan","train_command":null,"start":null,"resume":null,"jobs":["JobStatus"],"wait":null,"cancel":null,"group":"GroupResult","host_check":null,"stop":["CommandAnswer"],"pause":"CommandAnswer","unpause":"CommandAnswer","checkpoint":"CommandAnswer","set_live":"CommandAnswer","evaluate_live":"CommandAnswer","sweep_init":null,"sweep_plan":"SweepPlan","sweep_start":"StartedSweep","sweep_list":["SweepSummary"],"sweep_status":"SweepStatus","sweep_resume":"StartedSweep","sweep_stop":"SweepSummary","sweep_best":"BestTrial","sweep_importance":"SweepImportance","sweep_plots":"StudyPlots","sweep_remove":null,"tune_preset":"StartedSweep","remove":"Removal","prune":"Removal","tag":null,"note":null,"init":null};

@@ -18,6 +18,7 @@ const PAGES = [
   { path: "/compare", label: "Compare", keys: "g c" },
   { path: "/new", label: "New run", keys: "g n" },
   { path: "/selfplay", label: "League", keys: "g l" },
+  { path: "/sweeps", label: "Sweeps", keys: "g s" },
   { path: "/monitor", label: "Monitor", keys: "g m" },
   { path: "/playground", label: "Playground", keys: "g p" },
 ];

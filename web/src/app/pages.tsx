@@ -23,6 +23,7 @@ const PAGES: Page[] = [
   { pattern: "/compare", title: () => "Compare", load: () => import("../pages/compare/index") },
   { pattern: "/play/:target", title: () => "Play", load: () => import("../pages/play/index") },
   { pattern: "/selfplay/:id?", title: () => "League", load: () => import("../pages/selfplay/index") },
+  { pattern: "/sweeps/:name?", title: ({ name }) => name ?? "Sweeps", load: () => import("../pages/sweeps/index") },
   { pattern: "/monitor", title: () => "Monitor", load: () => import("../pages/monitor/index") },
   { pattern: "/playground", title: () => "Playground", load: () => import("../pages/playground/index") },
 ];

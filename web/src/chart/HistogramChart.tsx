@@ -1,6 +1,5 @@
 /** A histogram, or bars of categories, drawn as SVG. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
 import { copied } from "../ui/CopyButton";
 import { Icon } from "../ui/icons";
 import { Menu } from "../ui/Menu";
@@ -11,6 +10,7 @@ import { csvText } from "./export";
 import { bars, ticksOf } from "./histogram";
 import { Swatch } from "./Legend";
 import type { HistogramChartProps } from "./types";
+import { useWidth } from "./useWidth";
 
 const LEFT = 44;
 const BOTTOM = 32;
@@ -18,16 +18,8 @@ const TOP = 8;
 
 export function HistogramChart(props: HistogramChartProps) {
   const { title, xLabel, yLabel, series, categories, height = 160 } = props;
-  const host = useRef<HTMLDivElement>(null);
-  const width = useSignal(0);
+  const { host, width } = useWidth();
   const hovered = useSignal<string>("");
-  useEffect(() => {
-    const element = host.current;
-    if (!element) return undefined;
-    const resize = new ResizeObserver(() => (width.value = Math.floor(element.clientWidth)));
-    resize.observe(element);
-    return () => resize.disconnect();
-  }, []);
   const inner = { width: Math.max(1, width.value - LEFT - 8), height: height - TOP - BOTTOM };
   const shape = bars(series, inner.width, inner.height, categories !== undefined);
   const texts = series.flatMap(({ label, counts, edges }) =>

@@ -16,6 +16,7 @@ from gymnast.envs.env_types import Env
 # Exact classes: a subclass may override parts of the physics.
 FAST = {
     "gymnasium.envs.classic_control.cartpole:CartPoleEnv": ("cartpole", "FastCartPole"),
+    "gymnasium.envs.classic_control.acrobot:AcrobotEnv": ("acrobot", "FastAcrobot"),
     "gymnasium.envs.box2d.lunar_lander:LunarLander": ("lander", "FastLunarLander"),
 }
 FIXED = {"gymnasium.envs.box2d.bipedal_walker:BipedalWalker": ("walker", "SeededBipedalWalker")}

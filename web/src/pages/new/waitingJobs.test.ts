@@ -15,6 +15,7 @@ const job = (id: string, status: string, created: number): JobStatus => ({
   pid: null,
   exit_code: null,
   words: "",
+  on: "",
 });
 
 test("waiting jobs are in the order in which they will train: those that start, then the queue by arrival", () => {

@@ -1,0 +1,1 @@
+"""Tuners compared on a complete table: all configurations of HPO-RL-Bench's PPO space, trained beforehand."""

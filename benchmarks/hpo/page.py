@@ -1,0 +1,127 @@
+"""The page of the comparison, from its stored figures. No number is typed by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.hpo.compare import EXHAUSTIVE, OURS
+from benchmarks.hpo.grid import BUDGET, CONFIGURATIONS, EPISODES, EVERY, SETTINGS, TASKS
+from benchmarks.measurement import info_text
+from benchmarks.tables import table
+
+TITLES = {
+    "area": "Area under the evaluation curve",
+    "score": "Return at the end of training",
+}
+"""Objective -> heading. The first is the default objective of `gymnast sweep`."""
+
+
+def page(entry: dict[str, Any]) -> str:
+    """Returns the content of docs/sweeps-benchmark.md for a stored comparison."""
+    sections = "\n\n".join(
+        f"## {TITLES[name]}\n\n{_section(tasks)}" for name, tasks in entry["objectives"].items()
+    )
+    return _PAGE.format(
+        configurations=len(CONFIGURATIONS),
+        seeds=entry["seeds"],
+        searched=(entry["seeds"] + 1) // 2,
+        exhaustive=EXHAUSTIVE,
+        exhaustive_steps=f"{len(CONFIGURATIONS) * ((entry['seeds'] + 1) // 2) * BUDGET / 1e6:.0f} million",
+        trainings=f"{len(CONFIGURATIONS) * entry['seeds'] * len(TASKS):,}",
+        steps=f"{BUDGET // 1000}k",
+        every=f"{EVERY // 1000}k",
+        episodes=EPISODES,
+        budget=f"{entry['budget'] / 1e6:g} million",
+        whole=entry["budget"] // BUDGET,
+        repetitions=entry["repetitions"],
+        settings=", ".join(f"`{key}={_plain(value)}`" for key, value in SETTINGS.items()),
+        sections=sections,
+        table=info_text(entry["table"]),
+        cpu=f"{entry['table']['cpu_seconds'] / 60:.0f}",
+        comparison=info_text(entry),
+    )
+
+
+def _section(tasks: dict[str, Any]) -> str:
+    names = list(next(iter(tasks.values()))["methods"])
+    rows = [[name, *(_regret(tasks[task]["methods"][name]) for task in tasks)] for name in names]
+    mean = {n: sum(tasks[t]["methods"][n]["regret"] for t in tasks) / len(tasks) for n in names}
+    rows = [[*row, f"{mean[row[0]]:.1f}"] for row in rows]
+    rows = [[f"**{row[0]}**", *row[1:]] if row[0] == OURS else row for row in rows]
+    scores = [
+        [name, *(f"{tasks[task]['methods'][name]['score']:.1f}" for task in tasks)]
+        for name in names
+    ]
+    scores.append(["best configuration", *(f"{of['best_score']:.1f}" for of in tasks.values())])
+    scores.append(["average configuration", *(f"{of['mean_score']:.1f}" for of in tasks.values())])
+    best = "; ".join(
+        f"{task}: learning rate {of['best']['algo.lr']:g}, gamma {of['best']['algo.gamma']:g}, "
+        f"clip {of['best']['algo.clip']:g}"
+        for task, of in tasks.items()
+    )
+    return _SECTION.format(
+        regrets=table(("regret, %", *tasks, "mean"), rows),
+        scores=table(("mean return", *tasks), scores),
+        best=best,
+    )
+
+
+def _regret(found: dict[str, float]) -> str:
+    return f"{found['regret']:.1f} ({found['low']:.1f} to {found['high']:.1f})"
+
+
+def _plain(value: object) -> str:
+    return str(value).replace(" ", "")
+
+
+_SECTION = """\
+{regrets}
+
+Mean return at the end of training of what each method recommends, on the fresh seeds:
+
+{scores}
+
+Best configurations: {best}."""
+
+_PAGE = """\
+# Search methods compared
+
+How good is the configuration that a search recommends? The answer needs the value of every
+configuration, so all {configurations} of HPO-RL-Bench's PPO space (Shala et al. 2024: learning rate
+1e-6 to 1e-1, gamma 0.8 to 1, clip 0.2 to 0.4) were trained on four tasks with {seeds} seeds each:
+{trainings} trainings of {steps} env steps. Searches are then answered from this table, and each trial
+costs the env steps that it would have trained. Each training evaluates {episodes} episodes every
+{every} env steps, on the same seeds for all.
+
+- **A search** may use {budget} env steps, as many as {whole} whole trainings. It sees {searched} of the
+  {seeds} seeds; its recommendation is judged on the others, the fresh seeds. Every search is repeated
+  {repetitions} times with other seeds.
+- **Regret** is how much worse the recommended configuration is on the fresh seeds than the best one, in
+  percent of the difference between the best and an average configuration (which a random choice would
+  give). The best is the one with the highest mean over all {seeds} seeds, so a single regret can be
+  negative. In parentheses: 95 % bootstrap interval of the mean over the repetitions. All repetitions
+  share one table, whose own noise is not part of the interval.
+- **random search** trains different random configurations to the end, with one seed each. **Optuna's
+  default** is `create_study` with its default sampler (TPE) and pruner (median), which gets a report
+  after every evaluation. **ASHA** is asynchronous successive halving (Li et al. 2020) with eta 4.
+  **gymnast, surrogate** is `gymnast sweep --sampler surrogate` with `rungs: 1` and
+  `final_share: 0.16`: it tries a configuration once, and repeats the best on further seeds. These
+  options were chosen on this table. The first three recommend the best trial, as they are usually used;
+  gymnast recommends by a model of all trials. Its default options (TPE, three rungs) are not compared.
+- **{exhaustive}** is a yardstick beyond the budget: it trains all configurations on all seeds that a
+  search sees ({exhaustive_steps} env steps) and recommends the best mean. Its regret is what the noise
+  between seeds costs.
+
+{sections}
+
+## The table
+
+All other settings are the same for every task, and nothing of our presets is used: {settings}. Like the
+defaults of Stable-Baselines3, except for the numbers of copies and steps, the minibatches, and the
+normalization of observations and rewards, without which PPO does not solve MountainCar-v0 in {steps}
+env steps. HPO-RL-Bench trained for longer with Stable-Baselines3's defaults, and reports the highest of
+noisy evaluations: its figures cannot be compared with these. The table is `benchmarks/hpo/table.npz`:
+{table} It took {cpu} minutes on one core.
+
+The comparison: {comparison}
+"""

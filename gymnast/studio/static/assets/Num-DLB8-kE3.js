@@ -1,1 +1,0 @@
-import{d as e,s as t,u as n}from"./numbers-BfW6PhTV.js";import{L as r}from"./router-Dcb5tfC8.js";function i({value:i,metric:a}){if(i==null)return r(`span`,{class:`num muted`,children:`-`});let[o,s]=a?e(a,i):[t(i),``];return r(`span`,{class:`num`,title:n(i),children:[o,s&&r(`span`,{class:`unit`,children:s===`%`?s:` ${s}`})]})}export{i as t};

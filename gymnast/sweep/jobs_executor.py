@@ -1,0 +1,227 @@
+"""Trains the units of a study as ordinary runs, in background jobs that outlive this process.
+
+A rung ends by a budget on vec steps, which does not change the main budget that schedules in percent refer
+to. The run ends there by itself, also if this process has died, and is resumed for the next rung.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gymnast.config.plain_value import PlainValue
+from gymnast.errors import RunError
+from gymnast.jobs import commands, status
+from gymnast.jobs.detach import StartedRun, start_job
+from gymnast.jobs.remote.provider import find_provider
+from gymnast.jobs.remote.refresh import refresh_all
+from gymnast.jobs.remote.submit import facts_for, submit_job
+from gymnast.runs import checkpoint, layout, store
+from gymnast.runs.curve import TRAINING_KEY, curve_of, read_evaluation_rows
+from gymnast.runs.info import RunInfo
+from gymnast.runs.run import Run, read_info
+from gymnast.sweep.executor import Work
+from gymnast.sweep.history import Measurement
+from gymnast.training.request import ResumeRequest, TrainRequest
+
+TRIAL_DEFAULTS: Mapping[str, PlainValue] = {
+    "eval.mode": "inline",  # another process per trial would take longer than most evaluations
+    "eval.confirm_episodes": 1,  # the objective is the curve; winners are confirmed on fresh seeds
+    "eval.start_at": "off",  # the curve of a weak trial must be known too
+    "eval.warmup": "off",
+    "checkpoint.keep": 1,
+    "traces.film": "off",
+}
+"""Settings of all trials, unless the space sets them."""
+MAX_RESTARTS = 10
+"""How often a run whose process was killed is resumed before it counts as failed."""
+BY_CRITERION = ("solved", "eval_return", "plateau", "train_return")
+"""Reasons with which a run ends before its budget for good."""
+
+
+@dataclass
+class JobsExecutor:
+    """Trains units in background jobs, `jobs` at a time."""
+
+    target: str
+    runs_dir: Path
+    study: str
+    jobs: int = 1
+    jobs_on: str = ""
+    """The place where the jobs train, as in `gymnast train --jobs-on`; empty: this machine."""
+    _paths: dict[str, Path] = field(default_factory=dict[str, Path])
+    """Name of a run -> its directory."""
+    _restarts: dict[str, int] = field(default_factory=dict[str, int])
+    """Name of a run -> how often its process was found dead by this process."""
+
+    def start(self, work: Work) -> None:
+        path = self._path(work.name)
+        if path is None:
+            self._train(work)
+        elif status.read_status(path).is_live or self._is_over(path, work):
+            return
+        elif not layout.RUN.path(path).exists():  # killed before training began
+            shutil.rmtree(path, ignore_errors=True)
+            self._train(work)
+        else:
+            self._resume(path, work)
+
+    def poll(self, work: Work) -> Measurement | None:
+        path = self._path(work.name)
+        if path is not None and self.jobs_on:
+            refresh_all([path])  # asks the provider, at most every few seconds
+        if path is not None and status.read_status(path).is_live:
+            return None
+        if path is not None and self._is_over(path, work):
+            return self._measurement(path, work)
+        restarts = self._restarts[work.name] = self._restarts.get(work.name, 0) + 1
+        if restarts > MAX_RESTARTS:
+            problem = f"its process ended {restarts} times without a result"
+            return Measurement("failed", problem=problem, run=path.name if path else "")
+        self.start(work)
+        return None
+
+    def points(self, work: Work) -> list[tuple[float, float]]:
+        path = self._path(work.name)
+        if path is None or not layout.RUN.path(path).exists():
+            return []
+        return read_points(Run(path))
+
+    def prune(self, work: Work) -> Measurement | None:
+        path = self._path(work.name)
+        if path is not None and status.read_status(path).is_live:
+            self._stop(path)
+            return None
+        if path is None or not layout.RUN.path(path).exists():
+            return Measurement("failed", problem="it has no run")
+        return self._measurement(path, work)
+
+    def interrupt(self, work: Work) -> None:
+        path = self._path(work.name)
+        if path is not None and status.read_status(path).is_live:
+            self._stop(path)
+
+    def discard(self, name: str) -> None:
+        path = self._path(name)
+        if path is None or not layout.RUN.path(path).exists() or status.read_status(path).is_live:
+            return
+        run = Run(path)
+        for saved in checkpoint.list_checkpoints(path).values():
+            shutil.rmtree(saved, ignore_errors=True)
+        run.update(checkpoints={"best": None, "latest": None})
+
+    def _path(self, name: str) -> Path | None:
+        """Returns the directory of the run or job with this name; None if there is none."""
+        known = self._paths.get(name)
+        if known is not None and known.exists():
+            return known
+        found = [run.path for run in store.list_runs(self.runs_dir, f"name={name}")]
+        if not found:
+            # A job that waits, or that was killed before it became a run.
+            named = [job for job in status.jobs(self.runs_dir) if job.name == name]
+            found = [job.path for job in named if Path(job.path).exists()]
+        if not found:
+            return None
+        self._paths[name] = Path(found[0])
+        return self._paths[name]
+
+    def _train(self, work: Work) -> None:
+        group = work.name.rpartition("-")[0]
+        request = TrainRequest(
+            self.target,
+            {**self._defaults(work), **work.settings, **self._budget(work)},
+            seed=work.seed,
+            source=work.source or None,
+            name=work.name,
+            tags=("sweep", self.study),
+            group=f"{group}-confirm" if work.is_final else group,
+        )
+        self._paths[work.name] = Path(self._launch(request).path)
+
+    def _resume(self, path: Path, work: Work) -> None:
+        info = read_info(path)
+        request = ResumeRequest(str(path.resolve()), overrides=self._budget(work))
+        with suppress(RunError):  # it has become live meanwhile
+            self._launch(request, target=info["preset"], seed=info["seed"])
+
+    def _launch(
+        self, request: TrainRequest | ResumeRequest, target: str = "", seed: int | None = None
+    ) -> StartedRun:
+        """Starts a job here or elsewhere. `target` and `seed` of a run to be resumed, for listings."""
+        if not self.jobs_on:
+            return start_job(
+                request, runs_dir=self.runs_dir, limit=self.jobs, target=target, seed=seed
+            )
+        provider = find_provider(self.jobs_on)
+        return submit_job(
+            request,
+            provider,
+            facts_for(provider, request, self.runs_dir),
+            runs_dir=self.runs_dir,
+            requeue=True,
+            max_jobs=self.jobs,
+            target=target,
+            seed=seed,
+        )
+
+    def _defaults(self, work: Work) -> dict[str, PlainValue]:
+        defaults = dict(TRIAL_DEFAULTS)
+        if work.is_final:
+            del defaults["eval.confirm_episodes"]
+        return defaults
+
+    def _budget(self, work: Work) -> dict[str, PlainValue]:
+        """Returns the settings that end the run at the end of the unit."""
+        if work.unit.env_steps >= work.budget:
+            return {"stop.env_steps": work.budget, "stop.vec_steps": "off"}
+        n_envs = work.settings.get("env.n_envs", 1)
+        assert isinstance(n_envs, int)  # validated with the space
+        vec_steps = math.ceil(work.unit.env_steps / n_envs)
+        return {"stop.env_steps": work.budget, "stop.vec_steps": vec_steps}
+
+    def _is_over(self, path: Path, work: Work) -> bool:
+        """True if a run that is not live has done the work, or cannot do it."""
+        if status.read_status(path).status == "failed":
+            return True
+        if not layout.RUN.path(path).exists():
+            return False
+        info = read_info(path)
+        if info["status"] != "finished":
+            return False
+        return info.get("reason_kind") in BY_CRITERION or self._has_reached(info, work)
+
+    def _has_reached(self, info: RunInfo, work: Work) -> bool:
+        return info["clocks"].get("env_steps", 0) >= work.unit.env_steps
+
+    def _measurement(self, path: Path, work: Work) -> Measurement:
+        """Returns the result of a run that has ended."""
+        state = status.read_status(path)
+        if not layout.RUN.path(path).exists():
+            return Measurement("failed", problem=state.reason, run=path.name)
+        info, points = read_info(path), tuple(read_points(Run(path)))
+        steps, seconds = (info["clocks"].get(key, 0) for key in ("env_steps", "seconds"))
+        if state.status == "failed":
+            return Measurement("failed", points, int(steps), seconds, state.reason, path.name)
+        early = info.get("reason_kind") in BY_CRITERION
+        ended = "finished" if early or steps >= work.budget else "reached"
+        return Measurement(ended, points, int(steps), seconds, run=path.name)
+
+    def _stop(self, path: Path) -> None:
+        with suppress(RunError):  # it has just ended, or has not begun
+            commands.send_command(
+                path.name, "stop", by=f"sweep {self.study}", runs_dir=self.runs_dir, seconds=10.0
+            )
+
+
+def read_points(run: Run) -> list[tuple[float, float]]:
+    """Returns the evaluation curve of a run: env steps and mean return. It starts with the training return
+    of the first rollout, unless the untrained policy was evaluated."""
+    rows = read_evaluation_rows(run)
+    steps, returns = curve_of(rows, "env_steps")
+    start = next((row[TRAINING_KEY] for row in rows if TRAINING_KEY in row), None)
+    first = [] if start is None or (steps and steps[0] <= 0) else [(0.0, start)]
+    return [*first, *zip(steps, returns, strict=True)]

@@ -1,0 +1,254 @@
+"""Reads a search space from YAML, and checks it against the config schema before anything runs.
+
+target: CartPole-v1:ppo            # what every trial trains
+settings:                          # the same for all trials, like --set
+  stop.env_steps: 100k
+parameters:                        # any config key
+  algo.lr: {low: 1e-4, high: 1e-2, log: true}
+  algo.epochs: {low: 3, high: 20, type: int}
+  algo.gae_lambda: {low: 0.9, high: 1, step: 0.01}
+  policy.activation: {choices: [tanh, relu]}
+  algo.clip:                       # a schedule whose parts vary
+    value: "{start} -> {end}"
+    parts:
+      start: {low: 0.1, high: 0.4}
+      end: {choices: [0.05, 0.1]}
+  algo.target_kl:                  # only where it matters
+    choices: [0.01, 0.03]
+    when: {policy.activation: tanh}
+objective: {kind: area}
+search: {trials: 40, seeds: 3}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from gymnast.config.numbers import parse_count, parse_number, parse_switch
+from gymnast.config.plain_value import PlainValue
+from gymnast.config.problems import InvalidConfig, Key, Problem, dotted_key
+from gymnast.config.resolve import resolve
+from gymnast.config.source import Source
+from gymnast.errors import ConfigError, UsageError
+from gymnast.sweep.objective import Objective
+from gymnast.sweep.options import PROCESS, SearchOptions
+from gymnast.sweep.parameter import Parameter
+from gymnast.sweep.parameter_file import FileError, read_parameters
+from gymnast.sweep.space import Space
+from gymnast.text.suggestions import did_you_mean
+
+SECTIONS = ("target", "settings", "parameters", "objective", "search")
+KINDS = ("area", "score", "threshold", "cost")
+SAMPLED = 32
+"""Number of random assignments whose config is resolved before a study starts."""
+
+
+@dataclass(frozen=True)
+class SpaceFile:
+    """The content of a space file."""
+
+    space: Space
+    objective: Objective
+    search: Mapping[str, Any]
+    """Option of the search -> value, for all that the file sets."""
+
+    def options(self, **overrides: object) -> SearchOptions:
+        """Returns the options of the search; `overrides` that are not None win. Raises UsageError for values
+        out of range."""
+        given = {name: value for name, value in overrides.items() if value is not None}
+        options = SearchOptions(**{**self.search, **given})
+        options.check()
+        return options
+
+
+def parse_space(text: str, name: str = "space", *, validate: bool = True) -> SpaceFile:
+    """Returns the content of a space in YAML. `name`: file name for messages; `validate`: check its values
+    against the config schema, which takes a moment and imports the class of a custom algorithm. Raises
+    InvalidConfig with all problems at once."""
+    source = Source.parse(text, name)
+    data = source.data
+    if not isinstance(data, Mapping):
+        raise InvalidConfig([Problem(name, "", "is not a space (expected `key: value` lines)")])
+    problems = [*source.duplicate_keys, *_unknown(source, data, SECTIONS, ())]
+    target = data.get("target")
+    if not isinstance(target, str):
+        problems.append(Problem(name, "target", "is missing (expected ENV or ENV:variant)"))
+    settings = _mapping(source, data, "settings", problems)
+    written = _mapping(source, data, "parameters", problems)
+    if not written and not problems:
+        problems.append(Problem(name, "parameters", "is empty: there is nothing to search"))
+    found: tuple[list[Parameter], dict[str, Any]] = ([], {})
+    try:
+        found = read_parameters(source, written)
+    except FileError as error:
+        problems += error.problems
+    objective = _objective(source, _mapping(source, data, "objective", problems), problems)
+    search = _search(source, _mapping(source, data, "search", problems), problems)
+    if problems:
+        raise InvalidConfig(problems)
+    space = Space(str(target), tuple(found[0]), settings, found[1], text)
+    if validate:
+        if problems := [*_invalid_values(source, space)]:
+            raise InvalidConfig(problems)
+        _check_together(source, space)
+    return SpaceFile(space, objective, search)
+
+
+def _mapping(
+    source: Source, data: Mapping[Any, PlainValue], key: str, problems: list[Problem]
+) -> dict[str, PlainValue]:
+    """Returns a section of the file; empty if it is missing or wrong, which becomes a problem."""
+    section = data.get(key)
+    if section is None:
+        return {}
+    if not isinstance(section, Mapping):
+        problems.append(Problem(source.location((key,)), key, "expected `key: value` lines"))
+        return {}
+    return {str(name): value for name, value in section.items()}
+
+
+def _unknown(
+    source: Source, data: Mapping[Any, PlainValue], known: tuple[str, ...], base: Key
+) -> Iterator[Problem]:
+    """Yields a problem for every key that means nothing."""
+    for key in data:
+        if key not in known:
+            path = (*base, key)
+            guess = did_you_mean(str(key), known) or f" (known here: {', '.join(known)})"
+            yield Problem(source.location(path), dotted_key(path), f"unknown key{guess}")
+
+
+def _objective(
+    source: Source, section: Mapping[str, PlainValue], problems: list[Problem]
+) -> Objective:
+    names = tuple(field.name for field in fields(Objective))
+    wrong = [*_unknown(source, section, names, ("objective",))]
+
+    def problem(key: str, text: str) -> None:
+        path = ("objective", key)
+        wrong.append(Problem(source.location(path), dotted_key(path), text))
+
+    values: dict[str, Any] = {}
+    for key, value in section.items():
+        if key == "kind" and value not in KINDS:
+            problem(key, f"{value} is unknown (expected one of {', '.join(KINDS)})")
+        elif key == "clock" and value not in ("env_steps", "seconds"):
+            problem(key, f"{value} is unknown (expected env_steps or seconds)")
+        elif key in ("kind", "clock"):
+            values[key] = value
+        elif key in names:
+            try:
+                values[key] = parse_number(value)
+            except ValueError as error:
+                problem(key, str(error))
+    if not wrong and values.get("kind") == "threshold" and "threshold" not in values:
+        problem("threshold", "is missing: the return that trials have to reach")
+    if not wrong and ("low" in values) != ("high" in values):
+        problem("low", "low and high belong together: the returns that count as 0 and 1")
+    problems += wrong
+    return Objective() if wrong else Objective(**values)
+
+
+def _search(
+    source: Source, section: Mapping[str, PlainValue], problems: list[Problem]
+) -> dict[str, Any]:
+    # A space file may come from anywhere, so it cannot name a program to start.
+    own = [field.name for field in fields(SearchOptions)]
+    names = tuple(name for name in own if name not in ("lookahead", "proposer"))
+    problems += _unknown(source, section, names, ("search",))
+    values: dict[str, Any] = {}
+    for key, value in section.items():
+        try:
+            if key == "sampler" and value == PROCESS:
+                raise ValueError("a program is named on the command line: --proposer NAME")
+            if key in ("mode", "sampler"):
+                values[key] = str(value)
+            elif key == "baseline":
+                values[key] = parse_switch(value)
+            elif key in ("minutes", "final_share"):
+                values[key] = parse_number(value)
+            elif key in names:
+                values[key] = 0 if value == 0 else parse_count(value)
+        except ValueError as error:
+            path = ("search", key)
+            problems.append(Problem(source.location(path), dotted_key(path), str(error)))
+    if not problems:
+        try:
+            SearchOptions(**values).check()
+        except UsageError as error:
+            problems.append(Problem(source.location(("search",)), "", error.message))
+    return values
+
+
+def _invalid_values(source: Source, space: Space) -> Iterator[Problem]:
+    """Yields the problems of the target, of the settings, and of every bound and choice on its own."""
+    try:
+        resolve(space.target, space.settings)
+    except InvalidConfig as error:
+        for one in error.details:
+            at = source.location(("settings", one.key)) if one.key else source.location(("target",))
+            yield Problem(at, one.key, one.text)
+        return
+    except ConfigError as error:
+        yield Problem(source.location(("target",)), "target", str(error))
+        return
+    both = [key for key in space.settings if key in _keys(space)]
+    for key in both:
+        yield Problem(source.location(("settings", key)), key, "is a parameter as well")
+    middle = space.from_units([0.5] * len(space.parameters))
+    in_templates = {name for one in space.templates.values() for name in one.parts.values()}
+    for parameter in space.parameters:
+        for value in parameter.extremes():
+            name = parameter.name
+            tried = {name: value}
+            if name in in_templates:
+                tried = {**middle, **tried}
+            own = {k: v for k, v in space.overrides(tried).items() if name.startswith(k)}
+            text = _problem_of(space, own)
+            if text and not _fits_others(space, name, value):
+                whole = " (or add `type: int`)" if "whole number" in text else ""
+                yield Problem(source.location(_path(space, name)), name, f"{text}{whole}")
+                break
+
+
+def _problem_of(space: Space, overrides: Mapping[str, PlainValue]) -> str:
+    """Returns why a value of one key is not accepted; conflicts with other settings are left to
+    `_check_together`."""
+    try:
+        resolve(space.target, {**space.settings, **overrides})
+    except InvalidConfig as error:
+        own = [one for one in error.details if one.key in overrides or one.is_unknown_key]
+        return own[0].text if own else ""
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def _fits_others(space: Space, name: str, value: PlainValue) -> bool:
+    """True if a value that contradicts the settings of the target is valid together with random values of
+    the other parameters, such as a batch size with longer rollouts."""
+    samples = (space.sample(0, "others", i) for i in range(SAMPLED))
+    return any(not space.problem({**one, name: value}) for one in samples if name in one)
+
+
+def _keys(space: Space) -> list[str]:
+    return [*space.templates, *(one.name for one in space.parameters)]
+
+
+def _path(space: Space, name: str) -> Key:
+    for key, template in space.templates.items():
+        for part, parameter in template.parts.items():
+            if parameter == name:
+                return ("parameters", key, "parts", part)
+    return ("parameters", name)
+
+
+def _check_together(source: Source, space: Space) -> None:
+    """Raises InvalidConfig if most random assignments contradict themselves."""
+    problems = [space.problem(space.sample(0, "check", i)) for i in range(SAMPLED)]
+    wrong = [text for text in problems if text]
+    if len(wrong) > SAMPLED // 2:
+        text = f"{len(wrong)} of {SAMPLED} random assignments are not valid, such as: {wrong[0]}"
+        raise InvalidConfig([Problem(source.location(("parameters",)), "parameters", text)])
