@@ -25,14 +25,8 @@ def focused_row(page: Page) -> str:
 def press_to_another_row(page: Page, key: str) -> str:
     """Presses a key and waits until it has moved the focus to another row, which is returned."""
     before = focused_row(page)
-    for seconds in (5, 30):
-        page.keyboard.press(key)
-        try:
-            wait_until(lambda: focused_row(page) not in ("", before), seconds=seconds)
-            break
-        except AssertionError:
-            if seconds == 30:  # the first press may come before the page listens
-                raise
+    page.keyboard.press(key)
+    wait_until(lambda: focused_row(page) not in ("", before), seconds=30)
     return focused_row(page)
 
 

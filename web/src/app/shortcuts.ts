@@ -1,6 +1,6 @@
 /** Keyboard shortcuts. Those of the components on the page are active, and listed by `?`. */
 import { signal, type ReadonlySignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { keyName, pressed } from "./keys";
 
 export interface Shortcut {
@@ -17,7 +17,8 @@ export const shortcuts: ReadonlySignal<Shortcut[]> = active;
 export function useShortcut(keys: string, description: string, run: () => void): void {
   const latest = useRef(run);
   latest.current = run;
-  useEffect(() => {
+  // Not useEffect, which waits for a frame: what is on the page reacts to keys at once.
+  useLayoutEffect(() => {
     const shortcut = { keys, description, run: () => latest.current() };
     active.value = [...active.peek(), shortcut];
     return () => {

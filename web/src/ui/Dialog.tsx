@@ -1,7 +1,7 @@
 /** Dialogs on the browser's <dialog>, which keeps the focus inside and closes on Escape. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./Button";
 import { Icon } from "./icons";
 
@@ -19,7 +19,8 @@ export interface DialogProps {
 export function Dialog({ title, onClose, children, className = "", hideTitle, actions }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Not useEffect, which waits for a frame: keys that are typed until then would not reach the dialog.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current;
     element?.showModal();
