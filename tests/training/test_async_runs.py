@@ -84,13 +84,16 @@ def test_a_killed_host_is_replaced_and_the_run_continues(monkeypatch: pytest.Mon
 
     def killing(self: AsyncCollector, policies: Any, span: Any, clock: Any, *more: Any) -> Any:
         if clock.rollouts == 3:
-            pid = self._hosts.carrier.pid(1)
+            pid = self._sharded.hosts.carrier.pid(1)
             assert pid is not None
             os.kill(pid, signal.SIGKILL)
-        elif clock.rollouts == 4:  # its loss is noticed when it should do something
-            pump, restarts = self._pump, self._hosts.reports.restarts
+        elif clock.rollouts == 4:
+            pump, events = self._pump, self._sharded.hosts.reports._events
             assert pump is not None
-            wait_for(lambda: restarts[1] and not pump._missing)
+            pump.learner_waits = (
+                True  # a host without orders is replaced when it should do something
+            )
+            wait_for(lambda: any(kind == "host replaced" for kind, _ in [*events]))
         return collect(self, policies, span, clock, *more)
 
     monkeypatch.setattr(AsyncCollector, "collect", killing)
