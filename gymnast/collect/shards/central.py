@@ -32,7 +32,7 @@ from gymnast.config.config import Config
 from gymnast.config.section import RolloutLength
 from gymnast.envs.backends.backend import Fault, Step
 from gymnast.envs.env_types import Info
-from gymnast.errors import ConfigError
+from gymnast.errors import ConfigError, HostsMissing
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
 from gymnast.spaces.spaces import Action, Observation
@@ -203,7 +203,16 @@ class CentralCollector(VectorCollector):
         clock: Clock,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> CollectResult:
-        result = super().collect(policies, span, clock, should_stop)
+        # Everything that `state` returns and a rollout changes before it is complete.
+        state = None if self.policy_state is None else self.policy_state.copy()
+        before = self.running.table.copy(), self.envs.obs.copy(), self.start.copy(), state
+        try:
+            result = super().collect(policies, span, clock, should_stop)
+        except HostsMissing:
+            # A checkpoint is exact only at the boundary of a rollout. The environments are beyond it, but
+            # without hosts they are of no use anyway.
+            self.running.table[:], self.envs.obs[:], self.start, self.policy_state = before
+            raise
         result.host_row = self.envs.hosts.reports.counts()
         result.host_events = self.envs.hosts.reports.take_events()
         return result
