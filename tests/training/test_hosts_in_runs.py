@@ -44,6 +44,17 @@ def test_a_run_on_hosts_is_identical_to_one_in_one_process():
     assert run.rows()["hosts/count"].dropna().tolist() == [3.0] * ROLLOUTS
 
 
+def test_central_inference_uses_hosts_without_being_told_and_changes_nothing(
+    hosts_here: list[HereCarrier],  # noqa: F811
+):
+    plain = train_small("Script", SETTINGS)
+    assert hosts_here == []
+    run = train_small("Script", SETTINGS | {"collect.inference": "central"})
+    assert len(hosts_here) == 1
+    assert run.config().collect.on == "local"  # as stored
+    assert differences(plain, run) == []
+
+
 @pytest.mark.usefixtures("hosts_here")
 @pytest.mark.parametrize(
     "moves", [[on(2)], [{"collect.on": "here"}], [on(6) | {"collect.wait": 9}]]
