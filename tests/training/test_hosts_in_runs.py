@@ -44,7 +44,7 @@ def test_a_run_on_hosts_is_identical_to_one_in_one_process():
     assert run.rows()["hosts/count"].dropna().tolist() == [3.0] * ROLLOUTS
 
 
-def test_central_inference_uses_hosts_without_being_told_and_changes_nothing(
+def test_central_inference_uses_hosts_by_default_and_changes_nothing(
     hosts_here: list[HereCarrier],  # noqa: F811
 ):
     plain = train_small("Script", SETTINGS)
