@@ -89,8 +89,6 @@ class Loop:
                 self.iterate()
             except HostsMissing as problem:
                 self.write_events(problem.events)
-                if s.cfg.overlap:
-                    raise  # the update has run meanwhile: this is no boundary to save at
                 reason = StopReason("hosts", one_line(problem))
                 break
             # Before the row is written, so that a score is part of the row of its rollout.
@@ -130,7 +128,11 @@ class Loop:
             future = self.learner_thread.submit(
                 partial(update_roles, s, s.waiting_rollouts, hparams)
             )
-            collected, s.waiting_rollouts = self.collect(length)
+            try:
+                collected, s.waiting_rollouts = self.collect(length)
+            except HostsMissing:
+                future.result().undo(s)  # back to the rollout boundary, where a checkpoint is exact
+                raise
             began = time.perf_counter()
             updated = future.result()
             s.sync_acting_policies()

@@ -45,6 +45,8 @@ class TransactionResult:
     """The rewards, values and advantages of the accepted update; None if the batch was dropped."""
     incidents: list[Incident]
     """The attempts that were rolled back."""
+    before: Snapshot = field(repr=False, compare=False)
+    """The learner before the first attempt."""
 
 
 class Transaction:
@@ -84,11 +86,11 @@ class Transaction:
                 # Only accepted updates count as usual: a spike must not raise the limit for the next.
                 self.recent_kl.append(metrics.get(KL, 0.0))
                 metrics["optim/rollbacks"] = len(incidents)
-                return TransactionResult(metrics, update.targets, incidents)
+                return TransactionResult(metrics, update.targets, incidents, before)
             learner.roll_back(before)
             incidents.append(Incident(problem, dropped=bool(incidents), before=before))
         return TransactionResult(
-            {"optim/rollbacks": len(incidents), "optim/steps": 0}, None, incidents
+            {"optim/rollbacks": len(incidents), "optim/steps": 0}, None, incidents, before
         )
 
     def find_problem(self, learner: Learner, metrics: dict[str, float]) -> str | None:

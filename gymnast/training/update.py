@@ -7,15 +7,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import numpy as np
+
 from gymnast.config.section import Hyperparameters
 from gymnast.measure.rollout import add_role_scope, effect_row, rollout_row
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.step_table import StepTargets
+from gymnast.training.learner import Snapshot
 from gymnast.training.lifecycle.stop import updates_left
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
 
+Array = np.ndarray
 EARLY_ROLLOUTS = 64
 """Rollouts with frequent diagnostics: most problems of a run show early."""
 NETWORK_EVERY, EFFECT_EVERY = (1, 4), (4, 16)
@@ -38,6 +42,15 @@ class AcceptedUpdate:
     """The rewards, values and advantages that the update used for each step of the rollout."""
 
 
+@dataclass(frozen=True)
+class BeforeUpdate:
+    """Everything that an update changes, as it was before."""
+
+    learner: Snapshot
+    shaping: dict[str, Array]
+    recent_kl: tuple[float, ...]
+
+
 @dataclass
 class UpdatedRoles:
     """The results of updating every role once."""
@@ -51,6 +64,17 @@ class UpdatedRoles:
         default_factory=list[tuple[str, Incident, Rollout]]
     )
     """Role, reason and rollout of every attempt that was rolled back."""
+    before: dict[str, BeforeUpdate] = field(default_factory=dict[str, BeforeUpdate])
+    """Role -> its state before the update. Roles without a rollout are missing."""
+
+    def undo(self, session: Session) -> None:
+        """Restores every role as it was before the update, which must be the last one."""
+        for role, before in self.before.items():
+            learner, recent_kl = session.learners[role], session.transactions[role].recent_kl
+            learner.roll_back(before.learner)
+            learner.shaping.load(before.shaping)
+            recent_kl.clear()
+            recent_kl.extend(before.recent_kl)
 
 
 def update_roles(
@@ -72,6 +96,8 @@ def update_roles(
             weights = {name: w * league.reward_factor(role) for name, w in weights.items()}
         # the stream depends on the rollout alone, so a retried or resumed update draws the same
         minibatch_stream = partial(stream, session.cfg.seed, "batch", role, number)
+        recent_kl = tuple(session.transactions[role].recent_kl)
+        shaping = {name: array.copy() for name, array in learner.shaping.state().items()}
         # Outside of the transaction: shaping terms remember what the episodes reached (such as the
         # farthest position), also if the update is rolled back.
         shaped, added = learner.shaping(rollout, weights, hparams.gamma)
@@ -89,14 +115,16 @@ def update_roles(
                 network_stats=is_due(number, NETWORK_EVERY),
                 max_gradient_steps=left,
             )
-            metrics = update.metrics
+            metrics, before = update.metrics, update.before
             result.rolled_back += [(role, incident, shaped) for incident in update.incidents]
             result.gradient_steps += int(metrics.pop("optim/steps"))
             if update.targets is not None:
                 targets = replace(update.targets, shaping=learner.shaping.added)
                 result.updates[role] = AcceptedUpdate(rollout, targets)
         else:  # no updates left in the budget, or it is not this role's turn to learn
+            before = learner.snapshot()
             learner.observe_without_update(shaped, hparams.gamma)
+        result.before[role] = BeforeUpdate(before, shaping, recent_kl)
         row = rollout_row(collected, shaped, learner.policy)
         row |= added
         row |= correction

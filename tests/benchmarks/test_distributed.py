@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
+from benchmarks.distributed import compression
 from benchmarks.distributed.kill import cut_episodes
 from benchmarks.distributed.processes import ProcessTree, adopting_orphans, poll
 from benchmarks.distributed.section import section
@@ -84,3 +87,24 @@ def test_every_part_of_the_measurement_is_shown_with_its_own_numbers():
         "| 1.5 | 16 | 14 |",
     ):
         assert shown in text, shown
+
+
+def test_compression_pays_on_links_on_which_both_ways_take_equally_long(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    data, seconds = bytes(1_000_000), {"pack": 0.02, "unpack": 0.005}
+
+    def pack(given: bytes) -> bytes:
+        return given[:100_000]
+
+    def unpack(_: bytes) -> bytes:
+        return data
+
+    monkeypatch.setattr(compression, "cpu_seconds", lambda work, _: seconds[work.__name__])
+    found = compression.compare((pack, unpack), data, repetitions=3, seconds=2.0)
+    link = found["pays_below_mbit"] * 1e6 / 8
+    assert 1_000_000 / link == pytest.approx(100_000 / link + 0.02 + 0.005)
+    link = found["pays_below_mbit_with_many_hosts"] * 1e6 / 8
+    assert 1_000_000 / link == pytest.approx(100_000 / link + 0.005)
+    saved = 1_000_000 / 125e6 - (100_000 / 125e6 + 0.025)
+    assert found["share_of_rollout_saved_at_1_gbit"] == pytest.approx(saved / 2.0)

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from gymnast.clock import Clock
+from gymnast.collect import replay
 from gymnast.collect.collector import CollectResult
+from gymnast.collect.shards import dispatch
 from gymnast.collect.shards.async_collector import AsyncCollector
 from gymnast.collect.shards.carrier import Answer, Lost
 from gymnast.collect.shards.collector import ShardedCollector
@@ -28,18 +30,20 @@ from gymnast.training.learner import Learner
 from tests.waiting import wait_for
 
 N, HOSTS, T = 6, 3, 5
-LOSS = "lost"
+LOSS, AWAY = "lost", "away"
 
 
 class ManualCarrier:
     """Hosts in this process, which answer in the order of `script`: numbers of hosts, or (number, LOSS) for
-    one that is lost. Every other order is answered at once until `script` is set."""
+    one that is lost, (number, AWAY) for one that cannot be started. Every order is answered at once until
+    `script` is set."""
 
     def __init__(self) -> None:
         self.hosts: dict[int, Host] = {}
         self.orders: dict[int, tuple[Sequence[Any], Any]] = {}
         self.script: deque[int | tuple[int, str]] | None = None
         self.sent: list[tuple[int, tuple[type, ...]]] = []
+        self.away: set[int] = set()
 
     def start(self, host: int) -> None:
         self.end(host)
@@ -65,12 +69,19 @@ class ManualCarrier:
         if self.script:
             self.script.popleft()
         orders, parameters = self.orders.pop(host)
+        self.away.discard(host)
+        if isinstance(following, tuple) and following[1] == AWAY:
+            self.away.add(host)
+            return Answer(host, Lost("no CPU is free", has_worked=False))
         if isinstance(following, tuple):
             return Answer(host, Lost("it was killed"))
         return Answer(host, self.hosts[host].carry_out(orders, parameters), 100)
 
     def pid(self, host: int) -> int | None:
-        return None
+        return None if host in self.away else host + 1
+
+    def describe(self) -> str:
+        return ""
 
     def end(self, host: int) -> None:
         self.orders.pop(host, None)
@@ -235,8 +246,67 @@ def test_a_lost_host_is_replaced_from_the_state_after_its_last_part(setup: Setup
 
 
 def test_hosts_that_die_again_and_again_end_the_collection(setup: Setup):
-    with pytest.raises(HostsMissing, match="host 1 was lost 5 times"):
+    with pytest.raises(HostsMissing, match="host 1 died 5 times with the same orders: it was kill"):
         setup.collect(*[(1, LOSS)] * 5)
+
+
+@pytest.fixture
+def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "RETRY_SECONDS", 0.001)
+
+
+@pytest.mark.usefixtures("no_delay")
+def test_a_host_that_cannot_be_started_is_waited_for(setup: Setup):
+    """More often than hosts may die, since failing to start says nothing about the orders."""
+    other = Setup().start()
+    plain = setup.collect(0, 1, 2)
+    late = other.collect(0, (1, LOSS), *[(1, AWAY)] * 3 * dispatch.MAX_DEATHS, 1, 2)
+    for name in ("obs", "action", "reward", "logprob"):
+        assert np.array_equal(getattr(rollout_of(plain), name), getattr(rollout_of(late), name))
+    assert [(kind, detail["host"]) for kind, detail in late.host_events] == [
+        ("host lost", 1),
+        ("host replaced", 1),
+    ]
+    other.collector.close()
+
+
+@pytest.mark.usefixtures("no_delay")
+def test_a_host_that_stays_away_ends_the_collection_only_after_the_deadline():
+    made = Setup(**{"collect.wait": 0.2}).start()
+    began = time.monotonic()
+    with pytest.raises(HostsMissing, match=r"host 1 has been away for 0 s .*: no CPU is free"):
+        made.collect(*[(1, AWAY)] * 10_000)
+    assert time.monotonic() - began > 0.2
+    made.collector.close()
+
+
+def test_a_successor_with_other_code_ends_the_collection(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+):
+    open_shard = Host._open
+
+    def foreign(host: Host, order: Open) -> Any:
+        opened = open_shard(host, order)
+        return replace(opened, facts=replace(opened.facts, code="another", host="far"))
+
+    setup.collect(0, 1, 2)
+    monkeypatch.setattr(Host, "_open", foreign)
+    with pytest.raises(HostsMissing, match=r"far differs from .*: gymnast: .* another") as raised:
+        setup.collect((1, LOSS), 1)
+    assert [kind for kind, _ in raised.value.events] == ["host lost", "host replaced"]
+    assert set(setup.collector.state()) >= {"obs", "async_number"}  # it can still be saved
+
+
+def test_episodes_that_a_successor_cannot_restore_are_reported(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+):
+    setup.collect(0, 1, 2)
+    monkeypatch.setattr(replay, "restore", lambda *_: {1: "its observation differs"})
+    found = setup.collect((2, LOSS), 2, 0, 1)
+    (event,) = [detail for kind, detail in found.host_events if kind == "episodes restarted"]
+    assert event == {"copies": [5], "why": "its observation differs"}
+    rollout = rollout_of(found)
+    assert rollout.start[0, rollout.copies.tolist().index(5)]
 
 
 def test_an_error_of_an_environment_is_raised_where_the_learner_waits(

@@ -10,6 +10,7 @@ import pytest
 
 from gymnast.collect.shards.async_collector import AsyncCollector
 from gymnast.config.resolve import resolve
+from gymnast.config.serialize import to_plain
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
 from tests.small_runs import copy_killed_at, resume_run, rows, train_small
@@ -84,13 +85,16 @@ def test_a_killed_host_is_replaced_and_the_run_continues(monkeypatch: pytest.Mon
 
     def killing(self: AsyncCollector, policies: Any, span: Any, clock: Any, *more: Any) -> Any:
         if clock.rollouts == 3:
-            pid = self._hosts.carrier.pid(1)
+            pid = self._sharded.hosts.carrier.pid(1)
             assert pid is not None
             os.kill(pid, signal.SIGKILL)
-        elif clock.rollouts == 4:  # its loss is noticed when it should do something
-            pump, restarts = self._pump, self._hosts.reports.restarts
+        elif clock.rollouts == 4:
+            pump, events = self._pump, self._sharded.hosts.reports._events
             assert pump is not None
-            wait_for(lambda: restarts[1] and not pump._missing)
+            pump.learner_waits = (
+                True  # a host without orders is replaced when it should do something
+            )
+            wait_for(lambda: any(kind == "host replaced" for kind, _ in [*events]))
         return collect(self, policies, span, clock, *more)
 
     monkeypatch.setattr(AsyncCollector, "collect", killing)
@@ -99,6 +103,26 @@ def test_a_killed_host_is_replaced_and_the_run_continues(monkeypatch: pytest.Mon
     kinds = [event["kind"] for event in run.events()]
     assert kinds.count("host lost") == kinds.count("host replaced") == 1
     assert rows(run)[-1]["host1:hosts/restarts"] == 1
+
+
+AUTO: dict[str, tuple[dict[str, Any], str]] = {
+    "alone": ({}, "here"),
+    "overlap": ({"collect.mode": "overlap"}, "here"),
+    "async": ({"collect.mode": "async"}, "local"),
+    "central": ({"collect.inference": "central"}, "local"),
+    "central, explicitly here": ({"collect.inference": "central", "collect.on": "here"}, "here"),
+    "ray": ({"collect.mode": "async", "collect.on": "ray"}, "ray"),
+    "auto": ({"collect.mode": "async", "collect.on": "auto"}, "local"),
+}
+
+
+@pytest.mark.parametrize("case", AUTO)
+@pytest.mark.parametrize("target", ["CartPole-v1", "ALE/Pong-v5:pixels"])
+def test_modes_that_need_hosts_use_processes_of_this_machine(target: str, case: str):
+    more, place = AUTO[case]
+    config = resolve(target, more).config
+    assert config.collect.on == place
+    assert to_plain(config)["collect"]["on"] == place  # type: ignore[index]
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {

@@ -44,6 +44,17 @@ def test_a_run_on_hosts_is_identical_to_one_in_one_process():
     assert run.rows()["hosts/count"].dropna().tolist() == [3.0] * ROLLOUTS
 
 
+def test_central_inference_uses_hosts_by_default_and_changes_nothing(
+    hosts_here: list[HereCarrier],  # noqa: F811
+):
+    plain = train_small("Script", SETTINGS)
+    assert hosts_here == []
+    run = train_small("Script", SETTINGS | {"collect.inference": "central"})
+    assert len(hosts_here) == 1
+    assert run.config().collect.on == "local"  # as stored
+    assert differences(plain, run) == []
+
+
 @pytest.mark.usefixtures("hosts_here")
 @pytest.mark.parametrize(
     "moves", [[on(2)], [{"collect.on": "here"}], [on(6) | {"collect.wait": 9}]]
@@ -78,14 +89,38 @@ def test_a_move_alone_does_not_continue_a_finished_run():
         resume_run(run, on(2))
 
 
+LEARNED = {
+    "normalize.obs": "running",
+    "normalize.reward": "running",
+    "normalize.value": "popart",
+    "shaping.mine.term": "py:tests.shaping.own_terms:Pairs",
+    "shaping.mine.weight": 0.1,
+}
+"""Everything that an update changes in addition to the weights."""
+STOPPED: dict[str, tuple[dict[str, Any], str]] = {
+    "sync": ({}, "ppo"),
+    "overlap": ({"collect.mode": "overlap"} | LEARNED, "ppo"),
+    "overlap, with a replay buffer": (
+        {"collect.mode": "overlap", "algo.warmup": 1, "algo.replay": 60, "algo.batch_size": 8},
+        "dqn",
+    ),
+    "central": ({"collect.inference": "central"}, "ppo"),
+}
+
+
+@pytest.mark.parametrize("case", STOPPED)
 def test_hosts_that_stay_away_stop_the_run_with_a_checkpoint(
-    monkeypatch: pytest.MonkeyPatch,
+    case: str, monkeypatch: pytest.MonkeyPatch
 ):
-    plain = train_small("Script", SETTINGS)
-    # 1-3 open, 4-6 start, 7-9 the first rollout, 10-12 the second: from then on everything dies
-    dying = HereCarrier(lost_before=range(13, 10_000))
+    more, algo = STOPPED[case]
+    settings = SETTINGS | more
+    plain = train_small("Script", settings | {"collect.on": "here"}, algo=algo)
+    # 1-3 open, 4-6 start, 7-9 the first rollout, 10-12 the second: from then on everything dies.
+    # With central inference each vector step is a message, and 160 is in the middle of the third rollout.
+    first = 160 if case == "central" else 13
+    dying = HereCarrier(lost_before=range(first, 10_000))
     monkeypatch.setattr("gymnast.collect.shards.open.open_carrier", lambda _: dying)
-    run = train_small("Script", SETTINGS | on(3))
+    run = train_small("Script", settings | on(3), algo=algo)
     assert run.info["status"] == "stopped"
     assert run.info["reason_kind"] == "hosts"
     assert f"died {dispatch.MAX_DEATHS} times" in run.info["reason"]

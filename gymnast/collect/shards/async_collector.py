@@ -33,19 +33,19 @@ NUMBER = "async_number"
 class AsyncCollector:
     """Implements `Collector` with hosts that always collect."""
 
-    def __init__(self, hosts: ShardedCollector) -> None:
-        """`hosts`: the hosts with their environments open."""
-        self._hosts, self._cfg = hosts, hosts.cfg.collect
-        self.env, self.spaces = hosts.env, hosts.spaces
-        self.seeding_warnings, self.task_sampler = hosts.seeding_warnings, hosts.task_sampler
+    def __init__(self, sharded: ShardedCollector) -> None:
+        """`sharded`: a collector with the hosts and their environments open."""
+        self._sharded, self._cfg = sharded, sharded.cfg.collect
+        self.env, self.spaces = sharded.env, sharded.spaces
+        self.seeding_warnings, self.task_sampler = sharded.seeding_warnings, sharded.task_sampler
         self._tracks: list[Track] = []
         self._pump: Pump | None = None
 
     def columns(self, role: str, copies: Sequence[int] | None = None) -> Array:
-        return self._hosts.columns(role, copies)
+        return self._sharded.columns(role, copies)
 
     def start_episodes(self) -> None:
-        self._hosts.start_episodes()
+        self._sharded.start_episodes()
         self._tracks = self._split(0)
 
     def collect(
@@ -60,7 +60,7 @@ class AsyncCollector:
         began, version, pump = time.perf_counter(), clock.rollouts, self._running_pump(clock)
         policy = policies[ROLE]
         stage = 0 if self.task_sampler is None else self.task_sampler.stage
-        parameters = self._hosts.carrier.share(policy.arrays())
+        parameters = self._sharded.hosts.carrier.share(policy.arrays())
         pump.publish(Publication(version, clock.env_steps, policy.spec(), parameters, span, stage))
         with pump.changed:
             dropped = pump.queue.drop_older(version - self._cfg.max_staleness)
@@ -79,17 +79,8 @@ class AsyncCollector:
             for track in self._tracks:
                 # a run that has collected otherwise before has used the noise of these rollouts
                 track.number = max(track.number, clock.rollouts)
-            hosts = self._hosts
-            self._pump = Pump(
-                hosts.carrier,
-                self._cfg,
-                self._tracks,
-                hosts.opening_orders,
-                hosts.reports,
-                hosts.instruction_set,
-                hosts.should_trace,
-                keep_obs=hosts.keep_obs,
-            )
+            made = self._sharded
+            self._pump = Pump(made.hosts, self._tracks, made.should_trace, keep_obs=made.keep_obs)
         return self._pump
 
     def _result(
@@ -97,7 +88,7 @@ class AsyncCollector:
     ) -> CollectResult:
         """Returns the parts as one rollout, with what the dropped ones have to report."""
         every = [*pieces, *dropped]
-        shards = self._hosts.shards
+        shards = self._sharded.shards
         result = CollectResult(
             {ROLE: self._rollout(pieces, version)},
             steps=sum(piece.fragment.env_steps for piece in pieces),
@@ -116,8 +107,8 @@ class AsyncCollector:
                 (result.fatal_fault,) = moved(
                     [piece.fragment.fatal_fault], shards[piece.host].first
                 )
-        result.host_row = self._hosts.reports.async_row(pieces, dropped, version)
-        result.host_events = self._hosts.reports.take_events()
+        result.host_row = self._sharded.hosts.reports.async_row(pieces, dropped, version)
+        result.host_events = self._sharded.hosts.reports.take_events()
         return result
 
     def _rollout(self, pieces: list[Piece], version: int) -> Rollout:
@@ -125,7 +116,7 @@ class AsyncCollector:
         sizes = [len(piece.fragment.last_obs) for piece in pieces]
         first = np.cumsum([0, *sizes[:-1]]).tolist()
         joined = join([piece.fragment for piece in pieces], first)
-        shards = self._hosts.shards
+        shards = self._sharded.shards
         copies = np.concatenate(
             [np.arange(shards[piece.host].first, shards[piece.host].stop) for piece in pieces]
         )
@@ -154,7 +145,7 @@ class AsyncCollector:
     def load(self, arrays: dict[str, Array]) -> dict[int, str]:
         """Restores the running episodes on the hosts. Returns the copies for which that failed, with the
         reason; they start a new episode."""
-        failed = self._hosts.load(arrays)
+        failed = self._sharded.load(arrays)
         # The copies may be divided otherwise than before: no shard may use noise a second time.
         self._tracks = self._split(int(arrays[NUMBER].max()) if NUMBER in arrays else 0)
         return failed
@@ -162,17 +153,17 @@ class AsyncCollector:
     def close(self) -> None:
         if self._pump is not None:
             self._pump.close()
-        self._hosts.close()
+        self._sharded.close()
 
     def _split(self, number: int) -> list[Track]:
         """Returns the shards as the hosts have them now. `number`: that of their next parts."""
-        hosts = self._hosts
+        sharded = self._sharded
         return [
             Track(
                 shard,
-                hosts.running.part(shard.slice, with_steps=can_restore([state])),
+                sharded.running.part(shard.slice, with_steps=can_restore([state])),
                 state,
                 number,
             )
-            for shard, state in zip(hosts.shards, hosts.states, strict=True)
+            for shard, state in zip(sharded.shards, sharded.states, strict=True)
         ]

@@ -17,7 +17,6 @@ from gymnast.collect.collector import CollectResult
 from gymnast.collect.copies import CopyRange
 from gymnast.collect.fragment import moved
 from gymnast.collect.shards.carrier import Carrier
-from gymnast.collect.shards.dispatch import Dispatch
 from gymnast.collect.shards.env_orders import (
     EnvOrder,
     EnvsOpened,
@@ -27,14 +26,13 @@ from gymnast.collect.shards.env_orders import (
     ResetEnvs,
     StepEnvs,
 )
-from gymnast.collect.shards.reports import HostReports
+from gymnast.collect.shards.host_group import HostGroup
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.section import RolloutLength
 from gymnast.envs.backends.backend import Fault, Step
 from gymnast.envs.env_types import Info
-from gymnast.errors import ConfigError
-from gymnast.hosts import HostFacts, refuse_differences
+from gymnast.errors import ConfigError, HostsMissing
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
 from gymnast.spaces.spaces import Action, Observation
@@ -53,18 +51,12 @@ class RemoteBackend:
 
     def __init__(self, cfg: Config, carrier: Carrier) -> None:
         """Starts the hosts and opens the environments. Raises what opening them raises."""
-        self.cfg, self._carrier, self.n_envs = cfg, carrier, cfg.env.n_envs
-        self.shards = CopyRange.divide(self.n_envs, cfg.collect.hosts)
-        self.reports = HostReports(len(self.shards))
-        self._dispatch = Dispatch(carrier, cfg.collect, self._opening, self.reports)
-        try:
-            opened: list[EnvsOpened] = [a[-1] for a in self._dispatch.open(len(self.shards))]
-            self._describe(opened)
-        except BaseException:  # Ctrl-C too: hosts must not stay behind
-            carrier.close()
-            raise
-        n, first = self.n_envs, opened[0].obs
-        self.obs = np.zeros((n, *first.shape[1:]), first.dtype)
+        self.cfg, self.n_envs = cfg, cfg.env.n_envs
+        self.hosts = HostGroup(cfg, carrier, OpenEnvs)
+        self.shards = self.hosts.shards
+        with self.hosts.opened() as opened:
+            self._describe(opened[0])
+        n = self.n_envs
         self._reward = np.zeros(n)
         self._terminated, self._truncated = (np.zeros(n, dtype=bool) for _ in range(2))
         self._mask: Array | None = None
@@ -73,12 +65,9 @@ class RemoteBackend:
         self._actions: list[list[Array]] = [[] for _ in range(n)]
         """Actions of the running episode of each copy."""
 
-    def _describe(self, opened: Sequence[EnvsOpened]) -> None:
-        """Takes over what the hosts know about the environment."""
-        first, env = opened[0], self.cfg.env
-        here = HostFacts.for_env(env.id)
-        for one in opened:
-            refuse_differences(here, one.facts)
+    def _describe(self, first: EnvsOpened) -> None:
+        """Takes over what the hosts know about the environment. `first`: the answer of the first one."""
+        env = self.cfg.env
         if first.restore_mode != "replay":
             what = f"central inference steps single copies, which env.backend={env.backend} cannot"
             raise ConfigError(what, at="collect.inference", fix="set env.backend=inprocess")
@@ -87,6 +76,7 @@ class RemoteBackend:
         self.action_space: Action = action  # type: ignore[assignment]
         self.name, self.space_texts = first.name, first.space_texts
         self.time_limit, self.has_default_limit = first.time_limit, first.has_default_limit
+        self.obs = np.zeros((self.n_envs, *first.obs.shape[1:]), first.obs.dtype)
 
     @property
     def mask(self) -> Array | None:
@@ -142,23 +132,20 @@ class RemoteBackend:
         )
 
     def close(self) -> None:
-        self._carrier.close()
+        self.hosts.carrier.close()
 
     def _send(self, orders: Sequence[tuple[EnvOrder, ...]]) -> list[Outcome]:
         """Returns the outcome of each host. Copies that a new host could not bring back have a fault."""
         outcomes: list[Outcome] = []
-        for shard, answers in zip(
-            self.shards, self._dispatch.all(orders, self._replaying), strict=True
-        ):
+        every = self.hosts.dispatch.all(orders, self._replaying)
+        for host, (shard, answers) in enumerate(zip(self.shards, every, strict=True)):
             outcome: Outcome = answers[-1]
             if len(answers) > 1:  # a new host: opened, replayed, then the order itself
+                self.hosts.check_successor(host, answers)
                 lost = [Fault(i, len(self._actions[shard.first + i]), LOST) for i in answers[1]]
                 outcome = replace(outcome, faults=(*outcome.faults, *lost))
             outcomes.append(outcome)
         return outcomes
-
-    def _opening(self, host: int) -> tuple[EnvOrder, ...]:
-        return (OpenEnvs(self.cfg, self.shards[host]),)
 
     def _replaying(self, host: int) -> tuple[EnvOrder, ...]:
         """Returns the order that brings a new host to the state of the lost one."""
@@ -216,7 +203,16 @@ class CentralCollector(VectorCollector):
         clock: Clock,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> CollectResult:
-        result = super().collect(policies, span, clock, should_stop)
-        result.host_row = self.envs.reports.counts()
-        result.host_events = self.envs.reports.take_events()
+        # Everything that `state` returns and a rollout changes before it is complete.
+        state = None if self.policy_state is None else self.policy_state.copy()
+        before = self.running.table.copy(), self.envs.obs.copy(), self.start.copy(), state
+        try:
+            result = super().collect(policies, span, clock, should_stop)
+        except HostsMissing:
+            # A checkpoint is exact only at the boundary of a rollout. The environments are beyond it, but
+            # without hosts they are of no use anyway.
+            self.running.table[:], self.envs.obs[:], self.start, self.policy_state = before
+            raise
+        result.host_row = self.envs.hosts.reports.counts()
+        result.host_events = self.envs.hosts.reports.take_events()
         return result

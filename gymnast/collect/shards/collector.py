@@ -17,8 +17,8 @@ from gymnast.collect.fragment import finish, join, with_values
 from gymnast.collect.open_vector import refuse_action_masks
 from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.collect.shards.carrier import Carrier
-from gymnast.collect.shards.dispatch import Dispatch
 from gymnast.collect.shards.full_batch import row_independent
+from gymnast.collect.shards.host_group import HostGroup
 from gymnast.collect.shards.orders import (
     Collect,
     Collected,
@@ -30,14 +30,11 @@ from gymnast.collect.shards.orders import (
     ShardState,
     Start,
 )
-from gymnast.collect.shards.reports import HostReports
 from gymnast.collect.tasks import TaskSampler
-from gymnast.compiled import use_instruction_set
 from gymnast.config.config import Config
 from gymnast.config.section import RolloutLength
 from gymnast.envs.backends.history import join_histories, part_of_history
-from gymnast.errors import ConfigError, GymnastError, HostsMissing
-from gymnast.hosts import HostFacts, refuse_differences
+from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
 from gymnast.runs.role_arrays import strip_prefix
 from gymnast.seeds import is_in_subset
@@ -56,16 +53,10 @@ class ShardedCollector:
     def __init__(self, cfg: Config, carrier: Carrier) -> None:
         """Starts the hosts and opens the environments. Raises what opening them raises, and GymnastError for
         hosts that differ from this one."""
-        self.cfg, self.carrier = cfg, carrier
-        self.shards = CopyRange.divide(cfg.env.n_envs, cfg.collect.hosts)
-        self.reports = HostReports(len(self.shards))
-        self._dispatch = Dispatch(carrier, cfg.collect, self.opening_orders, self.reports)
-        try:
-            opened: list[Opened] = [a[-1] for a in self._dispatch.open(len(self.shards))]
+        self.cfg, self.hosts = cfg, HostGroup(cfg, carrier, Open)
+        self.shards = self.hosts.shards
+        with self.hosts.opened() as opened:
             self._describe(opened)
-        except BaseException:  # Ctrl-C too: hosts must not stay behind
-            carrier.close()
-            raise
         n = cfg.env.n_envs
         self.running = RunningEpisodes(n)
         self.states: list[ShardState] = []
@@ -76,12 +67,7 @@ class ShardedCollector:
     def _describe(self, opened: Sequence[Opened]) -> None:
         """Takes over what the hosts know about the environment."""
         first, cfg = opened[0], self.cfg
-        self._here = HostFacts.for_env(cfg.env.id)
-        for host, one in enumerate(opened):
-            self.reports.differs(host, refuse_differences(self._here, one.facts))
-        common = [s for s in first.instruction_sets if all(s in o.instruction_sets for o in opened)]
-        self.instruction_set = common[-1] if common else ""
-        use_instruction_set(self.instruction_set)
+        self.hosts.use_common_instruction_set(opened)
         if first.has_mask:
             refuse_action_masks(cfg)
         if first.restore_mode == "history":
@@ -114,8 +100,8 @@ class ShardedCollector:
         """Collects a rollout of `span` steps on all hosts. The arguments are those of `VectorCollector`."""
         policy, began = policies[ROLE], time.perf_counter()
         stage = 0 if self.task_sampler is None else self.task_sampler.stage
-        order = Collect(policy.spec(), span, clock.rollouts, stage, self.instruction_set)
-        parts = self._collect(order, self.carrier.share(policy.arrays()))
+        order = Collect(policy.spec(), span, clock.rollouts, stage, self.hosts.instruction_set)
+        parts = self._collect(order, self.hosts.carrier.share(policy.arrays()))
         self._adopt([part.state for part in parts])
         fragment = join([part.fragment for part in parts], [shard.first for shard in self.shards])
         if not row_independent(policy):
@@ -129,8 +115,8 @@ class ShardedCollector:
             keep_obs=self.keep_obs,
         )
         seconds = time.perf_counter() - began
-        result.host_row = self.reports.row(parts, seconds)
-        result.host_events = self.reports.take_events()
+        result.host_row = self.hosts.reports.row(parts, seconds)
+        result.host_events = self.hosts.reports.take_events()
         return result
 
     def _collect(self, order: Collect, parameters: object) -> list[Collected]:
@@ -143,7 +129,7 @@ class ShardedCollector:
             shortest = min(part.fragment.length for part in parts)
             cut = replace(order, max_steps=shortest)
             again: list[tuple[Order, ...]] = [
-                (*self.opening_orders(k), *self._loading(k), cut)
+                (*self.hosts.opening(k), *self._loading(k), cut)
                 if part.fragment.length > shortest
                 else ()
                 for k, part in enumerate(parts)
@@ -163,29 +149,10 @@ class ShardedCollector:
         opens: bool = False,
     ) -> list[list[Any]]:
         """Returns the answers of all hosts (`Dispatch.all`), and checks what those say that are new."""
-        answers = self._dispatch.all(orders, before, parameters, opens=opens)
+        answers = self.hosts.dispatch.all(orders, before, parameters, opens=opens)
         for host, answer in enumerate(answers):
-            for one in answer:
-                if isinstance(one, Opened):
-                    self._check_successor(host, one)
-                elif isinstance(one, Loaded) and one.failed:
-                    first = self.shards[host].first
-                    failed = {first + copy: reason for copy, reason in one.failed.items()}
-                    self.reports.restarted(failed)
+            self.hosts.check_successor(host, answer)
         return answers
-
-    def _check_successor(self, host: int, opened: Opened) -> None:
-        """Raises HostsMissing if a host that has replaced another would compute other numbers."""
-        try:
-            self.reports.differs(host, refuse_differences(self._here, opened.facts))
-            if self.instruction_set and self.instruction_set not in opened.instruction_sets:
-                what = f"{opened.facts.host} lacks {self.instruction_set}, with which this run computes"
-                raise GymnastError(what, fix="resume the run, which then uses what all hosts have")
-        except GymnastError as problem:
-            events = self.reports.take_events()
-            raise HostsMissing(
-                problem.message, at="collect.hosts", fix=problem.fix, events=events
-            ) from None
 
     # ---- state -------------------------------------------------------------------------------
 
@@ -211,10 +178,12 @@ class ShardedCollector:
             )
             for shard in self.shards
         ]
-        # Not `_ask`: the caller reports the failures.
-        answers = self._dispatch.all(
-            [self._loading(k) for k in range(len(self.shards))], lambda _: ()
-        )
+        orders = [self._loading(k) for k in range(len(self.shards))]
+        answers = self.hosts.dispatch.all(orders, lambda _: ())
+        for host, answer in enumerate(answers):
+            self.hosts.check_successor(
+                host, answer[:-1]
+            )  # the caller reports what was not restored
         loaded: list[Loaded] = [a[-1] for a in answers]
         failed = {
             shard.first + copy: reason
@@ -225,7 +194,7 @@ class ShardedCollector:
         return failed
 
     def close(self) -> None:
-        self.carrier.close()
+        self.hosts.carrier.close()
 
     def _policy_state(self) -> Array | None:
         """Returns the policy states of all copies, [N, S]; None without memory."""
@@ -251,10 +220,6 @@ class ShardedCollector:
         return shard_arrays(states, running)
 
     # ---- hosts -------------------------------------------------------------------------------
-
-    def opening_orders(self, host: int) -> tuple[Order, ...]:
-        """Returns the orders with which a new host opens the environments of its shard."""
-        return (Open(self.cfg, self.shards[host]),)
 
     def _loading(self, host: int) -> tuple[Order, ...]:
         """Returns the orders that bring a host to the state of its shard after the last rollout."""

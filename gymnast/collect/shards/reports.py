@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -24,7 +25,8 @@ class HostReports:
         """Seconds that each host took for its last part."""
         self._slow = np.zeros(hosts, np.int64)
         """Number of rollouts in a row in which a host was slow."""
-        self._events: list[tuple[str, dict[str, object]]] = []
+        self._events: deque[tuple[str, dict[str, object]]] = deque()
+        """Threads may add events while another takes them."""
 
     def answered(self, host: int, n_bytes: int) -> None:
         """Records an answer of a host."""
@@ -53,8 +55,7 @@ class HostReports:
 
     def take_events(self) -> list[tuple[str, dict[str, object]]]:
         """Returns the events since the last call, as (kind, detail)."""
-        events, self._events = self._events, []
-        return events
+        return [self._events.popleft() for _ in range(len(self._events))]
 
     def row(self, parts: Sequence[Collected], seconds: float) -> dict[str, float]:
         """Returns the metrics of a rollout that took `seconds`, and compares the hosts."""

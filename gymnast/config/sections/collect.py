@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from gymnast.config.applies import Applies
 from gymnast.config.numbers import Count, Positive
@@ -13,7 +13,7 @@ from gymnast.config.section import Section
 if TYPE_CHECKING:
     from gymnast.config.config import Config
 
-Place = Literal["here", "local", "ray"]
+Place = Literal["auto", "here", "local", "ray"]
 Mode = Literal["sync", "overlap", "async"]
 
 ON_HOSTS = Applies("with collect.on=local or ray", lambda on: on.config.collect.on != "here")
@@ -26,20 +26,34 @@ PLACE = frozenset(
 be resumed with others; with `mode` async it is not reproducible anyway."""
 
 
+def _place(value: str, known: ValidationInfo) -> str:
+    """Resolves `auto` during validation, so that a stored config contains the place that was used. `known`
+    holds the fields that are declared above `on`."""
+    if value != "auto":
+        return value
+    needs_hosts = known.data.get("mode") == "async" or known.data.get("inference") == "central"
+    return "local" if needs_hosts else "here"
+
+
 class CollectConfig(Section):
-    on: Place = "here"
+    mode: Mode = "sync"
+    """`sync`: collect, then update. `overlap`: collect the next rollout while updating from the previous one;
+    the collecting policy is then exactly one update behind. `async`: hosts collect without waiting for
+    updates; V-trace corrects for their older policies, and runs are not reproducible."""
+    inference: Annotated[Literal["hosts", "central"], ON_HOSTS] = "hosts"
+    """`hosts`: each host has a copy of the policy and chooses the actions of its env copies. `central`: hosts
+    only step environments, and the training process chooses all actions; for networks that take longer than
+    a message, or that need a GPU."""
+    on: Annotated[Place, AfterValidator(_place)] = "auto"
     """Place where the env copies are stepped: in the training process (here), in processes of this machine
     (local), or in processes of a Ray cluster (ray). The numbers of a run are the same everywhere, unless
-    `mode` is async."""
+    `mode` is async. `auto`: local if `mode` is async or `inference` is central, which need hosts, else
+    here."""
     hosts: Annotated[Count, ON_HOSTS, Field(le=10_000)] = 2
     """Number of processes that collect. The env copies are divided among them."""
     address: Annotated[str, ON_RAY] = "local"
     """Address of the Ray cluster, such as 10.0.0.1:6379; `auto` for the one of this machine, `local` to start
     one for this run."""
-    mode: Mode = "sync"
-    """`sync`: collect, then update. `overlap`: collect the next rollout while updating from the previous one;
-    the collecting policy is then exactly one update behind. `async`: hosts collect without waiting for
-    updates; V-trace corrects for their older policies, and runs are not reproducible."""
     max_staleness: Annotated[Count, ASYNC] = 4
     """Largest number of updates between the policy that collected a part of a rollout and the policy that
     learns from it. Older parts are dropped."""
@@ -48,10 +62,6 @@ class CollectConfig(Section):
     of the current policy with less bias and more variance."""
     vtrace_c: Annotated[Positive, ASYNC] = 1.0
     """Cap of the importance ratios that weight what later steps contribute (c of V-trace)."""
-    inference: Annotated[Literal["hosts", "central"], ON_HOSTS] = "hosts"
-    """`hosts`: each host has a copy of the policy and chooses the actions of its env copies. `central`: hosts
-    only step environments, and the training process chooses all actions; for networks that take longer than
-    a message, or that need a GPU."""
     timeout: Annotated[Positive, ON_HOSTS] = 300.0
     """Seconds that a host may take for its part of a rollout before it is replaced."""
     wait: Annotated[Positive, ON_HOSTS] = 300.0

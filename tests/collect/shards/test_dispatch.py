@@ -164,6 +164,39 @@ def test_a_host_that_does_not_answer_in_time_is_ended_and_replaced(clock: Time):
     assert lost[1]["why"] == "it did not answer within 7 s (collect.timeout)"
 
 
+def test_a_late_host_is_noticed_though_others_answer_all_the_time(clock: Time):
+    """With collect.mode=async each host gets its next orders at once."""
+    hosts = Set(lambda h, n, o: None if h == 1 and n == 1 else works(h, n, o), clock, timeout=7.0)
+    for host in (1, 3):
+        hosts.carrier.start(host)
+        hosts.dispatch.send(host, lambda is_new: (("again" if is_new else "play",), None))  # type: ignore[arg-type,return-value]
+    began = clock.now
+    while not (lost := hosts.kinds()):
+        answer = hosts.dispatch.receive(1.0)
+        clock.now += 0.1
+        assert answer is not None, "host 3 always answers"
+        assert answer.host == 3
+        hosts.dispatch.send(3, lambda _: (("play",), None))  # type: ignore[arg-type,return-value]
+    assert lost == [("host lost", 1)]
+    assert 7 < clock.now - began < 9
+    assert hosts.carrier.log.index(("end", 1)) < hosts.carrier.log.index(
+        ("send", 1, ("again",), None)
+    )
+
+
+def test_a_host_that_waits_for_a_free_cpu_is_not_late(clock: Time):
+    hosts = Set(works, clock, away="no CPU is free", timeout=3.0, wait=30.0)
+    answer, hosts.carrier.answer = hosts.carrier.answer, lambda *_: None
+    hosts.dispatch.send(0, lambda _: (("play",), None))  # type: ignore[arg-type,return-value]
+    for _ in range(10):
+        assert hosts.dispatch.receive(1.0) is None
+    hosts.carrier.away = ""  # it has started, and needs a second
+    assert hosts.dispatch.receive(1.0) is None
+    hosts.carrier.answer = answer
+    assert hosts.dispatch.receive(1.0) is not None
+    assert hosts.kinds() == []
+
+
 def test_hosts_that_cannot_be_started_are_waited_for_and_then_given_up(clock: Time):
     hosts = Set(dies(0, 10**9, has_worked=False), clock, wait=30.0)
     hosts.dispatch.open(HOSTS)
