@@ -155,7 +155,10 @@ def test_slurm_requeues_a_preempted_job_which_ends_with_the_same_weights(
     assert ended["status"] == "finished"
     run = Run(runs_dir / job["id"])
     assert run.info["attempts"] == 2
-    assert "requeued" in [event["kind"] for event in run.recorded_events()]
+    kinds = [event["kind"] for event in run.recorded_events()]
+    assert [kind for kind in kinds if "requeued" in kind] == ["requeued"]
+    (stopping, *_) = [event for event in run.recorded_events() if event["kind"] == "stopping"]
+    assert stopping["reason"] == "interrupted by SIGUSR1", "SLURM's own SIGTERM is no second signal"
     assert record.read(record.jobs_dir(runs_dir), run.id).get("remote_id") == "1"
     assert weights(runs_dir, run.id) == undisturbed(runs_dir, tmp_path, "SIGUSR1")
 
