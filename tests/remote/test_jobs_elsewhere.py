@@ -113,6 +113,10 @@ def test_a_job_on_a_host_is_shown_while_it_trains_and_is_stopped_with_a_checkpoi
     assert steps == stopped["env_steps"] > 0
     refused = run_here(runs_dir, "resume", job["id"], "--requeue")
     assert "needs --jobs-on" in refused.stderr
+    read_json(runs_dir, "resume", job["id"], "--jobs-on", "ssh:box")
+    wait_for(lambda: statuses(runs_dir)[job["id"]] == "running")
+    (again,) = read_json(runs_dir, "stop", job["id"])
+    assert again["env_steps"] > steps, "its copy here was older than its second attempt"
 
 
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGUSR1"])
