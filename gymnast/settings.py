@@ -220,6 +220,11 @@ def settings_file() -> Path:
     return Path(folder) / "gymnast" / "settings.yaml"
 
 
+def state_directory() -> Path:
+    """Returns the directory of gymnast's state: $XDG_STATE_HOME/gymnast."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "gymnast"
+
+
 def load_settings() -> Settings:
     """Reads the settings file; without one, all settings have their defaults. Raises InvalidConfig with the
     lines of all mistakes, and UsageError if the file cannot be read, if every user of the machine may change

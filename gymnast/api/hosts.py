@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gymnast.errors import UsageError
+from gymnast.jobs import record
 from gymnast.jobs.remote.check import HostCheck, check_host
 from gymnast.jobs.remote.provider import configured_provider, find_provider, require_programs
 
 if TYPE_CHECKING:
     from gymnast.api.training import Place
+    from gymnast.jobs.detach import StartedRun
+    from gymnast.jobs.remote.ray_cluster import OwnCluster
 
 
 def host_check(provider: str, *, env: str = "") -> HostCheck:
@@ -38,3 +42,12 @@ def place(jobs_on: str | None, *, requeue: bool) -> Place | None:
     if not provider.submit:
         raise UsageError(f"{jobs_on!r} has no submit command", fix="gymnast train --help")
     return Place(provider, requeue)
+
+
+def own_ray_cluster(started: StartedRun) -> OwnCluster | None:
+    """Returns the Ray cluster that gymnast has started on this machine for a job; None if the job trains
+    elsewhere, or if the cluster has ended already."""
+    from gymnast.jobs.remote.ray_cluster import find_cluster, remote_id
+
+    job = record.read(record.jobs_dir(Path(started.path).parent), started.id)
+    return find_cluster() if job.get("remote_id") == remote_id(started.id) else None

@@ -66,6 +66,7 @@ def _echo_started(started: StartedRuns, *, as_json: bool) -> None:
         click.echo(
             f"group {started.group}: gymnast wait {started.group} · gymnast stop {started.group}"
         )
+    _echo_own_cluster(started.runs[-1])
 
 
 def resume(
@@ -83,6 +84,7 @@ def resume(
         echo_json(started)
     else:
         _echo_job(started)
+        _echo_own_cluster(started)
     return 0
 
 
@@ -98,6 +100,18 @@ def _place(options: SharedOptions) -> Place | None:
 def _echo_job(run: StartedRun) -> None:
     status = f"submitted to {run.on}" if run.on else run.status
     click.echo(f"job {run.id} {status}: gymnast logs -f {run.id} · gymnast stop {run.id}")
+
+
+def _echo_own_cluster(run: StartedRun) -> None:
+    """Prints where a job trains if gymnast has started a Ray cluster for it."""
+    if not run.on:
+        return
+    from gymnast.api import hosts
+
+    if (cluster := hosts.own_ray_cluster(run)) is not None:
+        at_once = f"{count_noun(cluster.cpus, 'job')} at a time"
+        ends = f"ends by itself {cluster.idle_seconds:g} s after its last job"
+        click.echo(f"Ray: a cluster on this machine, {at_once}, which {ends} · gymnast jobs")
 
 
 def _train_group(

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gymnast.collect.shards.ray_carrier import load_ray
 from gymnast.config.config import Config
 from gymnast.errors import EnvError, GymnastError
 from gymnast.evaluation.jobs import (
@@ -20,6 +19,7 @@ from gymnast.evaluation.jobs import (
     play_job,
     store_traces,
 )
+from gymnast.processes.local_ray import load_ray
 
 POLL_SECONDS = 0.1
 """Interval in which a waiting training looks for signals."""

@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from gymnast.serving.options import ServerOptions
+from gymnast.settings import state_directory
 
 LENGTH = 32
 SIGNATURE_DIGITS = 40
@@ -26,11 +27,6 @@ def user_secret() -> bytes:
         return _read(file) or _create(file)
     except OSError:
         return secrets.token_bytes(LENGTH)
-
-
-def state_directory() -> Path:
-    """Returns the directory of gymnast's state: $XDG_STATE_HOME/gymnast."""
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "gymnast"
 
 
 def scope_key(options: ServerOptions, secret: bytes) -> bytes:

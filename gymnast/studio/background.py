@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from gymnast.errors import GymnastError
-from gymnast.serving.secret import state_directory
+from gymnast.settings import state_directory
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.registry import RunningStudio, find_running
 

@@ -12,7 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from gymnast.runs.lock import is_locked
-from gymnast.serving.secret import scope_key, state_directory, user_secret
+from gymnast.serving.secret import scope_key, user_secret
+from gymnast.settings import state_directory
 from gymnast.studio.options import StudioOptions
 from gymnast.studio.session import link_token
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from gymnast.collect.shards.ray_carrier import PREFIX
+from gymnast.processes.local_ray import PREFIX
 from tests.e2e.killed_process import GRACE
 
 MODULE = "gymnast.collect.shards.process"

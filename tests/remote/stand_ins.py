@@ -137,14 +137,14 @@ def scancel(state: Path, words: list[str]) -> int:
 
 
 def scontrol(state: Path, words: list[str]) -> int:
-    """scontrol requeue ID: kills a job and puts it back into the queue."""
+    """scontrol requeue ID: ends a job with SIGTERM, as SLURM does, and puts it back into the queue."""
     number = words[1]
     if (state / f"{number}.requeue").read_text() != "yes":
         print("Requested operation is presently disabled", file=sys.stderr)
         return 1
     _write(state, number, "REQUEUED")
     with suppress(ProcessLookupError):
-        os.killpg(int((state / f"{number}.pid").read_text()), signal.SIGKILL)
+        os.killpg(int((state / f"{number}.pid").read_text()), signal.SIGTERM)
     return 0
 
 

@@ -113,6 +113,10 @@ def test_a_job_on_a_host_is_shown_while_it_trains_and_is_stopped_with_a_checkpoi
     assert steps == stopped["env_steps"] > 0
     refused = run_here(runs_dir, "resume", job["id"], "--requeue")
     assert "needs --jobs-on" in refused.stderr
+    read_json(runs_dir, "resume", job["id"], "--jobs-on", "ssh:box")
+    wait_for(lambda: statuses(runs_dir)[job["id"]] == "running")
+    (again,) = read_json(runs_dir, "stop", job["id"])
+    assert again["env_steps"] > steps, "its copy here was older than its second attempt"
 
 
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGUSR1"])
@@ -155,7 +159,10 @@ def test_slurm_requeues_a_preempted_job_which_ends_with_the_same_weights(
     assert ended["status"] == "finished"
     run = Run(runs_dir / job["id"])
     assert run.info["attempts"] == 2
-    assert "requeued" in [event["kind"] for event in run.recorded_events()]
+    kinds = [event["kind"] for event in run.recorded_events()]
+    assert [kind for kind in kinds if "requeued" in kind] == ["requeued"]
+    (stopping, *_) = [event for event in run.recorded_events() if event["kind"] == "stopping"]
+    assert stopping["reason"] == "interrupted by SIGUSR1", "SLURM's own SIGTERM is no second signal"
     assert record.read(record.jobs_dir(runs_dir), run.id).get("remote_id") == "1"
     assert weights(runs_dir, run.id) == undisturbed(runs_dir, tmp_path, "SIGUSR1")
 

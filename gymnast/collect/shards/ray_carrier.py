@@ -5,42 +5,33 @@ Ray unpickles whatever reaches it, so that a cluster belongs into a trusted netw
 
 from __future__ import annotations
 
-import atexit
-import os
-import secrets
 import shutil
-import socket
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
 from gymnast.collect.shards.carrier import Answer, Lost
 from gymnast.collect.shards.orders import Order
 from gymnast.config.sections.collect import CollectConfig
-from gymnast.errors import HostsMissing, NotInstalled
+from gymnast.errors import HostsMissing
 from gymnast.processes import guard
+from gymnast.processes.local_ray import (
+    QUIET,
+    load_ray,
+    require_head,
+    require_reachable,
+    start_cluster,
+)
 
 Array = np.ndarray
 SHARED_BYTES = 100_000
 """Parameters above this size are stored once in the cluster; smaller ones reach hosts faster as arguments."""
 OBJECT_STORE_BYTES = 2**30
 """Size of the object store of a cluster that we start: answers wait there until they are read."""
-PREFIX = "gymnast-ray-"
-"""Beginning of the name of a cluster's folder in the directory for temporary files; the process follows."""
-CONNECT_SECONDS = 10.0
-"""Time in which the head of a cluster must accept a connection."""
-TOKEN = "RAY_AUTH_TOKEN"
-"""Environment variable with the token that every process of a cluster must have."""
-HEAD_SECONDS = 15.0
-"""Time for which the head of a cluster may be out of reach."""
 HEALTH = {
     "health_check_initial_delay_ms": 2_000,
     "health_check_period_ms": 500,
@@ -48,26 +39,8 @@ HEALTH = {
     "health_check_failure_threshold": 3,
 }
 """Health checks of a cluster that we start: with Ray's own, a dead machine is noticed after 15 s."""
-
-
-def load_ray() -> Any:
-    """Returns the module ray. Raises NotInstalled."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read while it is imported
-    if "ray" not in sys.modules:
-        # Registered before Ray's own functions, so that it runs after them: they write once more.
-        atexit.register(remove_folders)
-    try:
-        return import_module("ray")
-    except ImportError:
-        raise NotInstalled("Ray is not installed", fix="pip install 'gymnast[ray]'") from None
-
-
-def remove_folders() -> None:
-    """Removes the files of clusters whose process has ended, or is this one at its end."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        pid = folder.name.removeprefix(PREFIX).partition("-")[0]
-        if pid == str(os.getpid()) or (pid.isdigit() and not psutil.pid_exists(int(pid))):
-            shutil.rmtree(folder, ignore_errors=True)
+HEAD_SECONDS = 15.0
+"""Time for which the head of a cluster may be out of reach."""
 
 
 class RayCarrier:
@@ -170,31 +143,20 @@ class _Cluster:
             )
             return
         self._is_ours = True
-        # What hosts print is in Ray's own logs: on the terminal it would mix with its advice about losses.
-        common = {"logging_level": "ERROR", "log_to_driver": False}
         # The guardian ends what Ray starts, should this process be killed.
         with guard.watch():
             try:
                 if cfg.address == "local":
-                    remove_folders()
-                    self._folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
-                    guard.remove_at_end(self._folder)
-                    self._use_own_token()
-                    ray.init(
-                        address="local",
-                        num_cpus=cfg.hosts,
-                        include_dashboard=False,
-                        _node_ip_address="127.0.0.1",
-                        object_store_memory=OBJECT_STORE_BYTES,
-                        _temp_dir=str(self._folder),
-                        _system_config=HEALTH,
-                        **common,
+                    self._folder = start_cluster(
+                        ray,
+                        cpus=cfg.hosts,
+                        object_store_bytes=OBJECT_STORE_BYTES,
+                        health=HEALTH,
                     )
                 else:
-                    _require_reachable(cfg.address)
-                    ray.init(address=cfg.address, **common)
+                    require_reachable(cfg.address)
+                    ray.init(address=cfg.address, **QUIET)
             except (ConnectionError, RuntimeError, ValueError, OSError) as problem:
-                self._remove_folder()
                 what = f"no Ray cluster at {cfg.address}: {problem}"
                 fix = "start one (ray start --head), or set collect.address=local"
                 raise HostsMissing(what, at="collect.address", fix=fix) from None
@@ -209,9 +171,8 @@ class _Cluster:
     def check_head(self) -> None:
         """Raises HostsMissing if the head of the cluster cannot be reached for a while. Ray itself would end
         this process after a minute, without a checkpoint."""
-        host, _, port = self._ray.get_runtime_context().gcs_address.rpartition(":")
         try:
-            socket.create_connection((host, int(port)), timeout=1.0).close()
+            require_head(self._ray)
             self._reached = time.monotonic()
         except OSError as problem:
             away = time.monotonic() - self._reached
@@ -223,24 +184,8 @@ class _Cluster:
     def close(self) -> None:
         if self._is_ours:
             self._ray.shutdown()
-        self._remove_folder()
-
-    def _use_own_token(self) -> None:
-        """Gives the clusters of this process a token of their own, unless the user has set one: Ray would
-        write one into the home directory. Ray keeps it until the process ends."""
-        if not os.environ.keys() & {TOKEN, f"{TOKEN}_PATH"}:
-            os.environ[TOKEN] = secrets.token_hex(32)
-
-    def _remove_folder(self) -> None:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _require_reachable(address: str) -> None:
-    """Raises OSError if nothing listens at an address HOST:PORT: Ray itself would try for many minutes."""
-    host, _, port = address.rpartition(":")
-    if host and port.isdigit():
-        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
 
 
 def _keep_terminal_clean() -> None:

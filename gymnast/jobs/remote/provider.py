@@ -24,6 +24,8 @@ TEMPLATE = "template"
 """Name of the provider of jobs that were submitted with a command template instead of a name."""
 COPIES_TO = "gymnast-runs"
 """Runs directory on a host to which runs are copied, relative to the home directory there."""
+RAY_IDLE_SECONDS = 30.0
+"""Time without jobs after which a Ray cluster that gymnast has started ends."""
 _AGENT = "{python} -m gymnast.jobs.remote.host"
 """Start of the commands that gymnast itself answers on a host."""
 
@@ -98,10 +100,13 @@ def _ray(_options: Sequence[str]) -> Provider:
     client = (sys.executable, "-m", "gymnast.jobs.remote.ray_jobs")
     return Provider(
         "",
-        submit=(*client, "submit", "{host}", "{job}", "{log}", "{requeue}", "{argv}"),
+        submit=(
+            *(*client, "submit", "{host}", "{job}", "{log}", "{requeue}", "{max_jobs}"),
+            *(str(RAY_IDLE_SECONDS), "{argv}"),
+        ),
         status=(*client, "states", "{host}", "{ids}"),
         cancel=(*client, "cancel", "{host}", "{id}"),
-        timeout=60.0,  # connecting to a cluster alone takes seconds
+        timeout=60.0,  # connecting to a cluster alone takes seconds, and starting one too
     )
 
 

@@ -1,33 +1,46 @@
 """Whole runs in a Ray cluster: each job is a detached actor that trains in a process of its own.
 
-python -m gymnast.jobs.remote.ray_jobs submit ADDRESS ID LOG REQUEUE ARGV...   prints ID
+python -m gymnast.jobs.remote.ray_jobs submit ADDRESS ID LOG REQUEUE MAX_JOBS IDLE ARGV...   prints the id
 python -m gymnast.jobs.remote.ray_jobs states ADDRESS IDS                      prints `ID STATE` per job
 python -m gymnast.jobs.remote.ray_jobs cancel ADDRESS ID
 
-An empty ADDRESS is $RAY_ADDRESS, or the cluster that this machine belongs to. A detached actor outlives the
-process that created it. With --requeue, Ray creates it again elsewhere when its node dies, and it then
-continues the run from its last checkpoint. Ray unpickles what it receives: use it in trusted networks only.
+An empty ADDRESS is $RAY_ADDRESS, or the cluster that this machine belongs to. If there is none, or with the
+address `local`, gymnast starts one (`ray_cluster.py`); the ids of its jobs end in @HOST.
+
+A detached actor outlives the process that created it. With --requeue, Ray creates it again elsewhere when its
+node dies, and it then continues the run from its last checkpoint. Ray unpickles what it receives: use it in
+trusted networks only.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-NAMESPACE = "gymnast"
+from gymnast.errors import CommandFailed, GymnastError
+from gymnast.jobs import queue
+from gymnast.jobs.remote.ray_cluster import (
+    NAMESPACE,
+    OwnCluster,
+    hold_cluster,
+    hold_or_start,
+    remote_id,
+)
+from gymnast.processes.local_ray import QUIET, load_ray, require_reachable
+
+MODULE = "gymnast.jobs.remote.ray_jobs"
+LOCAL = "local"
+"""The address of the cluster that gymnast starts itself."""
 ANSWER_SECONDS = 2.0
 """Time in which an actor that has started answers; one that has not waits for free cores."""
-CONNECT_SECONDS = 10.0
-"""Deadline for a connection to the head of the cluster."""
 INTERRUPTED = 130
 """Exit code of a training that a signal ended."""
 # Not imported from another module: the actor is sent to the hosts by value, and they import nothing for it.
@@ -88,65 +101,109 @@ def main() -> int:
     """Returns the exit code."""
     command, address, *arguments = sys.argv[1:]
     try:
-        ray = _connect(address)
-    except ImportError:
-        print("Ray is not installed: pip install 'gymnast[ray]'", file=sys.stderr)
+        COMMANDS[command](address or os.environ.get("RAY_ADDRESS", ""), *arguments)
+    except GymnastError as error:
+        print(error, file=sys.stderr)
         return 1
-    except (OSError, RuntimeError, ValueError) as error:
-        where = address or os.environ.get("RAY_ADDRESS") or "this machine"
-        print(f"no Ray cluster answers at {where}: {str(error).splitlines()[0]}", file=sys.stderr)
-        print("start one with `ray start --head`, or name it: ray:HOST:PORT", file=sys.stderr)
-        return 1
-    COMMANDS[command](ray, *arguments)
     return 0
 
 
-def _connect(address: str) -> Any:
-    """Returns the module `ray`, connected to the cluster at this address."""
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # no warning about GPUs
-    import ray
+def _submit(
+    address: str, job_id: str, log: str, requeue: str, max_jobs: str, idle: str, *argv: str
+) -> None:
+    if address := _known_address(address):
+        _create_actor(_connect(address), job_id, log, requeue, argv)
+        print(job_id)
+        return
+    with hold_or_start(queue.max_jobs(int(max_jobs) or None), float(idle)) as cluster:
+        _create_actor(_connect_own(cluster), job_id, log, requeue, argv)
+    print(remote_id(job_id))
 
-    address = address or os.environ.get("RAY_ADDRESS") or _address_of_this_machine()
-    _require_listener(address)
-    ray.init(
-        address=address,
-        namespace=NAMESPACE,
-        log_to_driver=False,
-        logging_level=logging.ERROR,
-    )
+
+def _states(address: str, ids: str) -> None:
+    own = [job_id for job_id in ids.split(",") if "@" in job_id]
+    others = [job_id for job_id in ids.split(",") if job_id not in own]
+    if own and others:  # a process can only be connected to one cluster
+        command = [sys.executable, "-m", MODULE, "states", address, ",".join(own)]
+        if subprocess.run(command).returncode != 0:
+            raise CommandFailed("the Ray cluster of this machine does not answer")
+    if others:
+        _print_states(_connect(_known_address(address)), others)
+    elif own:
+        with _own_cluster_of(own) as cluster:
+            if cluster is not None:  # otherwise they have ended, and the cluster with them
+                _print_states(_connect_own(cluster), own)
+
+
+def _cancel(address: str, job: str) -> None:
+    if "@" not in job:
+        _end_actor(_connect(_known_address(address)), job)
+        return
+    with _own_cluster_of([job]) as cluster:
+        if cluster is not None:
+            _end_actor(_connect_own(cluster), job)
+
+
+COMMANDS = {"submit": _submit, "states": _states, "cancel": _cancel}
+
+
+def _known_address(address: str) -> str:
+    """Returns the address of the cluster that is used; empty: the one that gymnast starts. Without a given
+    address it is the cluster that `ray start` made this machine a part of, if it lives."""
+    if address:
+        return "" if address == LOCAL else address
+    folder = Path(os.environ.get("RAY_TMPDIR", "/tmp")) / "ray"
+    with suppress(OSError):  # there is no file, or its cluster was killed and the file stayed
+        found = (folder / "ray_current_cluster").read_text().strip()
+        require_reachable(found)
+        return found
+    return ""
+
+
+@contextmanager
+def _own_cluster_of(ids: Sequence[str]) -> Iterator[OwnCluster | None]:
+    """Yields the cluster that gymnast has started for jobs with these ids; None if it has ended. Raises
+    CommandFailed if it is on another machine, where it listens on the loopback address only."""
+    here = socket.gethostname()
+    for host in {job_id.partition("@")[2] for job_id in ids} - {here}:
+        problem = f"jobs of the Ray cluster of {host} can only be asked for on {host}"
+        raise CommandFailed(problem, fix="log in there")
+    with hold_cluster() as cluster:
+        yield cluster
+
+
+def _connect_own(cluster: OwnCluster) -> Any:
+    cluster.prepare_connection()
+    return _connect(cluster.address)
+
+
+def _connect(address: str) -> Any:
+    """Returns the module `ray`, connected to the cluster at this address. Raises CommandFailed."""
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # no warning about GPUs
+    ray = load_ray()
+    try:
+        if not address:
+            raise ConnectionError("it belongs to no cluster")
+        require_reachable(address)
+        ray.init(address=address, namespace=NAMESPACE, **QUIET)
+    except (OSError, RuntimeError, ValueError) as error:
+        where = address or "this machine"
+        what = f"no Ray cluster answers at {where}: {str(error).splitlines()[0]}"
+        raise CommandFailed(what, fix="start it, or name another one: ray:HOST:PORT") from None
     return ray
 
 
-def _address_of_this_machine() -> str:
-    """Returns the address of the cluster that `ray start` made this machine a part of. Raises
-    ConnectionError if there is none."""
-    folder = Path(os.environ.get("RAY_TMPDIR", "/tmp")) / "ray"
-    try:
-        return (folder / "ray_current_cluster").read_text().strip()
-    except OSError:
-        raise ConnectionError("it belongs to no cluster") from None
-
-
-def _require_listener(address: str) -> None:
-    """Raises OSError if nobody listens at HOST:PORT. Ray itself takes minutes to notice that; and the file
-    that names the cluster of this machine stays when the cluster is killed."""
-    host, separator, port = address.rpartition(":")
-    if separator and port.isdigit() and "//" not in address:
-        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
-
-
-def _submit(ray: Any, job_id: str, log: str, requeue: str, *argv: str) -> None:
+def _create_actor(ray: Any, job_id: str, log: str, requeue: str, argv: Sequence[str]) -> None:
     again = requeue == "--requeue"
     actor = ray.remote(JobActor).options(
         name=job_id, lifetime="detached", num_cpus=1, max_restarts=-1 if again else 0
     )
     actor.remote(list(argv), log, again)
     ray.get_actor(job_id)  # fails unless the cluster knows it
-    print(job_id)
 
 
-def _states(ray: Any, ids: str) -> None:
-    actors = _actors(ray, ids.split(","))
+def _print_states(ray: Any, ids: Sequence[str]) -> None:
+    actors = _actors(ray, ids)
     pending = {actor.answer.remote(): job_id for job_id, actor in actors.items()}
     ready, _ = (
         ray.wait([*pending], num_returns=len(pending), timeout=ANSWER_SECONDS)
@@ -162,8 +219,8 @@ def _states(ray: Any, ids: str) -> None:
             print(job_id, "running")
 
 
-def _cancel(ray: Any, job_id: str) -> None:
-    for actor in _actors(ray, [job_id]).values():
+def _end_actor(ray: Any, job: str) -> None:
+    for actor in _actors(ray, [job]).values():
         ready, _ = ray.wait([actor.stop.remote()], timeout=ANSWER_SECONDS)
         if not ready:  # it has not started
             ray.kill(actor, no_restart=True)
@@ -172,13 +229,11 @@ def _cancel(ray: Any, job_id: str) -> None:
 def _actors(ray: Any, ids: Sequence[str]) -> dict[str, Any]:
     """Returns id -> actor, of the jobs that the cluster knows."""
     found = dict[str, Any]()
-    for job_id in ids:
+    for job in ids:
         with suppress(ValueError):  # there is none
-            found[job_id] = ray.get_actor(job_id)
+            found[job] = ray.get_actor(job.partition("@")[0])
     return found
 
-
-COMMANDS = {"submit": _submit, "states": _states, "cancel": _cancel}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -114,8 +114,8 @@ def _settle(provider: Provider, job: record.JobRecord, runs_dir: Path, files: bo
     """Copies the files of a job, if that is necessary, and records whether it has ended for good."""
     folder, path = record.jobs_dir(runs_dir), runs_dir / job["id"]
     is_gone, runs = job.get("state") == "gone", job.get("state") == "running"
-    # Without any file of the run here, nobody would know that it trains.
-    wanted = files or not layout.RUN.path(path).exists()
+    # Without its files, or with those of an earlier attempt, nobody would know that it trains.
+    wanted = files or remote_status(path, job)[0] not in ACTIVE
     if provider.store == "copy" and (is_gone or (runs and wanted)):
         try:
             _fetch(provider, runs_dir, job["id"], small=not is_gone)

@@ -8,7 +8,9 @@ nothing, since `scancel` sends it.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import threading
 from collections.abc import Mapping
 
 from gymnast.runs.run import Run
@@ -31,14 +33,19 @@ def requeue(
         why = "the same command would start another run; give --name NAME --requeue"
         run.record_event("not requeued", counters, job=job, why=why)
         return
-    # The event comes first: a successful requeue kills this process.
+    # The event comes first: a successful requeue ends this process. SLURM sends SIGTERM to all processes of
+    # the job, and SIGKILL half a minute later. Here it would count as a second signal of the user.
     run.record_event("requeued", counters, job=job)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     command = ["scontrol", "requeue", job]
     try:
         subprocess.run(
             command, check=True, capture_output=True, text=True, timeout=SCONTROL_TIMEOUT
         )
     except (OSError, subprocess.SubprocessError) as problem:
+        if getattr(problem, "returncode", None) == -signal.SIGTERM:
+            return  # `scontrol` is one of the processes that SLURM ends
         error = getattr(problem, "stderr", None) or problem
         why = f"{' '.join(command)}: {error}".strip()
         run.record_event("not requeued", counters, job=job, why=why)

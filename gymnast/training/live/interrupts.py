@@ -89,6 +89,8 @@ class Interrupts:
     def _respond(self, name: str) -> None:
         """Starts the grace period at the first signal; exits at the second."""
         self.received = self.received or name
+        if self._exiting.is_set():
+            return  # nothing is faster, and SLURM sends SIGTERM to a job that was just requeued
         if self._timer is not None:
             self._exit(f"second {name}: exited at once")
         again = "press Ctrl-C again" if name == "SIGINT" else "send it again"
