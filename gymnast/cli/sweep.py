@@ -19,7 +19,7 @@ study_argument = click.argument("study", metavar="STUDY", default="@last")
 minutes_option = click.option(
     "--minutes",
     type=click.FloatRange(min=0.1),
-    help="Start no further work after this time.",
+    help="Wall time, the confirmation included.",
 )
 sweep_jobs_option = click.option(
     "--jobs",

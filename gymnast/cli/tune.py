@@ -81,8 +81,8 @@ def preset(
 
     This is a search (gymnast sweep) around the values of the preset, or of the defaults if there is none.
     The most important parameters come first; a short time searches fewer of them, with shorter runs. The
-    winner and the preset are trained again on five fresh seeds. The result is a variant in YAML, with its
-    evidence.
+    winner and the preset are trained again on five fresh seeds, or on at least three if the time is short.
+    The result is a variant in YAML, with its evidence.
 
     \b
     gymnast tune preset CartPole-v1 --minutes 10

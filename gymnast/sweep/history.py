@@ -9,9 +9,10 @@ from typing import Literal
 from gymnast.config.plain_value import PlainValue
 from gymnast.sweep.objective import Objective, Points
 
-Ended = Literal["reached", "finished", "pruned", "failed"]
+Ended = Literal["reached", "finished", "pruned", "failed", "stopped"]
 """reached: trained up to the unit's env steps; finished: a stopping criterion of the run ended it earlier, so
-it will not train further; pruned: stopped because it was weak; failed: no usable result."""
+it will not train further; pruned: stopped because it was weak; failed: no usable result; stopped: the time of
+the study was over, so that it counts as if it had not been started."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,11 @@ class History:
         seen = {number: self.results[number] for number in range(max(visible, 0))}
         return History(self.trials, self.units, seen)
 
+    def without_stopped(self) -> tuple[Unit, ...]:
+        """Returns the units but for those that were stopped because the time was over."""
+        stopped = {number for number, one in self.results.items() if one.ended == "stopped"}
+        return tuple(unit for unit in self.units if unit.number not in stopped)
+
 
 @dataclass(frozen=True)
 class SeedResult:
@@ -91,7 +97,7 @@ class SeedResult:
 def seed_results(history: History, budget: int) -> dict[int, dict[int, SeedResult]]:
     """Returns trial -> index of the seed -> its newest result. `budget`: env steps of a whole run."""
     found: dict[int, dict[int, SeedResult]] = {trial.number: {} for trial in history.trials}
-    for unit in history.units:
+    for unit in history.without_stopped():
         measured = history.results.get(unit.number)
         if measured is not None:
             is_over = measured.ended != "reached"

@@ -22,19 +22,18 @@ from gymnast.runs import document, durable, lock
 from gymnast.sweep import study as studies
 from gymnast.sweep.confirm import confirmation, confirmation_units
 from gymnast.sweep.decide import Plan
+from gymnast.sweep.executor import run_name
 from gymnast.sweep.jobs_executor import JobsExecutor
 from gymnast.sweep.options import SearchOptions
 from gymnast.sweep.probe import Probe
 from gymnast.sweep.record import SweepPlan
 from gymnast.sweep.report import planned_env_steps, planned_trials
-from gymnast.sweep.runner import Runner, make_proposer, run_name
+from gymnast.sweep.runner import Runner, make_proposer
 from gymnast.sweep.space_file import SpaceFile
 from gymnast.sweep.standings import standings
 from gymnast.sweep.state import StudyState
 from gymnast.sweep.study import LOG, RESULT, STOP, Study
-
-START_SECONDS = 1.5
-"""Seconds that starting a process and loading a run take, per unit."""
+from gymnast.sweep.time_limit import START_SECONDS
 
 
 @dataclass(frozen=True)
@@ -150,14 +149,14 @@ def run_study(
             study.source,
             lambda: should_stop() or study.stop_requested,
             report,
+            jobs=study.jobs,
         )
         state = runner.search()
         if not state.ended:
             return state
-        units = confirmation_units(study.plan, state.search)
-        state = runner.run_units(units)
-        if len(state.confirm.results) < len(units):
-            return state
+        if not runner.confirm(confirmation_units(study.plan, state.search)):
+            return runner.state
+        state = runner.state
         store_result(study, state)
         _discard_losers(study, state, executor)
         study.journal.append({"event": "confirmed"})

@@ -102,8 +102,8 @@ def table_study(runs_dir: Path, name: str) -> Study:
     study = studies.create(name, file.space, plan, runs_dir=runs_dir)
     runner = Runner(study.space, plan, study.journal, TableExecutor(), make_proposer(plan), name)
     state = runner.search()
-    state = runner.run_units(confirmation_units(plan, state.search))
-    store_result(study, state)
+    assert runner.confirm(confirmation_units(plan, state.search))
+    store_result(study, runner.state)
     study.journal.append({"event": "confirmed"})
     return study
 

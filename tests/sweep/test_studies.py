@@ -154,7 +154,8 @@ def test_the_best_are_confirmed_on_seeds_that_no_decision_has_seen(study: Study)
     searched = {work.seed for work in executor.started}
     state = runner.search()
     units = confirmation_units(study.plan, state.search)
-    state = runner.run_units(units)
+    assert runner.confirm(units)
+    state = runner.state
     confirming = [work for work in executor.started if work.is_final]
     assert {work.seed for work in confirming} == {CONFIRM_SEED + i for i in range(3)}
     assert not searched & {work.seed for work in confirming}
@@ -168,7 +169,8 @@ def test_the_best_are_confirmed_on_seeds_that_no_decision_has_seen(study: Study)
     assert ("exceed" in found.verdict) == (winner is not baseline)
     # Nothing is trained again by a process that resumes the study.
     again = runner_of(study, TableExecutor())
-    assert again.run_units(units).confirm == state.confirm
+    assert again.confirm(units)
+    assert again.state.confirm == state.confirm
 
 
 def test_a_winner_within_the_noise_is_not_called_better(study: Study):
@@ -177,7 +179,8 @@ def test_a_winner_within_the_noise_is_not_called_better(study: Study):
 
     runner = runner_of(study, TableExecutor(fixed))
     state = runner.search()
-    state = runner.run_units(confirmation_units(study.plan, state.search))
+    assert runner.confirm(confirmation_units(study.plan, state.search))
+    state = runner.state
     found = confirmation(study.plan, state, study.runs_dir)
     assert found is not None
     assert found.exceeds_noise is False
