@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gymnast.config.plain_value import PlainValue
@@ -104,6 +104,24 @@ def seed_results(history: History, budget: int) -> dict[int, dict[int, SeedResul
             reached = budget if is_over else unit.env_steps
             found[unit.trial][unit.seed] = SeedResult(measured, reached)
     return found
+
+
+def judged(measured: Measurement, unit: Unit, objective: Objective, budget: int) -> Measurement:
+    """Returns a result whose curve has a value, or a failure with its reason: one without a value could not
+    be compared with others."""
+    if measured.ended == "failed":
+        reason = measured.problem or f"it failed without a message: gymnast logs {measured.run}"
+        return replace(measured, problem=reason)
+    value = objective.value(measured.points, unit.env_steps, budget=budget)
+    if value is not None:
+        return measured
+    known = [y for x, y in measured.points if x <= unit.env_steps]
+    reason = (
+        "a return of its evaluations is not finite"
+        if known
+        else f"it was not evaluated in its {unit.env_steps:,} env steps, and no episode ended: train longer"
+    )
+    return replace(measured, ended="failed", problem=reason)
 
 
 def value_at(result: SeedResult, objective: Objective, env_steps: int, budget: int) -> float | None:

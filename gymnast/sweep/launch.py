@@ -19,6 +19,7 @@ from gymnast.jobs.remote.provider import find_provider, require_programs
 from gymnast.processes import guard
 from gymnast.records import to_json
 from gymnast.runs import document, durable, lock
+from gymnast.sweep import pbt
 from gymnast.sweep import study as studies
 from gymnast.sweep.confirm import confirmation, confirmation_units
 from gymnast.sweep.decide import Plan
@@ -26,9 +27,10 @@ from gymnast.sweep.executor import run_name
 from gymnast.sweep.jobs_executor import JobsExecutor
 from gymnast.sweep.options import SearchOptions
 from gymnast.sweep.probe import Probe
+from gymnast.sweep.proposer import make_proposer
 from gymnast.sweep.record import SweepPlan
 from gymnast.sweep.report import planned_env_steps, planned_trials
-from gymnast.sweep.runner import Runner, make_proposer
+from gymnast.sweep.runner import Runner
 from gymnast.sweep.space_file import SpaceFile
 from gymnast.sweep.standings import standings
 from gymnast.sweep.state import StudyState
@@ -72,6 +74,9 @@ def prepare_measured(
     pinned = {} if "env.n_envs" in names else {"env.n_envs": measured.n_envs}
     plan = studies.make_plan(file.space, options, file.objective, measured.budget)
     _refuse_too_few_env_steps(plan)
+    if options.mode == "pbt":
+        settings = {**pinned, **file.space.settings}
+        pbt.refuse_short_intervals(replace(file.space, settings=settings), plan)
     make_proposer(plan, runs_dir)
     estimate = _estimate(file, plan, measured, runs_dir, jobs)
     return PreparedStudy(file, plan, source, pinned, estimate)

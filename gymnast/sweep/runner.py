@@ -9,9 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
-from gymnast.settings import load_settings
 from gymnast.sweep import pbt
 from gymnast.sweep.decide import (
     BASELINE,
@@ -26,12 +24,10 @@ from gymnast.sweep.decide import (
     prune_at,
 )
 from gymnast.sweep.executor import Executor, Work, run_name
-from gymnast.sweep.history import History, Measurement, Trial, Unit
+from gymnast.sweep.history import History, Measurement, Trial, Unit, judged
 from gymnast.sweep.journal import Journal
 from gymnast.sweep.objective import Points
-from gymnast.sweep.options import PROCESS
-from gymnast.sweep.process import CommandProposer
-from gymnast.sweep.samplers import Proposer, Sampler
+from gymnast.sweep.samplers import Proposer
 from gymnast.sweep.space import Space
 from gymnast.sweep.state import Phase, StudyState, result_event, state_of, unit_event
 from gymnast.sweep.time_limit import (
@@ -255,7 +251,12 @@ class Runner:
         """Returns the result of a unit, None while it is trained. Prunes it if it is too weak: then its
         result is what was known at the rung where that shows, whenever the run has really stopped."""
         if phase == "confirm" or work.unit.seed == 0:  # only further seeds are pruned
-            return self.executor.poll(work)
+            measured = self.executor.poll(work)
+            return (
+                None
+                if measured is None
+                else judged(measured, work.unit, self.plan.objective, self.plan.budget)
+            )
         at = self._pruned_at(work, self.executor.points(work))
         measured = self.executor.poll(work) if at is None else self.executor.prune(work)
         if measured is None:
@@ -263,9 +264,12 @@ class Runner:
         # Again: the run may have ended since its curve was read, and our speed must not matter.
         at = self._pruned_at(work, measured.points)
         if at is None:
-            return measured
+            return self._judged(work, measured)
         kept = tuple((x, y) for x, y in measured.points if x <= at)
         return replace(measured, ended="pruned", points=kept, env_steps=at)
+
+    def _judged(self, work: Work, measured: Measurement) -> Measurement:
+        return judged(measured, work.unit, self.plan.objective, self.plan.budget)
 
     def _pruned_at(self, work: Work, points: Points) -> int | None:
         return prune_at(self.plan, self.state.search, work.unit.number, points)
@@ -296,13 +300,3 @@ def _is_complete(measured: Measurement, unit: Unit) -> bool:
     if measured.ended == "failed":
         return bool(measured.run)  # without a run, it was still waiting in the queue
     return measured.ended == "finished" or measured.env_steps >= unit.env_steps
-
-
-def make_proposer(plan: Plan, folder: Path = Path()) -> Proposer:
-    """Returns the proposer that the options of a study name. `folder`: the directory of the study, in which a
-    command runs. Raises UsageError if the settings file does not have the command."""
-    options = plan.options
-    if options.sampler != PROCESS:
-        return Sampler(options.sampler)
-    command = load_settings().propose_command(options.proposer)
-    return CommandProposer(options.proposer, command, folder)

@@ -19,7 +19,8 @@ from gymnast.sweep.launch import store_result
 from gymnast.sweep.objective import Objective, Points
 from gymnast.sweep.options import SearchOptions
 from gymnast.sweep.parameter import Choices, Range
-from gymnast.sweep.runner import Runner, make_proposer
+from gymnast.sweep.proposer import make_proposer
+from gymnast.sweep.runner import Runner
 from gymnast.sweep.space import Space
 from gymnast.sweep.space_file import parse_space
 from gymnast.sweep.study import Study

@@ -18,12 +18,13 @@ from gymnast.sweep import study as studies
 from gymnast.sweep.confirm import confirmation, confirmation_units
 from gymnast.sweep.decide import Wait
 from gymnast.sweep.executor import Work
-from gymnast.sweep.history import Measurement
+from gymnast.sweep.history import History, Measurement, Trial, Unit
 from gymnast.sweep.importance import importance
 from gymnast.sweep.journal import FileJournal, MemoryJournal
 from gymnast.sweep.objective import Points
 from gymnast.sweep.probe import Probe
-from gymnast.sweep.runner import CONFIRM_SEED, Runner, make_proposer
+from gymnast.sweep.proposer import make_proposer
+from gymnast.sweep.runner import CONFIRM_SEED, Runner
 from gymnast.sweep.space_file import parse_space
 from gymnast.sweep.state import state_of
 from gymnast.sweep.study import Study
@@ -222,6 +223,61 @@ def test_weak_members_of_a_population_copy_strong_ones_and_change_their_values()
     sources = {work.unit.trial: work.source for work in executor.started}
     last = found.trials[-1]
     assert sources[31] == f"study-{last.source:03d}-s0:latest"
+
+
+def test_the_same_settings_count_as_better_in_a_later_interval():
+    """A member that continues has the settings of the interval before, but better weights."""
+    plan = plan_of(mode="pbt", population=8, generations=2, baseline=False, rungs=1)
+    trials = [Trial(n, {"algo.lr": 10.0 ** -(n % 8)}, {}) for n in range(16)]
+    trials = [replace(one, source=one.number - 8 if one.number > 7 else None) for one in trials]
+    results = {
+        n: Measurement(
+            "finished",
+            ((0.0, 10.0 * (n // 8) + n % 8), (float(BUDGET), 10.0 * (n // 8) + n % 8)),
+            BUDGET,
+        )
+        for n in range(16)
+    }
+    known = History(tuple(trials), tuple(Unit(n, n, 0, BUDGET) for n in range(16)), results)
+    ranked = [one.trial for one in launch.standings(known, plan.objective, plan.rungs)]
+    assert ranked == [*range(15, -1, -1)]
+
+
+def test_intervals_shorter_than_a_rollout_are_refused_before_anything_runs(runs_dir: Path):
+    text = TEXT.replace("eval.episodes: 4", "eval.episodes: 4, env.n_envs: 4, algo.n_steps: 64")
+    file = parse_space(text)
+    measured = Probe(n_envs=4, budget=BUDGET, steps_per_second=1e4, bytes=1000, threshold=None)
+    options = replace(file.options(mode="pbt"), generations=8)  # 225 env steps, less than 4 x 64
+    with pytest.raises(UsageError, match="shorter than a rollout of 256") as refused:
+        launch.prepare_measured(file, options, measured, runs_dir=runs_dir)
+    for setting in ("stop.env_steps", "generations", "algo.n_steps", "env.n_envs"):
+        assert setting in refused.value.fix
+    enough = replace(options, generations=7)
+    assert launch.prepare_measured(file, enough, measured, runs_dir=runs_dir).plan.budget == 258
+
+
+def test_a_number_of_trials_is_refused_in_population_based_training():
+    with pytest.raises(UsageError, match="has no number of trials") as refused:
+        parse_space(TEXT).options(mode="pbt", trials=3)
+    assert "`population` and `generations`" in refused.value.fix
+
+
+def test_every_failed_trial_has_a_reason():
+    def incomplete(assignment: Mapping[str, PlainValue] | None, seed: int) -> Points:
+        if assignment is None:
+            return curve(assignment, seed)
+        return [] if assignment["algo.gamma"] == 0.9 else [(0.0, float("nan"))]
+
+    plan = plan_of(trials=8)
+    found = Runner(
+        SPACE, plan, MemoryJournal(), TableExecutor(incomplete), make_proposer(plan)
+    ).search()
+    failed = [one for one in found.search.results.values() if one.ended == "failed"]
+    assert len(failed) == 8
+    assert {one.problem for one in failed} == {
+        "a return of its evaluations is not finite",
+        "it was not evaluated in its 200 env steps, and no episode ended: train longer",
+    }
 
 
 def test_an_interval_of_a_population_starts_when_all_of_the_one_before_have_results():

@@ -13,7 +13,8 @@ from gymnast.sweep.decide import TIME_OVER, Plan
 from gymnast.sweep.executor import Work
 from gymnast.sweep.history import Measurement
 from gymnast.sweep.journal import Event, MemoryJournal
-from gymnast.sweep.runner import Runner, make_proposer
+from gymnast.sweep.proposer import make_proposer
+from gymnast.sweep.runner import Runner
 from gymnast.sweep.standings import standings
 from gymnast.sweep.state import StudyState, state_of
 from gymnast.sweep.time_limit import MIN_SEEDS, unit_seconds
