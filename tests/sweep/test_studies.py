@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
+from gymnast import api
+from gymnast.api.sweep_options import SweepOptions
 from gymnast.config.plain_value import PlainValue
 from gymnast.errors import RunError, UsageError
 from gymnast.sweep import launch, pbt
@@ -22,6 +24,7 @@ from gymnast.sweep.history import History, Measurement, Trial, Unit
 from gymnast.sweep.importance import importance
 from gymnast.sweep.journal import FileJournal, MemoryJournal
 from gymnast.sweep.objective import Points
+from gymnast.sweep.options import SAMPLERS, SearchOptions
 from gymnast.sweep.probe import Probe
 from gymnast.sweep.proposer import make_proposer
 from gymnast.sweep.runner import CONFIRM_SEED, Runner
@@ -260,6 +263,25 @@ def test_a_number_of_trials_is_refused_in_population_based_training():
     with pytest.raises(UsageError, match="has no number of trials") as refused:
         parse_space(TEXT).options(mode="pbt", trials=3)
     assert "`population` and `generations`" in refused.value.fix
+
+
+def test_programs_may_train_only_on_providers_of_the_settings_file(runs_dir: Path):
+    for start in (
+        lambda: api.sweep_start(TEXT, jobs_on="ssh:somewhere", runs_dir=runs_dir),
+        lambda: api.tune_preset("CartPole-v1", jobs_on="ssh:somewhere", runs_dir=runs_dir),
+    ):
+        with pytest.raises(UsageError, match="no provider is called 'ssh:somewhere'"):
+            start()
+
+
+def test_the_options_of_the_api_are_those_of_a_search():
+    own = {"source", "jobs"}
+    assert set(SweepOptions.__annotations__) - own <= {one.name for one in fields(SearchOptions)}
+    arguments = api.OPERATIONS["sweep_start"].arguments_schema()["properties"]
+    assert isinstance(arguments, dict)
+    assert set(SweepOptions.__annotations__) < set(arguments)
+    for name in SAMPLERS:
+        assert name in (api.sweep_start.__doc__ or "")
 
 
 def test_every_failed_trial_has_a_reason():
