@@ -12,12 +12,13 @@ import hashlib
 import json
 import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 from benchmarks.code_revision import PACKAGE, RESULTS, ROOT, measurement_info
 from benchmarks.hpo.compare import OBJECTIVES, SEARCH_BUDGET, compare
 from benchmarks.hpo.page import page
-from benchmarks.hpo.table import Table
+from benchmarks.hpo.table import TABLE, Table
 
 RESULT = RESULTS / "hpo.json"
 SEARCH = PACKAGE / "sweep"
@@ -48,7 +49,8 @@ def main() -> None:
 
 def _compare(table: Table, kind: str, repetitions: range) -> dict[str, Any]:
     """Returns the comparison for one objective. Continues where an interrupted call ended."""
-    code = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(SEARCH.glob("*.py"))))
+    files = [*sorted(SEARCH.glob("*.py")), *sorted(Path(__file__).parent.glob("*.py")), TABLE]
+    code = hashlib.sha256(b"".join(path.read_bytes() for path in files))
     stamp = f"{code.hexdigest()[:12]}-{table.curves.shape[2]}-{len(repetitions)}"
     journal = ROOT / "build" / f"hpo-{kind}-{stamp}.jsonl"
     lines = journal.read_text().splitlines() if journal.exists() else []

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.hpo.compare import EXHAUSTIVE, OURS
+from benchmarks.hpo.compare import CHOSEN_ON, EXHAUSTIVE, OURS
 from benchmarks.hpo.grid import BUDGET, CONFIGURATIONS, EPISODES, EVERY, SETTINGS, TASKS
+from benchmarks.hpo.regret import n_seen
 from benchmarks.measurement import info_text
 from benchmarks.tables import table
 
@@ -24,9 +25,11 @@ def page(entry: dict[str, Any]) -> str:
     return _PAGE.format(
         configurations=len(CONFIGURATIONS),
         seeds=entry["seeds"],
-        searched=(entry["seeds"] + 1) // 2,
+        seen=_seeds(range(n_seen(entry["seeds"]))),
+        fresh=_seeds(range(n_seen(entry["seeds"]), entry["seeds"])),
+        chosen_on=_chosen_on(entry["seeds"]),
         exhaustive=EXHAUSTIVE,
-        exhaustive_steps=f"{len(CONFIGURATIONS) * ((entry['seeds'] + 1) // 2) * BUDGET / 1e6:.0f} million",
+        exhaustive_steps=f"{len(CONFIGURATIONS) * n_seen(entry['seeds']) * BUDGET / 1e6:.0f} million",
         trainings=f"{len(CONFIGURATIONS) * entry['seeds'] * len(TASKS):,}",
         steps=f"{BUDGET // 1000}k",
         every=f"{EVERY // 1000}k",
@@ -66,7 +69,24 @@ def _section(tasks: dict[str, Any]) -> str:
     )
 
 
+def _seeds(numbers: range) -> str:
+    """Returns the names of seeds: `seeds 0, 1 and 2`."""
+    *first, last = map(str, numbers)
+    return f"seeds {', '.join(first)} and {last}" if first else f"seed {last}"
+
+
+def _chosen_on(n_seeds: int) -> str:
+    """Returns what is known about the seeds on which the options of our search were chosen."""
+    judging = range(n_seen(n_seeds), n_seeds)
+    where = f"These options were chosen on {_seeds(range(len(CHOSEN_ON)))} of this table"
+    if any(seed in CHOSEN_ON for seed in judging):
+        return f"{where}, so its figures may be too good: the judging seeds are among them."
+    return f"{where}, and never on the seeds that judge."
+
+
 def _regret(found: dict[str, float]) -> str:
+    if found["low"] == found["high"]:  # the same choice in every repetition
+        return f"{found['regret']:.1f}"
     return f"{found['regret']:.1f} ({found['low']:.1f} to {found['high']:.1f})"
 
 
@@ -93,24 +113,28 @@ configuration, so all {configurations} of HPO-RL-Bench's PPO space (Shala et al.
 costs the env steps that it would have trained. Each training evaluates {episodes} episodes every
 {every} env steps, on the same seeds for all.
 
-- **A search** may use {budget} env steps, as many as {whole} whole trainings. It sees {searched} of the
-  {seeds} seeds; its recommendation is judged on the others, the fresh seeds. Every search is repeated
-  {repetitions} times with other seeds.
+- **A search** may use {budget} env steps, as many as {whole} whole trainings. Searches train on {seen}
+  only; what they recommend is judged on {fresh} only, the fresh seeds, which no search sees. A search is
+  repeated {repetitions} times: each time, the search itself has another seed, and the seeds that it sees
+  come in another order.
 - **Regret** is how much worse the recommended configuration is on the fresh seeds than the best one, in
   percent of the difference between the best and an average configuration (which a random choice would
-  give). The best is the one with the highest mean over all {seeds} seeds, so a single regret can be
-  negative. In parentheses: 95 % bootstrap interval of the mean over the repetitions. All repetitions
-  share one table, whose own noise is not part of the interval.
+  give). The best is the one with the highest mean over all {seeds} seeds; on the fresh seeds alone another
+  one may be better, so a regret can be negative. In parentheses: 95 % bootstrap interval of the mean over
+  the repetitions. All repetitions share one table and its fresh seeds, whose own noise is not part of the
+  interval.
 - **random search** trains different random configurations to the end, with one seed each. **Optuna's
   default** is `create_study` with its default sampler (TPE) and pruner (median), which gets a report
-  after every evaluation. **ASHA** is asynchronous successive halving (Li et al. 2020) with eta 4.
-  **gymnast, surrogate** is `gymnast sweep --sampler surrogate` with `rungs: 1` and
-  `final_share: 0.16`: it tries a configuration once, and repeats the best on further seeds. These
-  options were chosen on this table. The first three recommend the best trial, as they are usually used;
-  gymnast recommends by a model of all trials. Its default options (TPE, three rungs) are not compared.
+  after every evaluation. **ASHA** is asynchronous successive halving (Li et al. 2020) with eta 4. These
+  three recommend the best trial, as they are usually used; gymnast recommends by a model of all trials.
+- **gymnast, default** is `gymnast sweep` with its default options (TPE, three rungs, further seeds for the
+  best), except that not the number of trials but the env steps limit it.
+- **gymnast, surrogate** is `gymnast sweep --sampler surrogate` with `rungs: 1` and `final_share: 0.16`: it
+  tries a configuration once, and repeats the best on further seeds. {chosen_on}
 - **{exhaustive}** is a yardstick beyond the budget: it trains all configurations on all seeds that a
   search sees ({exhaustive_steps} env steps) and recommends the best mean. Its regret is what the noise
-  between seeds costs.
+  between seeds costs; a method can have a lower one if its model averages over similar configurations, or
+  by chance.
 
 {sections}
 

@@ -15,10 +15,17 @@ class Split:
     fresh: tuple[int, ...]
 
     @classmethod
-    def draw(cls, n_seeds: int, n_search: int, rng: np.random.Generator) -> Split:
-        """Returns a random split of the seeds 0 to n_seeds - 1."""
-        order = rng.permutation(n_seeds).tolist()
-        return cls(tuple(order[:n_search]), tuple(order[n_search:]))
+    def draw(cls, n_seeds: int, rng: np.random.Generator) -> Split:
+        """Returns the split of the seeds 0 to n_seeds - 1. The first ones are seen by searches, in a random
+        order; the last ones judge every search, so that no option of a method could be chosen on them."""
+        n_search = n_seen(n_seeds)
+        order = rng.permutation(n_search).tolist()
+        return cls(tuple(order), tuple(range(n_search, n_seeds)))
+
+
+def n_seen(n_seeds: int) -> int:
+    """Returns how many seeds of a table searches see: 3 of 5, 2 of 3."""
+    return (n_seeds + 1) // 2
 
 
 def normalized_regret(values: np.ndarray, fresh: tuple[int, ...], chosen: int) -> float:

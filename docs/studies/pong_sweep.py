@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stored_sweep import store_study
 
-from gymnast.api import sweep
+from gymnast.api import sweep_prepare, sweep_space
 from gymnast.sweep import study as studies
 
 FILE = Path(__file__).with_name("pong-sweep.json")
@@ -30,7 +30,7 @@ CHANGES = {
 
 def space() -> str:
     """Returns the space of the study."""
-    text = sweep.sweep_init(TARGET).text
+    text = sweep_space.sweep_init(TARGET).text
     for old, new in CHANGES.items():
         if old not in text:
             raise SystemExit(f"the shipped space has no line `{old}` any more")
@@ -44,11 +44,13 @@ def main() -> None:
         store_study(FILE, NAME, runs_dir, space())
         return
     if any(path.name == NAME for path in studies.list_studies(runs_dir)):
-        study, _ = sweep.reopened(NAME, runs_dir=runs_dir)
+        study, _ = sweep_prepare.reopened(NAME, runs_dir=runs_dir)
     else:
-        prepared = sweep.prepare(space(), jobs=1, runs_dir=runs_dir)
-        study = sweep.create(prepared, NAME, jobs=1, runs_dir=runs_dir)
-    sweep.run_here(study, report=lambda now: print(now.summary.units, now.summary.env_steps))
+        prepared = sweep_prepare.prepare(space(), jobs=1, runs_dir=runs_dir)
+        study = sweep_prepare.create(prepared, NAME, jobs=1, runs_dir=runs_dir)
+    sweep_prepare.run_here(
+        study, report=lambda now: print(now.summary.units, now.summary.env_steps)
+    )
 
 
 if __name__ == "__main__":

@@ -89,16 +89,16 @@ if TYPE_CHECKING:
     from gymnast.api.runs import show as show
     from gymnast.api.sweep import sweep_best as sweep_best
     from gymnast.api.sweep import sweep_importance as sweep_importance
-    from gymnast.api.sweep import sweep_init as sweep_init
     from gymnast.api.sweep import sweep_list as sweep_list
-    from gymnast.api.sweep import sweep_plan as sweep_plan
     from gymnast.api.sweep import sweep_remove as sweep_remove
-    from gymnast.api.sweep import sweep_resume as sweep_resume
-    from gymnast.api.sweep import sweep_start as sweep_start
     from gymnast.api.sweep import sweep_status as sweep_status
     from gymnast.api.sweep import sweep_stop as sweep_stop
-    from gymnast.api.sweep import tune_preset as tune_preset
     from gymnast.api.sweep_plots import sweep_plots as sweep_plots
+    from gymnast.api.sweep_space import sweep_init as sweep_init
+    from gymnast.api.sweep_start import sweep_plan as sweep_plan
+    from gymnast.api.sweep_start import sweep_resume as sweep_resume
+    from gymnast.api.sweep_start import sweep_start as sweep_start
+    from gymnast.api.sweep_start import tune_preset as tune_preset
     from gymnast.api.tasks import audit as audit
     from gymnast.api.tasks import cancel_task as cancel_task
     from gymnast.api.tasks import check as check
@@ -218,18 +218,18 @@ OPERATIONS: dict[str, Operation] = {
         Operation("checkpoint", CHANGES, "control"),
         Operation("set_live", CHANGES, "control"),
         Operation("evaluate_live", CHANGES, "control"),
-        Operation("sweep_init", READS, "sweep"),
-        Operation("sweep_plan", READS, "sweep"),
-        Operation("sweep_start", CHANGES, "sweep"),
+        Operation("sweep_init", READS, "sweep_space"),
+        Operation("sweep_plan", READS, "sweep_start"),
+        Operation("sweep_start", CHANGES, "sweep_start"),
         Operation("sweep_list", READS, "sweep"),
         Operation("sweep_status", READS, "sweep"),
-        Operation("sweep_resume", CHANGES, "sweep"),
+        Operation("sweep_resume", CHANGES, "sweep_start"),
         Operation("sweep_stop", CHANGES, "sweep"),
         Operation("sweep_best", READS, "sweep"),
         Operation("sweep_importance", READS, "sweep"),
         Operation("sweep_plots", READS, "sweep_plots"),
         Operation("sweep_remove", CHANGES, "sweep"),
-        Operation("tune_preset", CHANGES, "sweep"),
+        Operation("tune_preset", CHANGES, "sweep_start"),
         Operation("remove", CHANGES, "housekeeping"),
         Operation("prune", CHANGES, "housekeeping"),
         Operation("tag", CHANGES, "housekeeping"),

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from gymnast.records import JsonValue, json_schema
 
@@ -48,8 +48,22 @@ class Operation:
         from pydantic import TypeAdapter
 
         # pydantic accepts functions too, which its annotations do not say
-        return TypeAdapter(self.function).json_schema()  # pyright: ignore[reportArgumentType, reportUnknownMemberType]
+        schema = TypeAdapter(self.function).json_schema()  # pyright: ignore[reportArgumentType, reportUnknownMemberType]
+        return _with_options(schema)
 
     def result_schema(self) -> dict[str, JsonValue]:
         """Returns the JSON schema of the result."""
         return json_schema(self.result_type)
+
+
+def _with_options(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Returns a schema in which the options of `**options: Unpack[...]` are arguments like the others."""
+    rest, properties = schema.get("additionalProperties"), schema.get("properties")
+    definitions = dict(cast("dict[str, Any]", schema.get("$defs", {})))
+    if not isinstance(rest, dict) or not isinstance(properties, dict):
+        return schema
+    options = definitions.pop(str(rest["$ref"]).rpartition("/")[2])
+    kept = {key: value for key, value in schema.items() if key != "$defs"}
+    kept |= {"$defs": definitions} if definitions else {}
+    merged = {**properties, **options["properties"]}
+    return {**kept, "properties": merged, "additionalProperties": False}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gymnast.api import foreground
-from gymnast.api import sweep as sweeps
+from gymnast.api.sweep_space import setting_text
 from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_option
 from gymnast.text import formatting
 
@@ -65,9 +65,7 @@ def agent(
 def _line(run: AgentRun) -> str:
     """Returns a line about a run that has started or ended."""
     if run.status == "started":
-        chosen = " ".join(
-            f"{key}={sweeps.setting_text(value)}" for key, value in run.settings.items()
-        )
+        chosen = " ".join(f"{key}={setting_text(value)}" for key, value in run.settings.items())
         return f"{run.wandb_id}: started as {run.run}: {chosen}"
     reason = f": {run.reason}" if run.reason else ""
     return f"{run.wandb_id}: {run.status}{reason}"

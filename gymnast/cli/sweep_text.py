@@ -133,6 +133,8 @@ def confirmation_lines(confirmation: Confirmation) -> Iterator[str]:
         score = "" if one.score is None else f", score {_value(one.score.mean)}"
         yield f"    {name:<10} {_value(one.value.mean)}{interval}{score} on {len(one.values)} seeds"
     yield f"    {confirmation.env_steps:,} env steps"
+    if confirmation.shortened:
+        yield f"    {confirmation.shortened}"
 
 
 def importance_lines(found: SweepImportance) -> Iterator[str]:

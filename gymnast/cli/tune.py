@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from gymnast import api
-from gymnast.api import sweep as sweeps
+from gymnast.api import sweep_prepare as sweeps
 from gymnast.cli import sweep_text
 from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_option
-from gymnast.cli.sweep import run_study
+from gymnast.cli.sweep_start import run_study
 from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
 from gymnast.text import formatting
@@ -49,7 +49,7 @@ def tune() -> None:
 @click.option(
     "--minutes",
     type=click.FloatRange(min=0.5),
-    default=30.0,
+    default=sweeps.MINUTES,
     show_default=True,
     help="Wall time, the confirmation included.",
 )
@@ -81,8 +81,8 @@ def preset(
 
     This is a search (gymnast sweep) around the values of the preset, or of the defaults if there is none.
     The most important parameters come first; a short time searches fewer of them, with shorter runs. The
-    winner and the preset are trained again on five fresh seeds. The result is a variant in YAML, with its
-    evidence.
+    winner and the preset are trained again on five fresh seeds, or on at least three if the time is short.
+    The result is a variant in YAML, with its evidence.
 
     \b
     gymnast tune preset CartPole-v1 --minutes 10

@@ -76,7 +76,7 @@ class ToolContext:
     def _call(self, function: Callable[..., object], *args: object, **kwargs: object) -> object:
         name = function.__name__
         operation = OPERATIONS.get(name) or Operation(name, READS, _module(function))
-        arguments = dict(inspect.signature(function).bind(*args, **kwargs).arguments)
+        arguments = {**inspect.signature(function).bind_partial(*args).arguments, **kwargs}
         value = call_operation(Exposed(operation), arguments, self.options)
         if isinstance(value, Failure):
             raise ToolError(from_failure(value))

@@ -10,6 +10,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "timeout": (0, 60),  # seconds; ask again for longer
     "points": (1, 100_000),
     "seeds": (1, 1_000),
+    "confirm_seeds": (0, 1_000),
     "width": (1, 4_096),  # pixels
     "trials": (1, 10_000),
     "minutes": (0.1, 7 * 24 * 60),

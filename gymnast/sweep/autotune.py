@@ -7,6 +7,7 @@ searches only the first ones. Ranges are narrowed around the values of the prese
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from gymnast.config.resolve import resolve
 from gymnast.config.schedule import Schedule
 from gymnast.config.serialize import flat_values
 from gymnast.errors import UsageError
-from gymnast.sweep.launch import START_SECONDS, PreparedStudy, measure, prepare_measured
+from gymnast.sweep.launch import PreparedStudy, measure, prepare_measured
 from gymnast.sweep.options import SearchOptions
 from gymnast.sweep.parameter import Choices, Parameter
 from gymnast.sweep.probe import Probe
@@ -26,6 +27,7 @@ from gymnast.sweep.shipped import space_text
 from gymnast.sweep.space import Space, Template
 from gymnast.sweep.space_file import SpaceFile, parse_space
 from gymnast.sweep.space_writer import write_space
+from gymnast.sweep.time_limit import START_SECONDS
 
 CONFIRM_SEEDS = 5
 WHOLE_RUNS = 30
@@ -60,17 +62,19 @@ def plan_tuning(
     seed: int = 0,
     runs_dir: Path,
 ) -> TuningPlan:
-    """Returns the search around the preset `target` that takes about this many minutes, the confirmation
-    included. `settings`: config key -> value that all trials have in common. Raises UsageError if the time
-    is too short for a single comparison."""
+    """Returns the search around the preset `target` that takes at most this many minutes, this planning and
+    the confirmation included. `settings`: config key -> value that all trials have in common. Raises
+    UsageError if the time is too short for a single comparison."""
+    started = time.monotonic()
     fixed = dict(settings or {})
     file = parse_space(space_text(target))
     file = replace(file, space=replace(file.space, settings=fixed, text=""))
     measured = measure(file)
+    minutes -= (time.monotonic() - started) / 60
     whole = measured.budget
     budget, total = _budgets(measured, minutes, jobs)
     if budget < 10 * measured.n_envs:
-        problem = f"{minutes:g} minutes are too short to tune {target}"
+        problem = f"{max(minutes, 0.0):.3g} minutes are too short to tune {target}"
         raise UsageError(
             f"{problem}: {measured.steps_per_second:,.0f} env steps/s", fix="--minutes 30"
         )
@@ -87,7 +91,7 @@ def plan_tuning(
     options = SearchOptions(
         trials=trials,
         total_env_steps=total,
-        minutes=minutes * 0.75,  # the rest is for the confirmation
+        minutes=minutes,
         seed=seed,
         lookahead=jobs,
         confirm_seeds=CONFIRM_SEEDS,

@@ -7,6 +7,7 @@ average; only seeds that no decision has seen give an honest one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gymnast.insight.improvement import (
@@ -31,21 +32,27 @@ def confirmation_units(plan: Plan, search: History) -> list[Unit]:
     options = plan.options
     if options.mode == "pbt" or not options.confirm or not options.confirm_seeds:
         return []
-    complete = [
-        one.trial
-        for one in standings(search, plan.objective, plan.rungs)
-        if one.rung == len(plan.rungs) and any(value is not None for value in one.values)
-    ]
-    best = [trial for trial in complete if not is_baseline(plan, trial)][: options.confirm]
-    if not best:
-        return []
-    chosen = [BASELINE, *best] if options.baseline else best
+    chosen = confirmed_trials(plan, search)
     # Seed by seed, so that an interrupted confirmation has compared all of them on some seeds.
     return [
         Unit(0, trial, seed, plan.budget)
         for seed in range(options.confirm_seeds)
         for trial in chosen
     ]
+
+
+def confirmed_trials(plan: Plan, search: History) -> list[int]:
+    """Returns the baseline and the best trials that have trained to the end; none if only the baseline
+    has."""
+    complete = [
+        one.trial
+        for one in standings(search, plan.objective, plan.rungs)
+        if one.rung == len(plan.rungs) and any(value is not None for value in one.values)
+    ]
+    best = [trial for trial in complete if not is_baseline(plan, trial)][: plan.options.confirm]
+    if not best:
+        return []
+    return [BASELINE, *best] if plan.options.baseline else best
 
 
 def is_baseline(plan: Plan, trial: int) -> bool:
@@ -56,7 +63,12 @@ def is_baseline(plan: Plan, trial: int) -> bool:
 def confirmation(plan: Plan, state: StudyState, runs_dir: Path) -> Confirmation | None:
     """Returns the result of the confirmation; None if it has no result yet."""
     history = state.confirm
-    results = {trial: seeds for trial, seeds in seed_results(history, plan.budget).items() if seeds}
+    stopped = _stopped_seeds(history)
+    results = {
+        trial: kept
+        for trial, seeds in seed_results(history, plan.budget).items()
+        if (kept := {seed: one for seed, one in seeds.items() if seed not in stopped})
+    }
     if not results:
         return None
     values = {
@@ -83,7 +95,23 @@ def confirmation(plan: Plan, state: StudyState, runs_dir: Path) -> Confirmation 
             )
         )
     sides.sort(key=lambda one: (-one.value.mean, not one.is_baseline))
-    return _judged(sides, history)
+    return replace(_judged(sides, history), shortened=_shortened(plan, state))
+
+
+def _stopped_seeds(history: History) -> set[int]:
+    """Returns the fresh seeds on which not all trials were trained to the end: those say nothing about the
+    others."""
+    newest = {(unit.trial, unit.seed): unit.number for unit in history.units}
+    results = {key: history.results.get(number) for key, number in newest.items()}
+    return {seed for (_, seed), one in results.items() if one is None or one.ended == "stopped"}
+
+
+def _shortened(plan: Plan, state: StudyState) -> str:
+    """Returns why there are fewer fresh seeds than planned; empty if there are as many."""
+    seeds, planned = state.confirm_seeds, plan.options.confirm_seeds
+    if seeds is None or seeds >= planned:
+        return ""
+    return f"{seeds} of {planned} fresh seeds: the time did not allow more"
 
 
 def _judged(sides: Sequence[ConfirmedTrial], history: History) -> Confirmation:

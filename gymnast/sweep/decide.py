@@ -19,6 +19,7 @@ from gymnast.sweep.standings import Standing, standings
 
 MIN_COMPARED = 5
 """Number of complete runs from which on a further seed can be pruned."""
+TIME_OVER = "the time for the search is over"
 BASELINE = 0
 """Number of the trial that trains the target without any change, if there is one."""
 
@@ -152,8 +153,12 @@ def _next(plan: Plan, view: History, exploring: bool) -> NewTrial | Train | None
     if not is_exploring and not promotions and not _compares(plan, view):
         # A third of a few trials is none, but there must be one to compare with the baseline.
         promotions = [*_promotions(plan, view, at_least=1)]
+    if unfinished := [*_stopped(view)]:
+        promotions = [*unfinished, *promotions]
     if not exploring:
         late = (*_further_seeds(plan, view), *promotions)
+        if not _compares(plan, view):
+            late = (*promotions, *late)
         return next((task for task in late if _cost(view, task) <= left), None)
     for task in promotions:
         if _cost(view, task) <= left:
@@ -167,11 +172,20 @@ def _next(plan: Plan, view: History, exploring: bool) -> NewTrial | Train | None
     return NewTrial(first) if may_propose and first <= left else None
 
 
+def _stopped(view: History) -> Iterator[Train]:
+    """Yields the units that an earlier time limit stopped, and that nothing has continued since."""
+    kept = {(unit.trial, unit.seed): unit.env_steps for unit in view.without_stopped()}
+    last = {(unit.trial, unit.seed): unit for unit in view.units}
+    for key, unit in last.items():
+        if unit.env_steps > kept.get(key, 0):
+            yield Train(unit.trial, unit.seed, unit.env_steps)
+
+
 def _compares(plan: Plan, view: History) -> bool:
     """True if a trial other than the baseline trains to the end, or has done so."""
     return any(
         unit.env_steps >= plan.budget and view.trials[unit.trial].assignment is not None
-        for unit in view.units
+        for unit in view.without_stopped()
     )
 
 
@@ -179,7 +193,7 @@ def _promotions(plan: Plan, view: History, *, at_least: int = 0) -> Iterator[Tra
     """Yields the trials to continue to their next rung, the highest rung first. `at_least`: how many of each
     rung continue, even if there are few. The baseline trains to the end anyway."""
     seeds = seed_results(view, plan.budget)
-    planned = {(u.trial, u.seed): u.env_steps for u in view.units}
+    planned = {(u.trial, u.seed): u.env_steps for u in view.without_stopped()}
     firsts = {
         trial: by_seed[0]
         for trial, by_seed in seeds.items()
@@ -214,7 +228,7 @@ def _further_seeds(plan: Plan, view: History) -> Iterator[Train]:
         return
     best = max(_estimate(one) for one in complete)
     decided: dict[int, int] = {}
-    for unit in view.units:
+    for unit in view.without_stopped():
         decided[unit.trial] = max(decided.get(unit.trial, 0), unit.seed + 1)
 
     def optimistic(one: Standing) -> float:
@@ -247,7 +261,8 @@ def env_steps_spent(history: History) -> int:
 
 def _cost(view: History, task: Train) -> int:
     """Returns the env steps that a task adds."""
-    done = [u.env_steps for u in view.units if (u.trial, u.seed) == (task.trial, task.seed)]
+    units = view.without_stopped()
+    done = [u.env_steps for u in units if (u.trial, u.seed) == (task.trial, task.seed)]
     return task.env_steps - max(done, default=0)
 
 
@@ -255,5 +270,5 @@ def _reason(plan: Plan, history: History) -> str:
     if len(history.trials) >= plan.n_trials:
         return f"{plan.options.trials} trials are done"
     if plan.options.total_env_steps is None:
-        return f"{plan.options.minutes:g} minutes are over"
+        return TIME_OVER
     return f"the budget of {plan.options.total_env_steps:,} env steps is spent"

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from gymnast.config.plain_value import PlainValue
 from gymnast.sweep.history import Measurement, Unit
+from gymnast.sweep.state import Phase
 
 
 @dataclass(frozen=True)
@@ -60,3 +61,9 @@ class Executor(Protocol):
     def discard(self, name: str) -> None:
         """Deletes what only a continuation of the run with this name would need: it has lost."""
         ...
+
+
+def run_name(study: str, phase: Phase, trial: int, seed: int) -> str:
+    """Returns the name of the run of a seed of a trial."""
+    letter = "s" if phase == "search" else "c"
+    return f"{study}-{trial:03d}-{letter}{seed}"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gymnast.config.plain_value import PlainValue
 from gymnast.sweep.objective import Objective, Points
 
-Ended = Literal["reached", "finished", "pruned", "failed"]
+Ended = Literal["reached", "finished", "pruned", "failed", "stopped"]
 """reached: trained up to the unit's env steps; finished: a stopping criterion of the run ended it earlier, so
-it will not train further; pruned: stopped because it was weak; failed: no usable result."""
+it will not train further; pruned: stopped because it was weak; failed: no usable result; stopped: the time of
+the study was over, so that it counts as if it had not been started."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,11 @@ class History:
         seen = {number: self.results[number] for number in range(max(visible, 0))}
         return History(self.trials, self.units, seen)
 
+    def without_stopped(self) -> tuple[Unit, ...]:
+        """Returns the units but for those that were stopped because the time was over."""
+        stopped = {number for number, one in self.results.items() if one.ended == "stopped"}
+        return tuple(unit for unit in self.units if unit.number not in stopped)
+
 
 @dataclass(frozen=True)
 class SeedResult:
@@ -91,13 +97,31 @@ class SeedResult:
 def seed_results(history: History, budget: int) -> dict[int, dict[int, SeedResult]]:
     """Returns trial -> index of the seed -> its newest result. `budget`: env steps of a whole run."""
     found: dict[int, dict[int, SeedResult]] = {trial.number: {} for trial in history.trials}
-    for unit in history.units:
+    for unit in history.without_stopped():
         measured = history.results.get(unit.number)
         if measured is not None:
             is_over = measured.ended != "reached"
             reached = budget if is_over else unit.env_steps
             found[unit.trial][unit.seed] = SeedResult(measured, reached)
     return found
+
+
+def judged(measured: Measurement, unit: Unit, objective: Objective, budget: int) -> Measurement:
+    """Returns a result whose curve has a value, or a failure with its reason: one without a value could not
+    be compared with others."""
+    if measured.ended == "failed":
+        reason = measured.problem or f"it failed without a message: gymnast logs {measured.run}"
+        return replace(measured, problem=reason)
+    value = objective.value(measured.points, unit.env_steps, budget=budget)
+    if value is not None:
+        return measured
+    known = [y for x, y in measured.points if x <= unit.env_steps]
+    reason = (
+        "a return of its evaluations is not finite"
+        if known
+        else f"it was not evaluated in its {unit.env_steps:,} env steps, and no episode ended: train longer"
+    )
+    return replace(measured, ended="failed", problem=reason)
 
 
 def value_at(result: SeedResult, objective: Objective, env_steps: int, budget: int) -> float | None:

@@ -37,6 +37,9 @@ TRIAL_DEFAULTS: Mapping[str, PlainValue] = {
     "traces.film": "off",
 }
 """Settings of all trials, unless the space sets them."""
+HELD_OUT_EPISODES = 20
+"""Episodes that score a run of the confirmation: seeds differ by more than the episodes of one do, and more
+of them may take as long as the run itself."""
 MAX_RESTARTS = 10
 """How often a run whose process was killed is resumed before it counts as failed."""
 BY_CRITERION = ("solved", "eval_return", "plateau", "train_return")
@@ -57,6 +60,8 @@ class JobsExecutor:
     """Name of a run -> its directory."""
     _restarts: dict[str, int] = field(default_factory=dict[str, int])
     """Name of a run -> how often its process was found dead by this process."""
+    _stopping: set[str] = field(default_factory=set[str])
+    """Names of the runs that were asked to stop."""
 
     def start(self, work: Work) -> None:
         path = self._path(work.name)
@@ -94,8 +99,10 @@ class JobsExecutor:
     def prune(self, work: Work) -> Measurement | None:
         path = self._path(work.name)
         if path is not None and status.read_status(path).is_live:
-            self._stop(path)
+            if work.name not in self._stopping and self._stop(path, seconds=1.0):
+                self._stopping.add(work.name)
             return None
+        self._stopping.discard(work.name)
         if path is None or not layout.RUN.path(path).exists():
             return Measurement("failed", problem="it has no run")
         return self._measurement(path, work)
@@ -171,7 +178,7 @@ class JobsExecutor:
     def _defaults(self, work: Work) -> dict[str, PlainValue]:
         defaults = dict(TRIAL_DEFAULTS)
         if work.is_final:
-            del defaults["eval.confirm_episodes"]
+            defaults["eval.confirm_episodes"] = HELD_OUT_EPISODES
         return defaults
 
     def _budget(self, work: Work) -> dict[str, PlainValue]:
@@ -210,11 +217,17 @@ class JobsExecutor:
         ended = "finished" if early or steps >= work.budget else "reached"
         return Measurement(ended, points, int(steps), seconds, run=path.name)
 
-    def _stop(self, path: Path) -> None:
-        with suppress(RunError):  # it has just ended, or has not begun
+    def _stop(self, path: Path, seconds: float = 10.0) -> bool:
+        """Asks a run to stop, and waits up to `seconds` for its answer. False if it has just ended, or has
+        not begun."""
+        sender = f"sweep {self.study}"
+        try:
             commands.send_command(
-                path.name, "stop", by=f"sweep {self.study}", runs_dir=self.runs_dir, seconds=10.0
+                path.name, "stop", by=sender, runs_dir=self.runs_dir, seconds=seconds
             )
+        except RunError:
+            return False
+        return True
 
 
 def read_points(run: Run) -> list[tuple[float, float]]:

@@ -19,22 +19,23 @@ from gymnast.jobs.remote.provider import find_provider, require_programs
 from gymnast.processes import guard
 from gymnast.records import to_json
 from gymnast.runs import document, durable, lock
+from gymnast.sweep import pbt
 from gymnast.sweep import study as studies
 from gymnast.sweep.confirm import confirmation, confirmation_units
 from gymnast.sweep.decide import Plan
+from gymnast.sweep.executor import run_name
 from gymnast.sweep.jobs_executor import JobsExecutor
 from gymnast.sweep.options import SearchOptions
 from gymnast.sweep.probe import Probe
+from gymnast.sweep.proposer import make_proposer
 from gymnast.sweep.record import SweepPlan
 from gymnast.sweep.report import planned_env_steps, planned_trials
-from gymnast.sweep.runner import Runner, make_proposer, run_name
+from gymnast.sweep.runner import Runner
 from gymnast.sweep.space_file import SpaceFile
 from gymnast.sweep.standings import standings
 from gymnast.sweep.state import StudyState
 from gymnast.sweep.study import LOG, RESULT, STOP, Study
-
-START_SECONDS = 1.5
-"""Seconds that starting a process and loading a run take, per unit."""
+from gymnast.sweep.time_limit import START_SECONDS
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,9 @@ def prepare_measured(
     pinned = {} if "env.n_envs" in names else {"env.n_envs": measured.n_envs}
     plan = studies.make_plan(file.space, options, file.objective, measured.budget)
     _refuse_too_few_env_steps(plan)
+    if options.mode == "pbt":
+        settings = {**pinned, **file.space.settings}
+        pbt.refuse_short_intervals(replace(file.space, settings=settings), plan)
     make_proposer(plan, runs_dir)
     estimate = _estimate(file, plan, measured, runs_dir, jobs)
     return PreparedStudy(file, plan, source, pinned, estimate)
@@ -150,14 +154,14 @@ def run_study(
             study.source,
             lambda: should_stop() or study.stop_requested,
             report,
+            jobs=study.jobs,
         )
         state = runner.search()
         if not state.ended:
             return state
-        units = confirmation_units(study.plan, state.search)
-        state = runner.run_units(units)
-        if len(state.confirm.results) < len(units):
-            return state
+        if not runner.confirm(confirmation_units(study.plan, state.search)):
+            return runner.state
+        state = runner.state
         store_result(study, state)
         _discard_losers(study, state, executor)
         study.journal.append({"event": "confirmed"})

@@ -35,7 +35,7 @@ class SearchOptions:
     total_env_steps: int | None = None
     """Env steps of all trials together; None: no limit."""
     minutes: float | None = None
-    """Wall time after which no further work starts; None: no limit."""
+    """Wall time of the study, the confirmation included; None: no limit."""
     seed: int = 0
     """Seed of the proposals, and first seed of the trials."""
     lookahead: int = 1

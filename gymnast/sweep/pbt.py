@@ -8,6 +8,7 @@ copies. Every interval is decided on as a whole, from all results of the one bef
 from __future__ import annotations
 
 from gymnast.config.plain_value import PlainValue
+from gymnast.errors import UsageError
 from gymnast.seeds import stream
 from gymnast.sweep.decide import Decision, Done, NewTrial, Plan, Wait
 from gymnast.sweep.history import History
@@ -20,6 +21,8 @@ COPYING = 0.25
 """Share of the population that copies, and share that is copied from (truncation selection)."""
 RESAMPLED = 0.25
 """Probability that a copied parameter is drawn anew instead of changed."""
+SAMPLED = 32
+"""Number of assignments whose rollouts are compared with the length of an interval."""
 CHANGE = 0.1
 """How far a copied number is changed, as a share of its range."""
 
@@ -55,6 +58,26 @@ def source(plan: Plan, history: History, interval: int, member: int) -> int | No
         return None
     rng = stream(plan.options.seed, "pbt", "copy", interval, member)
     return strong[int(rng.integers(len(strong)))]
+
+
+def refuse_short_intervals(space: Space, plan: Plan) -> None:
+    """Raises UsageError if an interval is shorter than a rollout of the target, or of values that the space
+    allows: then a member would learn from less data than its settings say."""
+    samples = [space.sample(0, "rollout", i) for i in range(SAMPLED)]
+    valid = [one for one in samples if not space.problem(one)]
+    for config in (space.config(one).config for one in (None, *valid)):
+        n_steps = config.initial_hyperparameters().rollout_length().steps
+        if n_steps is None:  # whole episodes
+            continue
+        rollout = config.env.n_envs * n_steps
+        if rollout > plan.budget:
+            needed = rollout * plan.options.generations
+            raise UsageError(
+                f"an interval of {plan.budget:,} env steps is shorter than a rollout of {rollout:,} "
+                f"(env.n_envs {config.env.n_envs} x {n_steps} steps)",
+                fix=f"set stop.env_steps to {needed:,} or more, use fewer `generations` than "
+                f"{plan.options.generations}, or smaller values of algo.n_steps or env.n_envs",
+            )
 
 
 def propose(space: Space, plan: Plan, history: History, number: int) -> dict[str, PlainValue]:

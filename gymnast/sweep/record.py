@@ -172,6 +172,8 @@ class Confirmation:
     """Env steps of the confirmation."""
     seconds: float
     """Training time of the confirmation, summed over its runs."""
+    shortened: str = ""
+    """The reason why it has fewer seeds than planned; empty if it has all of them."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from gymnast.errors import RunError
 from gymnast.records import from_json
 from gymnast.sweep.confirm import is_baseline
 from gymnast.sweep.decide import BASELINE, Plan, env_steps_spent
+from gymnast.sweep.executor import run_name
 from gymnast.sweep.history import SeedResult, Trial, seed_results, value_at
 from gymnast.sweep.parameter import Choices, Parameter
 from gymnast.sweep.record import (
@@ -24,7 +25,6 @@ from gymnast.sweep.record import (
     TrialRecord,
     TrialState,
 )
-from gymnast.sweep.runner import run_name
 from gymnast.sweep.standings import Standing, standings
 from gymnast.sweep.state import StudyState
 from gymnast.sweep.study import LOG, Study
@@ -128,6 +128,7 @@ def variant_yaml(study: Study, trial: TrialRecord, confirmed: Confirmation | Non
     lines = [f"# found by the study {study.name}: {len(study.state().search.trials)} trials"]
     if confirmed is not None:
         lines.append(f"# {confirmed.verdict}")
+        lines += [f"# {confirmed.shortened}"] if confirmed.shortened else []
     nested: dict[str, object] = {"extends": parent}
     for key, value in {**study.space.settings, **trial.overrides}.items():
         if key in study.settings:

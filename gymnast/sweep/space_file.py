@@ -59,6 +59,11 @@ class SpaceFile:
         out of range."""
         given = {name: value for name, value in overrides.items() if value is not None}
         options = SearchOptions(**{**self.search, **given})
+        if options.mode == "pbt" and "trials" in given:
+            raise UsageError(
+                "population-based training has no number of trials",
+                fix="leave it out, and set `population` and `generations` in `search` of the space",
+            )
         options.check()
         return options
 

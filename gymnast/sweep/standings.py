@@ -95,6 +95,9 @@ def _values(
 def _estimates(history: History, values: dict[int, list[float]]) -> dict[int, tuple[float, float]]:
     """Returns trial -> estimated mean over many seeds and its standard deviation, from the values of its
     seeds and of its neighbors."""
+    if any(trial.source is not None for trial in history.trials):
+        # In population-based training, the same settings are better in a later interval: no pooling.
+        return {number: (fmean(seeds), 0.0) for number, seeds in values.items()}
     if len(values) < MIN_MODELED:
         return _shrink(values)
     assignments = [history.trials[number].assignment for number in values]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -27,6 +27,15 @@ class StudyState:
     """Wall time of all processes that have run the study."""
     sessions: int = 0
     """How often the study was started or resumed."""
+    confirm_seeds: int | None = None
+    """Number of fresh seeds that the confirmation was shortened to, because the time was over; None if it was
+    not."""
+    started: Mapping[tuple[Phase, int], float] = field(
+        default_factory=dict[tuple[Phase, int], float]
+    )
+    """Phase and number of a unit -> wall time of the study when it was announced."""
+    took: Mapping[tuple[Phase, int], float] = field(default_factory=dict[tuple[Phase, int], float])
+    """Phase and number of a unit -> seconds from its announcement to its result."""
 
     def history(self, phase: Phase) -> History:
         return self.search if phase == "search" else self.confirm
@@ -42,7 +51,13 @@ class StudyState:
             phase: Phase = event["phase"]
             history = state.history(phase)
             results = {**history.results, event["unit"]: measurement_from(event)}
+            key = phase, event["unit"]
+            if key in state.started:
+                took = state.seconds - state.started[key]
+                state = replace(state, took={**state.took, key: took})
             return state._with(phase, replace(history, results=results))
+        if kind == "shortened":
+            return replace(state, confirm_seeds=event["seeds"])
         if kind == "ended":
             return replace(state, ended=event["reason"])
         if kind == "confirmed":
@@ -51,7 +66,14 @@ class StudyState:
             # A study that is resumed with a larger budget is not over any more.
             reopened = "" if event.get("reopened") else state.ended
             confirmed = state.confirmed and bool(reopened)
-            return replace(state, sessions=state.sessions + 1, ended=reopened, confirmed=confirmed)
+            seeds = None if event.get("reopened") else state.confirm_seeds
+            return replace(
+                state,
+                sessions=state.sessions + 1,
+                ended=reopened,
+                confirmed=confirmed,
+                confirm_seeds=seeds,
+            )
         return state
 
     def _with_unit(self, event: Event) -> StudyState:
@@ -62,6 +84,8 @@ class StudyState:
         if "assignment" in event:
             trials = (*trials, trial_from(event))
         changed = self._with(phase, replace(history, trials=trials, units=(*history.units, unit)))
+        started = {**self.started, (phase, unit.number): self.seconds}
+        changed = replace(changed, started=started)
         if "assignment" in event:  # the confirmation is about the same trials
             return replace(changed, confirm=replace(changed.confirm, trials=trials))
         return changed

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks.hpo.__main__ import PAGE, RESULT
-from benchmarks.hpo.compare import OBJECTIVES, choices, facts, methods, split_of, summary
+from benchmarks.hpo.compare import CHOSEN_ON, OBJECTIVES, choices, facts, methods, split_of, summary
 from benchmarks.hpo.grid import (
     BUDGET,
     CONFIGURATIONS,
@@ -104,11 +105,25 @@ def test_regret_counts_only_fresh_seeds() -> None:
 
 
 def test_a_split_separates_the_seeds_of_search_and_judgment() -> None:
-    drawn = {Split.draw(5, 3, np.random.default_rng(number)) for number in range(50)}
-    assert len(drawn) > 10
+    drawn = {Split.draw(5, np.random.default_rng(number)) for number in range(50)}
+    assert len(drawn) == 6  # every order of the three seeds that searches see
     for split in drawn:
-        assert len(split.search) == 3
-        assert sorted(split.search + split.fresh) == [0, 1, 2, 3, 4]
+        assert sorted(split.search) == [0, 1, 2] == list(CHOSEN_ON)
+        assert split.fresh == (3, 4)
+    small = Split.draw(3, np.random.default_rng(0))
+    assert (sorted(small.search), small.fresh) == ([0, 1], (2,))
+
+
+@pytest.mark.parametrize(
+    ("seeds", "seen", "fresh"), [(5, "0, 1 and 2", "3 and 4"), (3, "0 and 1", "2")]
+)
+def test_the_page_says_which_seeds_judge(
+    stored: dict[str, Any], seeds: int, seen: str, fresh: str
+) -> None:
+    text = " ".join(page(stored | {"seeds": seeds}).split())
+    assert f"Searches train on seeds {seen} only" in text
+    assert re.search(f"judged on seeds? {fresh} only", text)
+    assert ("may be too good" in text) == (seeds == 3)
 
 
 def test_the_bootstrap_interval_of_a_mean_is_about_two_standard_errors_wide_on_each_side() -> None:

@@ -80,6 +80,27 @@ def test_a_sweep_from_its_start_to_its_removal(tmp_path: Path, runs_dir: Path):
     assert not store.list_runs(runs_dir, "tag=small")
 
 
+@pytest.mark.slow
+def test_members_of_a_population_continue_from_the_checkpoint_that_they_copy(
+    tmp_path: Path, runs_dir: Path
+):
+    file = tmp_path / "space.yaml"
+    file.write_text(SPACE.replace("trials: 3", "population: 3, generations: 2"))
+    started = gymnast("sweep", "start", str(file), "--pbt", "--name", "pop", "--json")
+    assert started.exit_code == 0, started.output
+    status = api.sweep_status("pop")
+    assert [trial.state for trial in status.trials] == ["complete"] * 6
+    runs = {run.name: run for run in store.list_runs(runs_dir, "tag=pop")}
+    for trial in status.trials[3:]:
+        assert trial.source is not None
+        parent = runs[status.trials[trial.source].seeds[0].name]
+        info = Run(Path(runs[trial.seeds[0].name].path)).info
+        assert parent.id in str(info["parent"])
+    refused = gymnast("sweep", "start", str(file), "--pbt", "--trials", "3")
+    assert isinstance(refused.exception, GymnastError)
+    assert "population-based training has no number of trials" in str(refused.exception)
+
+
 def test_a_wrong_space_is_an_error_before_anything_is_written(tmp_path: Path, runs_dir: Path):
     file = tmp_path / "space.yaml"
     file.write_text(SPACE.replace("algo.lr", "algo.learning_rate"))

@@ -19,7 +19,8 @@ from gymnast.sweep.launch import store_result
 from gymnast.sweep.objective import Objective, Points
 from gymnast.sweep.options import SearchOptions
 from gymnast.sweep.parameter import Choices, Range
-from gymnast.sweep.runner import Runner, make_proposer
+from gymnast.sweep.proposer import make_proposer
+from gymnast.sweep.runner import Runner
 from gymnast.sweep.space import Space
 from gymnast.sweep.space_file import parse_space
 from gymnast.sweep.study import Study
@@ -102,8 +103,8 @@ def table_study(runs_dir: Path, name: str) -> Study:
     study = studies.create(name, file.space, plan, runs_dir=runs_dir)
     runner = Runner(study.space, plan, study.journal, TableExecutor(), make_proposer(plan), name)
     state = runner.search()
-    state = runner.run_units(confirmation_units(plan, state.search))
-    store_result(study, state)
+    assert runner.confirm(confirmation_units(plan, state.search))
+    store_result(study, runner.state)
     study.journal.append({"event": "confirmed"})
     return study
 

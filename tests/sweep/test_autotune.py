@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gymnast import api
-from gymnast.api import sweep as sweeps
+from gymnast.api import sweep_prepare as sweeps
 from gymnast.config.check import check
 from gymnast.config.config import Config
 from gymnast.config.presets import all_presets

@@ -26,7 +26,8 @@ from gymnast.sweep.history import History, Measurement, Trial, Unit, seed_result
 from gymnast.sweep.journal import MemoryJournal
 from gymnast.sweep.objective import Objective
 from gymnast.sweep.options import SearchOptions
-from gymnast.sweep.runner import Runner, make_proposer
+from gymnast.sweep.proposer import make_proposer
+from gymnast.sweep.runner import Runner
 from gymnast.sweep.standings import standings
 from gymnast.sweep.state import StudyState
 from tests.sweep.table import BUDGET, SPACE, TableExecutor, plan_of

@@ -14,7 +14,8 @@ from gymnast.sweep.history import History, Measurement, Trial, Unit
 from gymnast.sweep.journal import MemoryJournal
 from gymnast.sweep.options import SAMPLERS
 from gymnast.sweep.parameter import Choices
-from gymnast.sweep.runner import Runner, make_proposer
+from gymnast.sweep.proposer import make_proposer
+from gymnast.sweep.runner import Runner
 from gymnast.sweep.samplers import DRAWS, Sampler
 from gymnast.sweep.space import Space, assignment_key
 from tests.sweep.table import BUDGET, SPACE, TableExecutor, curve, plan_of

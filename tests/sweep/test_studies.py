@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
+from gymnast import api
+from gymnast.api.sweep_options import SweepOptions
 from gymnast.config.plain_value import PlainValue
 from gymnast.errors import RunError, UsageError
 from gymnast.sweep import launch, pbt
@@ -18,12 +20,14 @@ from gymnast.sweep import study as studies
 from gymnast.sweep.confirm import confirmation, confirmation_units
 from gymnast.sweep.decide import Wait
 from gymnast.sweep.executor import Work
-from gymnast.sweep.history import Measurement
+from gymnast.sweep.history import History, Measurement, Trial, Unit
 from gymnast.sweep.importance import importance
 from gymnast.sweep.journal import FileJournal, MemoryJournal
 from gymnast.sweep.objective import Points
+from gymnast.sweep.options import SAMPLERS, SearchOptions
 from gymnast.sweep.probe import Probe
-from gymnast.sweep.runner import CONFIRM_SEED, Runner, make_proposer
+from gymnast.sweep.proposer import make_proposer
+from gymnast.sweep.runner import CONFIRM_SEED, Runner
 from gymnast.sweep.space_file import parse_space
 from gymnast.sweep.state import state_of
 from gymnast.sweep.study import Study
@@ -154,7 +158,8 @@ def test_the_best_are_confirmed_on_seeds_that_no_decision_has_seen(study: Study)
     searched = {work.seed for work in executor.started}
     state = runner.search()
     units = confirmation_units(study.plan, state.search)
-    state = runner.run_units(units)
+    assert runner.confirm(units)
+    state = runner.state
     confirming = [work for work in executor.started if work.is_final]
     assert {work.seed for work in confirming} == {CONFIRM_SEED + i for i in range(3)}
     assert not searched & {work.seed for work in confirming}
@@ -168,7 +173,8 @@ def test_the_best_are_confirmed_on_seeds_that_no_decision_has_seen(study: Study)
     assert ("exceed" in found.verdict) == (winner is not baseline)
     # Nothing is trained again by a process that resumes the study.
     again = runner_of(study, TableExecutor())
-    assert again.run_units(units).confirm == state.confirm
+    assert again.confirm(units)
+    assert again.state.confirm == state.confirm
 
 
 def test_a_winner_within_the_noise_is_not_called_better(study: Study):
@@ -177,7 +183,8 @@ def test_a_winner_within_the_noise_is_not_called_better(study: Study):
 
     runner = runner_of(study, TableExecutor(fixed))
     state = runner.search()
-    state = runner.run_units(confirmation_units(study.plan, state.search))
+    assert runner.confirm(confirmation_units(study.plan, state.search))
+    state = runner.state
     found = confirmation(study.plan, state, study.runs_dir)
     assert found is not None
     assert found.exceeds_noise is False
@@ -219,6 +226,80 @@ def test_weak_members_of_a_population_copy_strong_ones_and_change_their_values()
     sources = {work.unit.trial: work.source for work in executor.started}
     last = found.trials[-1]
     assert sources[31] == f"study-{last.source:03d}-s0:latest"
+
+
+def test_the_same_settings_count_as_better_in_a_later_interval():
+    """A member that continues has the settings of the interval before, but better weights."""
+    plan = plan_of(mode="pbt", population=8, generations=2, baseline=False, rungs=1)
+    trials = [Trial(n, {"algo.lr": 10.0 ** -(n % 8)}, {}) for n in range(16)]
+    trials = [replace(one, source=one.number - 8 if one.number > 7 else None) for one in trials]
+    results = {
+        n: Measurement(
+            "finished",
+            ((0.0, 10.0 * (n // 8) + n % 8), (float(BUDGET), 10.0 * (n // 8) + n % 8)),
+            BUDGET,
+        )
+        for n in range(16)
+    }
+    known = History(tuple(trials), tuple(Unit(n, n, 0, BUDGET) for n in range(16)), results)
+    ranked = [one.trial for one in launch.standings(known, plan.objective, plan.rungs)]
+    assert ranked == [*range(15, -1, -1)]
+
+
+def test_intervals_shorter_than_a_rollout_are_refused_before_anything_runs(runs_dir: Path):
+    text = TEXT.replace("eval.episodes: 4", "eval.episodes: 4, env.n_envs: 4, algo.n_steps: 64")
+    file = parse_space(text)
+    measured = Probe(n_envs=4, budget=BUDGET, steps_per_second=1e4, bytes=1000, threshold=None)
+    options = replace(file.options(mode="pbt"), generations=8)  # 225 env steps, less than 4 x 64
+    with pytest.raises(UsageError, match="shorter than a rollout of 256") as refused:
+        launch.prepare_measured(file, options, measured, runs_dir=runs_dir)
+    for setting in ("stop.env_steps", "generations", "algo.n_steps", "env.n_envs"):
+        assert setting in refused.value.fix
+    enough = replace(options, generations=7)
+    assert launch.prepare_measured(file, enough, measured, runs_dir=runs_dir).plan.budget == 258
+
+
+def test_a_number_of_trials_is_refused_in_population_based_training():
+    with pytest.raises(UsageError, match="has no number of trials") as refused:
+        parse_space(TEXT).options(mode="pbt", trials=3)
+    assert "`population` and `generations`" in refused.value.fix
+
+
+def test_programs_may_train_only_on_providers_of_the_settings_file(runs_dir: Path):
+    for start in (
+        lambda: api.sweep_start(TEXT, jobs_on="ssh:somewhere", runs_dir=runs_dir),
+        lambda: api.tune_preset("CartPole-v1", jobs_on="ssh:somewhere", runs_dir=runs_dir),
+    ):
+        with pytest.raises(UsageError, match="no provider is called 'ssh:somewhere'"):
+            start()
+
+
+def test_the_options_of_the_api_are_those_of_a_search():
+    own = {"source", "jobs"}
+    assert set(SweepOptions.__annotations__) - own <= {one.name for one in fields(SearchOptions)}
+    arguments = api.OPERATIONS["sweep_start"].arguments_schema()["properties"]
+    assert isinstance(arguments, dict)
+    assert set(SweepOptions.__annotations__) < set(arguments)
+    for name in SAMPLERS:
+        assert name in (api.sweep_start.__doc__ or "")
+
+
+def test_every_failed_trial_has_a_reason():
+    def incomplete(assignment: Mapping[str, PlainValue] | None, seed: int) -> Points:
+        if assignment is None:
+            return curve(assignment, seed)
+        return [] if assignment["algo.gamma"] == 0.9 else [(0.0, float("nan"))]
+
+    plan = plan_of(trials=8)
+    found = Runner(
+        SPACE, plan, MemoryJournal(), TableExecutor(incomplete), make_proposer(plan)
+    ).search()
+    failed = [one for one in found.search.results.values() if one.ended == "failed"]
+    assert len(failed) == 8
+    assert {one.problem for one in failed} == {
+        "a return of its evaluations is not finite",
+        "it was not evaluated in its 200 env steps, and no episode ended: train longer",
+    }
 
 
 def test_an_interval_of_a_population_starts_when_all_of_the_one_before_have_results():

@@ -22,9 +22,10 @@ from gymnast.sweep.record import StartedSweep, SweepSummary, TrialRecord
 
 DEFAULT = "default"
 """The space that ships with gymnast for the algorithm of a target."""
-SEARCH_SHARE = 0.5
-"""Share of the allowed minutes for the search; the rest is for the confirmation of the winner."""
 CONFIRM_SEEDS = 3
+RUN_SHARE = 0.5 / (2 * CONFIRM_SEEDS)
+"""Share of the allowed minutes that one run may take: the confirmation trains the winner and the baseline on
+each seed, and half of the time is for the search."""
 START_SECONDS = 15.0
 """How long a call waits for the process of a study to start."""
 
@@ -54,7 +55,7 @@ def start(
         name=name,
         source=source,
         trials=trials,
-        minutes=SEARCH_SHARE * minutes,
+        minutes=minutes,
         jobs=max_jobs(context.options.max_jobs),
     )
     plan = started.plan
@@ -80,7 +81,7 @@ def resume(context: ToolContext, study: SweepSummary) -> Answer:
         fix = call_text("runs", run=study.name)
         raise ToolError(Problem("run", problem, at="train.resume", fix=fix))
     refuse_long_queue(context, 1)
-    minutes = study.seconds / 60 + SEARCH_SHARE * context.options.max_minutes
+    minutes = study.seconds / 60 + context.options.max_minutes
     started = context.ask(api.sweep_resume, study.name, minutes=minutes)
     _wait_for_process(context, study.name)
     summary = f"resumed study {study.name} ({study.trials} trials so far)"
@@ -160,7 +161,7 @@ def _limited_space(text: str, target: str, overrides: Mapping[str, object], minu
         raise ToolError(Problem("config", "search is no space", at="train.search", fix=fix))
     space = cast("dict[str, Any]", data)
     chosen: dict[str, object] = {**(space.get("settings") or {}), **flat(overrides)}
-    share = (1 - SEARCH_SHARE) * minutes / (2 * CONFIRM_SEEDS)
+    share = RUN_SHARE * minutes
     asked = chosen.get(MINUTES)
     if not isinstance(asked, int | float) or not 0 < asked <= share:
         chosen[MINUTES] = float(f"{share:.4g}")

@@ -534,6 +534,8 @@ export interface Confirmation {
   env_steps: number;
   /** Training time of the confirmation, summed over its runs. */
   seconds: number;
+  /** The reason why it has fewer seeds than planned; empty if it has all of them. */
+  shortened: string;
 }
 
 /** A trial, or the baseline, on fresh seeds. */
@@ -3522,8 +3524,8 @@ export interface Arguments {
   set_live: { ref: string; assignments: Record<string, unknown> | string[]; timeout?: number; by?: string };
   evaluate_live: { ref: string; timeout?: number; by?: string };
   sweep_init: { target?: string; wandb?: string; file?: string };
-  sweep_plan: { space: string; source?: string; trials?: number | null; seeds?: number | null; sampler?: string | null; proposer?: string | null; mode?: string | null; minutes?: number | null; total_env_steps?: number | null; jobs?: number };
-  sweep_start: { space: string; name?: string; source?: string; trials?: number | null; seeds?: number | null; sampler?: string | null; proposer?: string | null; mode?: string | null; minutes?: number | null; total_env_steps?: number | null; jobs?: number };
+  sweep_plan: { space: string; trials?: number | null; seeds?: number | null; confirm_seeds?: number | null; sampler?: string | null; proposer?: string | null; mode?: string | null; minutes?: number | null; total_env_steps?: number | null; source?: string; jobs?: number };
+  sweep_start: { space: string; name?: string; jobs_on?: string | null; trials?: number | null; seeds?: number | null; confirm_seeds?: number | null; sampler?: string | null; proposer?: string | null; mode?: string | null; minutes?: number | null; total_env_steps?: number | null; source?: string; jobs?: number };
   sweep_list: Record<string, never>;
   sweep_status: { study: string; curves?: boolean };
   sweep_resume: { study: string; trials?: number | null; minutes?: number | null; jobs?: number | null };
@@ -3532,7 +3534,7 @@ export interface Arguments {
   sweep_importance: { study: string };
   sweep_plots: { study: string; picture?: boolean };
   sweep_remove: { study: string; with_runs?: boolean; dry_run?: boolean };
-  tune_preset: { target: string; minutes?: number; overrides?: Record<string, unknown> | string[] | null; name?: string; jobs?: number; seed?: number };
+  tune_preset: { target: string; name?: string; jobs_on?: string | null; minutes?: number; overrides?: Record<string, unknown> | string[] | null; jobs?: number; seed?: number };
   remove: { refs: string[]; dry_run?: boolean };
   prune: { filter?: string; keep?: number; older?: string; status?: string[]; unsolved?: boolean; include?: ("tagged" | "best" | "parent" | "foreign")[]; dry_run?: boolean };
   tag: { ref: string; tags?: string[]; remove?: boolean };
