@@ -556,6 +556,8 @@ void gather_images(Array<const std::uint8_t> planes, Array<const std::int32_t> i
 #include <nanobind/stl/tuple.h>
 
 NB_MODULE(_native, m) {
+  // Other modules may keep kernels until the process ends, which is no mistake that a user could fix.
+  nb::set_leak_warnings(false);
   m.doc() = "Compiled kernels of gymnast's native engine; see docs/native-engine.md.";
   m.def("instruction_sets", [] {
     std::vector<std::string> names;
