@@ -138,7 +138,7 @@ APPLY_TO_CARTPOLE = {
     *("policy.hidden", "policy.activation", "policy.shared", "policy.layer_norm", "policy.memory"),
     *("normalize.obs", "normalize.value", "env.max_faults", "traces.film", "traces.trajectories"),
     *("eval.episodes", "eval.warmup", "eval.start_at", "eval.wait"),
-    *("stop.solved", "stop.eval_return", "stop.plateau"),
+    *("stop.solved", "stop.eval_return", "stop.plateau", "collect.inference"),
     *("transaction.max_kl", "transaction.kl_factor", "transaction.window"),
 }
 """Conditional keys that do have an effect on CartPole with PPO."""

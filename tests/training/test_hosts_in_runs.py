@@ -133,6 +133,22 @@ def test_hosts_that_stay_away_stop_the_run_with_a_checkpoint(
     assert differences(plain, run) == []
 
 
+def test_hosts_that_stay_away_stop_an_asynchronous_run_with_a_checkpoint(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    dying = HereCarrier(lost_before=range(14, 10_000))
+    monkeypatch.setattr("gymnast.collect.shards.open.open_carrier", lambda _: dying)
+    run = train_small("Script", SETTINGS | on(3) | {"collect.mode": "async"})
+    assert run.info["status"] == "stopped"
+    assert run.info["reason_kind"] == "hosts"
+    assert f"died {dispatch.MAX_DEATHS} times" in run.info["reason"]
+    assert run.info["clocks"]["rollouts"] < ROLLOUTS
+    monkeypatch.setattr("gymnast.collect.shards.open.open_carrier", lambda _: HereCarrier())
+    resume_run(run, {"collect.hosts": 2})
+    assert run.info["clocks"]["rollouts"] == ROLLOUTS
+    assert "episodes restarted" not in [event["kind"] for event in run.events()]
+
+
 PROCESSES = {"collect.on": "local", "facts.deterministic": "yes", "eval.every": "off"}
 
 

@@ -165,7 +165,7 @@ def test_a_host_that_does_not_answer_in_time_is_ended_and_replaced(clock: Time):
 
 
 def test_a_late_host_is_noticed_though_others_answer_all_the_time(clock: Time):
-    """With collect.mode=async each host gets its next orders at once."""
+    # With collect.mode=async each host gets its next orders at once.
     hosts = Set(lambda h, n, o: None if h == 1 and n == 1 else works(h, n, o), clock, timeout=7.0)
     for host in (1, 3):
         hosts.carrier.start(host)
