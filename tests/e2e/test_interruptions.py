@@ -155,9 +155,12 @@ def test_a_process_that_outlives_its_training_is_found_and_ended(tmp_path: Path)
     ended = Training(tmp_path, "none", "runs")
     ended.finish()
     mark = os.environ | {MARK: ended.mark}
-    waits = [sys.executable, "-c", "import time; time.sleep(60)"]
-    left = subprocess.Popen(waits, env=mark, start_new_session=True)
+    waits = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"]
+    left = subprocess.Popen(waits, env=mark, start_new_session=True, stdout=subprocess.PIPE)
+    assert left.stdout is not None
+    left.stdout.readline()  # before its program has started, its environment cannot be read
     assert [words.partition(":")[0] for words in ended.leaked_processes(grace=0.1)] == [
         str(left.pid)
     ]
     assert left.wait(PATIENCE) == -signal.SIGKILL
+    left.stdout.close()

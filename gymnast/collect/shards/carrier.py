@@ -12,6 +12,8 @@ from gymnast.collect.shards.orders import Order
 from gymnast.errors import GymnastError
 
 Array = np.ndarray
+STARTED = b"started"
+"""The first message of a host's process: its program has been loaded, and it carries out orders."""
 
 
 @dataclass(frozen=True)

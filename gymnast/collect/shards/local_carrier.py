@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection, wait
 
 import numpy as np
 
-from gymnast.collect.shards.carrier import Answer, Lost
+from gymnast.collect.shards.carrier import STARTED, Answer, Lost
 from gymnast.collect.shards.orders import Order
 from gymnast.envs.backends.child import Child
 
@@ -25,6 +25,8 @@ class LocalCarrier:
         """`on_output` is called with each line that environments print."""
         self._on_output = on_output
         self._hosts: dict[int, tuple[Child, Connection]] = {}
+        self._started: set[int] = set()
+        """Hosts whose program has been loaded, which takes seconds on a busy machine."""
         self._lost: list[Answer] = []
         """Hosts that could not be started or reached, to be reported by `receive`."""
 
@@ -62,13 +64,16 @@ class LocalCarrier:
                 message = connection.recv_bytes()
             except (EOFError, OSError):
                 return self._loss(host)
+            if message == STARTED:
+                self._started.add(host)
+                return None
             return Answer(host, pickle.loads(message), len(message))
         if not by_connection:
             time.sleep(min(timeout, 0.1))
         return None
 
     def pid(self, host: int) -> int | None:
-        return self._hosts[host][0].pid if host in self._hosts else None
+        return self._hosts[host][0].pid if host in self._started else None
 
     def describe(self) -> str:
         return ""
@@ -76,6 +81,7 @@ class LocalCarrier:
     def end(self, host: int) -> None:
         if host in self._hosts:
             child, connection = self._hosts.pop(host)
+            self._started.discard(host)
             connection.close()
             child.end()
 
@@ -87,10 +93,12 @@ class LocalCarrier:
         for child, _ in self._hosts.values():
             child.end(max(deadline - time.monotonic(), 0.0))
         self._hosts.clear()
+        self._started.clear()
 
     def _loss(self, host: int) -> Answer:
         """Ends a host that has closed its connection, and returns what is known about its end."""
         child, connection = self._hosts.pop(host)
+        self._started.discard(host)
         connection.close()
         code = child.wait(END_SECONDS)
         child.end()

@@ -13,6 +13,7 @@ import sys
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
+from gymnast.collect.shards.carrier import STARTED
 from gymnast.collect.shards.host import Host
 from gymnast.envs.backends import child
 
@@ -27,6 +28,7 @@ def main() -> None:
     os.set_inheritable(connection.fileno(), False)
     host = Host()
     try:
+        connection.send_bytes(STARTED)
         while True:
             orders, shared = pickle.loads(connection.recv_bytes())
             parameters = None if shared is None else pickle.loads(shared)
