@@ -61,7 +61,7 @@ def choices(
 
 
 def split_of(table: Table, repetition: int) -> Split:
-    """Returns the seeds of a repetition: the order of those that its search sees, and those that judge it."""
+    """Returns the seeds of a repetition: those its search sees, in their order, and the judging ones."""
     return Split.draw(table.curves.shape[2], np.random.default_rng((17, repetition)))
 
 

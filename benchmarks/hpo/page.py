@@ -128,7 +128,8 @@ costs the env steps that it would have trained. Each training evaluates {episode
   after every evaluation. **ASHA** is asynchronous successive halving (Li et al. 2020) with eta 4. These
   three recommend the best trial, as they are usually used; gymnast recommends by a model of all trials.
 - **gymnast, default** is `gymnast sweep` with its default options (TPE, three rungs, further seeds for the
-  best), except that not the number of trials but the env steps limit it.
+  best), except that not the number of trials but the env steps limit it. It ends earlier once every
+  configuration was tried and the best have all of their seeds.
 - **gymnast, surrogate** is `gymnast sweep --sampler surrogate` with `rungs: 1` and `final_share: 0.16`: it
   tries a configuration once, and repeats the best on further seeds. {chosen_on}
 - **{exhaustive}** is a yardstick beyond the budget: it trains all configurations on all seeds that a

@@ -10,14 +10,14 @@ from gymnast.api.overrides import Overrides
 
 @with_config(ConfigDict(extra="forbid"))
 class SweepOptions(TypedDict, total=False):
-    """How a study searches. What is left out or None is decided by its space."""
+    """The options of a search. What is left out or None is decided by its space."""
 
     trials: int | None
     """Number of assignments to try."""
     seeds: int | None
     """How many seeds the best trials get."""
     confirm_seeds: int | None
-    """On how many fresh seeds the best trial is confirmed; 0: it is not."""
+    """Number of fresh seeds on which the best trial is confirmed; 0: it is not."""
     sampler: str | None
     """How trials are proposed: tpe, surrogate, gp, cmaes, random or grid."""
     proposer: str | None
@@ -36,7 +36,7 @@ class SweepOptions(TypedDict, total=False):
 
 @with_config(ConfigDict(extra="forbid"))
 class TuningOptions(TypedDict, total=False):
-    """How a preset is tuned."""
+    """The options of tuning a preset."""
 
     minutes: float
     """Wall time, the confirmation included; 30 by default."""

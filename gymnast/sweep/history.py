@@ -79,7 +79,7 @@ class History:
         return History(self.trials, self.units, seen)
 
     def without_stopped(self) -> tuple[Unit, ...]:
-        """Returns the units but for those that were stopped because the time was over."""
+        """Returns the units that were not stopped because the time was over."""
         stopped = {number for number, one in self.results.items() if one.ended == "stopped"}
         return tuple(unit for unit in self.units if unit.number not in stopped)
 

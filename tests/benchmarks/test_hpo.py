@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 
 from benchmarks.hpo.__main__ import PAGE, RESULT
-from benchmarks.hpo.compare import CHOSEN_ON, OBJECTIVES, choices, facts, methods, split_of, summary
+from benchmarks.hpo.compare import (
+    CHOSEN_ON,
+    DEFAULT,
+    OBJECTIVES,
+    choices,
+    facts,
+    methods,
+    split_of,
+    summary,
+)
 from benchmarks.hpo.grid import (
     BUDGET,
     CONFIGURATIONS,
@@ -157,7 +166,8 @@ def test_every_method_finds_a_good_configuration_where_there_is_no_noise(name: s
     chosen = methods(Objective("area"))[name](replay, 4)
     assert abs(chosen - 61) <= 8
     assert replay.spent <= replay.budget
-    assert replay.spent > 0.9 * replay.budget
+    if name != DEFAULT:  # it has tried every configuration, most of them up to the first rung only
+        assert replay.spent > 0.9 * replay.budget
 
 
 def test_random_search_trains_as_many_configurations_as_the_budget_has_trainings() -> None:
@@ -185,7 +195,7 @@ def test_asha_spends_most_env_steps_on_the_better_trials() -> None:
 def test_the_stored_comparison_follows_from_the_stored_choices(
     table: Table, stored: dict[str, Any]
 ) -> None:
-    assert stored["repetitions"] >= 100
+    assert stored["repetitions"] >= 20
     assert stored["table"] == table.about
     for kind, objective in OBJECTIVES.items():
         for task in TASKS:
@@ -206,7 +216,7 @@ def test_searching_again_gives_the_stored_choices(
 ) -> None:
     """One repetition of every method, another one for each task."""
     for name, method in methods(OBJECTIVES[kind]).items():
-        number = TASKS.index(task) * 7
+        number = TASKS.index(task) * 7 % stored["repetitions"]
         found = choices(table, task, OBJECTIVES[kind], method, range(number, number + 1))
         expected = stored["objectives"][kind][task]["methods"][name]["chosen"][number]
         assert found[0][1] == expected, name

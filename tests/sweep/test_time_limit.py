@@ -34,7 +34,7 @@ class Clock:
 
 @dataclass
 class TimedExecutor(TableExecutor):
-    """Runs that take as long as they are told to, at most one of them at a time per job."""
+    """An executor whose runs take a given number of seconds."""
 
     clock: Clock = field(default_factory=Clock)
     seconds: Callable[[Work], float] = lambda work: 1.5 + work.unit.env_steps / 100
