@@ -130,6 +130,9 @@ costs the env steps that it would have trained. Each training evaluates {episode
 - **gymnast, default** is `gymnast sweep` with its default options (TPE, three rungs, further seeds for the
   best), except that not the number of trials but the env steps limit it. It ends earlier once every
   configuration was tried and the best have all of their seeds.
+- **gymnast, whole runs** is the same with `rungs: 1`: no trial is stopped early. Rungs save env steps
+  where most configurations are clearly bad, but mislead where learning curves cross, as those of different
+  learning rates and gammas do here.
 - **gymnast, surrogate** is `gymnast sweep --sampler surrogate` with `rungs: 1` and `final_share: 0.16`: it
   tries a configuration once, and repeats the best on further seeds. {chosen_on}
 - **{exhaustive}** is a yardstick beyond the budget: it trains all configurations on all seeds that a
