@@ -6,6 +6,7 @@ from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict  # pydantic cannot read that of `typing` before Python 3.12
 
 from gymnast.api.overrides import Overrides
+from gymnast.sweep.objective import TuningGoal
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -46,3 +47,6 @@ class TuningOptions(TypedDict, total=False):
     """How many runs train at once, 1 by default."""
     seed: int
     """Seed of the proposals, and the first one of the trials."""
+    objective: TuningGoal
+    """What better means: the area under the evaluation curve (the default), which rewards fast learning, or
+    the return at the end of whole runs."""

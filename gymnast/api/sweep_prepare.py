@@ -69,6 +69,7 @@ def plan_tuning(
         settings={key: as_plain(value) for key, value in given.items()},
         jobs=options.get("jobs", 1),
         seed=options.get("seed", 0),
+        objective=options.get("objective", "area"),
         runs_dir=store.runs_dir(runs_dir),
     )
 

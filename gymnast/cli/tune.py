@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -14,6 +14,7 @@ from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_
 from gymnast.cli.sweep_start import run_study
 from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
+from gymnast.sweep.objective import TuningGoal
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
@@ -53,6 +54,13 @@ def tune() -> None:
     show_default=True,
     help="Wall time, the confirmation included.",
 )
+@click.option(
+    "--objective",
+    type=click.Choice(get_args(TuningGoal)),
+    default="area",
+    show_default=True,
+    help="What better means: learning fast and ending high, or only the return at the end.",
+)
 @click.option("--out", metavar="FILE", help="Write the variant to this file, if it is better.")
 @click.option("--name", default="", help="Name of the study. Default: made from the environment.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the proposals.")
@@ -67,6 +75,7 @@ def tune() -> None:
 def preset(
     target: str,
     minutes: float,
+    objective: TuningGoal,
     out: str | None,
     name: str,
     seed: int,
@@ -87,6 +96,7 @@ def preset(
     \b
     gymnast tune preset CartPole-v1 --minutes 10
     gymnast tune preset MountainCarContinuous-v0 --minutes 10 --jobs 2 --out tuned.yaml
+    gymnast tune preset Acrobot-v1 --objective score
     gymnast tune preset LunarLander-v3 --set stop.env_steps=200k --detach
 
     Ctrl-C loses nothing: gymnast sweep resume.
@@ -97,6 +107,7 @@ def preset(
         overrides=parse_assignments(assignments),
         jobs=jobs,
         seed=seed,
+        objective=objective,
         runs_dir=runs_dir,
     )
     estimate = planned.prepared.estimate

@@ -20,6 +20,7 @@ from gymnast.config.schedule import Schedule
 from gymnast.config.serialize import flat_values
 from gymnast.errors import UsageError
 from gymnast.sweep.launch import PreparedStudy, measure, prepare_measured
+from gymnast.sweep.objective import TuningGoal
 from gymnast.sweep.options import SearchOptions
 from gymnast.sweep.parameter import Choices, Parameter
 from gymnast.sweep.probe import Probe
@@ -40,6 +41,10 @@ FACTOR = 5.0
 """How far a logarithmic range extends from the value of the preset, in both directions."""
 HEIGHTS = ("peak", "start")
 """First parts of shipped templates that are the highest value of a schedule."""
+WHOLE_RUN: dict[str, PlainValue] = {
+    f"stop.{name}": "off" for name in ("solved", "train_return", "eval_return", "plateau")
+}
+"""Settings with which a run trains to the end of its budget: one that stops at a return has that score."""
 SPEED_SHARE = 0.6
 """Share of the measured speed that is left after evaluations and checkpoints."""
 
@@ -60,15 +65,17 @@ def plan_tuning(
     settings: Mapping[str, PlainValue] | None = None,
     jobs: int = 1,
     seed: int = 0,
+    objective: TuningGoal = "area",
     runs_dir: Path,
 ) -> TuningPlan:
     """Returns the search around the preset `target` that takes at most this many minutes, this planning and
     the confirmation included. `settings`: config key -> value that all trials have in common. Raises
     UsageError if the time is too short for a single comparison."""
     started = time.monotonic()
-    fixed = dict(settings or {})
+    fixed = {**WHOLE_RUN, **(settings or {})} if objective == "score" else dict(settings or {})
     file = parse_space(space_text(target))
-    file = replace(file, space=replace(file.space, settings=fixed, text=""))
+    judged_by = replace(file.objective, kind=objective)
+    file = replace(file, space=replace(file.space, settings=fixed, text=""), objective=judged_by)
     measured = measure(file)
     minutes -= (time.monotonic() - started) / 60
     whole = measured.budget

@@ -10,6 +10,8 @@ from typing import Literal
 from gymnast.runs.curve import area
 
 ObjectiveKind = Literal["area", "score", "threshold", "cost"]
+TuningGoal = Literal["area", "score"]
+"""The kinds that a preset can be tuned for."""
 CostClock = Literal["env_steps", "seconds"]
 Points = Sequence[tuple[float, float]]
 """Evaluation curve: env steps and mean return, by env steps."""

@@ -84,6 +84,18 @@ def test_a_longer_time_plans_more_work(runs_dir: Path):
     assert api.sweep_list() == []
 
 
+@pytest.mark.slow
+def test_runs_that_are_judged_by_their_score_train_to_the_end(runs_dir: Path):
+    planned = sweeps.plan_tuning("CartPole-v1", minutes=5, objective="score", runs_dir=runs_dir)
+    space = planned.prepared.file.space
+    config = resolve("CartPole-v1", space.settings).config
+    assert planned.prepared.file.objective.kind == "score"
+    stop = config.stop
+    assert (stop.solved, stop.train_return, stop.eval_return, stop.plateau) == (False, *[None] * 3)
+    kept = sweeps.plan_tuning("CartPole-v1", minutes=5, runs_dir=runs_dir).prepared.file
+    assert resolve("CartPole-v1", kept.space.settings).config.stop.eval_return == 495
+
+
 @pytest.mark.parametrize("minutes", [0.0, -1.0, float("inf")])
 def test_a_time_that_cannot_be_planned_is_an_error(minutes: float, runs_dir: Path):
     with pytest.raises(UsageError, match="minutes"):

@@ -3534,7 +3534,7 @@ export interface Arguments {
   sweep_importance: { study: string };
   sweep_plots: { study: string; picture?: boolean };
   sweep_remove: { study: string; with_runs?: boolean; dry_run?: boolean };
-  tune_preset: { target: string; name?: string; jobs_on?: string | null; minutes?: number; overrides?: Record<string, unknown> | string[] | null; jobs?: number; seed?: number };
+  tune_preset: { target: string; name?: string; jobs_on?: string | null; minutes?: number; overrides?: Record<string, unknown> | string[] | null; jobs?: number; seed?: number; objective?: "area" | "score" };
   remove: { refs: string[]; dry_run?: boolean };
   prune: { filter?: string; keep?: number; older?: string; status?: string[]; unsolved?: boolean; include?: ("tagged" | "best" | "parent" | "foreign")[]; dry_run?: boolean };
   tag: { ref: string; tags?: string[]; remove?: boolean };
