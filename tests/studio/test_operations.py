@@ -42,7 +42,7 @@ TEXTS = {"filter", "after", "search", "x", "names", "kind", "columns", "export_f
          "allow", "backends", "older", "status", "include", "tags", "text", "episode", "overrides",
          "assignments", "command", "role", "changes", "session", "keys", "checkpoint",
          "approaches", "env", "file", "around", "chart", "format", "query",
-         "arguments", "jobs_on", "provider", "space", "study", "sampler", "mode", "proposer",
+         "arguments", "jobs_on", "provider", "space", "study", "sampler", "mode", "objective", "proposer",
          "wandb"}  # fmt: skip
 """Arguments with texts that name neither a run nor a file."""
 FRAME_FUNCTIONS = [function.name for function in FRAMES.values()]
