@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,14 +70,17 @@ def store_table(journal: Path) -> None:
     found = read_journal(journal)
     seeds = _complete_seeds(found)
     curves = np.empty((len(TASKS), len(CONFIGURATIONS), seeds, POINTS), np.float32)
-    cpu, revisions = 0.0, set[str]()
+    cpu, revisions = 0.0, Counter[str]()
     for task, index, seed in _keys(seeds):
         line = found[task, index, seed]
         curves[TASKS.index(task), index, seed] = line["curve"]
-        cpu, revisions = cpu + line["cpu"], revisions | {line["revision"]}
+        cpu += line["cpu"]
+        revisions[line["revision"]] += 1
+    (main_revision, trained), *_ = revisions.most_common()
     about = measurement_info("hpo.build") | {
         "command": f"python -m benchmarks.hpo.build --seeds {seeds}",
-        "revision": " and ".join(sorted(revisions)),
+        "revision": main_revision,
+        "trained_at_others": revisions.total() - trained,
         "cpu_seconds": round(cpu),
     }
     Table(curves, about).save(TABLE)

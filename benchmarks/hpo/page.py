@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.hpo.compare import CHOSEN_ON, EXHAUSTIVE, OURS
+from benchmarks.hpo.compare import CHOSEN_ON, EXHAUSTIVE
 from benchmarks.hpo.grid import BUDGET, CONFIGURATIONS, EPISODES, EVERY, SETTINGS, TASKS
 from benchmarks.hpo.regret import n_seen
 from benchmarks.measurement import info_text
@@ -41,6 +41,7 @@ def page(entry: dict[str, Any]) -> str:
         sections=sections,
         table=info_text(entry["table"]),
         cpu=f"{entry['table']['cpu_seconds'] / 60:.0f}",
+        others=_others(entry["table"]["trained_at_others"]),
         comparison=info_text(entry),
     )
 
@@ -50,7 +51,6 @@ def _section(tasks: dict[str, Any]) -> str:
     rows = [[name, *(_regret(tasks[task]["methods"][name]) for task in tasks)] for name in names]
     mean = {n: sum(tasks[t]["methods"][n]["regret"] for t in tasks) / len(tasks) for n in names}
     rows = [[*row, f"{mean[row[0]]:.1f}"] for row in rows]
-    rows = [[f"**{row[0]}**", *row[1:]] if row[0] == OURS else row for row in rows]
     scores = [
         [name, *(f"{tasks[task]['methods'][name]['score']:.1f}" for task in tasks)]
         for name in names
@@ -78,10 +78,22 @@ def _seeds(numbers: range) -> str:
 def _chosen_on(n_seeds: int) -> str:
     """Returns what is known about the seeds on which the options of our search were chosen."""
     judging = range(n_seen(n_seeds), n_seeds)
-    where = f"These options were chosen on {_seeds(range(len(CHOSEN_ON)))} of this table"
+    where = (
+        f"The options of the last two were chosen on {_seeds(range(len(CHOSEN_ON)))} of this table"
+    )
     if any(seed in CHOSEN_ON for seed in judging):
-        return f"{where}, so its figures may be too good: the judging seeds are among them."
-    return f"{where}, and never on the seeds that judge."
+        return f"{where}, so their figures may be too good:\n  the judging seeds are among them."
+    return f"{where}, and\n  never on the seeds that judge."
+
+
+def _others(count: int) -> str:
+    """Returns a sentence about the trainings that were made at other revisions; empty if there are none."""
+    if not count:
+        return ""
+    return (
+        f"\n{count} of the trainings were made at an earlier revision; all of the others of their seeds were "
+        "repeated, with the same curves."
+    )
 
 
 def _regret(found: dict[str, float]) -> str:
@@ -131,8 +143,7 @@ costs the env steps that it would have trained. Each training evaluates {episode
   best), except that not the number of trials but the env steps limit it. It ends earlier once every
   configuration was tried and the best have all of their seeds.
 - **gymnast, whole runs** is the same with `rungs: 1`: no trial is stopped early. Rungs save env steps
-  where most configurations are clearly bad, but mislead where learning curves cross, as those of different
-  learning rates and gammas do here.
+  where most configurations are clearly bad, and mislead where early and late returns disagree.
 - **gymnast, surrogate** is `gymnast sweep --sampler surrogate` with `rungs: 1` and `final_share: 0.16`: it
   tries a configuration once, and repeats the best on further seeds. {chosen_on}
 - **{exhaustive}** is a yardstick beyond the budget: it trains all configurations on all seeds that a
@@ -149,7 +160,7 @@ defaults of Stable-Baselines3, except for the numbers of copies and steps, the m
 normalization of observations and rewards, without which PPO does not solve MountainCar-v0 in {steps}
 env steps. HPO-RL-Bench trained for longer with Stable-Baselines3's defaults, and reports the highest of
 noisy evaluations: its figures cannot be compared with these. The table is `benchmarks/hpo/table.npz`:
-{table} It took {cpu} minutes on one core.
+{table} It took {cpu} minutes on one core.{others}
 
 The comparison: {comparison}
 """

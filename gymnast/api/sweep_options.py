@@ -48,5 +48,5 @@ class TuningOptions(TypedDict, total=False):
     seed: int
     """Seed of the proposals, and the first one of the trials."""
     objective: TuningGoal
-    """What better means: the area under the evaluation curve (the default), which rewards fast learning, or
-    the return at the end of whole runs."""
+    """The goal: the area under the evaluation curve (the default), which rewards fast learning, or the
+    return at the end of whole runs."""
