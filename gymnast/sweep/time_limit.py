@@ -23,6 +23,9 @@ MIN_SEEDS = 3
 """Number of fresh seeds for which time is reserved, however long they take."""
 CONFIRM_SHARE = 0.4
 """Share of the time that further fresh seeds may take."""
+MIN_SEARCH_SHARE = 0.5
+"""Share of the time that the search gets in any case: the first trials may be slow ones, whose confirmation
+would take all of it, and a search that ends with them has found nothing to confirm."""
 END_SECONDS = 2.0
 """Seconds that are kept for stopping runs and for the report."""
 
@@ -38,7 +41,8 @@ def end_of_search(plan: Plan, state: StudyState, jobs: int = 1) -> float:
     end = end_of_study(plan)
     if math.isinf(end):
         return end
-    return max(end - confirm_seconds(plan, state, reserved_seeds(plan, state, jobs), jobs), 0.0)
+    reserve = confirm_seconds(plan, state, reserved_seeds(plan, state, jobs), jobs)
+    return end - min(reserve, (1 - MIN_SEARCH_SHARE) * end)
 
 
 def reserved_seeds(plan: Plan, state: StudyState, jobs: int = 1) -> int:

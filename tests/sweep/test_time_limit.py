@@ -183,3 +183,16 @@ def test_the_time_of_a_unit_is_predicted_from_the_measured_ones():
     expected = 1.5 + BUDGET / 100
     assert unit_seconds(state, BUDGET, 0) == pytest.approx(expected, rel=0.1)
     assert unit_seconds(state_of([]), BUDGET) == 0.0
+
+
+def test_a_slow_first_trial_does_not_end_the_search():
+    """Its confirmation would take longer than the whole study."""
+    executor = TimedExecutor()
+    executor.seconds = lambda work: (
+        (8 if work.unit.trial == 1 else 1) * (1.5 + work.unit.env_steps / 100)
+    )
+    plan, state = timed_study(6, executor)
+    assert len(state.search.trials) > 4
+    assert executor.clock.now <= 360
+    best = standings(state.search, plan.objective, plan.rungs)[0]
+    assert best.rung == len(plan.rungs)
