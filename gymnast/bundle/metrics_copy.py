@@ -22,7 +22,8 @@ def metrics_copies(path: Path, sanitizer: Sanitizer) -> Iterator[tuple[bytes, st
     source = open_reader(path)
     if source is None:
         return
-    with closing(sqlite3.connect(":memory:")) as copy:
+    # An iterator that nobody reads to its end is closed by whichever thread collects garbage.
+    with closing(sqlite3.connect(":memory:", check_same_thread=False)) as copy:
         with closing(source), explain_read_errors(path):
             source.backup(copy)  # one consistent state, whatever is written meanwhile
         if not _has_table(copy, "rows"):

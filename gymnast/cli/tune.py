@@ -9,12 +9,12 @@ import click
 
 from gymnast import api
 from gymnast.api import sweep_prepare as sweeps
+from gymnast.api.sweep_options import TuningGoal
 from gymnast.cli import sweep_text
 from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_option
 from gymnast.cli.sweep_start import run_study
 from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
-from gymnast.sweep.objective import TuningGoal
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
