@@ -22,6 +22,7 @@ ENVS = (
     "MountainCarContinuous-v0",
     "InvertedDoublePendulum-v5",
     "MiniGrid-DoorKey-5x5-v0",
+    "MiniGrid-Empty-5x5-v0",
 )
 
 

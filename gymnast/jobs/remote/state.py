@@ -26,6 +26,8 @@ def remote_status(path: Path, job: record.JobRecord) -> tuple[str, str]:
             return "queued", f"preempted; {_name(job)} continues it"
         return "stopped", f"preempted: {info['reason']}"
     if info["status"] not in ACTIVE:
+        if _is_copied(job) and job.get("state") == "running" and not _is_silent(job):
+            return "running", "its last files are not copied yet"
         return info["status"], info["reason"]
     return _status_of_active(path, job, info)
 
