@@ -40,7 +40,9 @@ def test_a_run_reports_its_staleness_and_that_it_cannot_be_repeated():
     assert len(found) == 12
     assert found[-1]["clock/env_steps"] == 12 * ROLLOUT
     assert all(0 <= row["hosts/staleness"] <= row["hosts/staleness_max"] <= 4 for row in found)
-    assert all(row["hosts/dropped"] == 0 for row in found)
+    # How many parts are too old depends on the machine: each of them is an event.
+    has_dropped = any(event["kind"] == "part dropped" for event in run.events())
+    assert any(row["hosts/dropped"] > 0 for row in found) == has_dropped
     assert all(0 <= row["hosts/clipped_rho"] <= 1 for row in found)
     assert any("host0:hosts/staleness" in row or "host1:hosts/staleness" in row for row in found)
     assert found[0]["hosts/staleness_max"] == 0  # there is only one policy yet
