@@ -123,6 +123,17 @@ class UnknownFormat(CheckpointError):
     code = "unknown_format"
 
 
+class CodeNotAllowed(GymnastError):
+    """A run names code to import that the user neither named nor allowed."""
+
+    code = "code"
+    exit_code = 2
+
+    def __init__(self, message: str, *, at: str = "", fix: str = "") -> None:
+        allow = "if you trust it, allow its code with --allow-code"
+        super().__init__(message, at=at, fix=fix or allow)
+
+
 class HostsMissing(GymnastError):
     """Hosts that collect for a run could not be started, or died again and again. The run can be resumed."""
 

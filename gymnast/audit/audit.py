@@ -83,7 +83,7 @@ def _flagged(verdicts: list[TermFlag]) -> list[TermFlag]:
 
 
 def _settings(run: Run) -> Settings:
-    settings = Settings(run.config())
+    settings = Settings(run.trusted_config())
     settings.load(run.info.get("live", {}))
     return settings
 

@@ -164,7 +164,8 @@ def _incidents(run_dir: Path) -> list[Path]:
 def _clean_file(run: Run, path: Path, sanitizer: Sanitizer) -> dict[str, bytes]:
     """Returns a file of the run as its path in the run directory -> clean content."""
     name = path.relative_to(run.path).as_posix()
-    return {name: clean_content(path.name, path.read_bytes(), sanitizer)}
+    content = layout.refuse_links_below(run.path, path).read_bytes()
+    return {name: clean_content(path.name, content, sanitizer)}
 
 
 def _below(run: Run, path: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:

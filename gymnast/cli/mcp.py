@@ -9,6 +9,7 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import allow_host_option, host_option, runs_option
+from gymnast.import_object import allow_all_code
 
 MAX_MINUTES = 60.0
 
@@ -71,6 +72,8 @@ def mcp(
     """
     from gymnast.mcp.options import PORT, McpOptions
 
+    if allow_code:
+        allow_all_code()  # also in the trainings and tasks that it starts
     options = McpOptions(
         runs_dir=Path(api.runs(limit=0, runs_dir=runs_dir).directory),
         host=host,

@@ -9,6 +9,7 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import allow_host_option, host_option, runs_option
+from gymnast.import_object import allow_all_code
 
 PORT = 8765
 
@@ -58,6 +59,8 @@ def studio(
     from gymnast.studio.server import serve
 
     page = f"run/{api.show(run, runs_dir=runs_dir).id}" if run is not None else ""
+    if allow_code:
+        allow_all_code()  # also in the trainings and tasks that it starts
     options = StudioOptions(
         runs_dir=Path(api.runs(limit=0, runs_dir=runs_dir).directory),
         host=host,

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
+from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import create_model
 
-from gymnast.config.config import CONFIGS, Config, register_config
-from gymnast.config.section import AlgoSection
+from gymnast.config.config import CONFIGS, Config, config_class, register_config
+from gymnast.config.section import AlgoSection, Hyperparameters
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.target import CUSTOM_PREFIX
-from gymnast.errors import ConfigError
-from gymnast.import_object import import_object
+from gymnast.errors import CodeNotAllowed, ConfigError
+from gymnast.import_object import import_user_code, is_permitted
 from gymnast.text.suggestions import did_you_mean
 
 REQUIRED_METHODS = ("update", "state", "memory", "load")
@@ -49,13 +50,38 @@ def config_type(name: str) -> type[Config]:
     return CONFIGS[name]
 
 
+def stored_config_type(name: str, settings: Mapping[Any, object]) -> type[Config]:
+    """Returns the config class for a stored config. A user-defined algorithm that is neither registered nor
+    permitted is not imported: its section has the stored settings as they are. `settings`: that section.
+    Raises ConfigError for settings that no section can have."""
+    if name in CONFIGS or not name.startswith(CUSTOM_PREFIX) or is_permitted(name):
+        return config_type(name)
+    return _described(name, tuple(str(key) for key in settings if key != "name"))
+
+
+@lru_cache(maxsize=64)
+def _described(name: str, keys: tuple[str, ...]) -> type[Config]:
+    taken = {*dir(AlgoSection), *Hyperparameters.__annotations__} - {"gamma", "n_steps"}
+    for key in keys:
+        if not key.isidentifier() or key.startswith(("_", "model_")) or key in taken:
+            raise ConfigError(f"algo.{key} is not a setting that an algorithm can have")
+    typed: dict[str, Any] = dict.fromkeys(keys, (Any, ...)) | {"name": (Literal[name], name)}
+    required: dict[str, Any] = {key: (Any, None) for key in ("gamma", "n_steps") if key not in keys}
+    section = create_model(
+        "StoredConfig", __base__=AlgoSection, __module__=__name__, **typed, **required
+    )
+    return config_class(section, Config)
+
+
 def _register(name: str) -> None:
     """Imports the class of a user-defined algorithm, `py:package.module:Class`, and adds it to ALGORITHMS and
     CONFIGS under this name. Raises ConfigError if the class cannot be imported, has no `settings`, lacks one
     of REQUIRED_METHODS, or if its settings lack a hyperparameter that their class of values requires."""
     path = name.removeprefix(CUSTOM_PREFIX)
     try:
-        algorithm = import_object(path)
+        algorithm = import_user_code(path)
+    except CodeNotAllowed:
+        raise
     except Exception as problem:  # user code: importing it may raise anything
         raise ConfigError(
             f"algorithm {name} cannot be imported: {type(problem).__name__}: {problem}",

@@ -282,10 +282,14 @@ CONFIGS: dict[str, type[Config]] = {}
 
 def register_config(section: type[AlgoSection], name: str, base: type[Config] = Config) -> None:
     """Adds the config class of an algorithm to CONFIGS: `base` with this section as `algo`."""
+    CONFIGS[name] = config = config_class(section, base)
+    globals()[config.__name__] = config  # pickle finds a class by its name in its module
+
+
+def config_class(section: type[AlgoSection], base: type[Config]) -> type[Config]:
+    """Returns a new config class: `base` with this section as `algo`."""
     title = f"{section.__name__.removesuffix('Config')}RunConfig"
-    config = create_model(title, __base__=base, __module__=__name__, algo=(section, ...))
-    globals()[title] = config  # pickle finds a class by its name in its module
-    CONFIGS[name] = config
+    return create_model(title, __base__=base, __module__=__name__, algo=(section, ...))
 
 
 for _name, (_section, _) in ALGORITHMS.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from gymnast.config.config import CONFIGS, Config
+from gymnast.config.config import Config
 from gymnast.config.plain_value import PlainValue
 from gymnast.config.resolve import apply_overrides
 from gymnast.config.section import Section
@@ -61,7 +61,7 @@ def with_live_changes(config: Config, live: Mapping[str, object]) -> Config:
             section = section[name]
         assert isinstance(section, dict)
         section[field] = cast("PlainValue", value)
-    return CONFIGS[config.algo.name].model_validate(tree) if live else config
+    return type(config).model_validate(tree) if live else config
 
 
 def overridden_live_keys(keys: Iterable[str]) -> set[str]:

@@ -29,19 +29,29 @@ def untrusted_settings(values: object) -> Iterator[str]:
     yield from _paths_in(values)
 
 
-def code_in(values: object, key: str = "") -> Iterator[str]:
+def code_in(values: object) -> Iterator[str]:
     """Yields `key: value` for every setting that names code to import, in nested or dotted settings."""
+    yield from (key if name == key else f"{key}: {name}" for key, name in _code(values))
+
+
+def code_names(values: object) -> Iterator[str]:
+    """Yields the names of the code, without the keys of the settings, in nested or dotted settings."""
+    yield from (name for _, name in _code(values))
+
+
+def _code(values: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yields (key, value) of every setting that names code; for a key that does, (key, key)."""
     if isinstance(values, Mapping):
         for name, value in values.items():  # pyright: ignore[reportUnknownVariableType]
             inner = f"{key}.{name}" if key else str(name)  # pyright: ignore[reportUnknownArgumentType]
             if _PREFIX.search(str(name)):  # pyright: ignore[reportUnknownArgumentType]
-                yield inner
-            yield from code_in(value, inner)
+                yield inner, inner
+            yield from _code(value, inner)
     elif isinstance(values, Sequence) and not isinstance(values, str):
         for value in values:
-            yield from code_in(value, key)
+            yield from _code(value, key)
     elif _names_code(key.split("."), values):
-        yield f"{key}: {values}"
+        yield key, str(values)
 
 
 def code_of_target(target: str) -> Iterator[str]:

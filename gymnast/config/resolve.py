@@ -14,6 +14,7 @@ from gymnast.config import presets
 from gymnast.config.algorithms import config_type, is_algorithm
 from gymnast.config.config import Config
 from gymnast.config.layers import Layer, Leaves, has_subkeys, merge, nest
+from gymnast.config.named_code import code_names
 from gymnast.config.plain_value import PlainMapping, PlainValue, Scalar
 from gymnast.config.presets import Preset
 from gymnast.config.problems import InvalidConfig, Key, Problem, dotted_key, explain_errors
@@ -23,6 +24,7 @@ from gymnast.config.serialize import diff, flat_values, load, save, to_plain
 from gymnast.config.source import Source
 from gymnast.config.target import split_target
 from gymnast.errors import ConfigError
+from gymnast.import_object import permit_code
 
 __all__ = [
     "ResolvedConfig",
@@ -100,6 +102,10 @@ def resolve_preset(
 ) -> ResolvedConfig:
     """Returns the config of a preset that was found already. `variant`: None for `algo`, or else the preset's
     default; the other arguments are those of `resolve`."""
+    # Whoever resolves a preset has named it and these settings, so their code may be imported.
+    permit_code(
+        code_names([preset.data, overrides, {"id": preset.name, "name": algo, "variant": variant}])
+    )
     if algo is not None:
         config_type(algo)  # raises for an unknown algorithm, before anything else is reported
     # 1. Which variant, and which algorithm it uses: the one at the root of its `extends` chain.
@@ -122,7 +128,8 @@ def resolve_preset(
     override_layer = Layer.from_data(_nested(overrides), origin)
     # 3. Validate the merged layers, and report all problems at once.
     problems = [*problems, *_empty_overrides(overrides, config_type(algorithm), origin)]
-    config, provenance, leaves = _validated(algorithm, layers, override_layer, problems)
+    model = config_type(algorithm)
+    config, provenance, leaves = _validated(model, layers, override_layer, problems)
     variant_path = ("variants", variant)
     explicit = [
         dotted_key(path)
@@ -153,7 +160,7 @@ def apply_overrides(
     stored = Layer.from_data(to_plain(config), "config.yaml")
     override_layer = Layer.from_data(_nested(overrides), origin)
     problems = _empty_overrides(overrides, type(config), origin)
-    changed, origins, _ = _validated(config.algo.name, [stored], override_layer, problems)
+    changed, origins, _ = _validated(type(config), [stored], override_layer, problems)
     for key, source in origins.items():
         if source == "config.yaml":
             origins[key] = provenance.get(key, source)
@@ -177,12 +184,11 @@ def parse_assignment(text: str) -> tuple[str, PlainValue]:
 
 
 def _validated(
-    algorithm: str, layers: list[Layer], overrides: Layer, problems: list[Problem]
+    model: type[Config], layers: list[Layer], overrides: Layer, problems: list[Problem]
 ) -> tuple[Config, dict[str, str], Leaves]:
     """Merges and validates the layers, with the overrides on top. Returns the config, dotted key -> origin of
     every value, and the merged leaves. `problems`: mistakes that were found before. Raises InvalidConfig for
     these and all that validation finds."""
-    model = config_type(algorithm)
     leaves = merge([*layers, *_budget(layers, overrides), overrides], model)
 
     def locate(path: Key) -> str:

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode, SequenceNode
 from ruamel.yaml.representer import SafeRepresenter
 
-from gymnast.config.algorithms import config_type, is_algorithm
+from gymnast.config.algorithms import is_algorithm, stored_config_type
 from gymnast.config.config import Config
 from gymnast.config.layers import branches, flatten
 from gymnast.config.numbers import quote_value
@@ -55,7 +55,7 @@ def load(text: str, at: str = "") -> Config:
     if not is_algorithm(str(name)):
         text = f"unknown algorithm {quote_value(name)} (known: {', '.join(ALGORITHMS)})"
         raise InvalidConfig([Problem(source.location(("algo", "name")), "algo.name", text)])
-    model = config_type(str(name))
+    model = stored_config_type(str(name), _algo_section(source.data))
     try:
         config = model.model_validate(source.data)
     except ValidationError as error:

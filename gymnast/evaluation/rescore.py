@@ -42,7 +42,7 @@ def rescore(
     prints, `report` the progress. Raises EnvError if no episode finishes, or if the environment has several
     agents."""
     run, saved = find_checkpoint(ref, runs_dir)
-    cfg = run.config()
+    cfg = run.trusted_config()
     # Only from Python: the command evaluates such runs by role.
     fix = f"gymnast eval {run.id}, or --roles for a cast of your own"
     families.require_single_agent(cfg.env.id, fix)
@@ -101,9 +101,10 @@ def _by_metric(
 
 
 def find_checkpoint(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:
-    """Returns a run and one of its checkpoints: the one that `ref` names, else the best, else the latest.
-    Raises RunError or CheckpointError if there is none."""
+    """Returns a run and one of its checkpoints to play: the one that `ref` names, else the best, else the
+    latest. Raises RunError or CheckpointError if there is none, CodeNotAllowed if the run is not trusted."""
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
+    run.trusted_config()
     if which is None:
         which = "latest" if run.info["checkpoints"]["best"] is None else "best"
     return run, checkpoint.find(run.path, which)

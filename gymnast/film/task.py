@@ -53,7 +53,7 @@ def video(
 ) -> FilmReport:
     """Makes films, or one picture, of stored episodes or matches of a run, see `api.video`."""
     run, checkpoint = store.resolve(ref, store.runs_dir(runs_dir))
-    cfg = run.config()
+    cfg = run.trusted_config()
 
     def options(default_path: Path) -> FilmOptions:
         # A description is written only inside of the run, where `gymnast show` reads it.
@@ -102,7 +102,7 @@ def frames(
 ) -> FrameReport:
     """Renders frames of a stored episode or match, see `api.frames`."""
     run, checkpoint = store.resolve(ref, store.runs_dir(runs_dir))
-    cfg = run.config()
+    cfg = run.trusted_config()
     with headless_rendering(), _source(run, cfg, episode, kind, checkpoint) as (source, chosen):
         steps = range(
             first, (source.length if last is None else min(last, source.length)) + 1, every

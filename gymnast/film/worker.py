@@ -51,7 +51,7 @@ def film_run(run: Run) -> None:
     """Films the best and the last episode or, for runs with several roles, matches of the best checkpoint.
 
     Existing films are not made again. Problems are printed."""
-    cfg = run.config()
+    cfg = run.trusted_config()
     if is_multi_agent(cfg.env.id):
         with _errors_printed(run, "matches"):
             _film_matches(run, cfg)

@@ -298,7 +298,7 @@ def differing_settings(run: Run, changes: Mapping[str, object]) -> dict[str, obj
     changes."""
     from gymnast.config.resolve import apply_overrides, diff, resolve
 
-    config = run.config()
+    config = run.trusted_config()
     patched, _ = apply_overrides(config, dict(changes))
     return {
         key: theirs

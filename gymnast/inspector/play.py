@@ -134,7 +134,7 @@ def play_start(
     else:
         run = Run(run_path)
         saved, run_id = _checkpoint(run, which), run.id
-        config = with_env_overrides(run.config(), overrides)
+        config = with_env_overrides(run.trusted_config(), overrides)
         run_of_game = partial(Run, run.path)
     seed = secrets.randbelow(2**31) if seed is None else seed
     if is_multi_agent(config.env.id):

@@ -41,7 +41,7 @@ def roll_out(
     steps."""
     ref = str(run.path.resolve()) + ("" if checkpoint is None else f":{checkpoint}")
     saved = find_checkpoint(ref, run.path.parent)[1]
-    config = with_env_overrides(run.config(), overrides)
+    config = with_env_overrides(run.trusted_config(), overrides)
     plan = EpisodePlan(
         seeds=(secrets.randbelow(2**31) if seed is None else seed,),
         max_length=max_steps,

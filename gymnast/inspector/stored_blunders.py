@@ -31,7 +31,7 @@ def read_blunders(address: EpisodeAddress) -> BlunderReport | None:
     if isinstance(episode, MatchTrace):
         return None
     try:
-        stored = json.loads(file.read_bytes())
+        stored = json.loads(layout.refuse_link(file).read_bytes())
         if stored["version"] != layout.ANALYSES.version or stored["episode"] != _digest(episode):
             return None
         return from_json(BlunderReport, stored["report"])

@@ -132,7 +132,7 @@ def check_live_changes(run: Run, assignments: Mapping[str, object]) -> None:
     `assignments`: dotted key -> value."""
     from gymnast.config.live import apply_assignments, with_live_changes
 
-    config = run.config()
+    config = run.trusted_config()
     apply_assignments(with_live_changes(config, run.info.get("live", {})), assignments)
 
 

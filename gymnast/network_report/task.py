@@ -28,7 +28,7 @@ def net(
     directory = store.runs_dir(runs_dir)
     if is_run:
         run, saved = find_checkpoint(target, directory)
-        cfg, name = run.config(), f"{run.id}, checkpoint {saved.step:,}"
+        cfg, name = run.trusted_config(), f"{run.id}, checkpoint {saved.step:,}"
         with closing(open_collector(cfg)) as collector:
             return network_report(name, cfg, collector, saved, directory)
     prepared = prepare(target, overrides)

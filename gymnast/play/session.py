@@ -167,7 +167,7 @@ def _load(request: PlayRequest, run: Run | None) -> tuple[Config, Policy | None,
         cfg = resolve_for_spaces(target).config
         _refuse_roles(cfg, f"gymnast train {target}, then gymnast video @last")
         return cfg, None, 0
-    cfg = run.config()
+    cfg = run.trusted_config()
     _refuse_roles(
         cfg, f"gymnast video {run.id} films its matches; gymnast eval {run.id} scores them"
     )

@@ -101,8 +101,12 @@ def _plain(review: Review) -> dict[str, object]:
 def _read(run: Run, folder: Path) -> Review:
     """Returns the review in a folder; raises RunError if it cannot be read."""
     try:
-        stored = document.loads((folder / RECORD).read_bytes())
-        answer = (folder / ANSWER).read_bytes().decode("utf-8", "replace")
+        stored = document.loads(layout.refuse_links_below(run.path, folder / RECORD).read_bytes())
+        answer = (
+            layout.refuse_links_below(run.path, folder / ANSWER)
+            .read_bytes()
+            .decode("utf-8", "replace")
+        )
         version = stored.pop("version", None)
         if version != VERSION:
             problem, fix = formats.version_error("review", version, VERSION)

@@ -136,7 +136,7 @@ def read(path: Path) -> Checkpoint:
     files: dict[str, bytes] = {}
     for name, expected in manifest["files"].items():
         try:
-            files[name] = (path / name).read_bytes()
+            files[name] = layout.refuse_links_below(path.parent, path / name).read_bytes()
         except OSError as error:
             raise _damaged(path, f"{name} cannot be read: {error.strerror}") from error
         if sha256(files[name]).hexdigest() != expected:
@@ -148,7 +148,8 @@ def read_manifest(path: Path) -> Manifest:
     """Returns the manifest of the checkpoint in `path` alone, which is cheap; the files are not verified.
     Raises CheckpointError if it is damaged, UnknownFormat if it has another format version."""
     try:
-        manifest = document.loads((path / MANIFEST).read_bytes())
+        file = layout.refuse_links_below(path.parent, path / MANIFEST)
+        manifest = document.loads(file.read_bytes())
         version, step, files = manifest["version"], manifest["step"], manifest["files"]
     except FileNotFoundError:
         raise _damaged(path, f"{MANIFEST} is missing") from None

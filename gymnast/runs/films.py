@@ -85,7 +85,7 @@ def write_description(film: Path, description: Mapping[str, object]) -> None:
 def read_description(film: Path) -> FilmInfo:
     """Returns the description of a film with its `path`; only the path if it has no description."""
     try:
-        about: FilmInfo = document.loads(film.with_suffix(".json").read_bytes())
+        about: FilmInfo = document.loads(layout.refuse_link(film.with_suffix(".json")).read_bytes())
     except (OSError, ValueError):
         about = {}
     return {**about, "path": str(film)}

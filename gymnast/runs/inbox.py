@@ -144,7 +144,7 @@ def _read(file: Path) -> Command | InvalidCommand:
     """Returns the command in a file, or an InvalidCommand with the reason if it cannot be read, is longer
     than MAX_BYTES or is not a valid command."""
     try:
-        with file.open("rb") as opened:
+        with layout.refuse_link(file).open("rb") as opened:
             text = opened.read(MAX_BYTES + 1)
         if len(text) > MAX_BYTES:
             raise ValueError(f"it is longer than {MAX_BYTES:,} bytes")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from gymnast.errors import RunError
 from gymnast.metrics.format import VERSION as METRICS_VERSION
 
 OnResume = Literal["kept", "rewound", "rewritten", "continued"]
@@ -42,7 +43,26 @@ class RunFile:
     has never changed."""
 
     def path(self, run_dir: Path) -> Path:
-        return run_dir / self.name
+        """Returns its path; raises RunError if it is a link, which could lead out of the run."""
+        return refuse_link(run_dir / self.name)
+
+
+def refuse_link(path: Path) -> Path:
+    """Returns the path of a file in a folder of a run; raises RunError if it is a link."""
+    if path.is_symlink():
+        fix = "replace it by the file itself, if you trust it"
+        raise RunError("is a link, which a run must not contain", at=str(path), fix=fix)
+    return path
+
+
+def refuse_links_below(folder: Path, path: Path) -> Path:
+    """Returns a path below `folder`, e.g. that of a checkpoint's file; raises RunError if it, or a folder
+    between them, is a link."""
+    for part in (path, *path.parents):
+        if part == folder:
+            break
+        refuse_link(part)
+    return path
 
 
 RUN = RunFile(
@@ -54,6 +74,13 @@ RUN = RunFile(
     version=2,  # 2: renamed metrics in the alerts
 )
 CONFIG = RunFile("config.yaml", "the resolved config", "runs.run", "rewritten", "new")
+CODE = RunFile(
+    "code-signature",
+    "proof that the user of this machine trained it with the code that its config names",
+    "runs.trust",
+    "rewritten",
+    "new",
+)
 PROVENANCE = RunFile(
     "provenance.json", "where each config value came from", "runs.run", "rewritten", "new"
 )
@@ -149,6 +176,7 @@ HEARTBEAT = RunFile(
 FILES = (
     RUN,
     CONFIG,
+    CODE,
     PROVENANCE,
     METRICS,
     EVENTS,

@@ -103,7 +103,7 @@ def read_match_meta(path: Path) -> TraceMeta:
 def _read(path: Path) -> tuple[_Header, dict[str, np.ndarray]]:
     """Returns the header and the arrays of a file of matches; raises RunError as `read_matches`."""
     try:
-        content = path.read_bytes()
+        content = layout.refuse_link(path).read_bytes()
         header: _Header = read_header(content)
         if header["match_version"] != VERSION:
             version = header["match_version"]

@@ -120,7 +120,7 @@ def config_with(run: Run, settings: EpisodeSettings | None) -> Config:
     """Returns the config of a run with the settings of an episode; None: of an episode of training."""
     from gymnast.config.resolve import apply_overrides
 
-    config = run.config()
+    config = run.trusted_config()
     if settings is None or not settings.overrides:
         return config
     return apply_overrides(config, settings.overrides)[0]

@@ -200,8 +200,17 @@ class Run:
 
         return MetricStore(layout.METRICS.path(self.path))
 
+    def trusted_config(self) -> Config:
+        """Returns the resolved config for training, evaluating, playing or inspecting: the code that it names
+        may be imported from now on. Raises CodeNotAllowed if this user did not train the run."""
+        from gymnast.runs import trust
+
+        trust.permit_code_of(self.path, self.config_values())
+        return self.config()
+
     def config(self) -> Config:
-        """Returns the resolved config."""
+        """Returns the resolved config, for reading: a user-defined algorithm is described by its stored
+        settings and is not imported."""
         from gymnast.config.serialize import load
 
         return load(self.config_text(), at=str(layout.CONFIG.path(self.path)))
@@ -230,7 +239,10 @@ class Run:
 
     def write_config(self, config: str, provenance: Mapping[str, str]) -> None:
         """Writes the resolved config (YAML) and the origin of each of its values."""
+        from gymnast.runs import trust
+
         origins = document.dumps(dict(provenance), indent=1)
+        trust.sign_permitted(self.path, config)
         durable.replace(layout.CONFIG.path(self.path), config.encode())
         durable.replace(layout.PROVENANCE.path(self.path), origins.encode())
 

@@ -259,7 +259,7 @@ def _check(arrays: Mapping[str, np.ndarray], path: Path) -> None:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return layout.refuse_link(path).read_bytes()
     except OSError as error:
         raise RunError(f"traces cannot be read: {error.strerror}", at=str(path)) from error
 
@@ -267,7 +267,7 @@ def _content(path: Path) -> bytes:
 def _head(path: Path) -> bytes:
     """Returns the beginning of a safetensors file, up to the end of its header."""
     try:
-        with path.open("rb") as file:
+        with layout.refuse_link(path).open("rb") as file:
             length = file.read(8)
             return length + file.read(int.from_bytes(length, "little"))
     except (OSError, OverflowError, MemoryError) as error:

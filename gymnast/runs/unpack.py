@@ -14,6 +14,7 @@ import stat
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -25,10 +26,12 @@ SUFFIX = ".zip"
 """The end of the name of a bundle."""
 MAX_FILES = 2_000
 """Maximum number of files in a bundle."""
-MAX_UNPACKED = 1 << 30
+MAX_UNPACKED = 256 << 20
 """Maximum size of all files of a bundle together, in bytes, not compressed."""
 MAX_MANIFEST = 4 << 20
 """Maximum size of the manifest in bytes."""
+CHUNK = 1 << 20
+"""Number of bytes that are decompressed at a time."""
 BUNDLED = (
     layout.RUN,
     layout.CONFIG,
@@ -90,12 +93,19 @@ def _unpack(file: Path) -> Path:
             run_dir = target / folder
             for listed in manifest.files:
                 member = members[f"{folder}/{listed.name}"]
-                content = _content(archive, member, file)
-                if len(content) != listed.size or sha256(content).hexdigest() != listed.sha256:
+                digest, size = sha256(), 0
+                (run_dir / listed.name).parent.mkdir(parents=True, exist_ok=True)
+                with (run_dir / listed.name).open(
+                    "xb"
+                ) as output:  # never through a file that exists
+                    for chunk in _chunks(archive, member, file):
+                        digest.update(chunk)
+                        size += output.write(chunk)
+                if size != listed.size or digest.hexdigest() != listed.sha256:
                     raise _damaged(file, f"{listed.name} is not as its manifest says")
-                _write(run_dir / listed.name, content)
             manifest_name = f"{folder}/{layout.BUNDLE.name}"
-            _write(layout.BUNDLE.path(run_dir), archive.read(members[manifest_name]))
+            stored = b"".join(_chunks(archive, members[manifest_name], file))
+            layout.BUNDLE.path(run_dir).write_bytes(stored)
             for empty in (layout.CHECKPOINTS, layout.TRACES):
                 empty.path(run_dir).mkdir(exist_ok=True)
         return run_dir
@@ -140,7 +150,7 @@ def _manifest(
     member = members[found[0]]
     if member.file_size > MAX_MANIFEST:
         raise _refused(file, "its manifest is too large")
-    return folder, parse_manifest(_content(archive, member, file), at=str(file))
+    return folder, parse_manifest(b"".join(_chunks(archive, member, file)), at=str(file))
 
 
 def _check_members(
@@ -161,22 +171,21 @@ def _check_members(
         raise _damaged(file, f"{layout.RUN.name} is missing")
 
 
-def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: Path) -> bytes:
-    """Returns the content of a member, of which never more than its declared size is decompressed."""
+def _chunks(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: Path) -> Iterator[bytes]:
+    """Yields the content of a member in parts, of which never more than its declared size is
+    decompressed."""
+    left = member.file_size
     try:
         with archive.open(member) as opened:
-            content = opened.read(member.file_size + 1)
+            while chunk := opened.read(min(CHUNK, left + 1)):
+                left -= len(chunk)
+                if left < 0:
+                    break
+                yield chunk
     except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:
         raise _damaged(file, f"{member.filename} cannot be decompressed") from error
-    if len(content) != member.file_size:
+    if left != 0:
         raise _damaged(file, f"{member.filename} has another size than declared")
-    return content
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("xb") as file:  # never through a file that exists
-        file.write(content)
 
 
 def _remove(folder: Path, pid: int) -> None:

@@ -132,7 +132,7 @@ def open_tournament(
     `eval.seed`; `sampled` makes policies sample their actions; `n_matches` is the number of matches that are
     played at the same time, by default the run's `eval.n_envs`."""
     run, saved = find_checkpoint(ref, runs_dir)
-    cfg = run.config()
+    cfg = run.trusted_config()
     changes: dict[str, object] = {"eval.deterministic": False} if sampled else {}
     changes |= {} if seed is None else {"eval.seed": seed}
     changes |= {} if n_matches is None else {"eval.n_envs": n_matches}

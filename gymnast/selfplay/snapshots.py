@@ -45,7 +45,7 @@ class Snapshots:
         missing or damaged."""
         path = self.file(name)
         try:
-            content = path.read_bytes()
+            content = layout.refuse_link(path).read_bytes()
             policy = Policy.from_spec(read_header(content)["policies"][role])
             policy.load(arrays_of_role(role, unpack(content)))
         except OSError as error:
@@ -65,7 +65,7 @@ class Snapshots:
         for file in self.directory.glob("*.safetensors"):
             if file not in later:
                 target.directory.mkdir(exist_ok=True)
-                durable.write(target.directory / file.name, file.read_bytes())
+                durable.write(target.directory / file.name, layout.refuse_link(file).read_bytes())
 
     def delete_after(self, step: int) -> None:
         """Deletes the past selves after this step, for a run that resumes from it."""

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.api import TASK, Operation
-from gymnast.api.review import DEFAULT_LAST
 from gymnast.config.named_code import code_in, code_of_target, untrusted_settings
 from gymnast.config.resolve import parse_assignment
 from gymnast.config.source import Source
 from gymnast.errors import ConfigError, Failure, GymnastError
 from gymnast.jobs.groups import group_runs
-from gymnast.review.several import last_runs
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.serving.options import ServerOptions
@@ -28,27 +26,22 @@ CREATES_ENVIRONMENTS = (
     *("start", "resume", "dry_run", "config_show", "config_diff", "settings_form"),
     *("inspect", "steps", "steps_csv", "episode_frames", "branch", "branch_frames", "what_if"),
     *("attribution", "obs_images", "play_start", "review_contents"),
-    *("sweep_init", "sweep_plan", "sweep_start", "tune_preset"),
+    *("sweep_init", "sweep_plan", "sweep_start", "tune_preset", "set_live"),
 )
 """Operations that create an environment or a network although they are no tasks."""
 SHOWS_RUNS = ("config_show", "config_diff", "settings_form")
-"""Operations that create an environment for a preset, but not for a run, of which they load the config."""
+"""Operations that create an environment for a preset, but only read a run."""
 RUNS_STUDIES = ("sweep_resume",)
 """Operations that train the space of a stored study."""
-LAST_RUNS = ("review_runs", "prompt")
-"""Operations that read the last runs if none is named."""
-LOADS_CONFIGS = ("compare", "doctor", "export", "report", "set_live", *LAST_RUNS)
-"""Operations that validate the stored config of a run, which imports the class of a custom algorithm."""
 
 
 def code_refusal(
     operation: Operation, arguments: Mapping[str, object], options: ServerOptions
 ) -> Failure | None:
     """Returns the error for a request that would import code named by a config; None if it would not."""
-    creates = operation.effect == TASK or operation.name in (*CREATES_ENVIRONMENTS, *RUNS_STUDIES)
-    if not creates and operation.name not in LOADS_CONFIGS:
-        return None
-    for where, code in _named_code(operation.name, arguments, options.runs_dir, creates):
+    if operation.effect != TASK and operation.name not in (*CREATES_ENVIRONMENTS, *RUNS_STUDIES):
+        return None  # what only reads a run imports nothing that it names
+    for where, code in _named_code(operation.name, arguments, options.runs_dir):
         return Failure(
             "code",
             f"{where} names code, or a path that would be read or written: {code}",
@@ -59,10 +52,9 @@ def code_refusal(
 
 
 def _named_code(
-    operation: str, arguments: Mapping[str, object], runs_dir: Path, creates: bool
+    operation: str, arguments: Mapping[str, object], runs_dir: Path
 ) -> Iterator[tuple[str, str]]:
-    """Yields (where it is named, the code). `creates`: whether environments and networks are created; else
-    only the algorithms of stored configs matter."""
+    """Yields (where it is named, the code)."""
     for argument in ("overrides", "assignments"):
         settings = _assignments(arguments.get(argument))
         yield from ((f"argument {argument}", code) for code in untrusted_settings(settings))
@@ -70,11 +62,8 @@ def _named_code(
     for named in references(operation, arguments):
         if named.is_target:
             yield from ((f"argument {named.argument}", code) for code in code_of_target(named.text))
-        yield from _code_of_runs(named.text, runs_dir, creates and operation not in SHOWS_RUNS)
-    if operation in LAST_RUNS and not arguments.get("refs"):
-        last = arguments.get("last")
-        for run in last_runs(runs_dir, last if isinstance(last, int) else DEFAULT_LAST):
-            yield from _code_of_runs(run.id, runs_dir, creates)
+        if operation not in SHOWS_RUNS:
+            yield from _code_of_runs(named.text, runs_dir)
 
 
 def _code_of_study(
@@ -124,12 +113,12 @@ def _assignments(value: object) -> object:
     return settings
 
 
-def _code_of_runs(ref: str, runs_dir: Path, creates: bool) -> Iterator[tuple[str, str]]:
+def _code_of_runs(ref: str, runs_dir: Path) -> Iterator[tuple[str, str]]:
     """Yields the code that the stored config of a run, or of the runs of a group, names."""
     for part in ref.split("+"):
         for run in _runs(part, runs_dir):
             try:
-                values: object = run.config_values() if creates else {"algo": run.info["algo"]}
+                values: object = [run.config_values(), {"preset": run.info["preset"]}]
             except Exception:  # unreadable: the operation reports it
                 continue
             yield from ((f"the config of run {run.id}", code) for code in code_in(values))

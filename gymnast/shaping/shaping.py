@@ -19,8 +19,8 @@ import numpy as np
 
 from gymnast.config.config import Config
 from gymnast.config.sections.shaping import TermConfig, term_spec
-from gymnast.errors import ConfigError, GymnastError
-from gymnast.import_object import import_object
+from gymnast.errors import CodeNotAllowed, ConfigError, GymnastError
+from gymnast.import_object import import_object, import_user_code
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.rollout import Rollout
 from gymnast.shaping.steps import ObsBatch, Steps, TermContext, episode_ages, episode_returns
@@ -148,7 +148,10 @@ def build_term(name: str, cfg: TermConfig, context: TermContext) -> Term:
     # 1. Find it, and check its settings before it is called.
     spec = term_spec(name, cfg)
     try:
-        term = import_object(spec.path)
+        own = spec.path.startswith("gymnast.")
+        term = import_object(spec.path) if own else import_user_code(spec.path)
+    except CodeNotAllowed:
+        raise
     except Exception as problem:  # the user's code may raise anything
         what = (
             f"shaping.{name}: {spec.path} cannot be imported: {type(problem).__name__}: {problem}"

@@ -21,6 +21,7 @@ ALLOWED = (
     "gymnast.text",
     "gymnast.records",
     "gymnast.runs.episode_kinds",  # a list of names
+    "gymnast.import_object",  # --allow-code
     "gymnast.mcp",  # a server over the API
     "gymnast.studio",  # a server over the API
 )

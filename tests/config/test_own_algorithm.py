@@ -21,6 +21,7 @@ from gymnast.config.resolve import load, resolve, save
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.target import split_target
 from gymnast.errors import ConfigError
+from gymnast.import_object import ALLOW_VARIABLE
 from tests.small_runs import checkpoint_arrays, resume_run, same_arrays, train_small
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
@@ -40,6 +41,7 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Writes the guide's module into the working directory and unregisters its algorithm afterwards."""
     (text,) = re.findall(r"```python\n# my_awr\.py\n(.*?)```", GUIDE.read_text(), re.S)
     (tmp_path / "my_awr.py").write_text(text)
+    monkeypatch.setenv(ALLOW_VARIABLE, "1")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     known = set(ALGORITHMS)

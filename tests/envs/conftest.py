@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
+from gymnast.import_object import ALLOW_VARIABLE
 from tests.envs.backends import OURS, VECTORS, inprocess_backend, process_backend, vector_backend
+
+
+@pytest.fixture(scope="package", autouse=True)
+def allowed_code() -> Iterator[None]:
+    """Tests of this folder create environments and networks of their own without resolving a preset."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ALLOW_VARIABLE, "1")
+        yield
 
 
 @pytest.fixture(scope="session")

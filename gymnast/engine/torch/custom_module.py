@@ -20,8 +20,8 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from gymnast.engine.torch.layers import pixels_to_float, record_field
-from gymnast.errors import ConfigError
-from gymnast.import_object import import_object
+from gymnast.errors import CodeNotAllowed, ConfigError
+from gymnast.import_object import import_user_code
 from gymnast.policy.features import Features
 from gymnast.policy.layers import CustomModuleSpec, Pixels, Shape
 from gymnast.spaces.observations import CompositeObs, ImageObs, blank_obs
@@ -93,7 +93,9 @@ def build(spec: CustomModuleSpec, seed: int = 0) -> nn.Module:
 def _find(path: str) -> Any:
     """Returns the class at an import path, `package.module:Class`. Raises ConfigError if there is none."""
     try:
-        return import_object(path)
+        return import_user_code(path)
+    except CodeNotAllowed:
+        raise
     except Exception as problem:  # the user's code may raise anything
         what = f"policy.module: {path} cannot be imported: {type(problem).__name__}: {problem}"
         raise ConfigError(what) from problem

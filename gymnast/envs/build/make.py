@@ -23,8 +23,8 @@ from gymnast.envs.build.tasks import TaskEnv
 from gymnast.envs.env_types import Env
 from gymnast.envs.suites.atari import make_game
 from gymnast.envs.wrappers import apply_task_wrappers, apply_wrappers
-from gymnast.errors import EnvError, NotInstalled
-from gymnast.import_object import import_object
+from gymnast.errors import CodeNotAllowed, EnvError, NotInstalled
+from gymnast.import_object import import_user_code, require_permission
 from gymnast.processes import guard
 from gymnast.text.suggestions import did_you_mean
 
@@ -45,6 +45,8 @@ def _make_unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> Env:
         return TaskEnv(cfg, lambda task: apply_task_wrappers(_make_unwrapped(task, limit), task))
     if cfg.id.startswith("py:"):
         return _limited(_from_class(cfg.id, cfg.kwargs), limit)
+    if ":" in cfg.id:  # Gymnasium imports the module of `module:Env-v0`
+        require_permission(cfg.id)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -103,7 +105,9 @@ def import_constructor(name: str, module: str, attribute: str) -> Callable[..., 
     """Returns the class or function of a user that creates an environment. `name`: id of the environment for
     messages. Raises EnvError, whose cause is the exception that the module raised, if any."""
     try:
-        return import_object(f"{module}:{attribute}")
+        return import_user_code(f"{module}:{attribute}")
+    except CodeNotAllowed:
+        raise
     except Exception as problem:  # the module of a user can raise anything
         what = f"{name} cannot be imported: {type(problem).__name__}: {problem}"
         # For a name that does not exist, the traceback would only show our own call.

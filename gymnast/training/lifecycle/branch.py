@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gymnast.config.config import CONFIGS, Config
+from gymnast.config.config import Config
 from gymnast.config.resolve import save
 from gymnast.config.serialize import to_plain
 from gymnast.errors import CheckpointError
@@ -52,7 +52,7 @@ def settings_at(run: Run, saved: Checkpoint) -> tuple[Config, dict[str, str]]:
         _revert(tree, change)
     origin = f"run {run.id} at {saved.step:,} env steps"
     origins |= {change["key"]: origin for change in changes if change["from"] is not None}
-    return CONFIGS[cfg.algo.name].model_validate(tree), origins
+    return type(cfg).model_validate(tree), origins
 
 
 def branch(

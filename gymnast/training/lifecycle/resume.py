@@ -63,6 +63,7 @@ def resume(
     key -> new value of a setting; `optimizer`: restore the state of the algorithm as well; `keyboard`: keys
     pressed in the terminal are commands.
     """
+    run.trusted_config()
     saved = _where_to_resume(run, at)
     branches = saved is not None and at != "latest" and has_later_checkpoint(run, saved)
     if saved is not None and branches:
