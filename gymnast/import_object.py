@@ -1,6 +1,6 @@
 """Imports objects by name: our own that take long to import, and those of the user.
 
-`import_user_code` is the only function that imports a module which a config names. It imports only modules
+`import_user_module` is the only function that imports a module which a config names. It imports only modules
 that were permitted in this process or in the process that started it: those that the user's own command,
 preset or Python call names (`config/resolve.py`), and those of a run that the user trained (`runs/trust.py`).
 """
@@ -37,14 +37,24 @@ def import_object(path: str) -> Any:
 
 
 def import_user_code(path: str) -> Any:
-    """Returns the user's object at `package.module:Name`. The working directory is searched too. Raises
-    CodeNotAllowed unless its module is permitted, or if it is inside of a run; otherwise what `import_object`
-    raises, and whatever the module raises while it is imported."""
-    require_permission(path)
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    _refuse_code_in_runs(module_of(path))
+    """Returns the user's object at `package.module:Name`. Raises what `import_user_module` and
+    `import_object` raise."""
+    import_user_module(path)
     return import_object(path)
+
+
+def import_user_module(name: str) -> None:
+    """Imports the user's module in `[py:]package.module:Name`. The working directory is searched too. Raises
+    CodeNotAllowed unless this module is permitted, or if it is inside of a runs directory; otherwise
+    ImportError, and whatever the module raises while it is imported."""
+    module = module_of(name)
+    if not is_permitted(name):
+        raise CodeNotAllowed(f"{name} is not imported: it is named by a run, not by you")
+    here = os.getcwd()
+    if here not in sys.path and not _is_in_runs(Path(here, "module.py")):
+        sys.path.insert(0, here)
+    _refuse_code_in_runs(module)
+    importlib.import_module(module)
 
 
 def permit_code(names: Iterable[str]) -> None:
@@ -73,12 +83,6 @@ def any_is_permitted() -> bool:
     return all_code_is_allowed() or bool(_permitted())
 
 
-def require_permission(name: str) -> None:
-    """Raises CodeNotAllowed unless the code with this name may be imported."""
-    if not is_permitted(name):
-        raise CodeNotAllowed(f"{name} is not imported: it is named by a run, not by you")
-
-
 def module_of(name: str) -> str:
     """Returns the module of `[...]py:package.module[:Class]`, or of `package.module:Name`."""
     return re.sub(r"^.*py:", "", name).partition(":")[0]
@@ -89,15 +93,25 @@ def _permitted() -> set[str]:
 
 
 def _refuse_code_in_runs(module: str) -> None:
-    """Raises CodeNotAllowed if a module, or a package that contains it, could be found inside of a run."""
+    """Raises CodeNotAllowed if a module, or a package that contains it, could be found inside of a runs
+    directory."""
     places = [Path(place or ".") for place in sys.path]
     for part in module.split("."):
         places = [place / name for place in places for name in (part, f"{part}.py")]
         places = [place.resolve() for place in places if place.exists()]
-        for place in places:
-            if any((folder / RUN_FILE).exists() for folder in (place, *place.parents)):
-                problem = f"{module} is not imported: it is inside of a run"
-                raise CodeNotAllowed(problem, at=str(place), fix="move it out of the runs directory")
+        for place in filter(_is_in_runs, places):
+            problem = f"{module} is not imported: it is inside of a runs directory"
+            raise CodeNotAllowed(problem, at=str(place), fix="move it out of the runs directory")
+
+
+def _is_in_runs(place: Path) -> bool:
+    """Returns whether a file or package is inside of a run, or next to runs."""
+    if any((folder / RUN_FILE).exists() for folder in (place, *place.parents)):
+        return True
+    try:
+        return any((entry / RUN_FILE).exists() for entry in place.parent.iterdir())
+    except OSError:
+        return False
 
 
 def import_frozen(module: str) -> ModuleType:

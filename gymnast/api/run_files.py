@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from gymnast.errors import RunError, UsageError
-from gymnast.runs import layout, store
+from gymnast.runs import files, layout, store
 from gymnast.runs.store import RunsDir
 from gymnast.text.suggestions import did_you_mean
 
@@ -50,11 +50,8 @@ def run_file(
         problem = f"{file!r} is not a text file of a run{did_you_mean(file, FILES)}"
         raise UsageError(problem, fix=f"use one of: {', '.join(FILES)}")
     run, _ = store.resolve_readable(ref, store.runs_dir(runs_dir))
-    path = (run.path / FILES[file]).resolve()
-    if not path.is_relative_to(run.path.resolve()):  # a link that leads out of the run
-        raise RunError(f"run {run.id} has no {file}", at=str(run.path))
     try:
-        with path.open("rb") as opened:
+        with files.open_file(run.path / FILES[file], below=run.path) as opened:
             size = opened.seek(0, os.SEEK_END)
             limit = max(max_bytes, 1)
             opened.seek(max(size - limit, 0) if end else 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,8 +13,10 @@ from gymnast.bundle.stored_arrays import read_clean, with_manifest
 from gymnast.privacy.content import clean_content
 from gymnast.privacy.sanitize import Sanitizer
 from gymnast.runs import checkpoint, document, layout
+from gymnast.runs import files as run_files
 from gymnast.runs.checkpoint import CheckpointInfo
 from gymnast.runs.run import Run
+from gymnast.runs.unpack import MAX_UNPACKED
 from gymnast.text.formatting import count_noun
 
 LOG_BYTES = 500_000
@@ -55,7 +56,7 @@ def parts_of(run: Run, chosen: CheckpointInfo | None, sanitizer: Sanitizer) -> l
 
 
 def _run(run: Run, sanitizer: Sanitizer) -> Iterator[Draft]:
-    info = json.loads(layout.RUN.path(run.path).read_bytes())
+    info = document.loads(run_files.read(layout.RUN.path(run.path)))
     clean = sanitizer.value(info)
     assert isinstance(clean, dict)
     # A commit looks like a key, but is public, and says which code to look at.
@@ -74,7 +75,7 @@ def _log(run: Run, sanitizer: Sanitizer) -> Iterator[Draft]:
     path = layout.LOG.path(run.path)
     if not path.exists():
         return
-    with path.open("rb") as file:
+    with run_files.open_file(path) as file:
         size = file.seek(0, 2)
         file.seek(max(size - LOG_BYTES, 0))
         content = file.read(LOG_BYTES)
@@ -164,7 +165,7 @@ def _incidents(run_dir: Path) -> list[Path]:
 def _clean_file(run: Run, path: Path, sanitizer: Sanitizer) -> dict[str, bytes]:
     """Returns a file of the run as its path in the run directory -> clean content."""
     name = path.relative_to(run.path).as_posix()
-    content = layout.refuse_links_below(run.path, path).read_bytes()
+    content = run_files.read(path, below=run.path, limit=MAX_UNPACKED)
     return {name: clean_content(path.name, content, sanitizer)}
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from gymnast.errors import CheckpointError
 from gymnast.privacy.content import clean_content
 from gymnast.privacy.sanitize import Sanitizer
-from gymnast.runs import checkpoint, document, layout
+from gymnast.runs import checkpoint, document
+from gymnast.runs.files import read
 from gymnast.runs.info import Manifest
 from gymnast.runs.unpack import MAX_UNPACKED
 from gymnast.text import formatting
@@ -25,7 +26,7 @@ def read_clean(
         raise CheckpointError(f"is larger than {formatting.size(MAX_UNPACKED)}")
     for name in names:
         try:
-            content = layout.refuse_links_below(path.parent, path / name).read_bytes()
+            content = read(path / name, below=path.parent, limit=MAX_UNPACKED)
         except OSError as error:
             raise CheckpointError(f"{name} cannot be read: {error.strerror}") from error
         if sha256(content).hexdigest() != manifest["files"][name]:

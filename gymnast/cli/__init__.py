@@ -62,37 +62,6 @@ COMMANDS = {
 """Command -> module that defines it; `eval` and `set` are Python builtins and are called `eval_`, `set_`."""
 
 
-RUNS_CODE = (
-    *(
-        "train",
-        "resume",
-        "eval",
-        "league",
-        "net",
-        "play",
-        "rollout",
-        "video",
-        "trajectories",
-        "set",
-    ),
-    *("inspect", "review", "doctor", "audit"),
-)
-"""Commands that can import the code that a run names, if it is trusted."""
-
-
-def _allow_code() -> click.Option:
-    """Returns the option with which a user allows the code of a run that was trained elsewhere."""
-    from gymnast.import_object import allow_all_code
-
-    return click.Option(
-        ["--allow-code"],
-        is_flag=True,
-        expose_value=False,
-        help="Import the code that a run names although it was trained elsewhere.",
-        callback=lambda _ctx, _option, allowed: allow_all_code() if allowed else None,
-    )
-
-
 class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -101,10 +70,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"gymnast.cli.{COMMANDS[cmd_name]}")
-        command = getattr(module, f"{cmd_name}_" if cmd_name in ("eval", "set") else cmd_name)
-        if cmd_name in RUNS_CODE and not any(p.name == "allow_code" for p in command.params):
-            command.params.append(_allow_code())
-        return command
+        return getattr(module, f"{cmd_name}_" if cmd_name in ("eval", "set") else cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

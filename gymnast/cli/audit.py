@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import allow_code_option, echo_json, json_option, runs_option
 from gymnast.cli.tasks import wait_for
 from gymnast.text import formatting
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     help="Matches per pairing (environments with several roles).",
 )
 @runs_option
+@allow_code_option
 @json_option
 def audit(run: str, episodes: int, runs_dir: str | None, as_json: bool) -> int:
     """Audit the reward: how much each term contributes, and which terms can be farmed, i.e. collected

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_option
+from gymnast.cli.options import (
+    allow_code_option,
+    echo_json,
+    json_option,
+    parse_assignments,
+    runs_option,
+)
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
@@ -104,6 +110,7 @@ def checkpoint(run: str, timeout: float, runs_dir: str | None, as_json: bool) ->
 @click.argument("run")
 @click.argument("assignments", nargs=-1, required=True, metavar="KEY=VALUE...")
 @command_options
+@allow_code_option
 def set_(
     run: str, assignments: tuple[str, ...], timeout: float, runs_dir: str | None, as_json: bool
 ) -> None:

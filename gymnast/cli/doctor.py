@@ -8,7 +8,7 @@ import click
 
 from gymnast import api
 from gymnast.api import foreground
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import allow_code_option, echo_json, json_option, runs_option
 from gymnast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     help="Column map for a foreign run with other names (docs/foreign-runs.md).",
 )
 @runs_option
+@allow_code_option
 @json_option
 def doctor(
     refs: tuple[str, ...],

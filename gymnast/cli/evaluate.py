@@ -9,7 +9,7 @@ import click
 
 from gymnast import api
 from gymnast.cli.control import SENDER, echo_answer, timeout_option
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import allow_code_option, echo_json, json_option, runs_option
 from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
 from gymnast.text import formatting
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 )
 @timeout_option
 @runs_option
+@allow_code_option
 @json_option
 def eval_(
     run: str,

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, runs_option, write_text
+from gymnast.cli.options import allow_code_option, echo_json, json_option, runs_option, write_text
 from gymnast.cli.studio import background_link
 from gymnast.errors import UsageError
 from gymnast.runs.episode_kinds import KINDS, Kind
@@ -56,6 +56,7 @@ PIPE_WIDTH = 200
     help="Open the page in the browser. Default: on a terminal of a desktop.",
 )
 @runs_option
+@allow_code_option
 @json_option
 def inspect(
     run: str,

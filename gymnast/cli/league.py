@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import allow_code_option, echo_json, json_option, runs_option
 from gymnast.cli.tasks import wait_for
 from gymnast.text import formatting
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     help="Maximum number of past policies per role in the matrix, spread evenly over the run.",
 )
 @runs_option
+@allow_code_option
 @json_option
 def league(
     run: str,

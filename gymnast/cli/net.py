@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option, parse_assignments, runs_option
+from gymnast.cli.options import (
+    allow_code_option,
+    echo_json,
+    json_option,
+    parse_assignments,
+    runs_option,
+)
 from gymnast.cli.tasks import wait_for
 from gymnast.text import formatting
 
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
 @click.argument("target", metavar="ENV[:VARIANT]|RUN[:CHECKPOINT]")
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a value.")
 @runs_option
+@allow_code_option
 @json_option
 def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json: bool) -> None:
     """Show a network layer by layer: shapes, parameters, and activations and gradients on a real batch.

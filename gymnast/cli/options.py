@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from gymnast.errors import UsageError
+from gymnast.import_object import allow_all_code
 from gymnast.records import JsonValue, to_json
 
 runs_option = click.option(
@@ -18,6 +19,14 @@ runs_option = click.option(
     metavar="DIR",
     help="Runs directory. Default: $GYMNAST_RUNS, or ./runs.",
 )
+allow_code_option = click.option(
+    "--allow-code",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda _ctx, _option, allowed: allow_all_code() if allowed else None,
+    help="Import the code that a run names although you did not train it here.",
+)
+"""For every command that may import the code that a run names."""
 data_option = click.option(
     "--data",
     metavar="DIR",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gymnast.api import foreground
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import allow_code_option, echo_json, json_option, runs_option
 from gymnast.errors import UsageError
 
 
@@ -29,6 +29,7 @@ from gymnast.errors import UsageError
     help="Advance one step per key or Enter, and print the numbers of each step.",
 )
 @runs_option
+@allow_code_option
 @json_option
 def play(
     target: str,

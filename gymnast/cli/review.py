@@ -12,7 +12,7 @@ import click
 from gymnast import api
 from gymnast.api.review import DEFAULT_BUDGET
 from gymnast.cli.confirmation import DECLINED, confirm
-from gymnast.cli.options import echo_json, json_option, runs_option, write_text
+from gymnast.cli.options import allow_code_option, echo_json, json_option, runs_option, write_text
 from gymnast.cli.tasks import wait_for
 from gymnast.errors import UsageError
 from gymnast.text import formatting
@@ -82,6 +82,7 @@ HOW_TO_CONFIGURE = (
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @runs_option
+@allow_code_option
 @json_option
 def review(
     refs: tuple[str, ...],

@@ -8,7 +8,7 @@ import click
 
 from gymnast import api
 from gymnast.cli.evaluate import parse_cast
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import allow_code_option, echo_json, json_option, runs_option
 from gymnast.cli.tasks import wait_for
 from gymnast.text import formatting
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     help="The player of each role: learner, scripted:NAME, random, step:N or RUN[:CHECKPOINT].",
 )
 @runs_option
+@allow_code_option
 @json_option
 def rollout(
     run: str,

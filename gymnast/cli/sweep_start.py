@@ -11,7 +11,7 @@ from gymnast.api import sweep_prepare as sweeps
 from gymnast.api.sweep_space import read_file
 from gymnast.cli import sweep_text
 from gymnast.cli.confirmation import DECLINED, confirm_start, require_terminal
-from gymnast.cli.options import echo_json, json_option, runs_option, write_text
+from gymnast.cli.options import allow_code_option, echo_json, json_option, runs_option, write_text
 
 study_argument = click.argument("study", metavar="STUDY", default="@last")
 minutes_option = click.option(
@@ -133,6 +133,7 @@ def start(
 )
 @click.option("--detach", is_flag=True, help="Run in the background, and return at once.")
 @runs_option
+@allow_code_option
 @json_option
 def resume(
     study: str,

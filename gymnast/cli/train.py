@@ -11,6 +11,7 @@ import click
 from gymnast.api import foreground
 from gymnast.cli.confirmation import DECLINED, confirm_start, require_terminal
 from gymnast.cli.options import (
+    allow_code_option,
     echo_json,
     jobs_option,
     json_option,
@@ -164,6 +165,7 @@ def training_options(command: Command) -> Command:
     is_flag=True,
     help="Show what would happen and ask before starting. No, or Ctrl-C, writes nothing.",
 )
+@allow_code_option
 def train(
     target: str,
     runs_dir: str | None,
@@ -248,6 +250,7 @@ def train(
 @max_jobs_option
 @jobs_on_option
 @click.option("--requeue", is_flag=True, help="With --jobs-on: continue it after a preemption.")
+@allow_code_option
 def resume(
     run: str,
     runs_dir: str | None,

@@ -10,7 +10,7 @@ import click
 
 from gymnast import api
 from gymnast.api.episodes import KINDS, Kind
-from gymnast.cli.options import data_option, echo_json, json_option, runs_option
+from gymnast.cli.options import allow_code_option, data_option, echo_json, json_option, runs_option
 from gymnast.cli.tasks import wait_for
 from gymnast.cli.trajectory_tables import files_text, metrics_text
 from gymnast.errors import UsageError
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 )
 @data_option
 @runs_option
+@allow_code_option
 @json_option
 def trajectories(
     source: str,

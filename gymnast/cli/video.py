@@ -6,7 +6,7 @@ import click
 
 from gymnast import api
 from gymnast.api.episodes import KINDS, Kind
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import allow_code_option, echo_json, json_option, runs_option
 from gymnast.cli.tasks import wait_for
 
 
@@ -37,6 +37,7 @@ from gymnast.cli.tasks import wait_for
 @click.option("--out", metavar="FILE.mp4", help="Default: in the run, under videos/.")
 @click.option("--fps", type=click.FloatRange(min=0, min_open=True), help="Frames per second.")
 @runs_option
+@allow_code_option
 @json_option
 def video(
     run: str,

@@ -18,7 +18,7 @@ from gymnast.config.section import AlgoSection, Hyperparameters
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.target import CUSTOM_PREFIX
 from gymnast.errors import CodeNotAllowed, ConfigError
-from gymnast.import_object import import_user_code, is_permitted
+from gymnast.import_object import import_user_code
 from gymnast.text.suggestions import did_you_mean
 
 REQUIRED_METHODS = ("update", "state", "memory", "load")
@@ -51,10 +51,10 @@ def config_type(name: str) -> type[Config]:
 
 
 def stored_config_type(name: str, settings: Mapping[Any, object]) -> type[Config]:
-    """Returns the config class for a stored config. A user-defined algorithm that is neither registered nor
-    permitted is not imported: its section has the stored settings as they are. `settings`: that section.
-    Raises ConfigError for settings that no section can have."""
-    if name in CONFIGS or not name.startswith(CUSTOM_PREFIX) or is_permitted(name):
+    """Returns the config class for reading a stored config. A user-defined algorithm is not imported: its
+    section has the stored settings as they are. `settings`: that section. Raises ConfigError for settings
+    that no section can have."""
+    if name in CONFIGS or not name.startswith(CUSTOM_PREFIX):
         return config_type(name)
     return _described(name, tuple(str(key) for key in settings if key != "name"))
 

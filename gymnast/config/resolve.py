@@ -14,7 +14,7 @@ from gymnast.config import presets
 from gymnast.config.algorithms import config_type, is_algorithm
 from gymnast.config.config import Config
 from gymnast.config.layers import Layer, Leaves, has_subkeys, merge, nest
-from gymnast.config.named_code import code_names
+from gymnast.config.named_code import code_names, code_of_target
 from gymnast.config.plain_value import PlainMapping, PlainValue, Scalar
 from gymnast.config.presets import Preset
 from gymnast.config.problems import InvalidConfig, Key, Problem, dotted_key, explain_errors
@@ -23,7 +23,7 @@ from gymnast.config.sections.stop import BUDGETS
 from gymnast.config.serialize import diff, flat_values, load, save, to_plain
 from gymnast.config.source import Source
 from gymnast.config.target import split_target
-from gymnast.errors import ConfigError
+from gymnast.errors import CodeNotAllowed, ConfigError
 from gymnast.import_object import permit_code
 
 __all__ = [
@@ -89,6 +89,14 @@ def resolve(
         presets.find_preset(name), variant, overrides, origin=origin, algo=algo, suggested=suggested
     )
     return replace(resolved, requested_env=name)
+
+
+def resolve_without_code(target: str) -> ResolvedConfig:
+    """Returns the config of a target that a run names. Raises CodeNotAllowed if it or its preset names code,
+    which would be imported."""
+    for code in code_of_target(target):
+        raise CodeNotAllowed(f"the preset {target} names code: {code}")
+    return resolve(target)
 
 
 def resolve_preset(

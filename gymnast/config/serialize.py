@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode, SequenceNode
 from ruamel.yaml.representer import SafeRepresenter
 
-from gymnast.config.algorithms import is_algorithm, stored_config_type
+from gymnast.config.algorithms import config_type, is_algorithm, stored_config_type
 from gymnast.config.config import Config
 from gymnast.config.layers import branches, flatten
 from gymnast.config.numbers import quote_value
@@ -47,15 +47,17 @@ def is_run_config(data: PlainValue) -> bool:
     return "name" in _algo_section(data)
 
 
-def load(text: str, at: str = "") -> Config:
-    """Returns the config that was saved. `at` is the file name for error messages. Raises InvalidConfig if
-    the text is not a valid config of a run."""
+def load(text: str, at: str = "", *, trusted: bool = False) -> Config:
+    """Returns the config that was saved. `at`: the file name for error messages; `trusted`: a user-defined
+    algorithm is imported, so that its settings are validated. Raises InvalidConfig if the text is not a valid
+    config of a run, CodeNotAllowed if its code may not be imported."""
     source = Source.parse(text, str(at))
     name = _algo_section(source.data).get("name")
     if not is_algorithm(str(name)):
         text = f"unknown algorithm {quote_value(name)} (known: {', '.join(ALGORITHMS)})"
         raise InvalidConfig([Problem(source.location(("algo", "name")), "algo.name", text)])
-    model = stored_config_type(str(name), _algo_section(source.data))
+    algo = _algo_section(source.data)
+    model = config_type(str(name)) if trusted else stored_config_type(str(name), algo)
     try:
         config = model.model_validate(source.data)
     except ValidationError as error:

@@ -15,6 +15,10 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from gymnast.config.plain_value import PlainValue, Scalar
 from gymnast.config.problems import InvalidConfig, Key, Problem, dotted_key
 
+MAX_NODES, MAX_DEPTH = 100_000, 100
+"""Limits for a file: its aliases (`*name`) may repeat or contain each other, so that a few lines could stand
+for billions of values."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -57,12 +61,17 @@ class _Reader:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.nodes = 0
         self.lines: dict[Key, int] = {}
         self.duplicates: list[Problem] = []
 
     def data(self, node: Node, path: Key) -> PlainValue:
         """Returns a node as plain data: a dict, a list or a scalar. `path`: path of the node within the
         file."""
+        self.nodes += 1
+        if self.nodes > MAX_NODES or len(path) > MAX_DEPTH:
+            what = "has too many values, or refers to itself"
+            raise InvalidConfig([Problem(self.name, "", what)])
         if isinstance(node, MappingNode):
             return self._mapping(node, path)
         if isinstance(node, SequenceNode):

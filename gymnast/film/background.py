@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gymnast.config.config import Config
 from gymnast.processes import guard
-from gymnast.runs import films, layout
+from gymnast.runs import files, films, layout
 
 VARIABLE = "GYMNAST_FILM"
 """Environment variable; `off` disables the videos that are made automatically."""
@@ -32,9 +32,9 @@ def film_in_background(run: Path, cfg: Config) -> None:
     try:
         folder = layout.VIDEOS.path(run)
         folder.mkdir(exist_ok=True)
-        with (folder / films.LOG).open("ab") as log:
+        with files.refuse_link(folder / films.LOG).open("ab") as log:
             child = subprocess.Popen(
-                [sys.executable, "-m", "gymnast.film.worker", str(run.resolve()), *parts],
+                [sys.executable, "-P", "-m", "gymnast.film.worker", str(run.resolve()), *parts],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -105,10 +105,10 @@ def _facts(env: str) -> Mapping[str, object]:
     """Returns the facts of the environment's preset, as plain values; empty if it has no preset."""
     if not env:
         return {}
-    from gymnast.config.resolve import resolve
+    from gymnast.config.resolve import resolve_without_code
 
     try:
-        resolved = resolve(env)
+        resolved = resolve_without_code(env)
     except GymnastError:
         return {}
     return resolved.config.facts.model_dump(mode="json") if resolved.has_preset else {}

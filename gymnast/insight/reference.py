@@ -85,15 +85,11 @@ class Difference:
 
 def reference_for(preset: str) -> Reference:
     """Returns the reference of a preset; empty if the preset no longer exists."""
-    from gymnast.config.named_code import code_of_target
-    from gymnast.config.resolve import resolve
+    from gymnast.config.resolve import resolve_without_code
     from gymnast.config.serialize import flat_values
 
     try:
-        # A run names its preset, so that no code may come with it.
-        if any(code_of_target(preset)):
-            return Reference()
-        resolved = resolve(preset)
+        resolved = resolve_without_code(preset)
     except GymnastError:
         return Reference()
     if not resolved.has_preset:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from gymnast.inspector.address import EpisodeAddress
 from gymnast.inspector.branch_record import BlunderReport
 from gymnast.records import from_json, to_json
-from gymnast.runs import durable, layout
+from gymnast.runs import document, durable, files, layout
 from gymnast.runs.episodes import read_episode
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.run import Run
@@ -31,7 +31,7 @@ def read_blunders(address: EpisodeAddress) -> BlunderReport | None:
     if isinstance(episode, MatchTrace):
         return None
     try:
-        stored = json.loads(layout.refuse_link(file).read_bytes())
+        stored = document.loads(files.read(file))
         if stored["version"] != layout.ANALYSES.version or stored["episode"] != _digest(episode):
             return None
         return from_json(BlunderReport, stored["report"])

@@ -70,7 +70,15 @@ class Children:
         stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the child ends)
         request = document.dumps(asdict(self.requests[seed]))
         child = subprocess.Popen(
-            [sys.executable, "-m", "gymnast.jobs.worker", "seed", str(self.runs_dir), request],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "gymnast.jobs.worker",
+                "seed",
+                str(self.runs_dir),
+                request,
+            ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr,

@@ -108,7 +108,7 @@ def start_worker(
     waits. The process inherits the open file of its place, and with it the lock on that file. Raises OSError,
     after releasing the place, if no process can be started."""
     started = place.try_start(limit)
-    command = [sys.executable, "-m", "gymnast.jobs.worker", "job", str(runs_dir), job_id]
+    command = [sys.executable, "-P", "-m", "gymnast.jobs.worker", "job", str(runs_dir), job_id]
     try:
         child = _spawn([*command, str(place.fd)], record.jobs_dir(runs_dir), job_id, place.fd)
     except OSError:

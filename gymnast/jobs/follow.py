@@ -9,7 +9,7 @@ from typing import Literal
 
 from gymnast.errors import UsageError
 from gymnast.jobs import record, status
-from gymnast.runs import layout
+from gymnast.runs import files, layout
 
 MAX_BYTES = 1 << 20
 """Maximum size of a page in bytes."""
@@ -82,7 +82,7 @@ def _read(file: Path, position: int, max_bytes: int, ended: bool) -> tuple[bytes
     file; no lines if it does not exist. The last line of a run that has `ended` counts as complete, and so
     does a line that fills a page. If the file is shorter than the position, reading starts again."""
     try:
-        with file.open("rb") as opened:
+        with files.open_file(file) as opened:
             size = os.fstat(opened.fileno()).st_size
             position = position if position <= size else 0
             opened.seek(position)
@@ -112,7 +112,7 @@ def _start_of_last_lines(file: Path, count: int, max_bytes: int) -> int:
     """Returns the position at which the last `count` lines of a file start, at most `max_bytes` before its
     end; that of the end for 0 lines."""
     try:
-        with file.open("rb") as opened:
+        with files.open_file(file) as opened:
             size = os.fstat(opened.fileno()).st_size
             start = max(size - max_bytes, 0)
             opened.seek(start)

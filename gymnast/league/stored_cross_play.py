@@ -7,7 +7,7 @@ from pathlib import Path
 from gymnast.errors import RunError
 from gymnast.league.matrix import CrossPlayMatrix, CrossPlayReport
 from gymnast.league.results import Results
-from gymnast.runs import document, durable, layout
+from gymnast.runs import document, durable, files, layout
 from gymnast.runs.run import Run
 
 Cells = dict[str, list[tuple[str | None, int]]]
@@ -27,7 +27,7 @@ def load_cells(run_dir: Path) -> dict[str, Cells]:
     Raises RunError if the file is damaged."""
     path = file(run_dir)
     try:
-        return document.loads(layout.refuse_link(path).read_bytes())
+        return document.loads(files.read(path))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

@@ -146,16 +146,13 @@ def _status(details: RunDetails) -> Iterator[Block]:
 
 def _differences(run: Run, details: RunDetails, sanitizer: Sanitizer) -> Iterator[Block]:
     """Yields a table of the settings that differ from the preset, with both values."""
-    from gymnast.config.named_code import code_of_target
-    from gymnast.config.resolve import resolve
+    from gymnast.config.resolve import resolve_without_code
     from gymnast.config.serialize import diff
 
-    if any(code_of_target(run.info["preset"])):
-        yield Paragraph(f"The preset, {details.preset}, names code, so that it is not compared.")
-        return
+    preset = resolve_without_code(run.info["preset"]).config
     rows = [
         (key, *(str(sanitizer.value(str(value), key)) for value in (ours, theirs)))
-        for key, theirs, ours in diff(resolve(run.info["preset"]).config, run.config())
+        for key, theirs, ours in diff(preset, run.config())
         if not key.startswith("facts.")
     ]
     yield Paragraph(f"The preset is {details.preset}.")

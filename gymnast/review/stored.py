@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from gymnast.errors import RunError, UsageError
 from gymnast.records import from_json, to_json
 from gymnast.review.record import Review
-from gymnast.runs import document, durable, formats, layout
+from gymnast.runs import document, durable, files, formats, layout
 from gymnast.runs.run import Run
 from gymnast.text.plain import plain_text
 
@@ -101,12 +101,8 @@ def _plain(review: Review) -> dict[str, object]:
 def _read(run: Run, folder: Path) -> Review:
     """Returns the review in a folder; raises RunError if it cannot be read."""
     try:
-        stored = document.loads(layout.refuse_links_below(run.path, folder / RECORD).read_bytes())
-        answer = (
-            layout.refuse_links_below(run.path, folder / ANSWER)
-            .read_bytes()
-            .decode("utf-8", "replace")
-        )
+        stored = document.loads(files.read(folder / RECORD, below=run.path))
+        answer = files.read(folder / ANSWER, below=run.path).decode("utf-8", "replace")
         version = stored.pop("version", None)
         if version != VERSION:
             problem, fix = formats.version_error("review", version, VERSION)

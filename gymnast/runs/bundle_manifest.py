@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gymnast.errors import RunError
 from gymnast.records import from_json
-from gymnast.runs import document, formats, layout
+from gymnast.runs import document, files, formats, layout
 
 VERSION = layout.BUNDLE.version
 
@@ -80,7 +80,7 @@ def read_manifest(run_dir: Path) -> BundleManifest | None:
     RunError as `parse_manifest`."""
     file = layout.BUNDLE.path(run_dir)
     try:
-        content = file.read_bytes()
+        content = files.read(file)
     except FileNotFoundError:
         return None
     except OSError as error:

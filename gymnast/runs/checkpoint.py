@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gymnast.errors import CheckpointError, UnknownFormat
-from gymnast.runs import document, durable, formats, layout
+from gymnast.runs import document, durable, files, formats, layout
 from gymnast.runs.info import Manifest
 from gymnast.runs.reference import select_step
 from gymnast.runs.run import read_info
@@ -133,24 +133,23 @@ def _write_files(folder: Path, files: Mapping[str, bytes], manifest: Manifest) -
 def read(path: Path) -> Checkpoint:
     """Reads a checkpoint completely; raises CheckpointError if a file does not match its hash."""
     manifest = read_manifest(path)
-    files: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for name, expected in manifest["files"].items():
         try:
-            files[name] = layout.refuse_links_below(path.parent, path / name).read_bytes()
+            contents[name] = files.read(path / name, below=path, limit=files.MAX_ARRAYS)
         except OSError as error:
             raise _damaged(path, f"{name} cannot be read: {error.strerror}") from error
-        if sha256(files[name]).hexdigest() != expected:
+        if sha256(contents[name]).hexdigest() != expected:
             raise _damaged(path, f"{name} has changed since it was written (its hash differs)")
-    return Checkpoint(manifest["step"], path, manifest, files)
+    return Checkpoint(manifest["step"], path, manifest, contents)
 
 
 def read_manifest(path: Path) -> Manifest:
     """Returns the manifest of the checkpoint in `path` alone, which is cheap; the files are not verified.
     Raises CheckpointError if it is damaged, UnknownFormat if it has another format version."""
     try:
-        file = layout.refuse_links_below(path.parent, path / MANIFEST)
-        manifest = document.loads(file.read_bytes())
-        version, step, files = manifest["version"], manifest["step"], manifest["files"]
+        manifest = document.loads(files.read(path / MANIFEST, below=path.parent))
+        version, step, hashes = manifest["version"], manifest["step"], manifest["files"]
     except FileNotFoundError:
         raise _damaged(path, f"{MANIFEST} is missing") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -158,7 +157,7 @@ def read_manifest(path: Path) -> Manifest:
     if version != VERSION:
         problem, fix = formats.version_error("checkpoint", version, VERSION)
         raise UnknownFormat(problem, at=str(path), fix=fix)
-    if path.name.removesuffix(_OLD) != _name(step) or not isinstance(files, dict):
+    if path.name.removesuffix(_OLD) != _name(step) or not isinstance(hashes, dict):
         raise _damaged(path, f"{MANIFEST} belongs to another checkpoint")
     return manifest
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from gymnast.metrics.store import MetricStore
-from gymnast.runs import document, durable, layout
+from gymnast.runs import document, durable, files, layout
 
 LOG = "film.log"
 """Output of the background process that makes films; in the same folder."""
@@ -85,7 +85,7 @@ def write_description(film: Path, description: Mapping[str, object]) -> None:
 def read_description(film: Path) -> FilmInfo:
     """Returns the description of a film with its `path`; only the path if it has no description."""
     try:
-        about: FilmInfo = document.loads(layout.refuse_link(film.with_suffix(".json")).read_bytes())
+        about: FilmInfo = document.loads(files.read(film.with_suffix(".json")))
     except (OSError, ValueError):
         about = {}
     return {**about, "path": str(film)}

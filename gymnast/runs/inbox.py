@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from gymnast.errors import RunError
-from gymnast.runs import durable, layout
+from gymnast.runs import durable, files, layout
 from gymnast.runs.info import EventInfo
 from gymnast.runs.run import ACTIVE, Run
 
@@ -144,12 +144,9 @@ def _read(file: Path) -> Command | InvalidCommand:
     """Returns the command in a file, or an InvalidCommand with the reason if it cannot be read, is longer
     than MAX_BYTES or is not a valid command."""
     try:
-        with layout.refuse_link(file).open("rb") as opened:
-            text = opened.read(MAX_BYTES + 1)
-        if len(text) > MAX_BYTES:
-            raise ValueError(f"it is longer than {MAX_BYTES:,} bytes")
+        text = files.read(file, limit=MAX_BYTES)
         return _command(file.stem, json.loads(text, parse_constant=_no_number))
-    except (OSError, ValueError, RecursionError) as problem:
+    except (OSError, ValueError, RecursionError, RunError) as problem:
         return InvalidCommand(file, " ".join(str(problem).split()))
 
 

@@ -63,7 +63,7 @@ def scan(runs_dir: Path) -> dict[str, Stamp]:
         if name.startswith("."):  # being deleted
             continue
         with suppress(OSError):  # not a run, or one being created
-            stat = os.stat(layout.RUN.path(runs_dir / name))
+            stat = os.lstat(runs_dir / name / layout.RUN.name)  # a link is reported by `read_info`
             stamps[name] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
     return stamps
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from gymnast.errors import RunError
 from gymnast.metrics.format import VERSION as METRICS_VERSION
+from gymnast.runs.files import refuse_link
 
 OnResume = Literal["kept", "rewound", "rewritten", "continued"]
 OnBranch = Literal["new", "copied", "left"]
@@ -27,6 +27,9 @@ BRANCHED: dict[OnBranch, str] = {
     "copied": "is copied up to the checkpoint",
     "left": "stays with the old run",
 }
+
+_SQLITE_SUFFIXES = ("-wal", "-shm", "-journal")
+"""Ends of the names of files that sqlite writes next to a database."""
 
 
 @dataclass(frozen=True)
@@ -44,25 +47,10 @@ class RunFile:
 
     def path(self, run_dir: Path) -> Path:
         """Returns its path; raises RunError if it is a link, which could lead out of the run."""
-        return refuse_link(run_dir / self.name)
-
-
-def refuse_link(path: Path) -> Path:
-    """Returns the path of a file in a folder of a run; raises RunError if it is a link."""
-    if path.is_symlink():
-        fix = "replace it by the file itself, if you trust it"
-        raise RunError("is a link, which a run must not contain", at=str(path), fix=fix)
-    return path
-
-
-def refuse_links_below(folder: Path, path: Path) -> Path:
-    """Returns a path below `folder`, e.g. that of a checkpoint's file; raises RunError if it, or a folder
-    between them, is a link."""
-    for part in (path, *path.parents):
-        if part == folder:
-            break
-        refuse_link(part)
-    return path
+        path = run_dir / self.name
+        for suffix in _SQLITE_SUFFIXES if path.suffix == ".db" else ():
+            refuse_link(path.with_name(path.name + suffix))
+        return refuse_link(path)
 
 
 RUN = RunFile(
@@ -74,11 +62,11 @@ RUN = RunFile(
     version=2,  # 2: renamed metrics in the alerts
 )
 CONFIG = RunFile("config.yaml", "the resolved config", "runs.run", "rewritten", "new")
-CODE = RunFile(
-    "code-signature",
-    "proof that the user of this machine trained it with the code that its config names",
+SIGNATURES = RunFile(
+    "signatures",
+    "proof that the user of this machine chose the code and the data directory that the run names",
     "runs.trust",
-    "rewritten",
+    "continued",
     "new",
 )
 PROVENANCE = RunFile(
@@ -176,7 +164,7 @@ HEARTBEAT = RunFile(
 FILES = (
     RUN,
     CONFIG,
-    CODE,
+    SIGNATURES,
     PROVENANCE,
     METRICS,
     EVENTS,
@@ -199,7 +187,6 @@ FILES = (
     LOCK,
     HEARTBEAT,
 )
-_SQLITE_SUFFIXES = ("-wal", "-shm", "-journal")
 
 
 def foreign_files(run_dir: Path) -> list[str]:

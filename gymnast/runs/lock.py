@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gymnast.errors import RunError
-from gymnast.runs import document, layout
+from gymnast.runs import document, files, layout
 
 HEARTBEAT_INTERVAL = 2.0
 """Seconds between two heartbeats."""
@@ -47,7 +47,7 @@ def hold(run_dir: Path) -> Iterator[None]:
 def exclusive(path: Path) -> Iterator[None]:
     """Holds an exclusive lock on the file `path`, which is created, for a short read-modify-write; waits
     until it is free."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    handle = os.open(files.refuse_link(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -118,7 +118,7 @@ def _already_locked(run_dir: Path) -> RunError:
     """Returns the error for a run that another process is writing, with the process id and host if the lock
     file has them."""
     try:
-        owner = document.loads((layout.LOCK.path(run_dir)).read_bytes())
+        owner = document.loads(files.read(layout.LOCK.path(run_dir)))
         writer = f"process {owner['pid']} on {owner['host']}"
     except (OSError, ValueError, KeyError, TypeError):
         writer = "another process"

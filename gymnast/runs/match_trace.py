@@ -10,7 +10,7 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from gymnast.errors import RunError
-from gymnast.runs import durable, layout
+from gymnast.runs import durable, files, layout
 from gymnast.runs.tensors import pack, read_header, unpack
 from gymnast.runs.trace import TraceMeta
 
@@ -103,7 +103,7 @@ def read_match_meta(path: Path) -> TraceMeta:
 def _read(path: Path) -> tuple[_Header, dict[str, np.ndarray]]:
     """Returns the header and the arrays of a file of matches; raises RunError as `read_matches`."""
     try:
-        content = layout.refuse_link(path).read_bytes()
+        content = files.read(path, limit=files.MAX_ARRAYS)
         header: _Header = read_header(content)
         if header["match_version"] != VERSION:
             version = header["match_version"]

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from gymnast import import_object
 from gymnast.errors import RunError
-from gymnast.runs import document, durable, events, formats, layout, lock
+from gymnast.runs import document, durable, events, files, formats, layout, lock
 from gymnast.runs.info import EventInfo, RunInfo
 
 if TYPE_CHECKING:
@@ -203,30 +204,32 @@ class Run:
     def trusted_config(self) -> Config:
         """Returns the resolved config for training, evaluating, playing or inspecting: the code that it names
         may be imported from now on. Raises CodeNotAllowed if this user did not train the run."""
+        from gymnast.config.serialize import load
         from gymnast.runs import trust
 
         trust.permit_code_of(self.path, self.config_values())
-        return self.config()
+        return load(self.config_text(), at=str(layout.CONFIG.path(self.path)), trusted=True)
 
     def config(self) -> Config:
-        """Returns the resolved config, for reading: a user-defined algorithm is described by its stored
-        settings and is not imported."""
+        """Returns the resolved config, for reading: a user-defined algorithm is not imported, and has its
+        stored settings as they are."""
         from gymnast.config.serialize import load
 
         return load(self.config_text(), at=str(layout.CONFIG.path(self.path)))
 
     def config_text(self) -> str:
         """Returns config.yaml."""
-        return _text(layout.CONFIG.path(self.path))
+        return _text(layout.CONFIG.path(self.path), files.MAX_CONFIG)
 
     def config_values(self) -> dict[str, object]:
         """Returns the config as nested plain values without validating them, whichever version wrote it.
         Raises RunError if the file is damaged."""
-        from ruamel.yaml import YAML, YAMLError
+        from gymnast.config.problems import InvalidConfig
+        from gymnast.config.source import Source
 
         try:
-            values = YAML(typ="safe", pure=True).load(self.config_text()) or {}
-        except YAMLError:
+            values: object = Source.parse(self.config_text()).data
+        except InvalidConfig:
             values = None
         if not isinstance(values, dict):
             raise RunError("is not a config", at=str(layout.CONFIG.path(self.path)))
@@ -239,10 +242,13 @@ class Run:
 
     def write_config(self, config: str, provenance: Mapping[str, str]) -> None:
         """Writes the resolved config (YAML) and the origin of each of its values."""
+        from gymnast.config.named_code import code_names
+        from gymnast.config.source import Source
         from gymnast.runs import trust
 
         origins = document.dumps(dict(provenance), indent=1)
-        trust.sign_permitted(self.path, config)
+        if import_object.any_is_permitted():  # most trainings: nothing to parse
+            trust.sign_permitted(self.path, code_names(Source.parse(config).data))
         durable.replace(layout.CONFIG.path(self.path), config.encode())
         durable.replace(layout.PROVENANCE.path(self.path), origins.encode())
 
@@ -266,7 +272,7 @@ class Run:
     def recorded_events(self) -> Iterator[EventInfo]:
         """Yields every recorded event, superseded or not."""
         try:
-            lines = layout.EVENTS.path(self.path).read_bytes().splitlines()
+            lines = files.read(layout.EVENTS.path(self.path), limit=files.MAX_EVENTS).splitlines()
         except FileNotFoundError:
             return
         for line in lines:
@@ -281,7 +287,7 @@ def read_info(path: Path) -> RunInfo:
     unknown."""
     file = layout.RUN.path(path)
     try:
-        info = document.loads(file.read_bytes())
+        info = document.loads(files.read(file))
     except (FileNotFoundError, NotADirectoryError):
         raise RunError("is not a run: it has no run.json", at=str(path)) from None
     except (OSError, ValueError) as error:
@@ -345,8 +351,8 @@ def create_run_dir(runs_dir: Path) -> Path:
             return path
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, limit: int = files.MAX_DOCUMENT) -> str:
     try:
-        return path.read_text()
+        return files.read(path, limit=limit).decode()
     except OSError as error:
         raise RunError(f"cannot be read: {error.strerror}", at=str(path)) from error

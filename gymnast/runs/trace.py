@@ -16,7 +16,7 @@ import numpy as np
 
 from gymnast.errors import RunError
 from gymnast.images import ObsArray, as_arrays, concatenate, from_arrays
-from gymnast.runs import durable, layout
+from gymnast.runs import durable, files, layout
 from gymnast.runs.tensors import pack, read_header, unpack
 
 VERSION = layout.TRACES.version
@@ -259,7 +259,7 @@ def _check(arrays: Mapping[str, np.ndarray], path: Path) -> None:
 
 def _content(path: Path) -> bytes:
     try:
-        return layout.refuse_link(path).read_bytes()
+        return files.read(path, limit=files.MAX_ARRAYS)
     except OSError as error:
         raise RunError(f"traces cannot be read: {error.strerror}", at=str(path)) from error
 
@@ -267,10 +267,10 @@ def _content(path: Path) -> bytes:
 def _head(path: Path) -> bytes:
     """Returns the beginning of a safetensors file, up to the end of its header."""
     try:
-        with layout.refuse_link(path).open("rb") as file:
+        with files.open_file(path) as file:
             length = file.read(8)
-            return length + file.read(int.from_bytes(length, "little"))
-    except (OSError, OverflowError, MemoryError) as error:
+            return length + file.read(min(int.from_bytes(length, "little"), files.MAX_DOCUMENT))
+    except OSError as error:
         raise RunError(f"traces cannot be read: {error}", at=str(path)) from error
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gymnast.runs.files import refuse_link
 from gymnast.runs.trace import KEPT_INDICES, read_meta, read_traces, write_traces
 
 REMOVED_LIST = "removed.txt"
@@ -84,7 +85,7 @@ def _most_crowded(among: list[int], every: list[int]) -> int:
 def _remove(file: Path, files: dict[Path, int]) -> None:
     """Deletes a trace file, and removes it from `files` (file -> bytes). Its name is added to the folder's
     list of removed files."""
-    with (file.parent / REMOVED_LIST).open("a") as names:
+    with refuse_link(file.parent / REMOVED_LIST).open("a") as names:
         names.write(f"{file.name}\n")
     file.unlink(missing_ok=True)
     del files[file]

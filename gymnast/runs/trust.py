@@ -1,9 +1,9 @@
-"""Whether the user of this machine trained a run, so that the code that its config names may be imported.
+"""What the user of this machine has chosen for a run, and what only its files say.
 
-A run is data: whoever reads it imports nothing that it names. Training with user code writes a signature
-of the names of this code, made with a key that only this user has. A run that was copied from elsewhere,
-unpacked or edited to name other code has no valid signature, and its code is refused unless the user allows
-it (--allow-code).
+A run is data: whoever reads it imports nothing that it names and writes nothing where it says. Training with
+user code, or with a data directory elsewhere, writes a signature of that choice, made with a key that only
+this user has. A run that was copied from elsewhere, unpacked, or edited to name something else has no valid
+signature: its code is refused unless the user allows it (--allow-code), and so is its data directory.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from gymnast import import_object
 from gymnast.errors import CodeNotAllowed
-from gymnast.runs import durable, layout
+from gymnast.runs import durable, files, layout
 from gymnast.settings import state_directory
 
 KEY_BYTES = 32
+MAX_SIGNATURES = 1 << 16
+"""Maximum size of the file with the signatures, in bytes."""
 
 
 def permit_code_of(run_dir: Path, values: Mapping[str, object]) -> None:
@@ -29,51 +31,59 @@ def permit_code_of(run_dir: Path, values: Mapping[str, object]) -> None:
     CodeNotAllowed if the user did not train this run and has not allowed its code."""
     from gymnast.config.named_code import code_names
 
-    names = sorted(set(code_names(values)))
-    if not names:
+    require_code(run_dir, code_names(values), f"run {run_dir.name}")
+
+
+def require_code(folder: Path, names: Iterable[str], owner: str) -> None:
+    """Permits importing code that the run or study in a folder names. `owner`: the run or study, for the
+    message. Raises CodeNotAllowed if this user did not choose that code for it and has not allowed it."""
+    chosen = sorted(set(names))
+    if not chosen:
         return
     if import_object.all_code_is_allowed():
-        with suppress(OSError):  # a directory that cannot be written must still be readable
-            sign(run_dir, names)
-    elif not _is_signed(run_dir, names):
-        raise CodeNotAllowed(
-            f"run {run_dir.name} names code to import ({', '.join(names)}), and was not trained by you here",
-            at=str(layout.CONFIG.path(run_dir)),
+        sign(folder, _code(chosen))
+    elif not is_signed(folder, _code(chosen)):
+        problem = (
+            f"{owner} names code to import ({', '.join(chosen)}), and was not trained by you here"
         )
-    import_object.permit_code(names)
+        raise CodeNotAllowed(problem, at=str(folder))
+    import_object.permit_code(chosen)
 
 
-def sign_permitted(run_dir: Path, config_text: str) -> None:
-    """Signs a config that is about to be written, if this process may import all code that it names.
-    `config_text`: YAML."""
-    if not import_object.any_is_permitted():
-        return  # most trainings: nothing to parse
-    from ruamel.yaml import YAML
-
-    from gymnast.config.named_code import code_names
-
-    names = sorted(set(code_names(YAML(typ="safe", pure=True).load(config_text))))
-    if names and all(map(import_object.is_permitted, names)):
-        with suppress(OSError):  # without a key, its code must be allowed each time
-            sign(run_dir, names)
+def sign_permitted(folder: Path, names: Iterable[str]) -> None:
+    """Signs the code that a config or a search space names, if this process may import all of it."""
+    chosen = sorted(set(names))
+    if chosen and all(map(import_object.is_permitted, chosen)):
+        sign(folder, _code(chosen))
 
 
-def sign(run_dir: Path, names: Sequence[str]) -> None:
-    """Writes the signature of the code that a run names."""
-    durable.replace(layout.CODE.path(run_dir), _signature(names, _key(create=True)).encode())
+def sign(folder: Path, choice: str) -> None:
+    """Signs a choice of the user for the run or study in a folder. Does nothing if it cannot be written, such
+    as in a read-only directory: it must then be allowed each time."""
+    if is_signed(folder, choice):
+        return
+    with suppress(OSError):
+        signature = _signature(folder, choice, _key(create=True))
+        durable.append(layout.SIGNATURES.path(folder), signature.encode())
 
 
-def _is_signed(run_dir: Path, names: Sequence[str]) -> bool:
+def is_signed(folder: Path, choice: str) -> bool:
+    """Returns whether this user has signed this choice for the run or study in a folder."""
     try:
-        with layout.CODE.path(run_dir).open("rb") as file:
-            signature = file.read(1024)
-        return hmac.compare_digest(signature, _signature(names, _key()).encode())
+        stored = files.read(layout.SIGNATURES.path(folder), limit=MAX_SIGNATURES).split()
+        expected = _signature(folder, choice, _key()).encode()
     except OSError:
         return False
+    return any(hmac.compare_digest(signature, expected) for signature in stored)
 
 
-def _signature(names: Sequence[str], key: bytes) -> str:
-    return hmac.new(key, "\n".join(sorted(set(names))).encode(), hashlib.sha256).hexdigest()
+def _code(names: Iterable[str]) -> str:
+    return "\n".join(["code", *names])
+
+
+def _signature(folder: Path, choice: str, key: bytes) -> str:
+    """Returns the signature, which is valid only for a run of this id."""
+    return hmac.new(key, f"{folder.resolve().name}\n{choice}".encode(), hashlib.sha256).hexdigest()
 
 
 def _key(create: bool = False) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 from gymnast.errors import RunError
 from gymnast.league import stored_cross_play
 from gymnast.policy.policy import Policy
-from gymnast.runs import durable, layout
+from gymnast.runs import durable, files, layout
 from gymnast.runs.role_arrays import add_role_prefix, arrays_of_role
 from gymnast.runs.tensors import pack, read_header, unpack
 
@@ -45,7 +45,7 @@ class Snapshots:
         missing or damaged."""
         path = self.file(name)
         try:
-            content = layout.refuse_link(path).read_bytes()
+            content = files.read(path, limit=files.MAX_ARRAYS)
             policy = Policy.from_spec(read_header(content)["policies"][role])
             policy.load(arrays_of_role(role, unpack(content)))
         except OSError as error:
@@ -65,7 +65,8 @@ class Snapshots:
         for file in self.directory.glob("*.safetensors"):
             if file not in later:
                 target.directory.mkdir(exist_ok=True)
-                durable.write(target.directory / file.name, layout.refuse_link(file).read_bytes())
+                content = files.read(file, limit=files.MAX_ARRAYS)
+                durable.write(target.directory / file.name, content)
 
     def delete_after(self, step: int) -> None:
         """Deletes the past selves after this step, for a run that resumes from it."""

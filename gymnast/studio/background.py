@@ -28,7 +28,7 @@ def ensure_running(runs_dir: Path) -> RunningStudio:
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "gymnast.studio.background", str(runs_dir.absolute())],
+            [sys.executable, "-P", "-m", "gymnast.studio.background", str(runs_dir.absolute())],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

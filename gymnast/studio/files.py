@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from gymnast.errors import Failure, GymnastError
 from gymnast.runs import layout, store
+from gymnast.runs.files import inside
 from gymnast.serving.references import path_refusal
 from gymnast.serving.threads import run_in_thread
 from gymnast.studio.answers import failure_answer
@@ -55,17 +56,14 @@ def file_routes(options: StudioOptions) -> list[Route]:
 
 
 def find_file(runs_dir: Path, ref: str, path: str) -> Path | None:
-    """Returns a file of a run; None if there is none or it is not of a kind that is served. Links that lead
-    out of the folder are not followed. Raises RunError if there is no such run."""
+    """Returns a file of a run; None if there is none or it is not of a kind that is served. Raises RunError
+    if there is no such run, and for a link."""
     run, _ = store.resolve(ref, runs_dir)
     parts = path.split("/")
     if len(parts) < 2 or parts[0] not in FOLDERS or not all(_is_plain(part) for part in parts):
         return None
-    folder = (run.path / parts[0]).resolve()
-    file = run.path.joinpath(*parts).resolve()
-    if not file.is_relative_to(folder) or file.suffix not in KINDS or not file.is_file():
-        return None
-    return file
+    file = inside(run.path, run.path.joinpath(*parts))
+    return file if file.suffix in KINDS and file.is_file() else None
 
 
 def _is_plain(part: str) -> bool:

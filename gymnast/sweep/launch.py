@@ -18,7 +18,7 @@ from gymnast.errors import UsageError
 from gymnast.jobs.remote.provider import find_provider, require_programs
 from gymnast.processes import guard
 from gymnast.records import to_json
-from gymnast.runs import document, durable, lock
+from gymnast.runs import document, durable, lock, trust
 from gymnast.sweep import pbt
 from gymnast.sweep import study as studies
 from gymnast.sweep.confirm import confirmation, confirmation_units
@@ -174,7 +174,7 @@ def start_in_background(study: Study, *, reopen: bool = False) -> int:
     log, more = study.path / LOG, ["--reopen"] if reopen else []
     with durable.explain_os_errors(log), log.open("ab") as printed:
         child = subprocess.Popen(
-            [sys.executable, "-m", "gymnast.sweep.worker", str(study.path), *more],
+            [sys.executable, "-P", "-m", "gymnast.sweep.worker", str(study.path), *more],
             stdin=subprocess.DEVNULL,
             stdout=printed,
             stderr=subprocess.STDOUT,
@@ -259,7 +259,8 @@ def _estimate(file: SpaceFile, plan: Plan, measured: Probe, runs_dir: Path, jobs
 
 def changed(study: Study, *, jobs: int | None = None, **options: object) -> tuple[Study, bool]:
     """Returns a study with other options, stored, and whether it has to be reopened because it was over.
-    None leaves an option as it is."""
+    None leaves an option as it is. Raises CodeNotAllowed if it names code and this user did not start it."""
+    trust.require_code(study.path, study.space.code, f"the study {study.name}")
     new = study.with_options(**options)
     if jobs is not None:
         new = replace(new, jobs=jobs)

@@ -7,9 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from gymnast.config.named_code import code_names
 from gymnast.config.plain_value import PlainValue
+from gymnast.config.presets import find_preset
 from gymnast.config.problems import InvalidConfig, Problem
 from gymnast.config.resolve import ResolvedConfig, resolve
+from gymnast.config.source import Source
+from gymnast.config.target import split_target
 from gymnast.seeds import stream
 from gymnast.sweep.parameter import UNBOUNDED, Assignment, Parameter, is_active
 
@@ -82,6 +86,13 @@ class Space:
         except InvalidConfig as error:
             return str(error)
         return ""
+
+    @property
+    def code(self) -> list[str]:
+        """The names of the code that it or the preset of its target names."""
+        env, variant = split_target(self.target)
+        values = [find_preset(env).data, {"id": env, "variant": variant}]
+        return [*code_names([values, self.settings, Source.parse(self.text).data])]
 
     def active(self, assignment: Assignment) -> Iterator[Parameter]:
         """Yields the parameters that are used with the values of an assignment."""

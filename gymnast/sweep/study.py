@@ -19,7 +19,7 @@ from typing import Any
 from gymnast.data_dir import data_dir
 from gymnast.errors import RunError, UsageError
 from gymnast.records import from_json
-from gymnast.runs import document, durable, layout, lock
+from gymnast.runs import document, durable, layout, lock, trust
 from gymnast.sweep.decide import Plan, rung_steps
 from gymnast.sweep.journal import FileJournal
 from gymnast.sweep.objective import Objective
@@ -161,6 +161,7 @@ def create(
         jobs_on,
     )
     study.save()
+    trust.sign_permitted(path, study.space.code)
     return study
 
 

@@ -37,7 +37,7 @@ class Child:
         with theirs:  # closed here, so that the death of the child closes the connection
             try:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", module, str(theirs.fileno()), str(os.getpid())],
+                    [sys.executable, "-P", "-m", module, str(theirs.fileno()), str(os.getpid())],
                     pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,

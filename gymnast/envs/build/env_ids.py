@@ -15,6 +15,7 @@ from gymnast.config.families import family_of, is_multi_agent
 from gymnast.config.versions import highest_version, version_of
 from gymnast.envs.env_types import Env
 from gymnast.errors import EnvError
+from gymnast.import_object import import_user_module
 
 _OLD_ATARI = re.compile(
     r"(?P<game>[A-Z][A-Za-z]+?)(?P<ram>-ram)?(Deterministic|NoFrameskip)?-v(?P<version>[0-4])"
@@ -27,8 +28,10 @@ def register(env_id: str) -> None:
     cost time.
 
     Raises EnvError for an old Atari id, although ALE registers those too: they differ in frame skipping and
-    in the default observation.
+    in the default observation. Raises CodeNotAllowed for a module that only a run names.
     """
+    if ":" in env_id:  # Gymnasium would import the module of `module:Env-v0`
+        import_user_module(env_id)
     if (successor := _atari_successor(env_id)) is not None:
         raise successor
     family = family_of(env_id)

@@ -24,7 +24,7 @@ from gymnast.envs.env_types import Env
 from gymnast.envs.suites.atari import make_game
 from gymnast.envs.wrappers import apply_task_wrappers, apply_wrappers
 from gymnast.errors import CodeNotAllowed, EnvError, NotInstalled
-from gymnast.import_object import import_user_code, require_permission
+from gymnast.import_object import import_user_code
 from gymnast.processes import guard
 from gymnast.text.suggestions import did_you_mean
 
@@ -45,8 +45,6 @@ def _make_unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> Env:
         return TaskEnv(cfg, lambda task: apply_task_wrappers(_make_unwrapped(task, limit), task))
     if cfg.id.startswith("py:"):
         return _limited(_from_class(cfg.id, cfg.kwargs), limit)
-    if ":" in cfg.id:  # Gymnasium imports the module of `module:Env-v0`
-        require_permission(cfg.id)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -60,7 +58,7 @@ def _make_unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> Env:
             # Gymnasium has applied limit.steps already.
             return _limited(env, limit._replace(steps=None))
     # Each failure is translated to a message with a fix; the more specific exceptions come first.
-    except EnvError:
+    except (EnvError, CodeNotAllowed):
         raise
     except error.DependencyNotInstalled as problem:
         raise NotInstalled(f"{cfg.id}: {problem}", fix=install_hint(cfg.id)) from None

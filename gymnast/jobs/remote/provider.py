@@ -97,7 +97,7 @@ def _slurm(options: Sequence[str]) -> Provider:
 
 
 def _ray(_options: Sequence[str]) -> Provider:
-    client = (sys.executable, "-m", "gymnast.jobs.remote.ray_jobs")
+    client = (sys.executable, "-P", "-m", "gymnast.jobs.remote.ray_jobs")
     return Provider(
         "",
         submit=(

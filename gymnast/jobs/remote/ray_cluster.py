@@ -171,7 +171,7 @@ def _start_owner(cpus: int, idle_seconds: float, held: int) -> None:
         environ.pop(variable, None)
     module = "gymnast.jobs.remote.ray_cluster"
     owner = subprocess.Popen(
-        [sys.executable, "-m", module, str(cpus), str(idle_seconds), str(held)],
+        [sys.executable, "-P", "-m", module, str(cpus), str(idle_seconds), str(held)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -124,7 +124,7 @@ def _states(address: str, ids: str) -> None:
     own = [job_id for job_id in ids.split(",") if "@" in job_id]
     others = [job_id for job_id in ids.split(",") if job_id not in own]
     if own and others:  # a process can only be connected to one cluster
-        command = [sys.executable, "-m", MODULE, "states", address, ",".join(own)]
+        command = [sys.executable, "-P", "-m", MODULE, "states", address, ",".join(own)]
         if subprocess.run(command).returncode != 0:
             raise CommandFailed("the Ray cluster of this machine does not answer")
     if others:

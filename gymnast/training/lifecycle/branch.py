@@ -21,6 +21,7 @@ from gymnast.runs import checkpoint, document, durable, events, layout, store
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.layout import RunFile
 from gymnast.runs.run import Run, create_run_dir
+from gymnast.runs.run_data import sign_data_dir
 from gymnast.selfplay.snapshots import Snapshots
 from gymnast.training.lifecycle.label import Label
 
@@ -70,7 +71,7 @@ def branch(
     try:
         with durable.explain_os_errors(path), store.reserve_name(label.name, runs_dir):
             _copy_record(run, saved, path)
-            return Run.create(
+            created = Run.create(
                 runs_dir,
                 config_text=save(cfg),
                 provenance=provenance,
@@ -87,6 +88,8 @@ def branch(
                 reserved_dir=path,
                 **{key: value for key, value in info.items() if key in (*_INHERITED, *_COMPARED)},
             )
+            sign_data_dir(created, run)
+            return created
     except BaseException:
         shutil.rmtree(path, ignore_errors=True)  # no run, no directory
         raise

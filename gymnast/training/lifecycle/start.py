@@ -38,7 +38,7 @@ from gymnast.runs import checkpoint, films, layout, store
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.role_arrays import arrays_of_role
 from gymnast.runs.run import Run
-from gymnast.runs.run_data import record_of_data_dir
+from gymnast.runs.run_data import record_of_data_dir, sign_data_dir
 from gymnast.shaping.shaping import Shaping
 from gymnast.training.learner import build_policy, load_algorithm
 from gymnast.training.lifecycle.branch import WEIGHTS
@@ -105,6 +105,7 @@ def start_run(
             repeatable=_repeatable(cfg),
             data=record_of_data_dir(data, runs_dir),
         )
+    sign_data_dir(run)
     # 3. Train.
     used = single_process_config(cfg) if debug else cfg
     with open_run(
