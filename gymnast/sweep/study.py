@@ -19,7 +19,7 @@ from typing import Any
 from gymnast.data_dir import data_dir
 from gymnast.errors import RunError, UsageError
 from gymnast.records import from_json
-from gymnast.runs import document, durable, layout, lock, trust
+from gymnast.runs import document, durable, files, layout, lock, trust
 from gymnast.sweep.decide import Plan, rung_steps
 from gymnast.sweep.journal import FileJournal
 from gymnast.sweep.objective import Objective
@@ -106,7 +106,7 @@ class Study:
     def result(self) -> dict[str, Any] | None:
         """Returns the stored result of the confirmation, None if there is none."""
         try:
-            return document.loads((self.path / RESULT).read_bytes())
+            return document.loads(files.read(self.path / RESULT))
         except (FileNotFoundError, ValueError):
             return None
 
@@ -168,8 +168,8 @@ def create(
 def load(path: Path) -> Study:
     """Returns the study in a directory. Raises RunError if it cannot be read."""
     try:
-        stored = document.loads((path / STUDY).read_bytes())
-        text = (path / SPACE).read_text(encoding="utf-8")
+        stored = document.loads(files.read(path / STUDY))
+        text = files.read(path / SPACE, limit=files.MAX_CONFIG).decode()
         version = stored["version"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunError(f"the study cannot be read: {error}", at=str(path)) from None
@@ -178,20 +178,24 @@ def load(path: Path) -> Study:
         raise RunError(problem, at=str(path), fix="update gymnast")
     # It was checked before the study started, and reading one must not import code that it names.
     file = parse_space(text, str(path / SPACE), validate=False)
-    space = _with_settings(file.space, stored["settings"])
-    options = from_json(SearchOptions, stored["options"])
-    size = None if options.mode == "pbt" else space.size
-    return Study(
-        path,
-        space,
-        Plan(options, from_json(Objective, stored["objective"]), tuple(stored["rungs"]), size),
-        stored["source"],
-        stored["settings"],
-        stored["created"],
-        Path(stored["runs_dir"]),
-        stored["jobs"],
-        stored.get("jobs_on", ""),
-    )
+    try:
+        space = _with_settings(file.space, stored["settings"])
+        options = from_json(SearchOptions, stored["options"])
+        size = None if options.mode == "pbt" else space.size
+        objective = from_json(Objective, stored["objective"])
+        return Study(
+            path,
+            space,
+            Plan(options, objective, tuple(stored["rungs"]), size),
+            stored["source"],
+            stored["settings"],
+            stored["created"],
+            Path(stored["runs_dir"]),
+            stored["jobs"],
+            stored.get("jobs_on", ""),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RunError(f"the study is damaged: {error}", at=str(path / STUDY)) from None
 
 
 def find(ref: str, runs_dir: Path) -> Study:

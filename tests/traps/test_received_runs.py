@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -19,10 +19,12 @@ import click
 import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
+from starlette.testclient import TestClient
 
 from gymnast import api
-from gymnast.api import OPERATIONS
+from gymnast.api import OPERATIONS, READS
 from gymnast.cli import cli
+from gymnast.data_dir import DATA_DIR_VAR
 from gymnast.errors import CodeNotAllowed, GymnastError, RunError
 from gymnast.import_object import ALLOW_VARIABLE, PERMITTED_VARIABLE, import_user_code, permit_code
 from gymnast.mcp.options import McpOptions
@@ -30,9 +32,15 @@ from gymnast.mcp.tools import TOOLS
 from gymnast.runs import layout, store
 from gymnast.runs.run import Run
 from gymnast.serving.calls import call as serve_call
-from gymnast.serving.references import RUN_ARGUMENTS, TARGET_ARGUMENTS
+from gymnast.studio.app import create_app
 from gymnast.studio.operations import exposed
 from gymnast.studio.options import StudioOptions
+from gymnast.studio.pages import PAGES
+from gymnast.sweep import study as studies
+from gymnast.sweep.objective import Objective
+from gymnast.sweep.options import SearchOptions
+from gymnast.sweep.space_file import parse_space
+from gymnast.sweep.study import make_plan
 from gymnast.tasks import Task
 from tests.mcp.sessions import call as call_tool
 from tests.small_runs import train_small
@@ -42,38 +50,44 @@ PLACES: dict[str, dict[str, Any]] = {
     "algorithm": {"algo.name": "py:NAME:Algo"},
     "environment": {"env.id": "py:NAME:Env"},
     "registered environment": {"env.id": "NAME:Env-v0"},
+    "parallel environment": {"env.id": "pettingzoo/py:NAME"},
     "network": {"policy.module": "NAME:Net"},
     "shaping": {"shaping.evil": {"path": "py:NAME:term"}},
+    "metric": {"metrics.evil": {"source": "py:NAME:metric", "description": "py:NAME:metric"}},
     "preset": {},
 }
 PLACES["everywhere"] = {key: value for place in PLACES.values() for key, value in place.items()}
 """Place where a run can name code -> dotted config key -> value; `preset` is named in run.json."""
-UNSAFE = (
-    "studio",
-    "mcp",
-    "nightly",
-    "wait",
-    "sweep",
-    "tune",
-    "reproduce",
-    "init",
-    "host",
-    "check",
-    "docs",
-)
-"""Commands that do not take a run, wait for something, or start a server."""
+WITHOUT_RUN = ("nightly", "host_check")
+"""Operations that take no run, and take very long."""
+LAST = ("remove", "prune", "sweep_remove")
+"""Operations that delete runs or studies."""
+WAITING = ("studio", "mcp", "nightly", "host")
+"""Commands that start a server, or work for hours without a run."""
+MODES = [(False, False), (True, False), (False, True), (True, True)]
+"""Modes of a server: read_only, allow_code."""
+MODULES = ("payload", "runs.RUN.payload")
+"""Modules that a run can name: next to the runs directory, and in the run."""
 
 
 @dataclass(frozen=True)
 class Received:
-    """A working directory with a received run that names code in one place, and a module of the same name."""
+    """A working directory with received runs that name code, and modules of these names everywhere."""
 
     folder: Path
-    run: Run
+    runs: dict[str, Run]
+    """Place in which it names code -> run."""
+    study: str
 
     @property
-    def marks(self) -> list[Path]:
-        return [*self.folder.glob("imported-*")]
+    def everywhere(self) -> Run:
+        return self.runs["everywhere"]
+
+    def check(self, where: object) -> None:
+        """Fails if code was imported, or if something outside of the runs was written."""
+        assert not [*self.folder.glob("imported-*")], where
+        known = {"runs", "data", "state", "out", "payload.py", "presets"}
+        assert not {path.name for path in self.folder.iterdir()} - known, where
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +96,9 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return train_small("CartPole-v1", {"stop.env_steps": 512}, runs_dir=runs, seed=0)
 
 
-def copied(run: Run, folder: Path, place: str, module: str) -> Run:
+def copied(run: Run, folder: Path, place: str, module: str, id: str = "evil0001") -> Run:
     """Returns a copy of a run below `folder`, which names code of a module in this place."""
-    copy = Run(folder / "runs" / "evil0001")
+    copy = Run(folder / "runs" / id)
     shutil.copytree(run.path, copy.path)
     values: Any = copy.config_values()
     for key, value in PLACES[place].items():
@@ -102,106 +116,178 @@ def copied(run: Run, folder: Path, place: str, module: str) -> Run:
     return copy
 
 
-WALKED = [("everywhere", True), ("algorithm", False), ("network", False), ("preset", True)]
-"""The places with which everything is tried; whether the code is inside of the run."""
+@pytest.fixture(scope="module", params=MODULES)
+def copies(
+    small_run: Run, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Received:
+    folder = tmp_path_factory.mktemp("received")
+    runs: dict[str, Run] = {}
+    for number, place in enumerate(PLACES):
+        id = f"evil{number:04d}"
+        runs[place] = copied(small_run, folder, place, request.param.replace("RUN", id), id)
+    for place in (folder, folder / "runs", *(run.path for run in runs.values())):
+        mark = f"open({str(folder / 'imported-')!r} + __name__, 'w').close()\n"
+        (place / "payload.py").write_text(mark)
+    (folder / "out").mkdir()
+    return Received(folder, runs, stolen_study(folder, request.param.replace("RUN", "evil0000")))
 
 
-@pytest.fixture(params=WALKED, ids=lambda p: f"{p[0]}-{'in the run' if p[1] else 'in the folder'}")
-def received(
-    small_run: Run,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-) -> Iterator[Received]:
-    place, inside = cast("tuple[str, bool]", request.param)
+@pytest.fixture
+def received(copies: Received, monkeypatch: pytest.MonkeyPatch) -> Received:
     for variable in (ALLOW_VARIABLE, PERMITTED_VARIABLE):
         monkeypatch.delenv(variable, raising=False)
-    name = "runs.evil0001.payload" if inside else "payload"
-    run = copied(small_run, tmp_path, place, name)
-    payload = (run.path if inside else tmp_path) / "payload.py"
-    payload.write_text(f"open({str(tmp_path / 'imported-')!r} + __name__, 'w').close()\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(store.RUNS_DIR_VAR, str(tmp_path / "runs"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    yield Received(tmp_path, run)
-    assert not Received(tmp_path, run).marks
+    monkeypatch.chdir(copies.folder)
+    monkeypatch.setenv(store.RUNS_DIR_VAR, str(copies.folder / "runs"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(copies.folder / "state"))
+    monkeypatch.delenv(DATA_DIR_VAR, raising=False)
+    return copies
 
 
-def arguments(properties: dict[str, Any], run: str, name: str) -> dict[str, Any]:
-    """Returns arguments that name the run wherever an operation takes one."""
-    given: dict[str, Any] = {}
+def stolen_study(folder: Path, module: str) -> str:
+    """Writes a study that was copied from elsewhere, whose target names code; returns its name."""
+    text = "target: CartPole-v1\nparameters:\n  algo.lr: {choices: [1e-3, 1e-4]}\n"
+    space = parse_space(text, "space.yaml").space
+    plan = make_plan(space, SearchOptions(), Objective("score"), 1000)
+    study = studies.create("stolen", space, plan, runs_dir=folder / "runs")
+    (study.path / "space.yaml").write_text(
+        text.replace("CartPole-v1", f"CartPole-v1:py:{module}:Algo")
+    )
+    return study.name
+
+
+def arguments(name: str, properties: Iterable[str], received: Received, run: str) -> dict[str, Any]:
+    """Returns arguments that name the run or study wherever an operation takes one."""
+    given: dict[str, Any] = {"version": 512, "number": 0, "step": 0, "kind": "eval", "action": "0"}
+    given |= {"out": str(received.folder / "out" / name), "study": received.study}
+    given = {argument: value for argument, value in given.items() if argument in properties}
     for argument in properties:
-        if argument in (*RUN_ARGUMENTS, *TARGET_ARGUMENTS) and argument not in (
-            "roles",
-            "at",
-            "algo",
-        ):
-            given[argument] = [run] if argument in ("refs", "targets") else run
-        elif argument == "name" and name == "config_show":
+        if argument in ("refs", "targets"):
+            given[argument] = [run, received.runs["metric"].id]
+        elif argument in ("ref", "run", "source", "target", "a", "b"):
             given[argument] = run
+    if name == "attribution":
+        given.pop("target")
+    if name == "config_show":
+        given["name"] = run
+    if name == "prompt":
+        given |= {"name": "debug", "refs": [run]}
     return given
 
 
-def filler(schema: dict[str, Any]) -> object:
-    """Returns a value of the type that an argument has."""
+def call_operation(name: str, received: Received, run: str) -> object:
+    """Calls an operation with a run wherever it takes one, and with some value for whatever else it needs;
+    returns its result or its refusal."""
+    operation = OPERATIONS[name]
+    schema = operation.arguments_schema()
+    properties = cast("dict[str, Any]", schema["properties"])
+    given = arguments(name, properties, received, run)
     kinds = {"integer": 0, "number": 0.0, "array": [], "object": {}, "boolean": False}
-    return kinds.get(schema.get("type", "string"), "0")
+    for argument in cast("list[str]", schema.get("required", [])):
+        given.setdefault(argument, kinds.get(properties[argument].get("type", "string"), "0"))
+    try:
+        result = operation.function(**given)
+        return result.outcome() if isinstance(result, Task) else result
+    except (GymnastError, TypeError) as error:
+        return error  # refused, or an argument that only the command line fills in
+    finally:
+        received.check(name)
+
+
+WALKED = [name for name in OPERATIONS if name not in (*WITHOUT_RUN, *LAST)]
+STARTING = [name for name in WALKED if OPERATIONS[name].effect != READS or name == "dry_run"]
+"""Operations that start a process, which takes long."""
+READING = [name for name in WALKED if name not in STARTING]
+
+
+READ_ANYWAY = ("show", "config_show", "config_diff", "compare", "doctor", "trends", "charts", "episodes",
+               "review_runs", "prompt", "bundle_contents", "rows", "monitor", "sweep_status")  # fmt: skip
+"""Operations that read a run with user-defined parts like any other."""
 
 
 def test_no_operation_imports_code_of_a_received_run(received: Received):
-    skipped = {"stop", "wait", "nightly", "host_check", "prune", "remove"}
-    for name, operation in OPERATIONS.items():
-        if name in skipped:
-            continue
-        properties = cast("dict[str, Any]", operation.arguments_schema()["properties"])
-        given = arguments(properties, received.run.id, name)
-        if not given:
-            continue
-        for argument in cast("list[str]", operation.arguments_schema().get("required", [])):
-            given.setdefault(argument, filler(properties[argument]))
-        if "out" in properties:
-            given["out"] = str(received.folder / "out")
-        try:
-            result = operation.function(**given)
-            if isinstance(result, Task):
-                result.cancel() if name == "check" else result.outcome()
-        except (
-            GymnastError,
-            TypeError,
-        ):  # refused, or an argument that only the command line fills in
-            pass
-        assert not received.marks, name
+    for name in READING:
+        loads_config = name in READ_ANYWAY
+        for place, run in received.runs.items() if loads_config else [("", received.everywhere)]:
+            result = call_operation(name, received, run.id)
+            if loads_config and place in ("algorithm", "environment", "network", "preset"):
+                assert not isinstance(result, Exception), (name, place, result)
 
 
-@pytest.mark.parametrize("read_only", [False, True])
-def test_no_request_imports_code_of_a_received_run(received: Received, read_only: bool):
-    options = StudioOptions(received.folder / "runs", read_only=read_only)
+@pytest.mark.slow
+@pytest.mark.parametrize("copies", ["payload"], indirect=True)
+def test_no_operation_with_a_process_imports_code_of_a_received_run(received: Received):
+    for name in STARTING:
+        call_operation(name, received, received.everywhere.id)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("copies", ["payload"], indirect=True)
+def test_no_operation_imports_code_of_a_bundle(received: Received):
+    bundle = received.folder / "out" / "evil.zip"
+    api.bundle(received.everywhere.id, out=str(bundle))
+    for name in READING:
+        call_operation(name, received, str(bundle))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("copies", ["runs.RUN.payload"], indirect=True)
+@pytest.mark.parametrize(("read_only", "allow_code"), MODES)
+def test_no_request_imports_code_of_a_received_run(
+    received: Received, read_only: bool, allow_code: bool, monkeypatch: pytest.MonkeyPatch
+):
+    """With --allow-code, code next to the runs directory may be imported, but never code in it."""
+    if allow_code:
+        monkeypatch.setenv(ALLOW_VARIABLE, "1")
+    options = StudioOptions(received.folder / "runs", read_only=read_only, allow_code=allow_code)
     for name, operation in exposed().items():
-        given = arguments(operation.arguments, received.run.id, name)
-        if given and name not in ("stop", "remove", "prune", "wait"):
+        given = arguments(name, operation.arguments, received, received.everywhere.id)
+        given = {
+            key: value for key, value in given.items() if key not in ("out", "version", "step")
+        }
+        if given and name not in LAST:
             result = serve_call(operation, given, options)
             if isinstance(result, Task):
                 result.outcome()
-            assert not received.marks, name
+            received.check(name)
 
 
-def test_no_tool_for_assistants_imports_code_of_a_received_run(received: Received):
-    options = McpOptions(received.folder / "runs")
+@pytest.mark.parametrize(("read_only", "allow_code"), MODES)
+def test_no_page_imports_code_of_a_received_run(
+    received: Received, read_only: bool, allow_code: bool
+):
+    options = StudioOptions(received.folder / "runs", read_only=read_only, allow_code=allow_code)
+    client = TestClient(create_app(options), base_url=f"http://127.0.0.1:{options.port}")
+    for place, run in received.runs.items():
+        for page in PAGES:
+            path = page.path.replace(
+                "{run}", received.study if page.argument == "study" else run.id
+            )
+            for query in ({"format": "json"}, {"format": "json", "runs": run.id}, {}):
+                client.get(f"/{path}", params=query)
+        received.check(place)
+
+
+@pytest.mark.parametrize(("read_only", "allow_code"), MODES)
+def test_no_tool_for_assistants_imports_code_of_a_received_run(
+    received: Received, read_only: bool, allow_code: bool
+):
+    options = McpOptions(received.folder / "runs", read_only=read_only, allow_code=allow_code)
     for name, tool in TOOLS.items():
         given: dict[str, Any] = {"control": {"action": "pause"}}.get(name, {})
         for parameter in tool.parameters:
             if parameter.name in ("run", "runs", "resume", "source", "target", "against"):
-                given[parameter.name] = [received.run.id] if parameter.is_list else received.run.id
+                run = received.everywhere.id
+                given[parameter.name] = [run] if parameter.is_list else run
         if name != "wait":
             call_tool(options, name, given)  # an answer or a refusal
-        assert not received.marks, name
+        received.check(name)
 
 
 def commands() -> Iterator[tuple[str, ...]]:
     context = click.Context(cli)
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
-        if name in UNSAFE or command is None:
+        if name in WAITING or command is None:
             continue
         if isinstance(command, click.Group):
             yield from ((name, inner) for inner in command.commands if inner not in ("rm", "prune"))
@@ -210,18 +296,23 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("copies", ["payload"], indirect=True)
 def test_no_command_imports_code_of_a_received_run(received: Received):
     runner = CliRunner()
     for words in commands():
-        result = runner.invoke(cli, [*words, received.run.id])
-        assert not received.marks, words
+        name = received.study if words[0] == "sweep" else received.everywhere.id
+        result = runner.invoke(cli, [*words, name])
+        received.check(words)
         error = result.exception
-        assert error is None or isinstance(
-            error, (GymnastError, click.ClickException, SystemExit)
-        ), (
-            words,
-            error,
-        )
+        user_errors = (GymnastError, click.ClickException, SystemExit)
+        assert error is None or isinstance(error, user_errors), (words, error)
+        if "--allow-code" in f"{error}":
+            assert "--allow-code" in runner.invoke(cli, [*words, "--help"]).output, words
+
+
+def test_a_study_that_was_started_elsewhere_is_not_resumed(received: Received):
+    with pytest.raises(CodeNotAllowed, match="the study stolen names code"):
+        api.sweep_resume(received.study)
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if place != "preset"])
@@ -266,7 +357,7 @@ def test_code_inside_of_a_run_is_never_imported(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv(PERMITTED_VARIABLE, "")
     permit_code(["inside:value", "runs.abc.inside:value"])
     for path in ("inside:value", "runs.abc.inside:value"):
-        with pytest.raises(CodeNotAllowed, match="inside of a run"):
+        with pytest.raises(CodeNotAllowed, match="inside of a runs directory"):
             import_user_code(path)
 
 

@@ -17,7 +17,7 @@ from typing import IO
 
 from gymnast.errors import RunError
 from gymnast.jobs import record
-from gymnast.runs import layout
+from gymnast.runs import files, layout
 from gymnast.runs.run import Run, read_info
 
 SMALL = (layout.RUN, layout.CONFIG, layout.PROVENANCE, layout.METRICS, layout.EVENTS, layout.LOG)
@@ -41,10 +41,12 @@ def pack_run(runs_dir: Path, job_id: str, out: IO[bytes], *, small: bool) -> Non
     """Packs the run of a job, if it has one, and the record and output of the job. `small`: only the files
     that show how it is, without checkpoints and episodes."""
     path, folder = runs_dir / job_id, record.jobs_dir(runs_dir)
-    files = {job_id: path} if not small else {f"{job_id}/{f.name}": f.path(path) for f in SMALL}
+    for found in path.rglob("*"):
+        files.refuse_link(found)
+    packed = {job_id: path} if not small else {f"{job_id}/{f.name}": f.path(path) for f in SMALL}
     for file in (folder / f"{job_id}.json", record.output_file(folder, job_id)):
-        files[f"{folder.name}/{file.name}"] = file
-    pack({name: file for name, file in files.items() if file.exists()}, out)
+        packed[f"{folder.name}/{file.name}"] = file
+    pack({name: file for name, file in packed.items() if file.exists()}, out)
 
 
 def unpack(archive: IO[bytes], target: Path, keep: Callable[[str], bool] = lambda _: True) -> None:
