@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -55,7 +54,7 @@ def parts_of(run: Run, chosen: CheckpointInfo | None, sanitizer: Sanitizer) -> l
 
 
 def _run(run: Run, sanitizer: Sanitizer) -> Iterator[Draft]:
-    info = json.loads(layout.RUN.path(run.path).read_bytes())
+    info = document.loads(layout.RUN.path(run.path).read_bytes())
     clean = sanitizer.value(info)
     assert isinstance(clean, dict)
     # A commit looks like a key, but is public, and says which code to look at.

@@ -178,7 +178,9 @@ def _improvements(comparison: Comparison) -> str:
         measures = comparison.improvements[0].measures
         problems |= {f"{_COLUMNS[m.measure]}: {m.problem}": None for m in measures if m.problem}
         tables.append(_measures(measures))
-    cautions = dict.fromkeys(pair.caution for pair in comparison.improvements if pair.caution)
+    cautions = dict.fromkeys(
+        text for pair in comparison.improvements for text in pair.caution.split("; ") if text
+    )
     notes = [f"unknown: {text}" for text in problems] + [f"caution: {text}" for text in cautions]
     return "\n".join(["\n\n".join(tables), *notes])
 
@@ -221,7 +223,10 @@ _COLUMNS = {
     "seconds_to_threshold": "goal-time (s)",
 }
 """Measure -> the name of its column."""
-_FINAL = "final: the score of a finished run, else its latest evaluation; best: the best evaluation"
+_FINAL = (
+    "final: the score of a finished run, else its latest evaluation; best: the best evaluation, or the\n"
+    "score if that is higher"
+)
 _FINAL_TRAINING = "final: the last training return; best: the highest training return"
 _OF_GOAL = (
     "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; the last\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -11,7 +10,7 @@ from pydantic import ValidationError
 from gymnast.inspector.address import EpisodeAddress
 from gymnast.inspector.branch_record import BlunderReport
 from gymnast.records import from_json, to_json
-from gymnast.runs import durable, layout
+from gymnast.runs import document, durable, layout
 from gymnast.runs.episodes import read_episode
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.run import Run
@@ -31,7 +30,7 @@ def read_blunders(address: EpisodeAddress) -> BlunderReport | None:
     if isinstance(episode, MatchTrace):
         return None
     try:
-        stored = json.loads(layout.refuse_link(file).read_bytes())
+        stored = document.loads(layout.refuse_link(file).read_bytes())
         if stored["version"] != layout.ANALYSES.version or stored["episode"] != _digest(episode):
             return None
         return from_json(BlunderReport, stored["report"])
@@ -48,7 +47,7 @@ def write_blunders(address: EpisodeAddress, episode: Trace, report: BlunderRepor
         "episode": _digest(episode),
         "report": to_json(report),
     }
-    durable.replace(file, json.dumps(stored).encode())
+    durable.replace(file, document.dumps(stored).encode())
     files = sorted(file.parent.glob("blunders-*.json"), key=lambda path: path.stat().st_mtime)
     for old in files[:-MAX_FILES]:
         old.unlink(missing_ok=True)

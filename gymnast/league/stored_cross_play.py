@@ -27,7 +27,7 @@ def load_cells(run_dir: Path) -> dict[str, Cells]:
     Raises RunError if the file is damaged."""
     path = file(run_dir)
     try:
-        return document.loads(layout.refuse_link(path).read_bytes())
+        return document.parse(dict[str, Cells], layout.refuse_link(path).read_bytes())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

@@ -53,7 +53,11 @@ class Checkpoint:
         return unpack(self._file(f"{stem}.safetensors"))
 
     def document(self, stem: str) -> Any:
-        return document.loads(self._file(f"{stem}.json"))
+        name = f"{stem}.json"
+        try:
+            return document.loads(self._file(name))
+        except ValueError as error:  # the hash matches, so somebody else wrote it
+            raise _damaged(self.path, f"{name} cannot be read: {error}") from error
 
     def text(self, name: str) -> str:
         return self._file(name).decode()
@@ -150,7 +154,9 @@ def read_manifest(path: Path) -> Manifest:
     try:
         file = layout.refuse_links_below(path.parent, path / MANIFEST)
         manifest = document.loads(file.read_bytes())
-        version, step, files = manifest["version"], manifest["step"], manifest["files"]
+        version = manifest["version"]
+        if version == VERSION:
+            document.checked(Manifest, manifest)
     except FileNotFoundError:
         raise _damaged(path, f"{MANIFEST} is missing") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -158,7 +164,7 @@ def read_manifest(path: Path) -> Manifest:
     if version != VERSION:
         problem, fix = formats.version_error("checkpoint", version, VERSION)
         raise UnknownFormat(problem, at=str(path), fix=fix)
-    if path.name.removesuffix(_OLD) != _name(step) or not isinstance(files, dict):
+    if path.name.removesuffix(_OLD) != _name(manifest["step"]):
         raise _damaged(path, f"{MANIFEST} belongs to another checkpoint")
     return manifest
 

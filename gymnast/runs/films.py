@@ -85,10 +85,12 @@ def write_description(film: Path, description: Mapping[str, object]) -> None:
 def read_description(film: Path) -> FilmInfo:
     """Returns the description of a film with its `path`; only the path if it has no description."""
     try:
-        about: FilmInfo = document.loads(layout.refuse_link(film.with_suffix(".json")).read_bytes())
+        text = layout.refuse_link(film.with_suffix(".json")).read_bytes()
+        about = document.parse(FilmInfo, text)
+        about["path"] = str(film)
+        return about
     except (OSError, ValueError):
-        about = {}
-    return {**about, "path": str(film)}
+        return {"path": str(film)}
 
 
 def films_with_steps(run: Path) -> list[FilmInfo]:

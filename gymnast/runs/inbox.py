@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from gymnast.errors import RunError
-from gymnast.runs import durable, layout
+from gymnast.runs import document, durable, layout
 from gymnast.runs.info import EventInfo
 from gymnast.runs.run import ACTIVE, Run
 
@@ -148,8 +148,8 @@ def _read(file: Path) -> Command | InvalidCommand:
             text = opened.read(MAX_BYTES + 1)
         if len(text) > MAX_BYTES:
             raise ValueError(f"it is longer than {MAX_BYTES:,} bytes")
-        return _command(file.stem, json.loads(text, parse_constant=_no_number))
-    except (OSError, ValueError, RecursionError) as problem:
+        return _command(file.stem, document.loads(text))
+    except (OSError, ValueError) as problem:
         return InvalidCommand(file, " ".join(str(problem).split()))
 
 
@@ -169,7 +169,3 @@ def _command(name: str, parsed: object) -> Command:
             "it needs `id` (equal to the file name), `by` (a string) and `assignments` (an object)"
         )
     return Command(name, kind, by, cast("dict[str, object]", assignments))
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is not a number")
