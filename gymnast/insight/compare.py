@@ -139,6 +139,8 @@ class Comparison:
     config: list[SettingDifference]
     config_problem: str | None
     """The reason why the configs cannot be compared."""
+    config_unknown: list[str] = field(default_factory=list[str])
+    """Settings that some runs do not record, so that they may differ."""
     groups: list[ComparedGroup] = field(default_factory=list[ComparedGroup])
     """Statistics over seeds of each side, if one of the sides is a group."""
     improvements: list[Improvement] = field(default_factory=list[Improvement])

@@ -253,16 +253,25 @@ def _goal(learning: Learning | None) -> tuple[str, str, str]:
 def settings_text(comparison: Comparison) -> str:
     """Returns the table of settings that differ, with a column per run or group; a sentence if
     there are none, or if the configs cannot be read."""
+    from gymnast.insight.compare import FOREIGN
     from gymnast.text import formatting
 
     if comparison.config_problem:
         return f"configs cannot be compared: {comparison.config_problem}"
+    unknown = ""
+    if comparison.config_unknown:
+        unknown = (
+            f"\nunknown, because not all runs record it: {', '.join(comparison.config_unknown)}"
+        )
     if not comparison.config:
-        return "the configs are identical"
+        # Nobody knows what other programs do not record.
+        is_foreign = any(run.status == FOREIGN for run in comparison.runs)
+        same = "the settings that all runs record are the same"
+        return f"{same}{unknown}" if is_foreign else "the configs are identical"
     sides = [group.name for group in comparison.groups]
     head = ("config", *(sides or (run.id for run in comparison.runs)))
     lines = [(entry.key, *map(_shortened, entry.values)) for entry in comparison.config]
-    return formatting.table(head, lines)
+    return formatting.table(head, lines) + unknown
 
 
 def _shortened(value: object) -> str:

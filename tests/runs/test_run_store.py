@@ -258,10 +258,13 @@ def test_an_unknown_checkpoint_of_a_known_run_is_reported_as_such(
     assert store.find_run("CartPole-v1:nope", runs_dir) is None  # a preset's variant, or none
 
 
-def test_best_is_the_highest_lower_bound_and_then_the_fewest_steps(make_run: Maker, runs_dir: Path):
+def test_best_is_the_highest_lower_bound_then_the_highest_mean_then_the_fewest_steps(
+    make_run: Maker, runs_dir: Path
+):
     make_run(score=score(490, 400), clocks={"env_steps": 10})
+    make_run(score=score(475, 470), clocks={"env_steps": 100})
     make_run(score=score(480, 470), clocks={"env_steps": 50_000})
-    sooner = make_run(score=score(475, 470), clocks={"env_steps": 20_000})
+    sooner = make_run(score=score(480, 470), clocks={"env_steps": 20_000})
     make_run(score=None)
     make_run(score={"mean": 500.0, "low": float("-inf"), "high": float("inf"), "episodes": 1})
     assert store.resolve("@best", runs_dir)[0].id == sooner.id

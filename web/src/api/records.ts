@@ -478,6 +478,8 @@ export interface Comparison {
   config: SettingDifference[];
   /** The reason why the configs cannot be compared. */
   config_problem: string | null;
+  /** Settings that some runs do not record, so that they may differ. */
+  config_unknown: string[];
   /** Statistics over seeds of each side, if one of the sides is a group. */
   groups: ComparedGroup[];
   /** The comparison of every pair of sides; if there are more than 12 sides, each is compared only with the first. */
