@@ -11,12 +11,15 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 T = TypeVar("T")
+LACKING = "a document of an older version may lack this key"
+MayLack = Annotated[T, LACKING]
+"""The type of a key that every new document has."""
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 """A value that JSON can represent."""
 

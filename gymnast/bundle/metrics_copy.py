@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from gymnast.metrics.database import explain_read_errors, open_reader
+from gymnast.metrics.database import explain_read_errors, open_reader, schema_names
 from gymnast.privacy.sanitize import Sanitizer
 
 THINNED = (4, 16, 64, 256)
@@ -43,7 +43,7 @@ def _clean_names(copy: sqlite3.Connection, sanitizer: Sanitizer) -> None:
     """Cleans the names of metrics, which may contain names that an environment gave to tasks and numbers."""
     changed = False
     for key, text in copy.execute("SELECT id, names FROM schemas").fetchall():
-        names: list[str] = json.loads(text)
+        names = schema_names(text)
         clean = [sanitizer.text(name) for name in names]
         if clean == names:
             continue
@@ -68,7 +68,7 @@ def _thin(copy: sqlite3.Connection, share: int) -> None:
     """Deletes all but one of `share` rows without an evaluation; the last row stays."""
     schemas = copy.execute("SELECT id, names FROM schemas").fetchall()
     plain = [
-        key for key, names in schemas if not any(n.startswith("eval") for n in json.loads(names))
+        key for key, names in schemas if not any(n.startswith("eval") for n in schema_names(names))
     ]
     with copy:
         copy.execute(

@@ -144,16 +144,16 @@ def _train_group(
 def _group_text(target: str, trained: TrainedGroup) -> str:
     """Returns the result of a group as text: a line per seed, the mean over seeds, and the command that lists
     its runs."""
+    from gymnast.insight.page import score_text
+
     result = trained.result
     lines = [f"{target}: {result.solved} of {count_noun(result.runs, 'seed')} solved"]
     for entry in result.scores:
-        score = "no score"
-        if entry.score is not None:
-            low, high = entry.score.low, entry.score.high
-            score = f"{entry.score.mean:.5g} [{low:.5g}, {high:.5g}]"
+        score = "no score" if entry.score is None else score_text(entry.score)
         lines.append(f"  seed {entry.seed:<4} {entry.id}  {entry.status:<9} {score}")
     if result.mean is not None:
         interval = "" if result.low is None else f" [{result.low:.5g}, {result.high:.5g}]"
-        lines.append(f"  mean over seeds {result.mean:.5g}{interval}, IQM {result.iqm:.5g}")
+        caveat = f" ({result.caveat})" if result.caveat else ""
+        lines.append(f"  mean over seeds {result.mean:.5g}{interval}, IQM {result.iqm:.5g}{caveat}")
     lines.append(f"  group {trained.group}: gymnast runs group={trained.group}")
     return "\n".join(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from gymnast.collect.tasks import TaskSampler
 from gymnast.config.section import RolloutLength
 from gymnast.envs.matches.matches import UNKNOWN_OUTCOME, Matches, MatchStep, Role
 from gymnast.policy.policy import Policy
+from gymnast.runs import document
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.role_arrays import arrays_of_role, strip_prefix
 from gymnast.seeds import episode_seeds
@@ -249,14 +249,14 @@ class MatchCollector:
             arrays[f"{name}/obs"] = self.matches.obs[name].copy()
         if self.matches.restore_mode == "state":
             arrays |= {f"{_MATCHES}{key}": a for key, a in self.matches.state().items()}
-        arrays[_CAST] = np.frombuffer(json.dumps(self.casts).encode(), np.uint8)
+        arrays[_CAST] = np.frombuffer(document.dumps(self.casts).encode(), np.uint8)
         return arrays
 
     def load(self, arrays: dict[str, Array]) -> dict[int, str]:
         """Restores the running matches. Returns the slots for which that failed, with the reason; they start
         a new match."""
         self.running.load(arrays)
-        self.casts = json.loads(arrays[_CAST].tobytes())
+        self.casts = document.loads(arrays[_CAST].tobytes())
         for name, seats in self.seats.items():
             seats.load(arrays_of_role(name, arrays))
         failed: dict[int, str] = {}

@@ -124,6 +124,12 @@ class Config(Section):
     def evaluation_limit(self) -> EpisodeLimit:
         return EpisodeLimit.from_settings(self.eval.max_episode_steps, self.env.max_episode_steps)
 
+    def possible_returns(self) -> tuple[float, float] | None:
+        """Returns the declared range of the raw return of an evaluation episode; None if it is unknown. It is
+        declared for the environment as it is, and other tasks or a longer episode may leave it."""
+        unmodified = not self.env.tasks and self.evaluation_limit().steps is None
+        return self.facts.returns if unmodified else None
+
     def conflicts(self) -> list[tuple[str, str]]:
         """Returns settings that contradict each other, as (dotted key, message)."""
         return [

@@ -124,6 +124,9 @@ class Facts(Section):
             expected = f"expected x and y, two of {', '.join(names) or 'observations'}"
             conflicts.append(("position", f"{list(self.position)} is unknown ({expected})"))
         low, high = self.returns or (-math.inf, math.inf)
+        if threshold is not None and threshold == low:
+            text = f"{threshold:g} is the lowest possible return, so that every policy reaches it"
+            conflicts.append(("threshold", text))
         for name, value in (("threshold", threshold), ("optimum", optimum)):
             if value is not None and not low <= value <= high:
                 conflicts.append((name, f"{value:g} is outside returns [{low:g}, {high:g}]"))

@@ -27,7 +27,12 @@ def to_plain(config: Config) -> dict[str, PlainValue]:
 
 def flat_values(config: Config) -> dict[str, PlainValue]:
     """Returns dotted key -> plain value, for every leaf."""
-    return {dotted_key(p): v for p, v in flatten(to_plain(config), branches(type(config)))}
+    return flat_plain(to_plain(config))
+
+
+def flat_plain(values: PlainMapping) -> dict[str, PlainValue]:
+    """Returns dotted key -> value of a config as plain values, which need not be valid, for every leaf."""
+    return {dotted_key(path): value for path, value in flatten(values, branches(Config))}
 
 
 def save(config: Config) -> str:

@@ -23,7 +23,7 @@ from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress, play_ep
 from gymnast.evaluation.journal import Journal
 from gymnast.evaluation.shortfall import COMPLETE, Shortfall
 from gymnast.measure.recent import mean_metrics
-from gymnast.metrics.recorder import Score
+from gymnast.metrics.score import Score
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import finite_bounds, interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
@@ -51,6 +51,8 @@ class Evaluation:
     shortfall: Shortfall = COMPLETE
     """Episodes of the plan that are missing from the score."""
     seconds: float = 0.0
+    possible_returns: tuple[float, float] | None = None
+    """The range that no return can leave, if it is known."""
     info_metrics: tuple[dict[str, float], ...] = ()
     """For each episode, the metrics that were read from its last info."""
 
@@ -60,9 +62,12 @@ class Evaluation:
         return bool(self.returns)
 
     def score(self) -> Score:
-        """Returns the mean return with its 95 % confidence interval, as stored in run.json. A single episode
-        has an infinite interval, unless the plan is exact. Needs at least one episode (`has_score`)."""
-        interval = mean_interval(np.array(self.returns), exact=self.exact)
+        """Returns the mean return with its 95 % confidence interval within the possible range, as stored in
+        run.json. A single episode has an infinite interval, unless the plan is exact. Needs at least one
+        episode (`has_score`)."""
+        interval = mean_interval(
+            np.array(self.returns), exact=self.exact, within=self.possible_returns
+        )
         return {
             "mean": interval.mean,
             "low": interval.low,
@@ -70,6 +75,8 @@ class Evaluation:
             "iqm": interquartile_mean(np.array(self.returns)),
             "episodes": len(self.returns),
             "env_steps": self.version,
+            "kind": "evaluated",
+            "exact": self.exact,
             **self.shortfall.score_fields(),
         }
 
@@ -218,6 +225,7 @@ class Evaluator:
             exact=plan.exact and len(done) == len(plan.seeds),
             tasks=tuple(self.cfg.env.tasks),
             shortfall=shortfall,
+            possible_returns=self.cfg.possible_returns(),
             info_metrics=tuple(t.numbers for t in episodes),
         )
         return evaluation, episodes

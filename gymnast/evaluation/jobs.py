@@ -28,6 +28,7 @@ from gymnast.evaluation.episodes import EvaluationProgress
 from gymnast.evaluation.evaluate import Evaluation, Evaluator, SeedList
 from gymnast.evaluation.journal import Journal
 from gymnast.evaluation.progress import ProgressCallback, ThrottledReport
+from gymnast.metrics.score import MIN_EPISODES
 from gymnast.policy.policy import Policy
 from gymnast.runs.match_trace import MatchTrace, write_matches
 from gymnast.runs.role_arrays import arrays_of_role
@@ -63,10 +64,6 @@ class EvaluationJob:
     give_up_reason: str = ""
     """The reason for playing no more episodes after too many processes were lost: the finished ones are
     scored. Empty as long as episodes are played."""
-
-
-MIN_EPISODES = 10
-"""Number of episodes that are started no matter how long they take."""
 
 
 class EvaluationRunner(Protocol):

@@ -15,7 +15,7 @@ import numpy as np
 
 from gymnast.evaluation.evaluate import SeedList
 from gymnast.evaluation.jobs import EvaluationJob, EvaluationResult, EvaluationRunner, PolicySpecs
-from gymnast.metrics.recorder import Score
+from gymnast.metrics.score import Score
 from gymnast.policy.policy import Policy
 from gymnast.runs.role_arrays import add_role_prefix
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
-from gymnast.metrics.recorder import MissingEpisodes
+from gymnast.metrics.score import MissingEpisodes
 from gymnast.text import formatting
 
 

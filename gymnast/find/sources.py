@@ -160,12 +160,13 @@ def _docs() -> Iterator[Entry]:
 
 
 def _runs(runs_dir: Path) -> Iterator[Entry]:
+    from gymnast.insight.page import score_text
     from gymnast.runs import store
 
     for run in store.list_runs(runs_dir):
         if run.problem:
             continue
-        score = "no score" if run.score is None else f"score {run.score.mean:.4g}"
+        score = "no score" if run.score is None else f"score {score_text(run.score)}"
         steps = formatting.count(run.clocks.get("env_steps"))
         label = f"{run.name}: " if run.name else ""
         yield Entry(

@@ -10,7 +10,7 @@ from typing import cast
 
 from gymnast.errors import RunError
 from gymnast.foreign.event_file import EventFile, read_events
-from gymnast.foreign.hyperparameters import from_markdown, from_model
+from gymnast.foreign.hyperparameters import from_markdown, from_model, from_wandb_yaml
 from gymnast.foreign.libraries import SUMMED_LENGTH
 from gymnast.foreign.log import Logged, RunLog
 from gymnast.foreign.table import ForeignTable, read_damaged_csv, read_table
@@ -94,7 +94,7 @@ def read_wandb_file(file: Path) -> tuple[RunLog, str]:
         WANDB,
         (str(file),),
         content.logged,
-        content.config,
+        from_wandb_yaml(file.parent / "files" / "config.yaml") | content.config,
         steps_are_calls=True,
         ended=ended,
         problems=problems,

@@ -221,6 +221,8 @@ MONITOR = Library(
     hyperparameters=SB3.hyperparameters,
     remedies=SB3.remedies,
 )
+OWN = "gymnast"
+"""Name of the table for files that gymnast itself wrote."""
 LIBRARIES = (SB3, CLEANRL, MONITOR)
 """All libraries whose names are known. Files of gymnast itself need no table: their names are the metrics."""
 
@@ -234,14 +236,15 @@ def library_of(names: Collection[str]) -> Library | None:
 def own_names(names: Collection[str]) -> Library:
     """Returns the table for files that gymnast itself wrote for a tracker: every name is its metric."""
     metrics = {name: ForeignMetric(name) for name in names if _is_declared(name)}
-    same = {f"algo.{key}": f"algo.{key}" for key in ("lr", "gamma", "entropy_coef")}
     return Library(
-        name="gymnast",
+        name=OWN,
         title="gymnast",
         env_steps=(ENV_STEPS,),
         step_is_env_steps=False,
         metrics=metrics,
-        hyperparameters=same,
+        hyperparameters={key: key for key in SB3.hyperparameters},
+        budget=("stop.env_steps",),
+        env=("env.id",),
     )
 
 

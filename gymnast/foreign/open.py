@@ -9,7 +9,7 @@ from dataclasses import replace
 from gymnast.errors import GymnastError, RunError
 from gymnast.foreign import hyperparameters as hyper
 from gymnast.foreign.find import read_log
-from gymnast.foreign.libraries import Library, library_of, mapped_names, own_names
+from gymnast.foreign.libraries import OWN, Library, library_of, mapped_names, own_names
 from gymnast.foreign.log import ENV_STEPS, RunLog
 from gymnast.foreign.reference import ForeignOptions, foreign_path
 from gymnast.foreign.rows import make_rows
@@ -46,11 +46,15 @@ def _run(ref: str, name: str, log: RunLog, options: ForeignOptions) -> ForeignRu
     if not rows:
         detail = f" ({log.problems[0]})" if log.problems else ""
         raise RunError(f"has no rows with a known metric{detail}", at=ref, fix="train for longer")
-    env = options.env or log.env or hyper.first_text(log.hyperparameters, library.env)
+    found = hyper.flat(log.hyperparameters)
+    settings = hyper.to_settings(found, library, rows)
+    if library.name == OWN:
+        settings |= hyper.own_settings(log.hyperparameters)
+    env = options.env or log.env or hyper.first_text(found, library.env)
     facts = _facts(env)
     threshold, source = _threshold(env, facts, options)
-    n_actions, note = _n_actions(log.hyperparameters, facts, rows, env)
-    _add_derived(rows, n_actions, hyper.first_number(log.hyperparameters, library.budget))
+    n_actions, note = _n_actions(found, facts, rows, env)
+    _add_derived(rows, n_actions, hyper.first_number(found, library.budget))
     return ForeignRun(
         id=name,
         path=ref,
@@ -58,8 +62,8 @@ def _run(ref: str, name: str, log: RunLog, options: ForeignOptions) -> ForeignRu
         files=log.files,
         library=library,
         rows=tuple(rows),
-        hyperparameters=log.hyperparameters,
-        settings=hyper.to_settings(log.hyperparameters, library, rows),
+        hyperparameters=found,
+        settings=settings,
         env=env,
         threshold=threshold,
         threshold_source=source,

@@ -58,6 +58,12 @@ class ForeignRun:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     @property
+    def learning_settings(self) -> dict[str, object]:
+        """The settings of the algorithm, and the number of env copies."""
+        chosen = ("algo.", "env.n_envs")
+        return {key: value for key, value in self.settings.items() if key.startswith(chosen)}
+
+    @property
     def keys(self) -> set[str]:
         """The keys with a finite value in some row."""
         return {key for row in self.rows for key, value in row.items() if math.isfinite(value)}

@@ -132,7 +132,7 @@ def _items(message: bytes, number: int) -> Iterator[tuple[str, object]]:
 
 def _unwrapped(value: object) -> object:
     """Returns the plain value of a config entry; older versions of W&B store `{"value": 1, "desc": ""}`."""
-    if isinstance(value, dict) and "value" in value:
+    if isinstance(value, dict) and "value" in value and value.keys() <= {"value", "desc"}:
         return cast("dict[str, object]", value)["value"]
     # NaN and infinity are stored as texts
     texts = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}

@@ -12,6 +12,7 @@ from gymnast.errors import GymnastError, UsageError
 from gymnast.insight.foreign_record import ScoreKind
 from gymnast.insight.improvement import Improvement, MeanInterval
 from gymnast.insight.mean_curve import EvaluationCurve, MeanCurve
+from gymnast.metrics.score import RunScore, best_mean
 from gymnast.runs.curve import (
     Row,
     area,
@@ -21,7 +22,7 @@ from gymnast.runs.curve import (
     read_evaluation_rows,
 )
 from gymnast.runs.run import Run, derived_status
-from gymnast.runs.summary import Learning, RunScore
+from gymnast.runs.summary import Learning, run_score
 
 AXES = ("vec_steps", "env_steps", "updates", "seconds")
 """Clocks that can be the x axis, the default first."""
@@ -48,7 +49,8 @@ class ComparedRun:
     """The score of a finished run; otherwise the mean return of its latest evaluation. The last training
     return, if training returns are compared (`Comparison.score_kind`)."""
     best: float | None
-    """The highest mean return of an evaluation during training, or the highest training return."""
+    """The highest mean return of an evaluation, or the score if that is higher; or the highest training
+    return."""
     threshold: float | None
     clocks: dict[str, int | float]
     area: float | None
@@ -137,6 +139,8 @@ class Comparison:
     config: list[SettingDifference]
     config_problem: str | None
     """The reason why the configs cannot be compared."""
+    config_unknown: list[str] = field(default_factory=list[str])
+    """Settings that some runs do not record, so that they may differ."""
     groups: list[ComparedGroup] = field(default_factory=list[ComparedGroup])
     """Statistics over seeds of each side, if one of the sides is a group."""
     improvements: list[Improvement] = field(default_factory=list[Improvement])
@@ -206,7 +210,7 @@ def summarize_run(
     info = run.info
     status = derived_status(run.path, info)
     xs, ys = curve = curve_of(rows, x)
-    goal, score = info["threshold"], info["score"]
+    goal, score = info["threshold"], run_score(info)
     lows = lower_bounds(rows)
     # The lower bound, not the mean: the same criterion as for a solved run.
     reached = (x for x, low in zip(xs, lows, strict=True) if goal is not None and low >= goal)
@@ -218,9 +222,9 @@ def summarize_run(
         seed=info["seed"],
         status=status,
         solved=info["solved"],
-        score=None if score is None else RunScore.from_info(score),
-        final=score["mean"] if score and status == "finished" else ys[-1] if ys else None,
-        best=max(ys, default=None),
+        score=score,
+        final=score.mean if score and status == "finished" else ys[-1] if ys else None,
+        best=best_mean(ys, score),
         threshold=goal,
         clocks=info["clocks"],
         area=area(curve, *span) if span else None,

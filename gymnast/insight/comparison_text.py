@@ -178,7 +178,9 @@ def _improvements(comparison: Comparison) -> str:
         measures = comparison.improvements[0].measures
         problems |= {f"{_COLUMNS[m.measure]}: {m.problem}": None for m in measures if m.problem}
         tables.append(_measures(measures))
-    cautions = dict.fromkeys(pair.caution for pair in comparison.improvements if pair.caution)
+    cautions = dict.fromkeys(
+        text for pair in comparison.improvements for text in pair.caution.split("; ") if text
+    )
     notes = [f"unknown: {text}" for text in problems] + [f"caution: {text}" for text in cautions]
     return "\n".join(["\n\n".join(tables), *notes])
 
@@ -221,7 +223,10 @@ _COLUMNS = {
     "seconds_to_threshold": "goal-time (s)",
 }
 """Measure -> the name of its column."""
-_FINAL = "final: the score of a finished run, else its latest evaluation; best: the best evaluation"
+_FINAL = (
+    "final: the score of a finished run, else its latest evaluation; best: the best evaluation, or the\n"
+    "score if that is higher"
+)
 _FINAL_TRAINING = "final: the last training return; best: the highest training return"
 _OF_GOAL = (
     "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; the last\n"
@@ -248,16 +253,25 @@ def _goal(learning: Learning | None) -> tuple[str, str, str]:
 def settings_text(comparison: Comparison) -> str:
     """Returns the table of settings that differ, with a column per run or group; a sentence if
     there are none, or if the configs cannot be read."""
+    from gymnast.insight.compare import FOREIGN
     from gymnast.text import formatting
 
     if comparison.config_problem:
         return f"configs cannot be compared: {comparison.config_problem}"
+    unknown = ""
+    if comparison.config_unknown:
+        unknown = (
+            f"\nunknown, because not all runs record it: {', '.join(comparison.config_unknown)}"
+        )
     if not comparison.config:
-        return "the configs are identical"
+        # Nobody knows what other programs do not record.
+        is_foreign = any(run.status == FOREIGN for run in comparison.runs)
+        same = "the settings that all runs record are the same"
+        return f"{same}{unknown}" if is_foreign else "the configs are identical"
     sides = [group.name for group in comparison.groups]
     head = ("config", *(sides or (run.id for run in comparison.runs)))
     lines = [(entry.key, *map(_shortened, entry.values)) for entry in comparison.config]
-    return formatting.table(head, lines)
+    return formatting.table(head, lines) + unknown
 
 
 def _shortened(value: object) -> str:

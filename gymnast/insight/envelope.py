@@ -8,7 +8,6 @@ seeds took.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -92,7 +91,7 @@ def save_envelope(envelope: Envelope) -> Path:
 
 def load_envelope(preset: str) -> Envelope | None:
     path = _file(preset)
-    return json.loads(path.read_text()) if path.exists() else None
+    return document.parse(Envelope, path.read_bytes()) if path.exists() else None
 
 
 def find_violations(envelope: Envelope, rows: Rows) -> list[EnvelopeViolation]:

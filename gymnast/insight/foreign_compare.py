@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gymnast.errors import UsageError
+from gymnast.errors import GymnastError, UsageError
+from gymnast.foreign.libraries import OWN
 from gymnast.foreign.run import RETURN, ForeignRun
 from gymnast.insight.compare import (
     FOREIGN,
@@ -58,12 +59,14 @@ def compare_mixed(sides: Sequence[MixedSide], x: str) -> Comparison:
     summaries = [
         _summary(run, rows, axis, span, kind) for run, rows in zip(runs, records, strict=True)
     ]
+    differences, unknown, problem = config_differences(runs)
     comparison = Comparison(
         axis,
         span,
         summaries,
-        config_differences(runs),
-        None,
+        differences,
+        problem,
+        config_unknown=unknown,
         score_kind=kind,
         notes=_notes(runs, foreign, kind, x, axis),
     )
@@ -87,23 +90,33 @@ def _with_distinct_ids(sides: Sequence[MixedSide]) -> list[MixedSide]:
     ]
 
 
-def config_differences(runs: Sequence[Run | ForeignRun]) -> list[SettingDifference]:
-    """Returns the settings of gymnast that every foreign run records and that differ."""
+def config_differences(
+    runs: Sequence[Run | ForeignRun],
+) -> tuple[list[SettingDifference], list[str], str | None]:
+    """Returns the settings of gymnast that all runs record and that differ; those that only some record; and
+    the reason why the configs cannot be read, if they cannot."""
     from gymnast.config.serialize import flat_values
     from gymnast.insight.settings import configs_in_use
 
-    own = iter(configs_in_use([run for run in runs if isinstance(run, Run)]))
+    try:
+        own = iter(configs_in_use([run for run in runs if isinstance(run, Run)]))
+    except GymnastError as error:
+        return [], [], str(error)
     settings = [
         run.settings if isinstance(run, ForeignRun) else flat_values(next(own)) for run in runs
     ]
-    recorded = [set(run.settings) for run in runs if isinstance(run, ForeignRun)]
-    shared = [key for key in settings[0] if all(key in one for one in recorded)]
-    if not isinstance(runs[0], ForeignRun):
-        shared = sorted(set.intersection(*recorded))
+    foreign = [run for run in runs if isinstance(run, ForeignRun)]
+    expected = {key for run in foreign for key in (*run.settings, *run.library.hyperparameters)}
+    if all(run.library.name == OWN for run in foreign):
+        # Other libraries have no counterpart of most settings.
+        expected |= {key for one in settings for key in one}
+    known = [key for key in expected if all(key in one for one in settings)]
     rows = [
-        SettingDifference(key, [plain_setting(one.get(key)) for one in settings]) for key in shared
+        SettingDifference(key, [plain_setting(one[key]) for one in settings])
+        for key in sorted(known)
     ]
-    return [row for row in rows if any(value != row.values[0] for value in row.values)]
+    differing = [row for row in rows if any(value != row.values[0] for value in row.values)]
+    return differing, sorted(expected - {*known}), None
 
 
 def _axis(x: str, foreign: Sequence[ForeignRun]) -> str:
@@ -214,4 +227,4 @@ def _notes(
     unknown = [run.path for run in foreign if not run.env]
     notes += [f"{path}: its environment is unknown (--env ENV)" for path in unknown]
     notes += [f"{run.path}: {problem}" for run in foreign for problem in run.problems]
-    return [*notes, "of the configs, only settings that all foreign runs record are compared"]
+    return [*notes, "of the configs, only settings that all runs record are compared"]

@@ -34,7 +34,7 @@ def diagnose_foreign(run: ForeignRun) -> Diagnosis:
     found = diagnose_outcome(examined, outcome, Reference(), suspects)
     by_id = {alert["id"]: alert for alert in alerts}
     checked, not_checked = split_causes(run, failed)
-    known = {run.name_of(key): str(value) for key, value in run.settings.items()}
+    known = {run.name_of(key): str(value) for key, value in run.learning_settings.items()}
     return replace(
         found,
         findings=[_in_words_of(run, finding, by_id) for finding in found.findings],

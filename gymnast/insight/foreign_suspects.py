@@ -96,7 +96,7 @@ def _uniform_policy(run: ForeignRun) -> LikelyCause | None:
             advice=f"check {ENTROPY_COEF}, which the run does not record: above {USUAL_BONUS:g} it can keep"
             " a policy uniform",
         )
-    if float(str(known)) <= USUAL_BONUS:
+    if not isinstance(known, int | float) or known <= USUAL_BONUS:
         return None
     changes: dict[str, object] = {ENTROPY_COEF: USUAL_BONUS}
     evidence.append(f"{ENTROPY_COEF} is {known}")

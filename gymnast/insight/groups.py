@@ -22,6 +22,7 @@ from gymnast.insight.compare import (
 from gymnast.insight.improvement import MeanInterval, SideScores, improvements, over_seeds
 from gymnast.insight.mean_curve import mean_curve
 from gymnast.insight.sides import ComparisonSide, MixedSide
+from gymnast.metrics.score import comparable
 from gymnast.metrics.specs import split_key
 from gymnast.runs.curve import SCORED_STEPS_KEY, Row, curve_of, read_evaluation_rows
 
@@ -70,9 +71,12 @@ def _split(values: Sequence[T], sides: Sequence[AnySide]) -> list[list[T]]:
 def _scores(side: AnySide, runs: Sequence[ComparedRun]) -> SideScores:
     """Returns the final scores of the runs of a side by environment, and their other measures."""
     by_env: dict[str, list[float]] = {}
-    for run in _scored(runs):
+    counted = _scored(runs)
+    for run in counted:
         if run.final is not None:
             by_env.setdefault(run.env, []).append(run.final)
+    # A run that has not finished is compared by its latest evaluation.
+    caveats = (run.score.caveat for run in counted if run.score and _has_finished(run))
     learning = [run.learning for run in runs]
     measures: dict[str, list[float | None]] = {
         "best": [run.best for run in runs],
@@ -80,14 +84,18 @@ def _scores(side: AnySide, runs: Sequence[ComparedRun]) -> SideScores:
         "steps_to_threshold": [own and own.steps_to_threshold for own in learning],
         "seconds_to_threshold": [own and own.seconds_to_threshold for own in learning],
     }
-    return SideScores(side.name, by_env, measures)
+    return SideScores(side.name, by_env, measures, max(caveats, key=len, default=""))
 
 
 def _scored(runs: Sequence[ComparedRun]) -> list[ComparedRun]:
     """Returns the runs that count: all that finished with a score, since a partial training would bias the
-    statistics; if none did, all with an evaluation."""
+    statistics, and of these the comparable ones (`metrics.score`); if none finished, all with an
+    evaluation."""
     finished = [run for run in runs if _has_finished(run)]
-    return finished or [run for run in runs if run.final is not None]
+    counted = comparable(run.score for run in finished if run.score)
+    return [run for run in finished if not run.score or run.score in counted] or [
+        run for run in runs if run.final is not None
+    ]
 
 
 def _has_finished(run: ComparedRun) -> bool:

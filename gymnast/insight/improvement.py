@@ -77,7 +77,8 @@ class Improvement:
     problem: str
     """The reason why `exceeds_noise` is unknown; empty if it is known."""
     caution: str
-    """The reason why `exceeds_noise` is unreliable: fewer than five seeds; empty if it is reliable."""
+    """The reason why the comparison is unreliable: fewer than five seeds, unconfirmed scores, or scores over
+    too few episodes; empty if it is reliable."""
     measures: list[MeasureDifference]
     """The same for the other measures that both sides have; empty for several environments."""
 
@@ -91,6 +92,9 @@ class SideScores:
     """Environment -> scores, one per seed."""
     measures: Mapping[str, Sequence[float | None]] = field(default_factory=dict[str, list[float]])
     """Measure (see MEASURES) -> its value for each run; None if the run has none."""
+    caveat: str = ""
+    """The reason why the scores are not comparable with confirmed ones (`RunScore.caveat`); empty if they
+    are."""
 
     def strata(self) -> list[list[float]]:
         """Returns the scores per environment, ordered so that the same scores always have the same
@@ -145,7 +149,7 @@ def improvement(a: SideScores, b: SideScores) -> Improvement:
         better={1: a.name, -1: b.name}.get(sign),  # scores are returns or win rates
         exceeds_noise=exceeds,
         problem="" if enough else _too_few(a, b),
-        caution=_caution(a, b) if enough else "",
+        caution="; ".join(_cautions(a, b)),
         measures=list(_measures(a, b)) if same_scale else [],
     )
 
@@ -251,11 +255,11 @@ def _too_few(a: SideScores, b: SideScores) -> str:
     )
 
 
-def _caution(a: SideScores, b: SideScores) -> str:
+def _cautions(a: SideScores, b: SideScores) -> Iterator[str]:
     side = min((a, b), key=lambda side: side.seeds)
-    if side.seeds >= RELIABLE_SEEDS:
-        return ""
-    return (
-        f"{side.name} has {count_noun(side.seeds, 'seed')}: with fewer than {RELIABLE_SEEDS}, noise is "
-        "underestimated"
-    )
+    if MIN_SEEDS <= side.seeds < RELIABLE_SEEDS:
+        yield (
+            f"{side.name} has {count_noun(side.seeds, 'seed')}: with fewer than {RELIABLE_SEEDS}, noise is "
+            "underestimated"
+        )
+    yield from (f"scores of {side.name}: {side.caveat}" for side in (a, b) if side.caveat)

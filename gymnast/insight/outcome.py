@@ -17,7 +17,7 @@ from gymnast.runs.info import RunInfo
 from gymnast.text import formatting
 
 if TYPE_CHECKING:
-    from gymnast.metrics.recorder import Score
+    from gymnast.metrics.score import Score
 
 Kind = Literal["solved", "learned", "unconfirmed", "failed", "unknown", "early"]
 Rows = Sequence[Mapping[str, float]]
@@ -45,8 +45,10 @@ class Baseline:
 
     def is_beaten_by(self, score: Score) -> bool:
         """True if the score is significantly higher (95 %)."""
-        # Standard error of the difference of two independent means: sqrt(se1^2 + se2^2).
-        error = math.hypot((score["high"] - score["low"]) / (2 * Z), self.error)
+        # Standard error of the difference of two independent means: sqrt(se1^2 + se2^2). One end of the
+        # interval may be that of the possible range, and the other one then gives the error.
+        half = max(score["mean"] - score["low"], score["high"] - score["mean"])
+        error = math.hypot(half / Z, self.error)
         return score["mean"] > self.mean + Z * error
 
 

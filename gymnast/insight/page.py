@@ -13,9 +13,10 @@ from gymnast.text.chart import short_number, sparkline
 from gymnast.text.train_command import train_command
 
 if TYPE_CHECKING:
+    from gymnast.metrics.score import RunScore
     from gymnast.runs.details import RunDetails
     from gymnast.runs.events import RunEvent
-    from gymnast.runs.summary import Learning, RunScore, RunSummary
+    from gymnast.runs.summary import Learning, RunSummary
 
 EVENTS = 12
 """Number of the latest events on the page of a run."""
@@ -77,8 +78,11 @@ def _line(run: RunSummary, now: float) -> tuple[str, ...]:
 
 
 def score_text(score: RunScore | None) -> str:
-    """Formats a score with its 95 % interval; a dash for None."""
-    return "-" if score is None else formatting.interval(score.mean, score.low, score.high)
+    """Formats a score with its 95 % interval and its caveat; a dash for None."""
+    if score is None:
+        return "-"
+    caveat = f" ({score.caveat})" if score.caveat else ""
+    return formatting.interval(score.mean, score.low, score.high) + caveat
 
 
 _SOLVED = {"": "", "solved": "yes", "not solved": "no", "not confirmed": "unconfirmed"}
@@ -125,13 +129,14 @@ def status_lines(run: RunDetails) -> Iterator[tuple[str, str]]:
 def _score_line(run: RunDetails) -> str:
     """Returns score, number of episodes, threshold and verdict as one line."""
     score, threshold = run.score, run.threshold
-    episodes = ""
+    text = "-"
     if score:
         count = formatting.episodes_text(score.episodes, score.planned, score.missing)
-        episodes = f" over {count}"
+        text = f"{formatting.interval(score.mean, score.low, score.high)} over {count}"
+        text += f" ({score.caveat})" if score.caveat else ""
     goal = "" if threshold is None else f", threshold {formatting.number(threshold)}"
     verdict = f", {run.verdict}" if run.verdict else ""
-    return f"{score_text(score)}{episodes}{goal}{verdict}"
+    return f"{text}{goal}{verdict}"
 
 
 def learning_text(summary: Learning) -> str:

@@ -6,7 +6,6 @@ docs/results.md is generated from them.
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -147,7 +146,7 @@ def load_result(preset: str) -> StoredResult:
     if not path.exists():
         known = ", ".join(result["preset"] for result in all_results()) or "none"
         raise UsageError(f"no result is stored for {preset}", fix=f"stored are: {known}")
-    return json.loads(path.read_text())
+    return document.parse(StoredResult, path.read_bytes())
 
 
 def n_seeds(preset: str) -> int:
@@ -157,7 +156,9 @@ def n_seeds(preset: str) -> int:
 
 def all_results() -> list[StoredResult]:
     """Returns all stored results, sorted by preset."""
-    return [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
+    return [
+        document.parse(StoredResult, path.read_bytes()) for path in sorted(FOLDER.glob("*.json"))
+    ]
 
 
 def result_summaries() -> dict[str, dict[str, ResultSummary]]:

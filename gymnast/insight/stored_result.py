@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
-if TYPE_CHECKING:
-    from gymnast.metrics.recorder import Score
-    from gymnast.runs.info import CpuInfo
+from gymnast.metrics.score import Score
+from gymnast.runs.info import CpuInfo
 
 # The functional form: "return" is a keyword.
 StoredCurve = TypedDict("StoredCurve", {"env_steps": list[int], "return": list[float]})

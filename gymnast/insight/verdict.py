@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from gymnast.insight.stored_result import StoredResult
 from gymnast.jobs.groups import GroupResult, group_result
-from gymnast.runs.summary import RunScore, RunSummary
+from gymnast.metrics.score import RunScore
+from gymnast.runs.summary import RunSummary
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ def verdict(stored_result: StoredResult, runs: Sequence[RunSummary]) -> ResultVe
     return ResultVerdict(
         preset=stored_result["preset"],
         holds=now.mean is not None and now.mean >= floor and not no_longer_solved,
-        identical=bool(same) and scores == [run.score for run in runs],
+        identical=bool(same)
+        and list(map(_measured, scores)) == [_measured(run.score) for run in runs],
         seeds=[run.seed for run in runs],
         stored_seeds=len(stored_result["seeds"]),
         stored_same_seeds=_mean([score.mean for score in scores]),
@@ -79,6 +81,11 @@ def verdict(stored_result: StoredResult, runs: Sequence[RunSummary]) -> ResultVe
         floor=floor,
         seeds_no_longer_solved=no_longer_solved,
     )
+
+
+def _measured(score: RunScore | None) -> tuple[float | None, ...]:
+    """Returns the numbers of a score that do not depend on how its interval is computed."""
+    return () if score is None else (score.mean, score.iqm, score.episodes, score.env_steps)
 
 
 def _mean_score(group: GroupResult) -> MeanScore:

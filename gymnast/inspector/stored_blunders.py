@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -48,7 +47,7 @@ def write_blunders(address: EpisodeAddress, episode: Trace, report: BlunderRepor
         "episode": _digest(episode),
         "report": to_json(report),
     }
-    durable.replace(file, json.dumps(stored).encode())
+    durable.replace(file, document.dumps(stored).encode())
     files = sorted(file.parent.glob("blunders-*.json"), key=lambda path: path.stat().st_mtime)
     for old in files[:-MAX_FILES]:
         old.unlink(missing_ok=True)

@@ -12,10 +12,10 @@ from gymnast.errors import RunError
 from gymnast.jobs import queue, record, status
 from gymnast.jobs.remote.refresh import cancel as cancel_remote
 from gymnast.jobs.remote.refresh import is_remote, refresh, takes_commands
+from gymnast.metrics.score import RunScore
 from gymnast.runs import inbox, layout, lock
 from gymnast.runs.inbox import CommandKind
 from gymnast.runs.run import ACTIVE, Run
-from gymnast.runs.summary import RunScore
 
 
 @dataclass(frozen=True)
@@ -181,5 +181,5 @@ def _score(run: Run, version: int) -> RunScore | None:
                     row[f"eval:episode/{name}"] for name in ("return", "low", "high")
                 )
                 episodes = int(row["eval:episode/count"])
-                return RunScore(mean, low, high, episodes, env_steps=version)
+                return RunScore(mean, low, high, episodes, env_steps=version, kind="evaluated")
     return None

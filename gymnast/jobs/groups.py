@@ -14,8 +14,9 @@ from typing import Protocol
 
 from gymnast.errors import UsageError
 from gymnast.jobs.children import Children, forward_signals
+from gymnast.metrics.score import RunScore, comparable
 from gymnast.runs import store
-from gymnast.runs.summary import RunScore, RunSummary
+from gymnast.runs.summary import RunSummary
 from gymnast.training.request import TrainRequest
 
 
@@ -32,12 +33,13 @@ class SeedScore:
 @dataclass(frozen=True)
 class GroupResult:
     """The scores of a group of seeds. Runs without a score, or that did not finish, do not enter mean, IQM
-    and interval, which are None if no run is left."""
+    and interval, which are None if no run is left. Nor do unconfirmed scores, and scores over too few
+    episodes, unless there are no others."""
 
     runs: int
     """Number of runs."""
     scored: int
-    """Number of runs that finished with a score."""
+    """Number of runs whose score enters the mean."""
     solved: int
     scores: tuple[SeedScore, ...]
     """All runs, by seed."""
@@ -48,6 +50,8 @@ class GroupResult:
     low: float | None
     """Lower bound of the 95 % confidence interval of the mean over seeds; None for fewer than two scores."""
     high: float | None
+    caveat: str = ""
+    """The reason why the mean is not comparable with that of confirmed scores; empty if it is."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +170,8 @@ def group_result(runs: Sequence[SeedRun]) -> GroupResult:
     """
     from gymnast.rl.seed_statistics import as_sample, bootstrap_interval, iqm, mean
 
-    means = sorted(score.mean for score in final_scores(runs))
+    counted = final_scores(runs)
+    means = sorted(score.mean for score in counted)
     sample = as_sample([means])
     low, high = bootstrap_interval(mean, [means]) if len(means) > 1 else (None, None)
     return GroupResult(
@@ -178,9 +183,13 @@ def group_result(runs: Sequence[SeedRun]) -> GroupResult:
         iqm=float(iqm(sample)) if means else None,
         low=low,
         high=high,
+        caveat=max((score.caveat for score in counted), key=len, default=""),
     )
 
 
 def final_scores(runs: Sequence[SeedRun]) -> list[RunScore]:
-    """Returns the scores of the runs that finished: a partial training would bias the mean."""
-    return [run.score for run in runs if run.status == "finished" and run.score is not None]
+    """Returns the scores of the runs that finished, since a partial training would bias the mean; if not all
+    are comparable, only those that are."""
+    return comparable(
+        run.score for run in runs if run.status == "finished" and run.score is not None
+    )

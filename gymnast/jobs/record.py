@@ -145,13 +145,13 @@ def read(folder: Path, job_id: str) -> JobRecord:
     path = file(folder, job_id)
     try:
         record = document.loads(path.read_bytes())
-        version = record.get("version")
-    except (OSError, ValueError, AttributeError) as error:
+        version = record.get("version") if isinstance(record, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        if version != VERSION:
+            problem = f"unknown job format {version} (this gymnast reads format {VERSION})"
+            raise RunError(problem, at=str(path), fix="update gymnast")
+        return document.checked(JobRecord, record)
+    except (OSError, ValueError) as error:
         raise RunError(f"cannot be read: {error}", at=str(path)) from None
-    if version != VERSION:
-        problem = f"unknown job format {version} (this gymnast reads format {VERSION})"
-        raise RunError(problem, at=str(path), fix="update gymnast")
-    return record
 
 
 def has_record(folder: Path, job_id: str) -> bool:

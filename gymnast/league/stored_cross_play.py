@@ -27,7 +27,7 @@ def load_cells(run_dir: Path) -> dict[str, Cells]:
     Raises RunError if the file is damaged."""
     path = file(run_dir)
     try:
-        return document.loads(files.read(path))
+        return document.parse(dict[str, Cells], files.read(path))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -114,6 +115,18 @@ def explain_read_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise RunError(f"cannot read the metric store: {error}", at=str(path)) from error
+
+
+def schema_names(text: str) -> list[str]:
+    """Returns the names of the values of rows with a schema. `text`: its column `names`. Raises RunError if
+    it is damaged."""
+    try:
+        names = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):  # pyright: ignore[reportUnknownVariableType]
+        raise RunError("cannot read the metric store: the names of its metrics are damaged")
+    return names  # pyright: ignore[reportUnknownVariableType]
 
 
 def check_version(db: sqlite3.Connection, path: Path) -> bool:

@@ -10,13 +10,14 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from gymnast.clock import CLOCKS
 from gymnast.config.plain_value import PlainValue
 from gymnast.errors import GymnastError
 from gymnast.metrics.alert import Alert
 from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.score import Score
 from gymnast.metrics.specs import Metric, split_key
 from gymnast.text.suggestions import did_you_mean
 
@@ -29,35 +30,6 @@ the code is no longer in the CPU caches, so a single row takes three times as lo
 
 Row = Mapping[str, float]
 """Metrics of one iteration: `[scope:]metric` -> value. Contains every clock."""
-
-
-class MissingEpisodes(TypedDict, total=False):
-    """The fields that a score has if planned episodes are missing from it."""
-
-    planned: int
-    """Number of planned episodes."""
-    missing: str
-    """The reasons, as a sentence."""
-
-
-class MeanScore(TypedDict):
-    """Mean raw return of episodes, or win rate of matches, with its 95% confidence interval."""
-
-    mean: float
-    low: float
-    high: float
-    iqm: float
-    """Interquartile mean."""
-    episodes: int
-
-
-class Score(MeanScore, MissingEpisodes):
-    """The score of an evaluation, as stored in run.json."""
-
-    env_steps: int
-    """Number of env steps that the scored policy had learned from."""
-    role: NotRequired[str]
-    """The role with this score, which is the worst one; only in self-play."""
 
 
 class Summary(TypedDict, total=False):

@@ -23,6 +23,7 @@ from gymnast.metrics.database import (
     explain_read_errors,
     open_reader,
     open_writer,
+    schema_names,
 )
 from gymnast.metrics.summaries import SummaryWriter
 
@@ -162,7 +163,7 @@ class MetricStore:
                 " (SELECT 1 FROM rows WHERE schema = schemas.id AND superseded = 0)"
             )
             schemas = self._database.execute(query).fetchall()
-        return list(dict.fromkeys(name for (text,) in schemas for name in json.loads(text)))
+        return list(dict.fromkeys(name for (text,) in schemas for name in schema_names(text)))
 
     def count(self, limit: int) -> int:
         """Returns the number of rows, superseded ones excepted, or `limit` if there are more."""
@@ -250,7 +251,7 @@ class MetricStore:
             rows = self._database.execute(f"{query} {order} LIMIT ?", arguments).fetchall()
             # read after the rows, so that every schema they refer to is there
             schemas = self._database.execute("SELECT id, names FROM schemas").fetchall()
-        names = {key: json.loads(text) for key, text in schemas}
+        names = {key: schema_names(text) for key, text in schemas}
         return names, rows[::-1] if last is not None else rows
 
     def _packed(self, row: Mapping[str, float]) -> tuple[int, int, int, bytes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 from bisect import bisect_left, bisect_right
@@ -15,6 +14,7 @@ import numpy as np
 
 from gymnast.clock import CLOCKS
 from gymnast.metrics.blocks import DecodedRows
+from gymnast.metrics.database import schema_names
 from gymnast.metrics.summaries import LEVELS, SUMMARY_BLOCKS, SUMMARY_ROWS
 
 MAX_LOOSE = 2 * SUMMARY_ROWS[1]
@@ -152,6 +152,6 @@ def read_names(db: sqlite3.Connection) -> tuple[dict[int, list[str]], list[str]]
         "SELECT id, names, EXISTS (SELECT 1 FROM rows WHERE schema = schemas.id AND superseded = 0)"
         " FROM schemas"
     )
-    found = [(key, json.loads(text), used) for key, text, used in db.execute(query)]
+    found = [(key, schema_names(text), used) for key, text, used in db.execute(query)]
     used_names = dict.fromkeys(name for _, names, used in found if used for name in names)
     return {key: names for key, names, _ in found}, list(used_names)

@@ -12,7 +12,6 @@ in no summary.
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 import struct
@@ -21,6 +20,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gymnast.clock import CLOCKS
+from gymnast.metrics.database import schema_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -113,7 +113,7 @@ class SummaryWriter:
 
 def read_schemas(db: sqlite3.Connection) -> dict[int, list[str]]:
     """Returns schema id -> names of the values of rows with this schema."""
-    return {key: json.loads(text) for key, text in db.execute("SELECT id, names FROM schemas")}
+    return {key: schema_names(text) for key, text in db.execute("SELECT id, names FROM schemas")}
 
 
 def decode_columns(columns: Sequence[bytes], blocks: int) -> np.ndarray:

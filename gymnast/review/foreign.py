@@ -108,7 +108,8 @@ def _facts(run: ForeignRun) -> Iterator[Block]:
 def _hyperparameters(run: ForeignRun, sanitizer: Sanitizer) -> Iterator[Block]:
     """Yields the hyperparameters that have a setting in gymnast, or why there are none."""
     known = [
-        (run.name_of(key), str(sanitizer.value(str(v), key))) for key, v in run.settings.items()
+        (run.name_of(key), str(sanitizer.value(str(v), key)))
+        for key, v in run.learning_settings.items()
     ]
     if known:
         yield Table(("hyperparameter", "value"), known, code_columns=(0, 1))

@@ -10,7 +10,6 @@ from gymnast.errors import GymnastError
 from gymnast.insight.report.blocks import Block, Heading, Paragraph, Table
 from gymnast.jobs.follow import read_log
 from gymnast.privacy.sanitize import Sanitizer
-from gymnast.records import to_json
 from gymnast.review.part import Part, Unit, part_of_blocks
 from gymnast.runs.details import RunDetails, describe_run
 from gymnast.runs.events import RunEvent
@@ -74,7 +73,7 @@ def run_sections(run: Run, checkpoint: str | None, sanitizer: Sanitizer) -> dict
     section are read when its content is asked for."""
     details = sanitizer.record(describe_run(run, checkpoint))
     # The text of an event is made from its cleaned fields: in the text alone, a secret has lost its name.
-    events = [RunEvent.from_info(sanitizer.value(to_json(e))) for e in run.events()]  # pyright: ignore[reportArgumentType]
+    events = [RunEvent.from_info(sanitizer.value(e)) for e in run.events()]  # pyright: ignore[reportArgumentType]
     details = replace(details, events=events)
 
     def diagnosis() -> Iterator[Block]:

@@ -14,7 +14,6 @@ from gymnast.insight.page import score_text
 from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
 from gymnast.insight.sides import ComparisonSide
 from gymnast.privacy.sanitize import Sanitizer
-from gymnast.records import to_json
 from gymnast.review.part import Part, Unit, part_of_blocks
 from gymnast.review.run_parts import RunSection, code_block, run_sections
 from gymnast.runs.run import Run
@@ -112,7 +111,7 @@ def _without_secrets(comparison: Comparison, sanitizer: Sanitizer) -> Comparison
     """Returns a comparison without values of settings whose names are those of secrets: in a list of values,
     they have lost their name."""
     cleaned = [
-        replace(entry, values=[sanitizer.value(to_json(v), entry.key) for v in entry.values])
+        replace(entry, values=[sanitizer.value(v, entry.key) for v in entry.values])
         for entry in comparison.config
     ]
     return replace(comparison, config=cleaned)

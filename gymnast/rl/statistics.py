@@ -58,10 +58,13 @@ def column_means(x: np.ndarray) -> list[float]:
 _COMPILED = frozenset(map(np.dtype, (np.float64, np.float32, np.int64)))
 
 
-def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:
+def mean_interval(
+    values: np.ndarray, *, exact: bool = False, within: tuple[float, float] | None = None
+) -> Interval:
     """Returns the mean with its 95 % interval by Student's t. For a single value the interval is infinite.
 
-    `exact` means that the values are the whole population, so that the interval has no width.
+    `exact` means that the values are the whole population, so that the interval has no width. `within`: the
+    possible range of the values, which the interval does not leave; ignored if a value is outside of it.
     """
     x = np.asarray(values, dtype=np.float64)
     mean = float(x.mean())
@@ -70,7 +73,11 @@ def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:
     if len(x) == 1:  # one value says nothing about the spread
         return Interval(mean, -math.inf, math.inf)
     half = t_quantile(len(x) - 1) * float(x.std(ddof=1)) / math.sqrt(len(x))
-    return Interval(mean, mean - half, mean + half)
+    low, high = mean - half, mean + half
+    if within is not None and within[0] <= x.min() and x.max() <= within[1]:
+        # The mean of equal values may differ from them in its last bits.
+        low, high = min(max(low, within[0]), mean), max(min(high, within[1]), mean)
+    return Interval(mean, low, high)
 
 
 def t_quantile(df: int) -> float:

@@ -53,7 +53,11 @@ class Checkpoint:
         return unpack(self._file(f"{stem}.safetensors"))
 
     def document(self, stem: str) -> Any:
-        return document.loads(self._file(f"{stem}.json"))
+        name = f"{stem}.json"
+        try:
+            return document.loads(self._file(name))
+        except ValueError as error:  # the hash matches, so somebody else wrote it
+            raise _damaged(self.path, f"{name} cannot be read: {error}") from error
 
     def text(self, name: str) -> str:
         return self._file(name).decode()
@@ -149,7 +153,9 @@ def read_manifest(path: Path) -> Manifest:
     Raises CheckpointError if it is damaged, UnknownFormat if it has another format version."""
     try:
         manifest = document.loads(files.read(path / MANIFEST, below=path.parent))
-        version, step, hashes = manifest["version"], manifest["step"], manifest["files"]
+        version = manifest["version"]
+        if version == VERSION:
+            document.checked(Manifest, manifest)
     except FileNotFoundError:
         raise _damaged(path, f"{MANIFEST} is missing") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -157,7 +163,7 @@ def read_manifest(path: Path) -> Manifest:
     if version != VERSION:
         problem, fix = formats.version_error("checkpoint", version, VERSION)
         raise UnknownFormat(problem, at=str(path), fix=fix)
-    if path.name.removesuffix(_OLD) != _name(step) or not isinstance(hashes, dict):
+    if path.name.removesuffix(_OLD) != _name(manifest["step"]):
         raise _damaged(path, f"{MANIFEST} belongs to another checkpoint")
     return manifest
 

@@ -85,10 +85,11 @@ def write_description(film: Path, description: Mapping[str, object]) -> None:
 def read_description(film: Path) -> FilmInfo:
     """Returns the description of a film with its `path`; only the path if it has no description."""
     try:
-        about: FilmInfo = document.loads(files.read(film.with_suffix(".json")))
+        about = document.parse(FilmInfo, files.read(film.with_suffix(".json")))
+        about["path"] = str(film)
+        return about
     except (OSError, ValueError):
-        about = {}
-    return {**about, "path": str(film)}
+        return {"path": str(film)}
 
 
 def films_with_steps(run: Path) -> list[FilmInfo]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from gymnast.errors import RunError
-from gymnast.runs import durable, files, layout
+from gymnast.runs import document, durable, files, layout
 from gymnast.runs.info import EventInfo
 from gymnast.runs.run import ACTIVE, Run
 
@@ -144,9 +144,8 @@ def _read(file: Path) -> Command | InvalidCommand:
     """Returns the command in a file, or an InvalidCommand with the reason if it cannot be read, is longer
     than MAX_BYTES or is not a valid command."""
     try:
-        text = files.read(file, limit=MAX_BYTES)
-        return _command(file.stem, json.loads(text, parse_constant=_no_number))
-    except (OSError, ValueError, RecursionError, RunError) as problem:
+        return _command(file.stem, document.loads(files.read(file, limit=MAX_BYTES)))
+    except (OSError, ValueError, RunError) as problem:
         return InvalidCommand(file, " ".join(str(problem).split()))
 
 
@@ -166,7 +165,3 @@ def _command(name: str, parsed: object) -> Command:
             "it needs `id` (equal to the file name), `by` (a string) and `assignments` (an object)"
         )
     return Command(name, kind, by, cast("dict[str, object]", assignments))
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is not a number")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
-if TYPE_CHECKING:
-    from gymnast.metrics.recorder import Score
+from gymnast.metrics.score import Score
 
 
 class CpuInfo(TypedDict):

@@ -254,7 +254,11 @@ class Run:
 
     def provenance(self) -> dict[str, str]:
         """Returns config key -> where its value came from."""
-        return document.loads(_text(layout.PROVENANCE.path(self.path)))
+        file = layout.PROVENANCE.path(self.path)
+        try:
+            return document.parse(dict[str, str], _text(file))
+        except ValueError as error:
+            raise RunError(f"cannot be read: {error}", at=str(file)) from error
 
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r})"
@@ -271,15 +275,20 @@ class Run:
 
     def recorded_events(self) -> Iterator[EventInfo]:
         """Yields every recorded event, superseded or not."""
+        file = layout.EVENTS.path(self.path)
         try:
-            lines = files.read(layout.EVENTS.path(self.path), limit=files.MAX_EVENTS).splitlines()
+            lines = files.read(file, limit=files.MAX_EVENTS).splitlines()
         except FileNotFoundError:
             return
-        for line in lines:
+        for number, line in enumerate(lines, start=1):
             try:
-                yield document.loads(line)
+                event = document.loads(line)
             except ValueError:  # cut short by a crash before its fsync returned: it does not count
                 continue
+            try:
+                yield document.checked(EventInfo, event)
+            except ValueError as error:
+                raise RunError(f"is damaged: {error}", at=f"{file}:{number}") from error
 
 
 def read_info(path: Path) -> RunInfo:
@@ -288,15 +297,15 @@ def read_info(path: Path) -> RunInfo:
     file = layout.RUN.path(path)
     try:
         info = document.loads(files.read(file))
+        version = info.get("version") if isinstance(info, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        if version != layout.RUN.version:
+            problem, fix = formats.version_error("run", version, layout.RUN.version)
+            raise RunError(problem, at=str(file), fix=fix)
+        return document.checked(RunInfo, info)
     except (FileNotFoundError, NotADirectoryError):
         raise RunError("is not a run: it has no run.json", at=str(path)) from None
     except (OSError, ValueError) as error:
         raise RunError(f"cannot be read: {error}", at=str(file)) from error
-    version = info.get("version") if hasattr(info, "get") else None
-    if version != layout.RUN.version:
-        problem, fix = formats.version_error("run", version, layout.RUN.version)
-        raise RunError(problem, at=str(file), fix=fix)
-    return info
 
 
 def derived_status(path: Path, info: RunInfo) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -158,11 +157,9 @@ def ensure_name_free(name: str, directory: Path) -> None:
 
 
 def best_run(runs: Sequence[RunSummary]) -> RunSummary | None:
-    """Returns the run with the highest lower bound of its score; ties go to the one with fewer env steps.
-    None if no run has a score with a lower bound."""
-    scored = [(low, run) for run in runs if (low := _low(run)) is not None]
-    rank = [(-low, run.clocks.get("env_steps", math.inf), i) for i, (low, run) in enumerate(scored)]
-    return scored[min(rank)[2]][1] if rank else None
+    """Returns the run with the highest `rank`; None if no run has a score."""
+    scored = [run for run in runs if run.score is not None]
+    return max(scored, key=lambda run: run.rank, default=None)
 
 
 def _choose(name: str, runs: Sequence[RunSummary]) -> RunSummary:
@@ -190,12 +187,16 @@ def _choose_by_keyword(name: str, runs: Sequence[RunSummary]) -> RunSummary:
         # Games of people are stored in runs too, but nobody means those.
         return next((run for run in runs if not run.is_untrained), runs[0])
     if rank == "@best":
+        known = sorted({run.env for run in runs if run.score is not None})
+        if not env and len(known) > 1:
+            problem = f"scores of {' and '.join(known)} cannot be compared"
+            raise RunError(problem, fix=f"name the environment, as in @best:{known[0]}")
         found = best_run([run for run in runs if not env or _is_of_env(run, env)])
         if found is not None:
             return found
         where = f" of {env}" if env else ""
-        known = ", ".join(sorted({run.env for run in runs if _low(run) is not None}))
-        raise RunError(f"no run{where} has a score", fix=f"scored so far: {known or 'none'}")
+        fix = f"scored so far: {', '.join(known) or 'none'}"
+        raise RunError(f"no run{where} has a score", fix=fix)
     raise RunError(f"{name!r} does not name a run", fix="use @last, @best or @best:ENV")
 
 
@@ -217,11 +218,6 @@ def _listed(path: Path, entry: RunInfo | index.UnreadableRun) -> RunSummary:
     except (KeyError, TypeError) as error:  # written or edited by hand
         problem = f"{path / layout.RUN.name}: is incomplete: {error}"
         return summarize_unreadable(path, problem, entry.get("created", 0.0))
-
-
-def _low(run: RunSummary) -> float | None:
-    low = None if run.score is None else run.score.low
-    return low if low is not None and math.isfinite(low) else None
 
 
 def _candidate(run: RunSummary) -> str:

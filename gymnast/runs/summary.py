@@ -2,60 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gymnast.clock import budget_share, remaining_seconds
 from gymnast.config.target import split_target
 from gymnast.errors import ConfigError
+from gymnast.metrics.score import RunScore, best_mean
 from gymnast.runs.info import LearningInfo, RunInfo
 from gymnast.runs.run import ACTIVE
 from gymnast.text.formatting import Verdict, solved_label
-
-if TYPE_CHECKING:
-    from gymnast.metrics.recorder import Score
 
 UNREADABLE = "unreadable"
 """Status of a run whose run.json cannot be read."""
 PLAYED_TAG = "played"
 """Tag of runs without training, which only have games of people."""
-
-
-@dataclass(frozen=True)
-class RunScore:
-    """Mean raw return of an evaluation, or win rate of the worst role, with its 95 % confidence interval."""
-
-    mean: float
-    low: float
-    """Lower end of the interval; -inf for a single episode."""
-    high: float
-    episodes: int
-    iqm: float | None = None
-    env_steps: int | None = None
-    """Env steps of the policy that was evaluated."""
-    role: str = ""
-    """The role that the score is about, in a run with several roles."""
-    planned: int | None = None
-    """Number of episodes that were planned, if some are missing."""
-    missing: str = ""
-    """The reason why they are missing, as a clause."""
-
-    @staticmethod
-    def from_info(score: Score) -> RunScore:
-        return RunScore(
-            score["mean"],
-            score["low"],
-            score["high"],
-            score["episodes"],
-            score.get("iqm"),
-            score.get("env_steps"),
-            score.get("role", ""),
-            score.get("planned"),
-            score.get("missing", ""),
-        )
 
 
 @dataclass(frozen=True)
@@ -108,11 +69,13 @@ class RunSummary:
     solved: bool | None = None
     """None if there is no threshold."""
     confirmed: bool = True
-    """Whether the score was measured on held-out seeds, at the end."""
+    """Whether the score is confirmed (`score.kind`)."""
     score: RunScore | None = None
+    """The score of its best version: confirmed on held-out seeds when training has ended, until then of the
+    evaluation that selected the version."""
     best_score: float | None = None
-    """Highest mean return of an evaluation during training, or win rate of the worst role; None without
-    evaluations."""
+    """Highest mean return of an evaluation, or win rate of the worst role; the score if that is higher. None
+    without evaluations."""
     threshold: float | None = None
     curve: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     """Env steps and mean return of at most 32 evaluations; the first, the last, the lowest and the highest
@@ -162,6 +125,13 @@ class RunSummary:
         low = self.score.low if self.score else None
         return solved_label(self.solved, low, self.threshold, self.confirmed)
 
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """The sort key of runs by their score: that of the score, then fewer env steps; without a score the
+        lowest. The highest is the best."""
+        rank = (-1,) if self.score is None else self.score.rank
+        return (*rank, -self.clocks.get("env_steps", 0))
+
 
 def stored_learning(info: RunInfo) -> Learning | None:
     """Returns `learning` from run.json; None while the run is active, and for old runs without it."""
@@ -169,10 +139,18 @@ def stored_learning(info: RunInfo) -> Learning | None:
     return Learning.from_info(stored) if stored else None
 
 
+def run_score(info: RunInfo) -> RunScore | None:
+    """Returns the score in run.json; None before the first one."""
+    score = info["score"]
+    # Older versions do not store the kind of a score; those of a training that has not ended are evaluations.
+    confirmed = info["status"] in ("finished", "stopped") and info.get("confirmed", True)
+    return score and RunScore.from_info(score, "confirmed" if confirmed else "evaluated")
+
+
 def summarize(path: Path, info: RunInfo, status: str) -> RunSummary:
     """Returns the summary of the run in the directory `path`. `info`: its run.json; `status`: the derived
     one."""
-    score = info["score"]
+    score = run_score(info)
     points = info.get("curve")
     curve = list(zip(points["env_steps"], points["mean_return"], strict=True)) if points else []
     limits = info.get("limits", {})
@@ -190,9 +168,9 @@ def summarize(path: Path, info: RunInfo, status: str) -> RunSummary:
         seed=info["seed"],
         reason=info["reason"],
         solved=info["solved"],
-        confirmed=info.get("confirmed", True),
-        score=None if score is None else RunScore.from_info(score),
-        best_score=_best_score(curve, info),
+        confirmed=score is None or score.kind == "confirmed",
+        score=score,
+        best_score=best_mean((mean for _, mean in curve), score),
         threshold=info["threshold"],
         curve=curve,
         progress=budget_share(info["clocks"], limits),
@@ -218,13 +196,6 @@ def _variant(preset: str) -> str:
         return split_target(preset)[1] or ""
     except ConfigError:  # written by hand
         return ""
-
-
-def _best_score(curve: Sequence[tuple[float, float]], info: RunInfo) -> float | None:
-    """Returns the highest mean return; runs of older versions have a score, but no curve."""
-    score = info["score"]
-    known = [mean for _, mean in curve if not math.isnan(mean)]
-    return max(known, default=None if score is None else score["mean"])
 
 
 def _mean_speed(info: RunInfo) -> float | None:

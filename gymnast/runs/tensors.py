@@ -3,9 +3,8 @@ dtypes in the header."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from gymnast.runs import document
 
@@ -34,6 +33,12 @@ def pack(arrays: Mapping[str, np.ndarray], header: Mapping[str, object] | None =
     return save(stored, {_METADATA_KEY: document.dumps(metadata)} if metadata else None)
 
 
+class _Header(TypedDict, total=False):
+    """The JSON header of a safetensors file, besides its arrays."""
+
+    __metadata__: dict[str, str]
+
+
 def unpack(content: bytes) -> dict[str, np.ndarray]:
     """Returns the arrays that were passed to `pack`, by name. `content`: the bytes of the file."""
     import numpy as np
@@ -51,5 +56,5 @@ def read_header(content: bytes) -> Any:
     """Returns the `header` that was passed to `pack`, with the dtypes of structured arrays under `records`.
     `content`: the bytes of the file, which starts with the length of its JSON header (8 bytes)."""
     length = int.from_bytes(content[:8], "little")
-    header = json.loads(content[8 : 8 + length])
+    header = document.parse(_Header, content[8 : 8 + length])
     return document.loads(header.get("__metadata__", {}).get(_METADATA_KEY, "{}"))

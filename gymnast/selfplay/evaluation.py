@@ -27,7 +27,7 @@ from gymnast.errors import RunError
 from gymnast.evaluation.episodes import EpisodePlan, EvaluationProgress
 from gymnast.evaluation.shortfall import COMPLETE, Shortfall
 from gymnast.league.results import Results, match_score
-from gymnast.metrics.recorder import MeanScore, Score
+from gymnast.metrics.score import MeanScore, Score
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import (
     Interval,
@@ -79,6 +79,8 @@ class MatchEvaluation:
     shortfall: Shortfall = COMPLETE
     """Planned matches that are missing from the score."""
     seconds: float = 0.0
+    possible_returns: tuple[float, float] | None = None
+    """The range that no return can leave, if it is known."""
 
     @property
     def has_score(self) -> bool:
@@ -104,6 +106,7 @@ class MatchEvaluation:
             **scores[worst],
             "role": worst,
             "env_steps": self.version,
+            "kind": "evaluated",
             **self.shortfall.score_fields(),
         }
 
@@ -112,7 +115,11 @@ class MatchEvaluation:
         (`has_winners`), else its mean return."""
         pairings, won = self._pairings(role), self.has_winners
         values = [value for p in pairings for value in (p.scores if won else p.returns)]
-        interval = win_interval(values) if won else mean_interval(np.array(values), exact=False)
+        interval = (
+            win_interval(values)
+            if won
+            else mean_interval(np.array(values), within=self.possible_returns)
+        )
         return {
             "mean": interval.mean,
             "low": interval.low,
@@ -223,6 +230,7 @@ class MatchEvaluator:
             dict(self.matches.outcomes),
             self.cfg.info_keys(),
             Shortfall.from_plan(whole_plan, progress, sum(map(len, played)), ()),
+            possible_returns=self.cfg.possible_returns(),
         )
         kept = None if self.cfg.traces.trajectories else TRACES_PER_PAIRING
         return evaluation, [match.trace for finished in played for match in finished[:kept]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from gymnast.runs import document
 from gymnast.runs.lock import is_locked
 from gymnast.serving.secret import scope_key, user_secret
 from gymnast.settings import state_directory
@@ -55,7 +55,7 @@ def register(options: StudioOptions, server: str) -> Iterator[None]:
                 "server": server,
             }
             os.ftruncate(handle, 0)
-            os.pwrite(handle, json.dumps(entry).encode(), 0)
+            os.pwrite(handle, document.dumps(entry).encode(), 0)
         yield
     finally:
         os.close(handle)
@@ -67,9 +67,9 @@ def find_running(runs_dir: Path) -> RunningStudio | None:
     if not is_locked(file):
         return None
     try:
-        entry = json.loads(file.read_text())
+        entry = document.loads(file.read_bytes())
         server = entry.pop("server")
-    except (ValueError, KeyError):  # it is just starting
+    except (ValueError, KeyError, TypeError, AttributeError):  # it is just starting
         return None
     return RunningStudio(StudioOptions(runs_dir, **entry), server)
 

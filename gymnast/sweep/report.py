@@ -99,7 +99,10 @@ def best_trial(study: Study) -> BestTrial:
     state = study.state()
     trials = {one.number: one for one in trial_records(study, state)}
     stored = study.result()
-    confirmed = from_json(Confirmation, stored["confirmation"]) if stored else None
+    try:
+        confirmed = from_json(Confirmation, stored["confirmation"]) if stored else None
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(f"the result of the study is damaged: {error}", at=str(study.path)) from None
     ranked = sorted(
         (one for one in trials.values() if one.value is not None), key=lambda one: one.rank
     )

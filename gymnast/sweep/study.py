@@ -67,7 +67,11 @@ class Study:
 
     def state(self) -> StudyState:
         """Returns what the study has decided and measured so far."""
-        return state_of(self.journal.events())
+        try:
+            return state_of(self.journal.events())
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            problem = f"an event of the study cannot be read: {error!r}"
+            raise RunError(problem, at=str(self.path / JOURNAL)) from error
 
     @property
     def is_running(self) -> bool:

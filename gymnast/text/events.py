@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import cast
 
 from gymnast.clock import CLOCKS
@@ -37,7 +38,7 @@ def _value_text(value: object) -> str:
         fields = cast("Mapping[str, object]", value)
         if {"key", "from", "to"} == fields.keys():
             return change(fields)
-        if {"mean", "low", "high"} <= fields.keys():
-            score = cast("Mapping[str, float]", fields)
-            return interval(score["mean"], score["low"], score["high"])
+        mean, low, high = (fields.get(name) for name in ("mean", "low", "high"))
+        if isinstance(mean, Real) and isinstance(low, Real) and isinstance(high, Real):
+            return interval(float(mean), float(low), float(high))
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -15,13 +15,14 @@ from gymnast.config.serialize import diff
 from gymnast.errors import ConfigError, EnvError, UsageError
 from gymnast.evaluation.rescore import find_checkpoint
 from gymnast.metrics.explain import find as find_metric
+from gymnast.metrics.score import RunScore
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.specs import Metric, run_metrics, split_key
 from gymnast.processes.env_output import separate_env_output
 from gymnast.processes.parent import exit_with_parent
 from gymnast.runs import store
 from gymnast.runs.run import Run, create_run_dir
-from gymnast.runs.summary import RunScore
+from gymnast.runs.summary import run_score
 from gymnast.training.collectors import open_collector
 from gymnast.training.lifecycle.debug import detect_anomalies
 from gymnast.training.lifecycle.label import Label
@@ -257,7 +258,7 @@ def _result(run: Run, *, interrupted: bool, is_branch: bool = False) -> TrainRes
         solved=info["solved"],
         confirmed=info.get("confirmed", False),
         reason=info["reason"],
-        score=RunScore.from_info(info["score"]) if info["score"] else None,
+        score=run_score(info),
         threshold=info["threshold"],
         env_steps=int(info["clocks"]["env_steps"]),
         seconds=info["clocks"]["seconds"],

@@ -16,7 +16,7 @@ from gymnast.evaluation.scores import Scores
 from gymnast.measure.limits import metric_limits
 from gymnast.measure.recent import RecentEpisodes
 from gymnast.metrics.alerts import Alerts
-from gymnast.metrics.recorder import Score
+from gymnast.metrics.score import Score
 from gymnast.metrics.specs import run_metrics
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Episode, Episodes, Rollout

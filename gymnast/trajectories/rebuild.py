@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gymnast.collect.matches import MatchEnd
+from gymnast.config.config import Config
 from gymnast.config.sections.league import LEARNER
 from gymnast.evaluation.evaluate import Evaluation
 from gymnast.runs.curve import read_evaluation_rows
@@ -65,7 +66,7 @@ def rebuilt_row(trajectories: Sequence[Trajectory], run: Run | None) -> dict[str
     says how its metrics and tasks are called."""
     cfg = None if run is None else run.config()
     if trajectories[0].is_match:
-        row = _matches_row(trajectories, METRIC_KEYS if cfg is None else cfg.info_keys())
+        row = _matches_row(trajectories, cfg)
     else:
         evaluation = Evaluation(
             version=trajectories[0].version,
@@ -74,6 +75,7 @@ def rebuilt_row(trajectories: Sequence[Trajectory], run: Run | None) -> dict[str
             seeds=tuple(t.seed or 0 for t in trajectories),
             exact=False,
             tasks=() if cfg is None else tuple(cfg.env.tasks),
+            possible_returns=cfg and cfg.possible_returns(),
             info_metrics=tuple(t.numbers for t in trajectories),
         )
         row = evaluation.row()
@@ -83,8 +85,9 @@ def rebuilt_row(trajectories: Sequence[Trajectory], run: Run | None) -> dict[str
     return {key: value for key, value in row.items() if not key.endswith(NOT_REBUILT)}
 
 
-def _matches_row(trajectories: Sequence[Trajectory], metric_keys: Mapping[str, str]) -> Row:
-    """Returns the row of an evaluation that consists of these matches."""
+def _matches_row(trajectories: Sequence[Trajectory], cfg: Config | None) -> Row:
+    """Returns the row of an evaluation that consists of these matches. `cfg`: the config of their run."""
+    metric_keys = METRIC_KEYS if cfg is None else cfg.info_keys()
     # Without scripted opponents, the same match is played, and stored, once per learning role.
     matches = list({(t.seed, *t.cast.items()): t for t in reversed(trajectories)}.values())[::-1]
     if any(t.seed is None for t in trajectories):
@@ -103,7 +106,14 @@ def _matches_row(trajectories: Sequence[Trajectory], metric_keys: Mapping[str, s
         if role == of_role
     )
     outcomes = {t.outcome: t.winner or "" for t in matches if t.outcome is not None}
-    return MatchEvaluation(matches[0].version, pairings, outcomes, dict(metric_keys)).row()
+    evaluation = MatchEvaluation(
+        matches[0].version,
+        pairings,
+        outcomes,
+        dict(metric_keys),
+        possible_returns=cfg and cfg.possible_returns(),
+    )
+    return evaluation.row()
 
 
 def _returns(role: str, matches: Sequence[Trajectory]) -> tuple[float, ...]:

@@ -216,9 +216,9 @@ def test_a_metric_that_only_earlier_rows_have_is_known(ask: Callable[..., str], 
 
 
 def test_numbers_that_json_lacks_become_strings(ask: Callable[..., str], run: Run):
-    run.update(score=SCORE | {"low": float("-inf")}, note=[float("nan")])
+    run.update(score=SCORE | {"low": float("-inf")}, live={"algo.lr": [float("nan")]})
     shown = json.loads(ask("show", "--json"))
-    assert (shown["score"]["low"], shown["note"]) == ("-inf", ["nan"])
+    assert (shown["score"]["low"], shown["live"]) == ("-inf", {"algo.lr": ["nan"]})
 
 
 def test_compare_prints_scores_curves_and_settings(

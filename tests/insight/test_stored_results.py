@@ -16,9 +16,10 @@ from gymnast.insight.reproduction import Reproduction
 from gymnast.insight.stored_result import StoredResult
 from gymnast.insight.verdict import verdict as compare_with_stored
 from gymnast.jobs.groups import group_result
+from gymnast.metrics.score import RunScore
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
-from gymnast.runs.summary import RunScore, RunSummary, summarize
+from gymnast.runs.summary import RunSummary, summarize
 
 ROOT = Path(__file__).parents[2]
 

@@ -120,7 +120,7 @@ def test_a_best_checkpoint_at_step_zero_is_listed():
 def test_one_episode_has_a_score_without_an_interval():
     alone = {"mean": 10.0, "low": -math.inf, "high": math.inf, "episodes": 1}
     text = end_text(ENDED | {"solved": False, "score": alone})  # type: ignore[arg-type]
-    assert "scored 10.0 over 1 episode, one episode has no interval" in text
+    assert "scored 10.0 over 1 episode (too few episodes), one episode has no interval" in text
     assert "inf" not in text
 
 

@@ -17,9 +17,10 @@ import pytest
 
 from gymnast.errors import RunError, UsageError
 from gymnast.jobs import groups
+from gymnast.metrics.score import RunScore
 from gymnast.runs import store
 from gymnast.runs.run import Run
-from gymnast.runs.summary import RunScore, RunSummary
+from gymnast.runs.summary import RunSummary
 from gymnast.training.request import TrainRequest
 from tests.waiting import wait_for
 

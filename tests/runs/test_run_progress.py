@@ -53,7 +53,8 @@ def test_a_finished_run_is_listed_with_its_curve_and_speed_and_nothing_remains(t
     assert run.progress == 1.0
     assert run.remaining_seconds is None
     assert run.curve == evaluated(trained)
-    assert run.best_score == max(mean for _, mean in evaluated(trained))
+    assert run.score is not None
+    assert run.best_score == max(run.score.mean, *(mean for _, mean in evaluated(trained)))
     assert run.steps_per_second == run.clocks["env_steps"] / run.clocks["seconds"]
     assert (run.env, run.variant) == ("CartPole-v1", "ppo")
 

@@ -258,14 +258,19 @@ def test_an_unknown_checkpoint_of_a_known_run_is_reported_as_such(
     assert store.find_run("CartPole-v1:nope", runs_dir) is None  # a preset's variant, or none
 
 
-def test_best_is_the_highest_lower_bound_and_then_the_fewest_steps(make_run: Maker, runs_dir: Path):
+def test_best_is_the_highest_lower_bound_then_the_highest_mean_then_the_fewest_steps(
+    make_run: Maker, runs_dir: Path
+):
     make_run(score=score(490, 400), clocks={"env_steps": 10})
+    make_run(score=score(475, 470), clocks={"env_steps": 100})
     make_run(score=score(480, 470), clocks={"env_steps": 50_000})
-    sooner = make_run(score=score(475, 470), clocks={"env_steps": 20_000})
+    sooner = make_run(score=score(480, 470), clocks={"env_steps": 20_000})
     make_run(score=None)
     make_run(score={"mean": 500.0, "low": float("-inf"), "high": float("inf"), "episodes": 1})
-    taxi = make_run(preset="Taxi-v4:ppo", env="Taxi-v4", score=score(7.9, 7.8), clocks={})
     assert store.resolve("@best", runs_dir)[0].id == sooner.id
+    taxi = make_run(preset="Taxi-v4:ppo", env="Taxi-v4", score=score(7.9, 7.8), clocks={})
+    with pytest.raises(RunError, match="scores of CartPole-v1 and Taxi-v4 cannot be compared"):
+        store.resolve("@best", runs_dir)
     assert store.resolve("@best:CartPole-v1", runs_dir)[0].id == sooner.id
     assert store.resolve("@best:Taxi-v4", runs_dir)[0].id == taxi.id
     assert store.resolve("@best:Taxi-v4:ppo:latest", runs_dir)[0].id == taxi.id

@@ -18,8 +18,9 @@ from gymnast.errors import ConfigError, EnvError
 from gymnast.evaluation.jobs import ProcessEvaluation
 from gymnast.evaluation.scores import Scores
 from gymnast.jobs.groups import group_result
+from gymnast.metrics.score import RunScore
 from gymnast.runs.run import Run
-from gymnast.runs.summary import RunScore, RunSummary
+from gymnast.runs.summary import RunSummary
 from gymnast.training.learner import Learner
 from gymnast.training.lifecycle.prepare import prepare
 from tests.e2e.commands import run_checked, run_gymnast, run_json

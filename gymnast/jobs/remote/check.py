@@ -12,6 +12,7 @@ from gymnast.hosts import Difference, HostFacts, differences, env_packages
 from gymnast.jobs.remote.call import run_there
 from gymnast.jobs.remote.provider import Provider
 from gymnast.records import from_json
+from gymnast.runs import document
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def ask_host(provider: Provider, like: HostFacts) -> HostFacts:
             raise CommandFailed(error.message, fix=fix if unusable else error.fix) from None
     try:
         # A login script may print lines of its own before the answer.
-        return from_json(HostFacts, json.loads(answer.strip().splitlines()[-1]))
+        return from_json(HostFacts, document.loads(answer.strip().splitlines()[-1]))
     except (ValueError, IndexError):  # pydantic's errors are ValueErrors
         problem = f"{provider.name} answered with something else than its facts: {answer[:200]!r}"
         raise GymnastError(problem, fix="install the same version of gymnast there") from None

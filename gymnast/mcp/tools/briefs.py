@@ -7,17 +7,19 @@ from gymnast.insight.improvement import MeanInterval
 from gymnast.jobs.status import LIVE, JobStatus
 from gymnast.mcp.context import ToolContext
 from gymnast.mcp.shape import moment, rounded
-from gymnast.runs.summary import RunScore, RunSummary
+from gymnast.metrics.score import RunScore
+from gymnast.runs.summary import RunSummary
 
 MAX_NOTE = 120
 
 
 def score(found: RunScore | None) -> dict[str, object] | None:
-    """Returns a score with its 95 % interval."""
+    """Returns a score with its 95 % interval, and how it was measured."""
     if found is None:
         return None
     brief: dict[str, object] = {"mean": found.mean, "low": found.low, "high": found.high}
-    return brief | {"episodes": found.episodes, "role": found.role, "at_step": found.env_steps}
+    brief |= {"episodes": found.episodes, "role": found.role, "at_step": found.env_steps}
+    return brief | {"kind": found.kind, "caveat": found.caveat}
 
 
 def interval(found: MeanInterval | None) -> dict[str, object] | None:
@@ -36,7 +38,7 @@ def run(found: RunSummary) -> dict[str, object]:
         "reason": found.reason,
         "score": score(found.score),
         "solved": found.solved,
-        "best_eval": found.best_score if found.score is None else None,
+        "best": found.best_score,
         "progress": found.progress if found.status in LIVE else None,
         "env_steps": found.clocks.get("env_steps"),
         "alerts": found.n_alerts or None,
@@ -51,10 +53,9 @@ def score_text(found: RunSummary) -> str:
     """Returns how a run scored, as a clause."""
     if found.score is not None:
         solved = {True: ", solved", False: ", not solved", None: ""}[found.solved]
-        return f"score {rounded(found.score.mean)}{solved}"
-    if found.best_score is not None:
-        return f"best evaluation {rounded(found.best_score)}"
-    return "no evaluation yet"
+        caveat = f" ({found.score.caveat})" if found.score.caveat else ""
+        return f"score {rounded(found.score.mean)}{caveat}{solved}"
+    return "no score yet" if found.best_score is None else f"best {rounded(found.best_score)}"
 
 
 def status_text(found: RunSummary) -> str:

@@ -34,6 +34,7 @@ def compare(
         "differing_settings": len(found.config),
         "settings": {one.key: one.values for one in found.config},
         "config_problem": found.config_problem,
+        "unknown_settings": found.config_unknown,
         "curves": _curves(found) if detail == "full" else None,
     }
     return Answer(

@@ -84,7 +84,6 @@ def _details(found: RunDetails, *, full: bool) -> dict[str, object]:
     learning = found.learning
     return briefs.run(found) | {
         "threshold": found.threshold,
-        "best_eval": found.best_score,
         "clocks": {
             name: value
             for name, value in found.clocks.items()
@@ -152,8 +151,10 @@ def _group(ref: str, found: GroupResult) -> Answer:
             "low": found.low,
             "high": found.high,
             "iqm": found.iqm,
+            "caveat": found.caveat,
             "runs": [
-                {"id": one.id, "seed": one.seed, "status": one.status, "score": one.score}
+                {"id": one.id, "seed": one.seed, "status": one.status}
+                | {"score": briefs.score(one.score)}
                 for one in found.scores
             ],
         },

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from gymnast.clock import Clock
 from gymnast.evaluation.jobs import EvaluationResult
 from gymnast.metrics.alerts import Alerts
-from gymnast.metrics.recorder import Score, Summary
+from gymnast.metrics.recorder import Summary
+from gymnast.metrics.score import Score
 from gymnast.runs.curve import run_learning
 from gymnast.runs.run import Run
 from gymnast.training.lifecycle.stop import StopReason, is_solved
@@ -39,7 +40,7 @@ class Ending:
     ) -> Ending:
         """Returns how a run ends. `confirmed`: the result of `version` (env steps) on held-out seeds, if it
         was measured; `best`: the best score during training; `signal`: the signal that was received."""
-        score = confirmed.score() if confirmed else best
+        score: Score | None = {**confirmed.score(), "kind": "confirmed"} if confirmed else best
         # The best of many evaluations is a lucky one, so only a confirmed score can count as solved
         # (docs/decisions/0004).
         can_solve = confirmed is not None and confirmed.shortfall.is_unbiased

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from gymnast.clock import clock_label
 from gymnast.metrics.recorder import Summary
+from gymnast.metrics.score import RunScore
 from gymnast.text import formatting
 
 
@@ -108,7 +109,10 @@ def end_line(summary: Summary) -> str:
         planned, missing = score.get("planned"), score.get("missing", "")
         episodes = formatting.episodes_text(score["episodes"], planned, missing)
         interval = formatting.interval(score["mean"], score["low"], score["high"])
-        parts = [f"{preset} scored {interval} over {episodes}".lstrip()]
+        kind = "confirmed" if confirmed else "evaluated"
+        caveat = RunScore.from_info(score, kind).caveat
+        caveat = f" ({caveat})" if caveat else ""
+        parts = [f"{preset} scored {interval} over {episodes}{caveat}".lstrip()]
         if threshold is not None and not math.isfinite(score["low"]):
             parts.append("one episode has no interval")
         elif threshold is not None:

@@ -125,9 +125,16 @@ function Score({ run }: { run: RunSummary }) {
   const threshold = run.threshold === null ? "" : `, threshold ${formatNumber(run.threshold)}`;
   const interval = Number.isFinite(score.low) ? ` [${score.low}, ${score.high}]` : "";
   const solved = run.solved === true ? ", solved" : "";
+  const episodes = score.episodes === 1 ? "1 episode" : `${score.episodes} episodes`;
+  const caveat = score.caveat && `, ${score.caveat}`;
   return (
-    <span class="score" title={`${score.mean}${interval}, ${score.episodes} episodes${role}${threshold}${solved}`}>
+    <span class={score.caveat ? "score muted" : "score"} title={`${score.mean}${interval}, ${episodes}${caveat}${role}${threshold}${solved}`}>
       <ScoreText mean={score.mean} low={score.low} high={score.high} />
+      {score.caveat && (
+        <span class="score-caveat" role="img" aria-label={score.caveat}>
+          ?
+        </span>
+      )}
       <span class="solved-mark" aria-label={run.solved === true ? "solved" : undefined} role={run.solved === true ? "img" : undefined}>
         {run.solved === true ? "✓" : ""}
       </span>

@@ -57,9 +57,12 @@ function GroupScore({ group }: { group: GroupRow }) {
   const isCurrent = answer?.mean != null && Math.abs(answer.mean - mean) <= 1e-9 * Math.max(1, Math.abs(mean));
   const low = isCurrent ? (answer.low ?? Number.NaN) : Number.NaN;
   const high = isCurrent ? (answer.high ?? Number.NaN) : Number.NaN;
+  const caveat = scored[0]?.score?.caveat ?? "";
+  const title = `Mean score of ${scored.length} finished runs: ${mean}${Number.isNaN(low) ? "" : ` [${low}, ${high}]`}`;
   return (
-    <span class="score" title={`Mean score of ${scored.length} finished runs: ${mean}${Number.isNaN(low) ? "" : ` [${low}, ${high}]`}`}>
+    <span class={caveat ? "score muted" : "score"} title={caveat ? `${title}, ${caveat}` : title}>
       {scored.length > 1 ? <ScoreText mean={mean} low={low} high={high} /> : <span class="num">{formatNumber(mean)}</span>}
+      {caveat && <span class="score-caveat" role="img" aria-label={caveat}>?</span>}
       <span class="solved-mark" />
     </span>
   );

@@ -48,6 +48,15 @@ test("runs that did not finish do not enter the mean of a group", () => {
   expect(meanScore([testRun({ score: testScore(0) })])).toBe(0);
 });
 
+test("scores over few episodes and unconfirmed ones enter the mean of a group only if there are no others", () => {
+  const confirmed = { ...testScore(4), episodes: 100, caveat: "", rank: [2, 3, 4] as [number, number, number] };
+  const lucky = testRun({ score: testScore(9) });
+  expect(meanScore([lucky, testRun({ score: confirmed })])).toBe(4);
+  expect(meanScore([lucky])).toBe(9);
+  const order = tableRows([lucky, testRun({ id: "c", score: confirmed })], "none", byScore, new Set());
+  expect(order[0]).toMatchObject({ id: "c" });
+});
+
 test("values are counted, the most frequent first", () => {
   const tagged = [testRun({ tags: ["x", "y"] }), testRun({ tags: ["y"] }), testRun()];
   expect(countValues(tagged, (run) => run.tags)).toEqual([

@@ -66,9 +66,12 @@ export function tableRows(
   });
 }
 
-/** Returns the finished runs that have a score: those that enter the mean of their group. */
+/** Returns the runs that enter the mean of their group: those that finished with a score and, if not all of these
+ * scores are comparable, only the most comparable ones. */
 export function scoredRuns(runs: readonly RunSummary[]): RunSummary[] {
-  return runs.filter((run) => run.status === "finished" && run.score !== null);
+  const finished = runs.filter((run) => run.status === "finished" && run.score !== null);
+  const comparability = Math.max(...finished.map((run) => run.score?.rank[0] ?? 0));
+  return finished.filter((run) => run.score?.rank[0] === comparability);
 }
 
 /** Returns the mean score of the finished runs; null if none has a score. */

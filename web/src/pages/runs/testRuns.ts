@@ -46,7 +46,7 @@ export function testRun(fields: Partial<RunSummary> = {}): RunSummary {
   };
 }
 
-/** Returns a score without an interval. */
+/** Returns a score of one episode, which has no interval. */
 export function testScore(mean: number): NonNullable<RunSummary["score"]> {
   return {
     mean,
@@ -58,5 +58,9 @@ export function testScore(mean: number): NonNullable<RunSummary["score"]> {
     role: "",
     planned: null,
     missing: "",
+    kind: "confirmed",
+    exact: false,
+    caveat: "too few episodes",
+    rank: [0, mean, mean],
   };
 }

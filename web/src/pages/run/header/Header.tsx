@@ -144,6 +144,7 @@ function Score({ run }: { run: RunSummary }) {
           {formatInterval(score.mean, score.low, score.high).slice(formatNumber(score.mean).length)}
         </span>
       </Tooltip>
+      {score.caveat && verdict !== "not confirmed" && <span class="badge warning">{score.caveat}</span>}
       {threshold !== null && (
         <span class="num muted" title={`threshold ${fullPrecision(threshold)}`}>
           {score.low >= threshold ? "≥" : score.mean >= threshold ? "~" : "<"} {formatNumber(threshold)}

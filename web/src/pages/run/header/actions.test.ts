@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CommandAnswer } from "../../../api/types";
+import { testScore } from "../../runs/testRuns";
 import { availableActions, isLive, resumableSteps, type ActionContext } from "./actions";
 import { answerText } from "./answers";
 import { explainStatus } from "./states";
@@ -76,13 +77,13 @@ describe("answerText", () => {
     expect(answerText({ ...answer, command: "stop", dequeued: true })).toContain("queue");
   });
   it("has the score of an evaluation", () => {
-    const score = { mean: 12.5, low: 11, high: 14, episodes: 10, iqm: null, env_steps: 12288, role: "", planned: null, missing: "" };
+    const score = { ...testScore(12.5), low: 11, high: 14 };
     expect(answerText({ ...answer, command: "evaluate", score })).toBe("abc evaluated its policy at 12,288 env steps: 12.5 [11.0, 14.0].");
   });
 });
 
 describe("verdictOf", () => {
-  const score = { mean: 12, low: 11, high: 13, episodes: 10, iqm: null, env_steps: 1, role: "", planned: null, missing: "" };
+  const score = { ...testScore(12), low: 11, high: 13 };
   it("follows the command line", () => {
     expect(verdictOf({ solved: null, score, threshold: null, confirmed: true })).toBe("");
     expect(verdictOf({ solved: true, score, threshold: 10, confirmed: true })).toBe("solved");
