@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
@@ -31,6 +31,7 @@ from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
 from gymnast.metrics.checks.allowed_changes import direction
 from gymnast.metrics.run_history import RunHistory
 from gymnast.metrics.specs import METRICS
+from gymnast.runs.info import RunInfo
 from gymnast.runs.run import Run
 from gymnast.training.python_api import train
 from tests.mcp.sessions import ask
@@ -182,22 +183,22 @@ def alert(id: str, count: int = 99) -> dict[str, Any]:
 def diagnosed(
     settings: dict[str, Any],
     alerts: list[dict[str, Any]],
-    preset: str = "CartPole-v1:ppo",
+    reference: Reference | None = None,
     **given: Any,
 ) -> Diagnosis:
-    """Diagnoses a failed run with these settings and alerts, compared with its preset."""
-    rows = [{"clock/env_steps": 100.0 * i, "episode/return": 20.0} for i in range(1, 301)]
-    info: dict[str, Any] = {"id": "x", "preset": preset, "env": preset.partition(":")[0]}
-    info |= {
-        "alerts": alerts,
-        "status": "finished",
-        "reason": "",
-        "solved": False,
-        "threshold": 475.0,
-    }
+    """Diagnoses a failed run with these settings and alerts, compared with a reference, by default its
+    preset."""
+    preset = "CartPole-v1:ppo"
+    row = {"episode/return": 20.0, "policy/kl": 1e-6, "optim/update_share": 1e-5, "hyper/lr": 0.1}
+    rows = [row | {"clock/env_steps": 100.0 * i} for i in range(1, 301)]
+    info: dict[str, Any] = {"id": "x", "preset": preset, "env": "CartPole-v1", "alerts": alerts}
+    info |= {"status": "finished", "reason": "", "solved": False, "threshold": 475.0}
     info["score"] = {"mean": 20.0, "low": 19.0, "high": 21.0, "episodes": 20}
     config = flat_values(resolve(preset, settings).config)
-    return diagnose_rows(info | given, rows, config, None, reference_for(preset))
+    info |= given
+    return diagnose_rows(
+        cast("RunInfo", info), rows, config, None, reference or reference_for(preset)
+    )
 
 
 def test_the_patch_is_that_of_the_first_finding_that_has_changes():
@@ -223,10 +224,18 @@ def test_applying_a_diagnosis_without_changes_fails_and_says_so():
     assert len(api.runs().runs) == before
 
 
+def test_findings_propose_the_same_value_for_a_setting():
+    """Without a preset, each of them follows from other metrics."""
+    alerts = [alert("policy/kl:high"), alert("network/saturated_units:high")]
+    found = diagnosed({"algo.lr": 0.1, "normalize.obs": "running"}, alerts, Reference())
+    assert [dict(f.changes) for f in found.findings] == [{"algo.lr": 0.05}] * 2
+
+
 def test_findings_do_not_contradict_each_other_about_a_setting():
-    found = diagnosed({"algo.lr": 0.1}, [alert("policy/kl:high"), alert("policy/kl:frozen", 1)])
-    assert [f.cause for f in found.findings[:2]] == [TOO_LARGE_STEPS, TOO_SMALL_STEPS]
-    assert [dict(f.changes) for f in found.findings[:2]] == [{"algo.lr": "0.001 -> 0"}, {}]
+    alerts = [alert("policy/kl:high"), alert("policy/kl:frozen", 1)]
+    found = diagnosed({"algo.lr": 0.1}, alerts, Reference())
+    assert [f.cause for f in found.findings] == [TOO_LARGE_STEPS, TOO_SMALL_STEPS]
+    assert [dict(f.changes) for f in found.findings] == [{"algo.lr": 0.05}, {}]
 
 
 # ---- ranking ----------------------------------------------------------------------------------------
