@@ -55,8 +55,9 @@ def doctor(
 
     The outcome comes first: a run that ended below its threshold, or no better than random actions,
     is never healthy. Then follow the likely causes, judged by the run's metrics, its preset, and the
-    stored runs of the preset. The patch addresses the first cause; it changes how the agent learns,
-    never how it is evaluated. If no known cause matches, unusual metrics are listed.
+    stored runs of the preset. The patch addresses the first cause for which there is a change; it
+    changes how the agent learns, never how it is evaluated. If no known cause matches, unusual metrics
+    are listed.
 
     RUN may also be a run that another program made: the path of a TensorBoard directory, of SB3's
     progress.csv or of a W&B offline run, or wandb:ENTITY/PROJECT/RUN. The advice then names
@@ -83,7 +84,7 @@ def doctor(
         from gymnast.insight.diagnosis_text import diagnosis_text
 
         click.echo("\n\n".join(map(diagnosis_text, diagnoses)))
-    if apply_it and diagnoses[0].changes:
+    if apply_it:
         treated = _apply(refs[0] if refs else "@last", diagnoses[0], runs_dir, quiet=as_json)
     if as_json:
         echo_json({"diagnoses": diagnoses, "treated": treated})

@@ -85,7 +85,7 @@ CAUSES = (
     Cause("the policy does not use its memory", 59, ("policy/memory_effect:unused",)),
     Cause("environment copies fail", 58, ("rollout/faults:high",)),
     Cause("environment copies are nearly identical", 50, ("rollout/diversity:low",)),
-    Cause("the critic predicts poorly", 40, ("value/explained_variance:low",)),
+    Cause("the critic predicts poorly", 35, ("value/explained_variance:low",)),
 )
 SYMPTOMS = (
     "episode/return:falls",

@@ -27,7 +27,6 @@ from gymnast.metrics.alert import Alert
 from gymnast.metrics.metric import Limits
 from gymnast.metrics.specs import METRICS, sort_keys, split_key
 from gymnast.runs.curve import ClockAxis, Row, curve_of, read_rows
-from gymnast.runs.details import alert_from_info
 from gymnast.runs.events import CHANGED
 from gymnast.runs.info import EventInfo, RunInfo
 from gymnast.runs.run import Run
@@ -95,7 +94,7 @@ def charts(
                     events=marks,
                 )
             )
-    return _with_alerts(charts_with_data, [alert_from_info(a) for a in info["alerts"]], axis)
+    return _with_alerts(charts_with_data, [Alert.from_stored(a) for a in info["alerts"]], axis)
 
 
 def _check_clock(x: str) -> None:

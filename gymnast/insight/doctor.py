@@ -1,9 +1,10 @@
 """The diagnosis of a run (`gymnast doctor`): what went wrong, on what evidence, and what to change.
 
 The outcome comes first: a run that ended below its threshold, or no better than random actions, is never
-healthy. Then alerts are grouped into causes, and alerts that lasted longest count most. A failed run is also
-examined for causes that are visible in its config and rows. If no cause matches, the diagnosis says so and
-lists what is unusual. Only the files of the run, its preset and the stored results of that preset are read.
+healthy. Then alerts are grouped into causes, and alerts that lasted longest count most. A run that is not
+good enough is also examined for causes that are visible in its config and rows. If no cause matches, the
+diagnosis says so and lists what is unusual. Only the files of the run, its preset and the stored results of
+that preset are read.
 """
 
 from __future__ import annotations
@@ -11,8 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gymnast.config.schedule import Schedule
 from gymnast.insight import envelope
+from gymnast.insight.advice import (
+    one_value_each,
+    suggestions,
+    usual_learning_rate,
+    with_proposal,
+)
 from gymnast.insight.causes import (
     CAUSES,
     ERROR,
@@ -27,8 +33,7 @@ from gymnast.insight.outcome import RunOutcome, run_outcome
 from gymnast.insight.reference import Reference, reference_for
 from gymnast.insight.suspects import find_suspects
 from gymnast.insight.unusual import unusual_facts
-from gymnast.metrics.checks.allowed_changes import advisable_changes
-from gymnast.metrics.checks.check import round_schedule
+from gymnast.metrics.alert import split_scope
 from gymnast.runs.curve import read_rows
 from gymnast.runs.info import AlertInfo, RunInfo
 from gymnast.runs.run import Run
@@ -36,9 +41,8 @@ from gymnast.text.formatting import count_noun
 
 LASTING = 0.3
 """An alert that was active for this share of all rows has its full weight."""
-CONSEQUENCE = 0.3
-"""Factor on the weight of a finding whose settings solve the task in stored runs of the preset: it is
-probably a consequence of another cause."""
+GOOD, NOT_JUDGED = ("solved", "learned"), ("early", "unknown")
+"""Kinds of outcomes that are good enough, and those of runs that have not ended or were not measured."""
 UNNAMED = 26.0
 """Weight of an alert that no cause lists."""
 
@@ -56,8 +60,8 @@ class Diagnosis:
     """Unusual settings, metrics and curves; empty unless the run is not good enough."""
     notes: list[str]
     changes: Mapping[str, object]
-    """The patch: the changes of the first finding, dotted config key -> value. For a foreign run, the
-    hyperparameters of its library -> value."""
+    """The patch: the changes of the first finding that has any, dotted config key -> value. For a foreign
+    run, the hyperparameters of its library -> value."""
     foreign: ForeignDiagnosis | None = None
     """The part that applies only to a run of another program; None for a run of gymnast."""
 
@@ -117,29 +121,30 @@ def diagnose_outcome(
     """Returns the diagnosis of a run with this outcome. `suspects`: causes that were found otherwise than by
     alerts."""
     alerts, rows, settings, violations = run.alerts, run.rows, run.settings, run.violations
-    # 2. Which causes explain the alerts, and (only if it failed) which settings are suspect without one?
-    findings = _from_alerts(alerts, len(rows), violations, settings)
+    not_good_enough = outcome.kind not in (*GOOD, *NOT_JUDGED)
+    # 2. Which causes explain the alerts, and (only if it is not good enough) which settings are suspect
+    # without one?
+    findings = _from_alerts(run)
     findings += [*_without_cause(alerts), *suspects]
-    findings = [_with_advice(finding, settings, reference) for finding in findings]
-    if outcome.kind == "failed":
+    findings = [with_proposal(finding, settings, reference) for finding in findings]
+    if not_good_enough:
         already_changed = {key for finding in findings for key in finding.changes}
         suspects = find_suspects(settings, rows, reference, already_changed)
-        findings += [_with_advice(finding, settings, reference) for finding in suspects]
+        findings += [with_proposal(finding, settings, reference) for finding in suspects]
     # 3. Rank them, and decide whether they count against the run.
-    findings = _merged(findings)
+    findings = one_value_each(_merged(findings), settings)
     decisive = _decisive(findings, outcome)
-    not_good_enough = outcome.kind in ("failed", "unconfirmed")
     return Diagnosis(
         run=run.id,
         preset=run.preset,
         outcome=outcome,
-        healthy=_healthy(outcome, decisive),
+        healthy=False if not_good_enough or decisive else True if outcome.kind in GOOD else None,
         findings=findings,
         unusual=unusual_facts(settings, rows, reference, violations, alerts)
         if not_good_enough
         else [],
         notes=_timing(rows, settings),
-        changes=decisive[0].changes if decisive else {},
+        changes=next((finding.changes for finding in decisive if finding.changes), {}),
     )
 
 
@@ -151,73 +156,42 @@ def _decisive(findings: Sequence[LikelyCause], outcome: RunOutcome) -> list[Like
     ]
 
 
-def _healthy(outcome: RunOutcome, decisive: Sequence[LikelyCause]) -> bool | None:
-    """Returns whether a run is healthy; None if it is too early to say or nothing was measured.
-    `decisive`: the findings that count against it."""
-    if outcome.kind in ("failed", "unconfirmed") or decisive:
-        return False
-    return True if outcome.kind in ("solved", "learned") else None
-
-
-def _with_advice(
-    finding: LikelyCause, settings: Mapping[str, object], reference: Reference
-) -> LikelyCause:
-    """Returns the finding with only the changes that advice may contain. `settings`: those of the
-    run.
-
-    If stored runs of the preset solve the task, the changes are replaced by the values of the
-    preset; a setting that already has that value is not to blame, and the finding loses weight."""
-    changes = advisable_changes(finding.changes, settings)
-    if not (changes and reference.has_solved_runs):
-        return replace(finding, changes=changes)
-    preset_values = {key: reference.settings.get(key, value) for key, value in changes.items()}
-    restored = advisable_changes(preset_values, settings)  # empty if all are at the preset's values
-    is_cause = bool(restored) or finding.weight >= ERROR
-    weight = finding.weight if is_cause else CONSEQUENCE * finding.weight
-    return replace(finding, changes=restored, weight=weight)
-
-
 def _merged(findings: Sequence[LikelyCause]) -> list[LikelyCause]:
     """Merges findings of the same cause and sorts them, the likeliest first."""
     merged: dict[str, LikelyCause] = {}
     for finding in sorted(findings, key=lambda one: -one.weight):
-        # The heavier finding keeps its changes; the lighter one only adds its evidence.
+        # The heavier finding keeps its changes; the lighter one only adds its evidence and its alerts.
         first = merged.get(finding.cause)
         if first is not None:
-            finding = replace(first, evidence=[*first.evidence, *finding.evidence])
+            evidence, alerts = first.evidence + finding.evidence, first.alerts + finding.alerts
+            finding = replace(first, evidence=evidence, alerts=alerts)
         merged[finding.cause] = finding
     return [*merged.values()]
 
 
-def _from_alerts(
-    alerts: Sequence[AlertInfo],
-    rows: int,
-    violations: Sequence[EnvelopeViolation],
-    settings: Mapping[str, object],
-) -> list[LikelyCause]:
-    """Returns a finding for each cause that has an active or past alert. `rows`: the number of rows."""
-    by_id = {alert["id"]: alert for alert in alerts}
+def _from_alerts(run: ExaminedRun) -> list[LikelyCause]:
+    """Returns a finding for each cause that has an active or past alert, of any role, with the changes that
+    the metrics suggest."""
+    suggested = suggestions(run.alerts, run.rows, run.settings)
     findings: list[LikelyCause] = []
     for cause in CAUSES:
-        raised = [by_id[id] for id in cause.alerts if id in by_id]
+        raised = [a for id in cause.alerts for a in run.alerts if split_scope(a["id"])[1] == id]
         if not raised:
             continue
         # A brief alert has half of the weight, one that lasted for 30 % of the rows all of it.
-        lasting = min(1.0, max(a["count"] for a in raised) / max(rows * LASTING, 1.0))
+        lasting = min(1.0, max(a["count"] for a in raised) / max(len(run.rows) * LASTING, 1.0))
         changes: dict[str, object] = {}
-        for alert in raised:
-            changes = {
-                **alert.get("changes", {}),
-                **changes,
-            }  # the first alert that names a key wins
+        for alert in raised:  # the first alert that names a key wins
+            changes = {**suggested[alert["id"]], **changes}
         if cause.name in (TOO_LARGE_STEPS, TOO_SMALL_STEPS):
-            changes = _learning_rate(violations, settings) or changes
-        evidence = [f"{a['message']} ({_when(a)})" for a in raised]
+            too_large = cause.name == TOO_LARGE_STEPS
+            usual = usual_learning_rate(run.violations, run.settings, too_large=too_large)
+            changes = usual or changes
         findings.append(
             LikelyCause(
                 cause.name,
                 cause.weight * (0.5 + 0.5 * lasting),
-                evidence,
+                [f"{a['message']} ({_when(a)})" for a in raised],
                 changes,
                 [a["id"] for a in raised],
                 lasting >= 1.0,
@@ -234,29 +208,15 @@ def _without_cause(alerts: Sequence[AlertInfo]) -> list[LikelyCause]:
             alert["message"],
             ERROR if alert["level"] == "error" else UNNAMED,
             [_when(alert)],
-            dict(alert.get("changes", {})),
-            [alert["id"]],
+            alerts=[alert["id"]],
         )
         for alert in alerts
-        if alert["id"] not in known and not is_symptom(alert["id"])
+        if split_scope(alert["id"])[1] not in known and not is_symptom(alert["id"])
     ]
 
 
 def _when(alert: AlertInfo) -> str:
     return f"{count_noun(alert['count'], 'row')}, first at {alert['first']:,} env steps"
-
-
-def _learning_rate(
-    violations: Sequence[EnvelopeViolation], settings: Mapping[str, object]
-) -> dict[str, object]:
-    """Returns a learning rate that makes updates as large as those of healthy runs, since the steps of Adam
-    are proportional to it; empty if they are similar."""
-    # factor is NaN if it is unknown, for which `> 0` is False
-    norm = next((v for v in violations if v.key == "optim/update_norm" and v.factor > 0), None)
-    if norm is None or 0.3 < norm.factor < 3:
-        return {}
-    schedule = Schedule.parse(settings["algo.lr"])
-    return {"algo.lr": round_schedule(schedule.scaled(1 / norm.factor)).to_plain()}
 
 
 def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, object]) -> list[str]:

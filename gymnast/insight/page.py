@@ -10,7 +10,6 @@ from gymnast.clock import clock_label
 from gymnast.config.families import is_multi_agent
 from gymnast.text import formatting
 from gymnast.text.chart import short_number, sparkline
-from gymnast.text.train_command import train_command
 
 if TYPE_CHECKING:
     from gymnast.metrics.score import RunScore
@@ -276,9 +275,6 @@ def next_steps(run: RunDetails) -> Iterator[tuple[str, str]]:
         yield f"gymnast resume {id}", "continue exactly where it stopped"
     if run.alerts:
         yield f"gymnast doctor {id}", "rank the likely causes and suggest changes"
-    if command := _advised_command(run):
-        yield command, "train again with the changes that the first alert advises"
-        yield f"gymnast compare {id} @last", "compare the two runs"
     if run.checkpoints.best:
         yield f"gymnast eval {id}:best --episodes 100", "evaluate the best checkpoint again"
         if is_multi_agent(run.env):
@@ -294,16 +290,3 @@ def _next_for_bundle(run: RunDetails) -> Iterator[tuple[str, str]]:
     yield f"gymnast report {run.path}", "draw its charts"
     yield f"gymnast rows {run.path} --csv", "export all rows"
     yield f"unzip {run.path} -d runs", "evaluate, play or resume it here"
-
-
-def _advised_command(run: RunDetails) -> str:
-    """Returns the command that repeats this run with the changes that its earliest alert advises;
-    "" if no alert advises any."""
-    changing = [alert for alert in run.alerts if alert.changes]
-    if not changing:
-        return ""
-    # The earliest alert is closest to the cause; later ones often follow from it.
-    changes = min(changing, key=lambda alert: alert.first).changes
-    overrides = {k: value for k, value, origin in changed_settings(run) if origin == "--set"}
-    words = [f"{key}={value}" for key, value in {**overrides, **changes}.items()]
-    return train_command(run.preset, words)

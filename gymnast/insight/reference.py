@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gymnast.config.schedule import Schedule
 from gymnast.errors import GymnastError
 from gymnast.insight import results
-from gymnast.metrics.checks.allowed_changes import concerns_learning
+from gymnast.metrics.checks.allowed_changes import concerns_learning, size
 
 COMPARED = ("algo", "policy", "normalize", "shaping", "env", "collect")
 """Config sections that affect learning; how a run is scored, saved and stopped is not compared."""
@@ -19,6 +18,8 @@ IGNORED = (
     *("collect.timeout", "collect.wait"),
 )
 """Settings of environments and hosts that do not affect learning."""
+FAR = 1.0
+"""Distance from the preset, in powers of ten, at which a setting is grossly wrong."""
 UNRELATED = 0.9
 """Distance of two values that have no ratio, in powers of ten."""
 
@@ -45,7 +46,7 @@ class Reference:
         """
         if not self.settings:
             return []
-        min_distance = 0.0 if self.name == "preset" else 1.0
+        min_distance = 0.0 if self.name == "preset" else FAR
         compared = [
             key for key in settings if key.partition(".")[0] in COMPARED and key not in IGNORED
         ]
@@ -74,10 +75,10 @@ class Difference:
     @property
     def distance(self) -> float:
         """Distance in powers of ten if both are numbers or schedules above 0, else UNRELATED."""
-        value, reference = _peak(self.value), _peak(self.reference_value)
-        if value is None or reference is None or value <= 0 or reference <= 0:
+        value, reference = size(self.value), size(self.reference_value)
+        if value is None or reference is None or value[0] <= 0 or reference[0] <= 0:
             return UNRELATED
-        return abs(math.log10(_horizon(self.key, value) / _horizon(self.key, reference)))
+        return abs(math.log10(_horizon(self.key, value[0]) / _horizon(self.key, reference[0])))
 
     def __str__(self) -> str:
         return f"{self.key} is {self.value} ({self.name}: {self.reference_value})"
@@ -103,14 +104,6 @@ def _solved_after(preset: str) -> list[int]:
     except GymnastError:
         return []
     return [seed["env_steps"] for seed in stored["seeds"] if seed["solved"]]
-
-
-def _peak(value: object) -> float | None:
-    """Returns the highest value of a number or schedule; None for anything else."""
-    try:
-        return Schedule.parse(value).highest
-    except (ValueError, TypeError):
-        return None
 
 
 def _horizon(key: str, value: float) -> float:

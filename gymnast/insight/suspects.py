@@ -1,7 +1,7 @@
 """Causes of a failure that are visible in the config and the rows of a run, without an alert.
 
-Only failed runs are examined, because the same settings may be harmless elsewhere. If stored runs of the
-preset solve the task, settings that equal those of the preset are not suspected.
+Only runs that are not good enough are examined, because the same settings may be harmless elsewhere. If
+stored runs of the preset solve the task, settings that equal those of the preset are not suspected.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from statistics import fmean, median
 
 from gymnast.config.numbers import format_number
 from gymnast.config.schedule import Position, Schedule
-from gymnast.insight.causes import SHORT_HORIZON, LikelyCause
-from gymnast.insight.reference import Reference
+from gymnast.insight.causes import SHORT_HORIZON, TOO_LARGE_STEPS, LikelyCause
+from gymnast.insight.reference import FAR, Difference, Reference
+from gymnast.insight.unusual import return_noise
+from gymnast.metrics.checks.check import round_schedule
 from gymnast.metrics.checks.experience import discount_horizon, gamma_for
+from gymnast.metrics.checks.policy import BROKEN_STEP
 
 Rows = Sequence[Mapping[str, float]]
 NEARLY_ZERO = 0.01
@@ -30,6 +33,8 @@ NARROW, WIDE = -1.5, 1.5
 """An initial log standard deviation outside this range means too little or too much exploration."""
 ENOUGH = 0.8
 """A budget below this share of the env steps of the fastest stored run is too small."""
+DROPPED = 0.5
+"""Share of updates above which it is the learning rate, and not single batches, that broke them."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,11 @@ class Evidence:
         """Returns the value of a setting that is a number."""
         return float(str(self.settings.get(key, default)))
 
+    def unlike_preset(self) -> list[Difference]:
+        """Returns the settings of learning that differ from the preset, the largest difference first."""
+        differences = self.reference.differences(self.settings)
+        return [one for one in differences if one.concerns_learning]
+
     def has_preset_value(self, key: str) -> bool:
         """True if this setting equals that of the preset, and stored runs of the preset solve the task."""
         preset_value = self.reference.settings.get(key)
@@ -57,7 +67,7 @@ def find_suspects(
     reference: Reference,
     already_changed: Collection[str],
 ) -> list[LikelyCause]:
-    """Returns the findings for a run that failed. `settings`: dotted config key -> plain value;
+    """Returns the findings for a run that is not good enough. `settings`: dotted config key -> plain value;
     `already_changed`: settings that other findings already change."""
     evidence = Evidence(settings, rows, reference)
     results = [examine(evidence) for examine in _EXAMINATIONS] if rows else []
@@ -67,14 +77,29 @@ def find_suspects(
 
 
 def _small_budget(evidence: Evidence) -> LikelyCause | None:
-    """Returns a finding if the run ended after clearly fewer env steps than every stored run that
-    solved the task."""
+    """Returns a finding if the run ended after clearly fewer env steps than every stored run that solved the
+    task, and might have learned with more: its return was rising, or its settings are those of the preset.
+    Its weight is below that of every cause that settings or alerts show."""
     steps, needed = evidence.rows[-1]["clock/env_steps"], evidence.reference.solved_env_steps
     if not needed or steps >= ENOUGH * min(needed):
         return None
+    if evidence.unlike_preset() and not _rises(evidence.rows):
+        return None
     taken = f"{min(needed):,} to {max(needed):,}"
     text = f"it trained for {steps:,.0f} env steps; stored runs that solved the task took {taken}"
-    return LikelyCause("the budget is too small", 90.0, [text])
+    return LikelyCause("the budget is too small", 36.0, [text])
+
+
+def _dropped_updates(evidence: Evidence) -> LikelyCause | None:
+    """Returns a finding if most updates were rolled back and their batches dropped."""
+    rollbacks = evidence.column("optim/rollbacks")  # 2: the batch was dropped
+    dropped = sum(count >= 2 for count in rollbacks)
+    if dropped <= DROPPED * len(rollbacks) or "algo.lr" not in evidence.settings:
+        return None
+    text = f"{dropped} of {len(rollbacks)} updates broke the policy and were dropped"
+    rate = Schedule.parse(evidence.settings["algo.lr"]).scaled(BROKEN_STEP)
+    changes = {"algo.lr": round_schedule(rate).to_plain()}
+    return LikelyCause(TOO_LARGE_STEPS, 95.0, [text], changes)
 
 
 def _lr_ends_early(evidence: Evidence) -> LikelyCause | None:
@@ -135,7 +160,8 @@ def _short_horizon(evidence: Evidence) -> LikelyCause | None:
     )
     if rare:
         text += f", and a reward comes every {gap:.0f} steps"
-    return LikelyCause(SHORT_HORIZON, 55.0, [text], {"algo.gamma": gamma_for(max(lengths))})
+    larger = max(gamma, gamma_for(max(lengths)))  # no change if it is already as large
+    return LikelyCause(SHORT_HORIZON, 55.0, [text], {"algo.gamma": larger})
 
 
 def _initial_noise(evidence: Evidence) -> LikelyCause | None:
@@ -155,19 +181,17 @@ def _initial_noise(evidence: Evidence) -> LikelyCause | None:
 
 def _unlike_the_preset(evidence: Evidence, explained: Collection[str]) -> Iterator[LikelyCause]:
     """Yields one finding for all settings that differ from the preset and have no other finding."""
-    differ = [
-        d
-        for d in evidence.reference.differences(evidence.settings)
-        if d.concerns_learning and d.key not in explained
-    ]
+    differ = [d for d in evidence.unlike_preset() if d.key not in explained]
     if evidence.reference.has_solved_runs and differ:
         preset_values = {d.key: d.reference_value for d in differ}
         name = "settings differ from the preset, whose stored runs solve the task"
-        yield LikelyCause(name, 30.0, [str(d) for d in differ], preset_values)
+        weight = 60.0 if differ[0].distance >= FAR else 30.0  # the largest difference is the first
+        yield LikelyCause(name, weight, [str(d) for d in differ], preset_values)
 
 
 _EXAMINATIONS: tuple[Callable[[Evidence], LikelyCause | None], ...] = (
     _small_budget,
+    _dropped_updates,
     _lr_ends_early,
     _weights_decay,
     _short_horizon,
@@ -178,3 +202,18 @@ _EXAMINATIONS: tuple[Callable[[Evidence], LikelyCause | None], ...] = (
 def _late(values: Sequence[float]) -> float:
     """Returns the median of the last quarter of the values."""
     return median(values[-max(1, len(values) // 4) :])
+
+
+def _rises(rows: Rows) -> bool:
+    """Returns whether the training return rose, and had not fallen in the last quarter, by more than noise;
+    True if there are too few rows to judge."""
+    rows = [row for row in rows if "episode/return" in row]
+    part = len(rows) // 4
+    if part < 2:
+        return True
+    first, before, last = (
+        fmean(row["episode/return"] for row in quarter)
+        for quarter in (rows[:part], rows[-2 * part : -part], rows[-part:])
+    )
+    noise = return_noise(rows[-1])
+    return last > first + noise and last > before - noise

@@ -38,6 +38,9 @@ def treat(
 ) -> Treatment:
     """Trains a run again with its seed, budget and settings, changed by the patch of its diagnosis
     (`changes`: dotted key -> value). `report` is called with a line when training starts and ends."""
+    if not changes:
+        problem = f"the diagnosis of {run.id} proposes no change of a setting: nothing to apply"
+        return Treatment(ok=False, errors=(problem,))
     run.trusted_config()
     # In a child process, like every seed of a group: this process has not imported torch.
     group = train_group(

@@ -44,6 +44,12 @@ def unusual_facts(
     return [text for _, text in sorted(remarks, key=lambda remark: -remark[0])][:LIMIT]
 
 
+def return_noise(row: Mapping[str, float]) -> float:
+    """Returns three standard errors of the mean training return: smaller differences may be chance."""
+    count = max(row.get("episode/count", 1.0), 1.0)
+    return 3 * row.get("episode/return_std", 0.0) / math.sqrt(count)
+
+
 def _violation_size(one: EnvelopeViolation) -> float:
     return one.share * (abs(math.log10(one.factor)) if math.isfinite(one.factor) else 0.5)
 
@@ -75,11 +81,9 @@ def _returns(rows: Rows) -> Iterator[Remark]:
         fmean(row["episode/return"] for row in part_rows)
         for part_rows in (rows[:part], rows[-2 * part : -part], rows[-part:])
     )
-    spread, count = rows[-1].get("episode/return_std", 0.0), rows[-1].get("episode/count", 1.0)
-    # Three standard errors of the mean: smaller differences may be chance.
-    chance = 3 * spread / math.sqrt(max(count, 1.0))
+    chance = return_noise(rows[-1])
     ends = f"{formatting.number(first)} at first, {formatting.number(last)} at the end"
-    if spread == 0:
+    if chance == 0:
         yield 1.2, f"all recent training episodes have the same return: {formatting.number(last)}"
     elif abs(last - first) <= chance:
         yield 1.0, f"the training return is flat: {ends}"

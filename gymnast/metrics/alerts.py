@@ -15,8 +15,9 @@ from dataclasses import asdict, replace
 from typing import Any, Literal, TypedDict
 
 from gymnast.config.plain_value import PlainValue
-from gymnast.metrics.alert import Alert
-from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
+from gymnast.metrics.alert import Alert, split_scope
+from gymnast.metrics.checks import CHECKS, KEYS, remedy_for
+from gymnast.metrics.checks.allowed_changes import role_settings
 from gymnast.metrics.checks.check import Check, Remedy
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.ranges import KeyMonitor, MonitorState, RowMonitor
@@ -59,7 +60,7 @@ class Alerts:
         """Ids of the checks whose keys have all appeared in a row."""
         self._alerts: dict[str, Alert] = {}
         self._checks = {id: c for id, c in CHECKS.items() if is_applicable(c, metrics)}
-        self._of_roles = {role: Alerts(metrics, settings) for role in roles}
+        self._of_roles = {role: self._for_role(role) for role in roles}
 
     def check_row(self, row: Mapping[str, float]) -> list[Alert]:
         """Checks a row and returns the alerts that it raised or resolved. An alert that merely stays active
@@ -70,12 +71,15 @@ class Alerts:
         changed = self._check_ranges(ranges, row, phases) + self._run_checks(checks, row, phases)
         for role, alerts in self._of_roles.items():
             changed += [
-                _with_role(role, alert) for alert in alerts._check_role(_row_of_role(role, row))
+                _with_role(role, alert) for alert in alerts._check_role(row_of_role(role, row))
             ]
         return changed
 
+    def _for_role(self, role: str) -> Alerts:
+        return Alerts(self._metrics, role_settings(self._settings, role))
+
     def _check_role(self, row: Mapping[str, float]) -> list[Alert]:
-        """Runs the checks for one role on `row`, its metrics without scope (see `_row_of_role`), and returns
+        """Runs the checks for one role on `row`, its metrics without scope (see `row_of_role`), and returns
         the alerts that this raised or resolved. Ranges are not checked here, but with the row of all
         roles."""
         self._history.add_row(row)
@@ -128,7 +132,7 @@ class Alerts:
         # Monitors hold bounds of their own, so they are built again and get their state back.
         state, self._metrics = self.state(), metrics
         self._settings = self._settings if settings is None else settings
-        self._of_roles = {role: Alerts(metrics, self._settings) for role in self._of_roles}
+        self._of_roles = {role: self._for_role(role) for role in self._of_roles}
         self.load(state)
 
     def all(self) -> list[Alert]:
@@ -156,7 +160,7 @@ class Alerts:
     def load(self, state: AlertsState) -> None:
         """Restores a state from `state()`. Bounds and settings are not part of it: the present ones are
         used."""
-        self._alerts = {alert["id"]: Alert(**alert) for alert in state["alerts"]}
+        self._alerts = {alert["id"]: Alert.from_stored(alert) for alert in state["alerts"]}
         self._bad_rows = dict(state["bad"])
         for role, alerts in self._of_roles.items():
             alerts.load(state["roles"][role])
@@ -198,7 +202,11 @@ class Alerts:
         bad_rows = 0 if message is None else self._bad_rows.get(check.id, 0) + 1
         self._bad_rows[check.id] = bad_rows
         if message is not None and bad_rows >= check.patience:
-            alert = self._raised(check.id, "warning", message, check.remedy, env_steps)
+
+            def advice() -> str:
+                return check.remedy(self._history).for_run(self._settings).text(self._settings)
+
+            alert = self._raised(check.id, "warning", message, advice, env_steps)
             return [] if before is not None and before.active else [alert]
         if before is not None and before.active:
             return [self._resolved(check.id)]
@@ -217,12 +225,15 @@ class Alerts:
             id = f"{key}:{kind}"
             level = "error" if kind in ("nan", "impossible") else "warning"
 
-            def remedy(history: RunHistory) -> Remedy:
+            def advice() -> str:
                 # The general advice of the metric, unless there is a change of settings for this run.
-                advised = REMEDIES[id](history).for_run(self._settings) if id in REMEDIES else None
-                return advised if advised and advised.changes else Remedy(span.advice(kind))
+                role, id_of_role = split_scope(id)
+                alerts = self._of_roles.get(role, self)
+                remedy = remedy_for(id_of_role, alerts._history)
+                advised = remedy.for_run(alerts._settings) if remedy else Remedy("")
+                return advised.text(alerts._settings) if advised.changes else span.advice(kind)
 
-            alert = self._raised(id, level, span.message(key, kind, value), remedy, env_steps)
+            alert = self._raised(id, level, span.message(key, kind, value), advice, env_steps)
             if span.alerting != kind:
                 changed.append(alert)
         span.alerting = kind
@@ -233,28 +244,23 @@ class Alerts:
         id: str,
         level: Literal["error", "warning"],
         message: str,
-        remedy: Callable[[RunHistory], Remedy],
+        advice: Callable[[], str],
         env_steps: int,
     ) -> Alert:
-        """Stores and returns the alert `id` with one more bad row, at `env_steps`. `remedy` is called only if
+        """Stores and returns the alert `id` with one more bad row, at `env_steps`. `advice` is called only if
         the alert was not active before; otherwise its advice is kept."""
         before = self._alerts.get(id)
         # keep the advice of the first row: later the metrics of a broken run say less about the cause
-        if before is not None and before.active:
-            advice, changes = before.advice, before.changes
-        else:
-            advised = remedy(self._history).for_run(self._settings)
-            advice, changes = advised.text(self._settings), advised.changes
+        kept = before.advice if before is not None and before.active else None
         alert = Alert(
             id=id,
             level=level,
             message=message,
-            advice=advice,
+            advice=advice() if kept is None else kept,
             first=before.first if before else env_steps,
             last=env_steps,
             count=before.count + 1 if before else 1,
             active=True,
-            changes=changes,
         )
         self._alerts[id] = alert
         return alert
@@ -265,7 +271,7 @@ class Alerts:
         return self._alerts[id]
 
 
-def _row_of_role(role: str, row: Mapping[str, float]) -> dict[str, float]:
+def row_of_role(role: str, row: Mapping[str, float]) -> dict[str, float]:
     """Returns the keys that checks need from the row of all roles as if this role were the only one:
     `seeker:policy/kl` becomes `policy/kl`. Keys without a scope, such as clocks, are kept."""
     scope = f"{role}:"

@@ -13,7 +13,6 @@ from gymnast.runs.checkpoint import CheckpointInfo
 from gymnast.runs.curve import Row, curve_of, learning_so_far, lower_bounds, read_evaluation_rows
 from gymnast.runs.events import RunEvent
 from gymnast.runs.films import StoredFilm
-from gymnast.runs.info import AlertInfo
 from gymnast.runs.removal import run_size
 from gymnast.runs.run import Run, derived_status
 from gymnast.runs.summary import RunSummary, summarize
@@ -106,7 +105,7 @@ def describe_run(
         provenance=run.provenance(),
         events=[RunEvent.from_info(event) for event in run.events()],
         evaluations=_evaluations(rows),
-        alerts=[alert_from_info(alert) for alert in info["alerts"]],
+        alerts=[Alert.from_stored(alert) for alert in info["alerts"]],
         checkpoints=_checkpoints(run, summary.best_step, verify=verify),
         checkpoint=_named_checkpoint(run, which, verify=verify) if which else None,
         videos=films.list_films(run.path, summary.best_step),
@@ -129,20 +128,6 @@ def _as_bundled(details: RunDetails, run: Run) -> RunDetails:
         path=str(run.bundle),
         checkpoint=refer(details.checkpoint),
         checkpoints=Checkpoints(refer(kept.best), refer(kept.latest), kept.steps, damaged),
-    )
-
-
-def alert_from_info(alert: AlertInfo) -> Alert:
-    return Alert(
-        id=alert["id"],
-        level="error" if alert["level"] == "error" else "warning",
-        message=alert["message"],
-        advice=alert["advice"],
-        first=alert["first"],
-        last=alert["last"],
-        count=alert["count"],
-        active=alert["active"],
-        changes=alert.get("changes", {}),
     )
 
 

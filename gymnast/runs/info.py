@@ -42,7 +42,6 @@ class AlertInfo(TypedDict):
     last: int
     count: int
     active: bool
-    changes: NotRequired[dict[str, object]]
 
 
 class LearningInfo(TypedDict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -173,11 +174,11 @@ def test_an_alert_never_advises_to_change_the_measurement(monkeypatch):
     check = Check("policy/kl:bad", ("policy/kl",), lambda _: "bad", lambda _: Remedy("", wanted), 1)
     monkeypatch.setattr(judging, "CHECKS", {check.id: check})
     (alert,) = Alerts(METRICS, settings).check_row({"policy/kl": 0.01, "clock/env_steps": 1.0})
-    assert alert.changes
-    assert all(map(concerns_learning, alert.changes))
-    assert alert.changes.keys() <= settings.keys()
-    assert not any(key.startswith(MEASURING) for key in alert.changes.keys() - {"env.n_envs"})
-    assert "eval." not in alert.advice
+    advised = set(re.findall(r"change (\S+) \(now", alert.advice.lower()))
+    assert advised
+    assert all(map(concerns_learning, advised))
+    assert advised <= settings.keys()
+    assert not any(key.startswith(MEASURING) for key in advised - {"env.n_envs"})
 
 
 def test_stored_advice_about_measurement_settings_is_not_repeated():

@@ -79,7 +79,7 @@ def _alerts(context: ToolContext, run: str) -> Answer:
         found.alerts, key=lambda one: (not one.active, one.level != "error", -one.count)
     )
     active = sum(one.active for one in alerts)
-    names = ("id", "level", "active", "message", "advice", "changes", "first", "last", "count")
+    names = ("id", "level", "active", "message", "advice", "first", "last", "count")
     return Answer(
         f"{found.id}: {len(alerts)} alerts, {active} active",
         {"run": found.id, "total": len(alerts), "alerts": [fields(one, names) for one in alerts]},

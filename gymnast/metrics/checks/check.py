@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from gymnast.config.numbers import format_number
 from gymnast.config.plain_value import PlainValue
 from gymnast.config.schedule import Schedule
-from gymnast.metrics.checks.allowed_changes import advisable_changes
+from gymnast.metrics.checks.allowed_changes import advisable_changes, direction
 from gymnast.metrics.run_history import Phase, RunHistory
 
 Changes = dict[str, PlainValue]
@@ -20,6 +20,8 @@ class Remedy:
     cause: str
     """The likely cause, as a sentence."""
     changes: Changes = field(default_factory=dict[str, PlainValue])
+    """The settings to change, with the values that the metrics of this run suggest. An alert gives only
+    their direction; `gymnast.insight.advice` decides on the value that is advised."""
 
     def for_run(self, settings: Mapping[str, PlainValue]) -> Remedy:
         """Returns this remedy without changes that advice may not make, that do not exist for the run's
@@ -27,13 +29,15 @@ class Remedy:
         return replace(self, changes=advisable_changes(self.changes, settings))
 
     def text(self, settings: Mapping[str, PlainValue]) -> str:
-        """Returns the cause, followed by each change in the form that `--set` takes, with its present value
+        """Returns the cause, followed by the direction of each change and the present value of its setting
         from `settings` (dotted config key -> plain value)."""
-        assignments = [
-            f"{key}={value} (now {settings.get(key, 'unset')})"
+        verbs = {1: "raise", -1: "lower", 0: "change"}
+        steps = [
+            f"{verbs[direction(settings.get(key), value)]} {key} (now {settings.get(key, 'unset')})"
             for key, value in self.changes.items()
         ]
-        return f"{self.cause} Try {', '.join(assignments)}." if assignments else self.cause
+        text = ", ".join(steps)
+        return f"{self.cause} {text[0].upper()}{text[1:]}." if text else self.cause
 
 
 @dataclass(frozen=True)

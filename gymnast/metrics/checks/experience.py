@@ -113,7 +113,8 @@ def _too_few_steps(history: RunHistory) -> str | None:
 
 def _more_steps(history: RunHistory) -> Remedy:
     envs = max(int(history.numeric_setting("env.n_envs", 1)), 8)
-    changes: Changes = {"env.n_envs": envs, "algo.n_steps": max(1024 // envs, 1)}
+    steps = max(1024 // envs, int(history.numeric_setting("algo.n_steps", 1)))
+    changes: Changes = {"env.n_envs": envs, "algo.n_steps": steps}
     if history.setting("algo.batch_size") is not None:
         changes["algo.batch_size"] = 128
     return Remedy("Gradient estimates from so few steps are too noisy.", changes)

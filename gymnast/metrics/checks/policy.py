@@ -26,6 +26,8 @@ STILL_KL = 3e-5
 STILL_SHARE = 3e-4
 """Change of the parameters, relative to their norm, below which an update counts as too small. A single small
 step, as A2C takes, changes them by more."""
+BROKEN_STEP = 0.01
+"""Factor on the learning rate if updates break the policy."""
 USUAL_KL = 0.005
 """Typical KL, in nats, of an update that learns well."""
 NEARLY_UNIFORM, CONVERGED = 0.95, 0.3
@@ -45,8 +47,8 @@ def smaller_steps(history: RunHistory) -> Remedy:
     kl = history.recent_mean(KL) if history.has(KL) else 1.0
     # KL grows with the square of the step, so the rate changes with the square root of the KL. Far
     # from the trust region (0.5 nats) that no longer holds.
-    factor = min(0.5, max(math.sqrt(USUAL_KL / max(kl, 1e-9)), 0.01))
-    factor = 0.01 if kl > 0.5 else factor
+    factor = min(0.5, max(math.sqrt(USUAL_KL / max(kl, 1e-9)), BROKEN_STEP))
+    factor = BROKEN_STEP if kl > 0.5 else factor
     return Remedy("Updates are too large.", scale_setting(history, "algo.lr", factor))
 
 

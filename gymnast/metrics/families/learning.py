@@ -44,7 +44,7 @@ METRICS = (
         bounds=(0, 1),
         healthy=(0.02, 1),
         skipped_phases=frozenset({"solved"}),
-        if_low="The policy hardly explores. Raise algo.entropy_coef fivefold, or halve algo.lr.",
+        if_low="The policy hardly explores. Raise algo.entropy_coef, or lower algo.lr.",
     ),
     Metric(
         "policy/memory_effect",

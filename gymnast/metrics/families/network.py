@@ -29,7 +29,7 @@ def _dead(suffix: str = "", whose: str = "", *, priority: int = 7) -> Metric:
         window=SAMPLED,
         bounds=(0, 1),
         healthy=(0, 0.5) if not suffix else (0, 1),
-        if_high="Half of the network is dead. Halve algo.lr and train again from the start; if that does not "
+        if_high="Half of the network is dead. Lower algo.lr and train again from the start; if that does not "
         "help, set policy.layer_norm=on or policy.activation=tanh."
         if not suffix
         else "",
@@ -52,7 +52,7 @@ METRICS = (
         bounds=(0, 1),
         healthy=(0, 0.6),
         if_high="Most units pass almost no gradient. Set normalize.obs=running if inputs are larger than "
-        "about 3; otherwise halve algo.lr, or set policy.layer_norm=on.",
+        "about 3; otherwise lower algo.lr, or set policy.layer_norm=on.",
     ),
     Metric(
         "network/activation_mean",
@@ -99,6 +99,6 @@ METRICS = (
         bounds=(0, INF),
         healthy=(0, 40),
         if_high="Some actions are practically never tried. If the task is not solved, raise "
-        "algo.entropy_coef (from 0 to 0.01, otherwise double it) or halve algo.lr.",
+        "algo.entropy_coef or lower algo.lr.",
     ),
 )

@@ -151,7 +151,7 @@ METRICS = (
         window="this update",
         bounds=(0, INF),
         healthy=(0, 0.5),
-        if_high="Each update changes the parameters by half of their norm. Halve algo.lr or algo.epochs.",
+        if_high="Each update changes the parameters by half of their norm. Lower algo.lr or algo.epochs.",
     ),
     Metric(
         "optim/param_norm",

@@ -15,6 +15,7 @@ export interface Alert {
   id: string;
   level: "error" | "warning";
   message: string;
+  /** The likely cause, and which settings to change in which direction. Values are proposed by the doctor alone, which also knows the rest of the run and its preset. */
   advice: string;
   /** Env steps at which it was first raised. */
   first: number;
@@ -23,8 +24,6 @@ export interface Alert {
   /** Number of rows for which it was active. */
   count: number;
   active: boolean;
-  /** Advised settings: dotted config key -> value. */
-  changes: Record<string, unknown>;
 }
 
 /** The contributions of the parts of an observation to a decision. */
@@ -631,7 +630,7 @@ export interface Diagnosis {
   /** Unusual settings, metrics and curves; empty unless the run is not good enough. */
   unusual: string[];
   notes: string[];
-  /** The patch: the changes of the first finding, dotted config key -> value. For a foreign run, the hyperparameters of its library -> value. */
+  /** The patch: the changes of the first finding that has any, dotted config key -> value. For a foreign run, the hyperparameters of its library -> value. */
   changes: Record<string, unknown>;
   /** The part that applies only to a run of another program; None for a run of gymnast. */
   foreign: ForeignDiagnosis | null;

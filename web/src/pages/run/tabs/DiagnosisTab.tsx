@@ -148,7 +148,6 @@ function Alerts({ details, families }: { details: RunDetails; families: Families
               <MetricHelp metric={metricFor(alertKey(alert), catalog)}>{alertKey(alert)}</MetricHelp> · {alert.level} ·{" "}
               {spanText(alert)} · <a href={href(`/${guideHref(families.ofAlert(alert.id))}`)}>chart guide</a>
             </p>
-            {Object.keys(alert.changes).length > 0 && <Changes changes={alert.changes} details={details} />}
           </li>
         ))}
       </ul>
