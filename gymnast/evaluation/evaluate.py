@@ -53,6 +53,8 @@ class Evaluation:
     seconds: float = 0.0
     info_metrics: tuple[dict[str, float], ...] = ()
     """For each episode, the metrics that were read from its last info."""
+    truncated: tuple[bool, ...] = ()
+    """For each episode, whether a time limit ended it."""
 
     @property
     def has_score(self) -> bool:
@@ -90,6 +92,7 @@ class Evaluation:
             "eval:episode/length": float(np.mean(self.lengths)),
             "eval:episode/count": len(self.returns),
             "eval:rollout/faults": self.shortfall.left_out,
+            "eval:rollout/truncated_share": float(np.mean(self.truncated)),
             **{f"eval:{name}": mean for name, mean in mean_metrics(self.info_metrics).items()},
             **self._task_metrics(),
         }
@@ -219,6 +222,7 @@ class Evaluator:
             tasks=tuple(self.cfg.env.tasks),
             shortfall=shortfall,
             info_metrics=tuple(t.numbers for t in episodes),
+            truncated=tuple(t.truncated for t in episodes),
         )
         return evaluation, episodes
 

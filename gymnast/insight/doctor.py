@@ -1,6 +1,6 @@
 """The diagnosis of a run (`gymnast doctor`): what went wrong, on what evidence, and what to change.
 
-The outcome comes first: a run that ended below its threshold, or no better than random actions, is never
+The outcome comes first: a run that ended below its threshold, or no better than it started, is never
 healthy. Then alerts are grouped into causes, and alerts that lasted longest count most. A failed run is also
 examined for causes that are visible in its config and rows. If no cause matches, the diagnosis says so and
 lists what is unusual. Only the files of the run, its preset and the stored results of that preset are read.
@@ -39,6 +39,8 @@ LASTING = 0.3
 CONSEQUENCE = 0.3
 """Factor on the weight of a finding whose settings solve the task in stored runs of the preset: it is
 probably a consequence of another cause."""
+NOT_GOOD_ENOUGH = ("failed", "unconfirmed", "doubtful")
+"""Outcomes of runs that are not healthy, whether a cause is found or not."""
 UNNAMED = 26.0
 """Weight of an alert that no cause lists."""
 
@@ -128,7 +130,7 @@ def diagnose_outcome(
     # 3. Rank them, and decide whether they count against the run.
     findings = _merged(findings)
     decisive = _decisive(findings, outcome)
-    not_good_enough = outcome.kind in ("failed", "unconfirmed")
+    not_good_enough = outcome.kind in NOT_GOOD_ENOUGH
     return Diagnosis(
         run=run.id,
         preset=run.preset,
@@ -154,7 +156,7 @@ def _decisive(findings: Sequence[LikelyCause], outcome: RunOutcome) -> list[Like
 def _healthy(outcome: RunOutcome, decisive: Sequence[LikelyCause]) -> bool | None:
     """Returns whether a run is healthy; None if it is too early to say or nothing was measured.
     `decisive`: the findings that count against it."""
-    if outcome.kind in ("failed", "unconfirmed") or decisive:
+    if outcome.kind in NOT_GOOD_ENOUGH or decisive:
         return False
     return True if outcome.kind in ("solved", "learned") else None
 

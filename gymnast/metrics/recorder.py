@@ -60,6 +60,15 @@ class Score(MeanScore, MissingEpisodes):
     """The role with this score, which is the worst one; only in self-play."""
 
 
+class StartScore(Score):
+    """The score of the version that a run starts with. Scores of matches have no further fields."""
+
+    return_min: NotRequired[float]
+    return_max: NotRequired[float]
+    truncated_share: NotRequired[float]
+    """Share of the episodes that a time limit ended."""
+
+
 class Summary(TypedDict, total=False):
     """The result of a run, which `Recorder.close` passes to the sinks."""
 
@@ -80,6 +89,8 @@ class Summary(TypedDict, total=False):
     """Env steps of the best checkpoint."""
     interrupted: bool
     """Whether a signal was received, even if only after the run had another reason to end."""
+    doubts: list[str]
+    """Why the score may not mean that the task was learned, one clause each (`runs.doubts`)."""
     stopped: bool
     """Whether it was interrupted or a command ended it, so that it can be resumed."""
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from gymnast.clock import budget_share, remaining_seconds
 from gymnast.config.target import split_target
 from gymnast.errors import ConfigError
-from gymnast.runs.info import LearningInfo, RunInfo
+from gymnast.runs.doubts import doubt_texts
+from gymnast.runs.info import LearningInfo, RunInfo, branch_point
 from gymnast.runs.run import ACTIVE
 from gymnast.text.formatting import Verdict, solved_label
 
@@ -113,6 +114,11 @@ class RunSummary:
     best_score: float | None = None
     """Highest mean return of an evaluation during training, or win rate of the worst role; None without
     evaluations."""
+    start_score: RunScore | None = None
+    """Score of the version that it started with: the untrained policy, received weights, or the parent of a
+    branch; None without one."""
+    doubts: list[str] = field(default_factory=list[str])
+    """Why the score may not show that the task was learned, one clause each."""
     threshold: float | None = None
     curve: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     """Env steps and mean return of at most 32 evaluations; the first, the last, the lowest and the highest
@@ -158,9 +164,10 @@ class RunSummary:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it is solved; empty if there is no threshold."""
+        """Whether it is solved; without a threshold, whether its score is in doubt, else empty."""
         low = self.score.low if self.score else None
-        return solved_label(self.solved, low, self.threshold, self.confirmed)
+        label = solved_label(self.solved, low, self.threshold, self.confirmed)
+        return label or ("doubtful" if self.doubts else "")
 
 
 def stored_learning(info: RunInfo) -> Learning | None:
@@ -173,6 +180,7 @@ def summarize(path: Path, info: RunInfo, status: str) -> RunSummary:
     """Returns the summary of the run in the directory `path`. `info`: its run.json; `status`: the derived
     one."""
     score = info["score"]
+    start = info.get("start_score")
     points = info.get("curve")
     curve = list(zip(points["env_steps"], points["mean_return"], strict=True)) if points else []
     limits = info.get("limits", {})
@@ -193,6 +201,8 @@ def summarize(path: Path, info: RunInfo, status: str) -> RunSummary:
         confirmed=info.get("confirmed", True),
         score=None if score is None else RunScore.from_info(score),
         best_score=_best_score(curve, info),
+        start_score=None if start is None else RunScore.from_info(start),
+        doubts=doubt_texts(info),
         threshold=info["threshold"],
         curve=curve,
         progress=budget_share(info["clocks"], limits),
@@ -221,9 +231,11 @@ def _variant(preset: str) -> str:
 
 
 def _best_score(curve: Sequence[tuple[float, float]], info: RunInfo) -> float | None:
-    """Returns the highest mean return; runs of older versions have a score, but no curve."""
-    score = info["score"]
-    known = [mean for _, mean in curve if not math.isnan(mean)]
+    """Returns the highest mean return; runs of older versions have a score, but no curve. The evaluations of
+    its parent do not count for a branch."""
+    score, start = info["score"], branch_point(info)
+    own = [mean for steps, mean in curve if start is None or steps > start]
+    known = [mean for mean in own if not math.isnan(mean)]
     return max(known, default=None if score is None else score["mean"])
 
 

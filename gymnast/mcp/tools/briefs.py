@@ -36,6 +36,7 @@ def run(found: RunSummary) -> dict[str, object]:
         "reason": found.reason,
         "score": score(found.score),
         "solved": found.solved,
+        "doubts": found.doubts,
         "best_eval": found.best_score if found.score is None else None,
         "progress": found.progress if found.status in LIVE else None,
         "env_steps": found.clocks.get("env_steps"),
@@ -50,8 +51,9 @@ def run(found: RunSummary) -> dict[str, object]:
 def score_text(found: RunSummary) -> str:
     """Returns how a run scored, as a clause."""
     if found.score is not None:
-        solved = {True: ", solved", False: ", not solved", None: ""}[found.solved]
-        return f"score {rounded(found.score.mean)}{solved}"
+        verdict = f", {found.verdict}" if found.verdict else ""
+        doubts = "".join(f", but {doubt}" for doubt in found.doubts)
+        return f"score {rounded(found.score.mean)}{verdict}{doubts}"
     if found.best_score is not None:
         return f"best evaluation {rounded(found.best_score)}"
     return "no evaluation yet"

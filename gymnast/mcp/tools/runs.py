@@ -85,6 +85,7 @@ def _details(found: RunDetails, *, full: bool) -> dict[str, object]:
     return briefs.run(found) | {
         "threshold": found.threshold,
         "best_eval": found.best_score,
+        "start_score": briefs.score(found.start_score),
         "clocks": {
             name: value
             for name, value in found.clocks.items()
